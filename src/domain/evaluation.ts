@@ -48,12 +48,18 @@ const replaySource = z
   );
 export type ReplaySource = z.infer<typeof replaySource>;
 
+const rerankLocally = z
+  .boolean()
+  .describe('by the local reranker alone, though the settings name another; of a way that is reranked');
+
 export const evalReplayRequest = z.strictObject({
   source: replaySource.default('log'),
   model_a: sentModelId.nullable().optional(),
   model_b: sentModelId.nullable().optional(),
   rerank_a: z.boolean().default(true),
   rerank_b: z.boolean().default(true),
+  rerank_locally_a: rerankLocally.default(false),
+  rerank_locally_b: rerankLocally.default(false),
   k: z.int().min(1).max(1000).default(10),
   candidates: z.int().min(1).max(10_000).default(100),
   limit: z.int().min(1).nullable().optional(),
@@ -125,6 +131,8 @@ const evalReplayItem = z.strictObject({
   model_b: z.string(),
   rerank_a: z.boolean(),
   rerank_b: z.boolean(),
+  rerank_locally_a: rerankLocally,
+  rerank_locally_b: rerankLocally,
   k: z.int(),
   candidates: z.int(),
   limit: z.int().nullable(),
@@ -145,6 +153,9 @@ export interface Replay {
   model_b: string;
   rerank_a: boolean;
   rerank_b: boolean;
+  /** Absent in rows of earlier versions: false. */
+  rerank_locally_a?: boolean;
+  rerank_locally_b?: boolean;
   k: number;
   candidates: number;
   limit: number | null;

@@ -10,7 +10,7 @@ import { Cli } from './run-cli.ts';
 
 const dim = 16;
 
-test('results with a reranker are measured beside those without; one that is not set is told with what to set', async (t) => {
+test('results by a reranker are measured beside those by the local one; one that is not set is told with what to set', async (t) => {
   const pages = puzzlePages(45);
   const vectorOf = oracleOf(pages, dim);
   const tei = await EmbeddingServer.start(t, [], (text) => noiseOf(text, dim));
@@ -34,7 +34,7 @@ test('results with a reranker are measured beside those without; one that is not
   const worse = await cli.run(['model', 'try', 'bge-reranker', '--yes', '--queries', '40'], {});
   assert.equal(worse.code, 0, worse.stderr);
   for (const line of worse.stdout.split('\n')) assert.ok(textWidth(line) <= 80, line);
-  assert.match(worse.stdout, /^ {2}without +0\.\d+.*\n {2}bge-reranker +0\.\d+/m);
+  assert.match(worse.stdout, /^ {2}local reranker +0\.\d+.*\n {2}bge-reranker +0\.\d+/m);
   assert.match(worse.stdout, /^Worse on 40 queries: nDCG@10 -0\.\d+/m);
   assert.match(worse.stdout, /^it stays as it is set: another SERVICE_RERANKER__KIND/m);
 

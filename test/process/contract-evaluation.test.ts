@@ -212,6 +212,8 @@ for (const [path, field, values] of [
   ['replay', 'limit', [0, 1.5, 'all']],
   ['replay', 'rerank_a', ['yes', 1, null]],
   ['replay', 'rerank_b', ['yes', 1, null]],
+  ['replay', 'rerank_locally_a', ['yes', 1, null]],
+  ['replay', 'rerank_locally_b', ['yes', 1, null]],
   ['replay', 'model_a', [7]],
   ['replay', 'model_b', [7]],
   ['replay', 'unknown', [1]],

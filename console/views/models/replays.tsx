@@ -36,8 +36,9 @@ const loadReplays = async (signal: AbortSignal): Promise<EvalReplayItem[]> =>
   (await get<EvalReplayList>('/v1/admin/eval/replay', { limit: mostShown }, signal)).replays;
 
 /** What pages' own queries come to is no measure of judged searches. */
-function wayOf({ source = 'log' }: ReplayReport, { model, rerank }: { model: string; rerank: boolean }): string {
-  const way = rerank ? `${model}, reranked` : `${model}, not reranked`;
+function wayOf({ source = 'log' }: ReplayReport, { model, rerank, reranker_model: by }: ReplayReport['a']): string {
+  const reranked = by === null || by === 'local' ? 'reranked' : `reranked by ${by}`;
+  const way = `${model}, ${rerank ? reranked : 'not reranked'}`;
   return source === 'log' ? way : `${way}, on queries made of pages`;
 }
 

@@ -130,6 +130,7 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
         {
           ...{ job_id: idOf('job', no), status: job.status },
           ...{ created_at: isoOf(job.created_at), updated_at: isoOf(job.updated_at) },
+          ...{ rerank_locally_a: false, rerank_locally_b: false },
           ...{ source, ...asked, planned: report === null ? (plan?.length ?? null) : replayed, replayed },
           ...{ report, last_error: job.last_error },
         },

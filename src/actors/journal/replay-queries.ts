@@ -115,16 +115,16 @@ export function replayHandler({ ask, reader, embedders, prices, monotonic }: Rep
   const replayOne = async (replay: Replay, planned: readonly number[], aFirst: boolean, signal: AbortSignal) => {
     const query = queryOf(replay, planned);
     if (query === null) return null;
-    const arm = async (model: string, rerank: boolean) => {
+    const arm = async (model: string, rerank: boolean, isLocal = false) => {
       const request = { ...query.request, candidates: replay.candidates, rerank };
       const began = monotonic();
-      const { pages, candidates, reranker } = await ask('search.rank', { request, model }, { signal });
+      const { pages, candidates, reranker } = await ask('search.rank', { request, model, isLocal }, { signal });
       const ms = monotonic() - began;
       const measured = measureAnswer({ ranked: pages, candidates, grades: query.grades }, replay.k);
       return { pages, measured: { ...measured, reranker_model: reranker, ms } };
     };
-    const armA = () => arm(replay.model_a, replay.rerank_a);
-    const armB = () => arm(replay.model_b, replay.rerank_b);
+    const armA = () => arm(replay.model_a, replay.rerank_a, replay.rerank_locally_a);
+    const armB = () => arm(replay.model_b, replay.rerank_b, replay.rerank_locally_b);
     try {
       const early = aFirst ? await armA() : await armB();
       const late = aFirst ? await armB() : await armA();

@@ -70,6 +70,8 @@ export type RankRequest = Pick<
 export interface RankOptions {
   /** An embedding model that is ready; null: the active one. */
   model?: string | null;
+  /** By the local reranker alone, whatever else there is. */
+  isLocal?: boolean;
   /** Whether relevance is asked for, and pages of less than so much left out; undefined: of less than is usual with the model. */
   relevance?: { least: number | undefined } | null;
   signal?: AbortSignal | undefined;
@@ -214,7 +216,7 @@ export function queryRanker(dependencies: RankDependencies) {
 
   return async (
     request: RankRequest,
-    { model = null, relevance = null, signal }: RankOptions = {},
+    { model = null, isLocal = false, relevance = null, signal }: RankOptions = {},
   ): Promise<Ranking> => {
     const { candidates, prefix, rrf_k = defaultRrfK } = request;
     const { query, phrases, filters, held } = askedBy(request, reader);
@@ -233,7 +235,7 @@ export function queryRanker(dependencies: RankDependencies) {
     const nothing = !retrieved.known;
     const fused = nothing ? [] : fuse(request, retrieved, reader.models.get(used));
     const fusedAt = monotonic();
-    const outside = wanted && fused.length > 0 ? outsideReranker : null;
+    const outside = wanted && !isLocal && fused.length > 0 ? outsideReranker : null;
     const { reranked: judged } = retrieved;
     const local =
       nothing || judged === null ? null : { hits: rerankedOrder(judged, fused), scored: new Set(judged.labels) };

@@ -124,8 +124,8 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     'search.batch': searchBatch,
     'search.similar': similar,
     'search.compare': modelComparer({ ...dependencies, rank }),
-    'search.rank': async ({ request, model }, signal) => {
-      const ranking = await rank(request, { model, signal });
+    'search.rank': async ({ request, model, isLocal }, signal) => {
+      const ranking = await rank(request, { model, isLocal, signal });
       const { degraded_dense, degraded_rerank } = ranking.timing_ms;
       // A reranker that scored some in time has made the order that searches get of it.
       const isLocalInstead = degraded_rerank === 1 && ranking.reranker !== outsideReranker?.name;

@@ -119,7 +119,7 @@ export interface InternalMessages {
   /** For each page most of the nearest to it. */
   'index.nearEach': { request: Omit<NearPagesRequest, 'except' | 'anyScore'>; reply: NearPage[][] };
   /** Rank without answering or logging; a model that is not the active one must be ready. JobError where a provider did not answer. */
-  'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };
+  'search.rank': { request: { request: SearchRequest; model: string | null; isLocal: boolean }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
   /** Where passages have the words of a query, whose stems these are, and what of each is worth showing first. */
   'index.markPassages': {

@@ -43,8 +43,8 @@ export interface TryModelArguments {
 
 /** What is tried beside what answers now. */
 interface Arms {
-  a: { model: string; rerank: boolean };
-  b: { model: string; rerank: boolean };
+  a: { model: string; isLocal: boolean };
+  b: { model: string; isLocal: boolean };
   /** Replays of before this time are of other vectors; ISO 8601. */
   since: string | null;
 }
@@ -114,7 +114,7 @@ class Trial {
       if (found.is_active) return this.#answersAlready(found);
       this.#tell(`${bold(this.#context, plain(found.id, 200))} beside ${plain(active.id, 200)}, which answers now`);
       const since = await this.#fill(found);
-      const arms = { a: { model: active.id, rerank: true }, b: { model: found.id, rerank: true }, since };
+      const arms = { a: { model: active.id, isLocal: false }, b: { model: found.id, isLocal: false }, since };
       const evaluations = await this.#evaluate(arms);
       return await this.#conclude(active, found, evaluations);
     } catch (error) {
@@ -235,8 +235,8 @@ class Trial {
   async #begin(source: ReplaySource, { a, b, since }: Arms): Promise<string> {
     const { queries: limit, again } = this.#args;
     const asked = {
-      ...{ source, model_a: a.model, model_b: b.model, rerank_a: a.rerank, rerank_b: b.rerank },
-      ...{ k: 10, candidates: 100, limit },
+      ...{ source, model_a: a.model, model_b: b.model, rerank_a: true, rerank_b: true },
+      ...{ rerank_locally_a: a.isLocal, rerank_locally_b: b.isLocal, k: 10, candidates: 100, limit },
     } satisfies EvalReplayRequest;
     const isSame = (replay: EvalReplayItem) =>
       Object.entries(asked).every(([field, value]) => replay[field as keyof typeof asked] === value);
@@ -318,21 +318,21 @@ class Trial {
     return exitCodes.done;
   }
 
-  /** The order with and without a reranker that the settings name: which one there is only a start changes. */
+  /** The order by the reranker that the settings name and by the local one: which one there is only a start changes. */
   async #tryReranker(known: KnownModel | undefined, active: ModelInfo, settings: ShownProviders): Promise<ExitCode> {
     const { terminal, json } = this.#context;
     const { kind, provider, model } = settings.reranker;
     const isSet = kind === 'api' && (model === this.#name || (provider !== null && known?.names[provider] === model));
     if (!isSet) throw await this.#howToSet(known, settings);
     const name = plain(this.#name, 200);
-    this.#tell(`results by ${bold(this.#context, name)} beside those without a reranker`);
+    this.#tell(`results by ${bold(this.#context, name)} beside those by the local reranker`);
     const { id } = active;
     // A replay does not say by which reranker: one that is over may have been by another.
     const since = new Date(this.#context.now()).toISOString();
-    const arms = { a: { model: id, rerank: false }, b: { model: id, rerank: true }, since };
+    const arms = { a: { model: id, isLocal: true }, b: { model: id, isLocal: false }, since };
     const evaluations = await this.#evaluate(arms);
     const verdict = commonVerdict(evaluations.map((each) => each.verdict));
-    this.#show(evaluations, { a: 'without', b: name });
+    this.#show(evaluations, { a: 'local reranker', b: name });
     if (json) terminal.json({ model: this.#name, beside: null, evaluations, verdict, switched: false, undo: null });
     else this.#tell('it stays as it is set: another SERVICE_RERANKER__KIND takes a new start');
     return exitCodes.done;

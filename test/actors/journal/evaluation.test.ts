@@ -119,15 +119,17 @@ test('a replay goes on behind its last slice when an attempt is interrupted, and
   shelf.answers['search.rank'] = ({
     request,
     model,
+    isLocal,
   }: {
     request: { query: string; rerank: boolean };
     model: string;
+    isLocal: boolean;
   }) => {
-    asked.push(`${request.query} ${model} ${request.rerank}`);
+    asked.push(`${request.query} ${model} ${isLocal ? 'locally' : request.rerank}`);
     if (asked.length === 2 * failAt) throw new Error('the provider is down');
     return { pages: request.rerank ? [1, 2] : [2, 1], candidates: [2, 1], reranker: request.rerank ? 'r' : null };
   };
-  const { job_id, result_url } = await start(evalReplayRequest.parse({ rerank_b: false }));
+  const { job_id, result_url } = await start(evalReplayRequest.parse({ rerank_locally_a: true, rerank_b: false }));
   assert.equal(result_url, `/v1/admin/eval/replay/${job_id}`);
   assert.deepEqual(result({ job_id }), { job_id, status: 'pending', report: null, error: null });
 
@@ -135,7 +137,7 @@ test('a replay goes on behind its last slice when an attempt is interrupted, and
   const first = await claim(shelf);
   await assert.rejects(handle(first.job, contextOf(shelf, first.attempt)), /the provider is down/);
   assert.equal(shelf.reader.replays.countResults(first.job.no), 8, 'one slice is kept');
-  assert.deepEqual(asked.slice(0, 2), ['query 0 m1 true', 'query 0 m1 false'], 'the newest first');
+  assert.deepEqual(asked.slice(0, 2), ['query 0 m1 locally', 'query 0 m1 false'], 'the newest first');
   await shelf.temporary.commit(releaseJob(first.attempt, 9000, 9000));
 
   failAt = -1;

@@ -575,10 +575,11 @@ test('an outside reranker is asked about the first candidates and gives their or
     lines.map(({ level }) => level).filter((level) => level > 30),
     [40],
   );
-  const measured = () => service.ask('search.rank', { request: request(), model: null });
+  const measured = (isLocal = false) => service.ask('search.rank', { request: request(), model: null, isLocal });
   assert.equal((await measured()).reranker, 'cohere/a-model', 'what it scores in time is the order that searches get');
   answer = async () => new Float64Array(3).fill(Number.NaN);
   await assert.rejects(measured(), { name: 'JobError', permanent: false });
+  assert.equal((await measured(true)).reranker, 'local', 'the outside one is not asked');
 
   answer = () => Promise.reject(new TypeError('a bug'));
   await assert.rejects(search(), TypeError);
