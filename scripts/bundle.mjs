@@ -45,6 +45,16 @@ const parsedNgrams = {
   },
 };
 
+/** Of the languages in which zod can complain, the one in which it does. */
+const englishOnly = {
+  name: 'english only',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};
+
 /** Bundle the sources below `root` into the folder `outdir`. Errors: esbuild's, which it has printed. */
 export async function bundle(root, outdir) {
   const threads = readdirSync(join(root, 'src', 'threads')).filter((name) => name.endsWith('-thread.ts'));
@@ -61,7 +71,7 @@ export async function bundle(root, outdir) {
     format: 'esm',
     target: 'node20',
     external,
-    plugins: [parsedNgrams],
+    plugins: [parsedNgrams, englishOnly],
     // Packages of the older kind call `require` for what is built into Node.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
