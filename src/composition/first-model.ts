@@ -4,6 +4,7 @@ import { installModel } from '../commands/install-model.ts';
 import type { JobPolicy } from '../commands/move-job.ts';
 import { isOutdated, renewOutdatedModels } from '../commands/renew-models.ts';
 import { traitsOf } from '../compute/embedding/local-model.ts';
+import { dimProblem } from '../domain/known-models.ts';
 import { type EmbeddingModel, localModelName, localProvider, modelIdOf } from '../domain/model.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { requireRoomToUpgrade } from '../store/room-to-open.ts';
@@ -24,6 +25,8 @@ export async function ensureActiveModel(
       'embedder.model is not set: the provider is asked for a model called wink',
     );
   }
+  const problem = embedder.provider === localProvider ? null : dimProblem(embedder.model, embedder.dim);
+  if (problem !== null) log.warn({ model: embedder.model }, `embedder.dim: ${problem}`);
   const named = { provider: embedder.provider, model_name: embedder.model, dim: embedder.dim };
   return store.commit(
     installModel(

@@ -1,19 +1,37 @@
-/** What a start writes of models where the disk is full. */
-
+/** The model that a library begins with, and what a start writes of models where the disk is full. */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { installModel } from '../../src/commands/install-model.ts';
-import { renewModels } from '../../src/composition/first-model.ts';
+import { ensureActiveModel, renewModels } from '../../src/composition/first-model.ts';
 import { traitsOf } from '../../src/compute/embedding/local-model.ts';
 import { isOperatorError } from '../../src/domain/errors.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
 import { Store } from '../../src/store/store.ts';
+import { keptLog } from '../actors/quiet-log.ts';
+import { temporaryFolder } from '../importers/temporary-files.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
 
 const policy = { at: 1, max_attempts: 5 };
 const log = pino({ level: 'silent' });
+
+test('a length that a known model does not give is told at the first start', async (t) => {
+  const store = await Store.open(temporaryFolder(t), () => 'store-1');
+  t.after(() => store.close());
+  const settings = readSettings({
+    SERVICE_AUTH_TOKEN: 'a-token-of-this-test',
+    SERVICE_EMBEDDER__PROVIDER: 'ollama',
+    SERVICE_EMBEDDER__MODEL: 'nomic-embed-text:latest',
+    SERVICE_EMBEDDER__DIM: '1024',
+    SERVICE_EMBEDDER__BASE_URL: 'http://127.0.0.1:11434/v1',
+  });
+  const { log: kept, lines } = keptLog();
+  const first = await ensureActiveModel(store, settings, { now: () => 1, log: kept });
+  assert.equal(first?.dim, 1024);
+  assert.match(lines.map(({ msg }) => msg).join(), /^embedder\.dim: nomic-embed-text\S* gives 768 .*not 1024$/);
+});
 
 test('models of another version are renewed as soon as there is room, and until then a line says how much is needed', async (t) => {
   const disk = SmallDisk.mount(16);

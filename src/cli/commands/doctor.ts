@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { errorMessage } from '../../domain/error-message.ts';
+import { dimProblem } from '../../domain/known-models.ts';
 import { loadWordVectors } from '../../engine/load-word-vectors.ts';
 import { graphLibraryFault } from '../../engine/vectors/shard-graph.ts';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
@@ -94,9 +95,10 @@ function nodeVersion(): Found {
 }
 
 /** Those that are wrong end every command; those that name none do not. */
-function settings({ unknownVariables: unknown }: Context): Found {
-  if (unknown.length === 0) return { state: 'ok', detail: 'sound' };
-  return { state: 'warn', detail: unknown.map(unknownVariableText).join('; ') };
+function settings({ unknownVariables: unknown, settings: { embedder } }: Context): Found {
+  const problem = dimProblem(embedder.model, embedder.dim);
+  const told = [...unknown.map(unknownVariableText), ...(problem === null ? [] : [`embedder.dim: ${problem}`])];
+  return told.length === 0 ? { state: 'ok', detail: 'sound' } : { state: 'warn', detail: told.join('; ') };
 }
 
 async function moduleLoads(name: string, purpose: string): Promise<Found> {
