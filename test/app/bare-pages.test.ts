@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { searchRequest } from '../../src/domain/search.ts';
 import { until } from '../process/service.ts';
-import { compiled, library, WholeSystem } from './whole-system.ts';
+import { compiled } from './compiled.ts';
+import { library, WholeSystem } from './whole-system.ts';
 
 const { JobError }: typeof import('../../src/domain/errors.ts') = await compiled('domain/errors');
 

@@ -8,7 +8,8 @@ import { openDataFolder } from '../../src/store/data-folder.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
 import { withoutEntities } from '../process/service.ts';
-import { compiled, WholeSystem } from './whole-system.ts';
+import { compiled } from './compiled.ts';
+import { WholeSystem } from './whole-system.ts';
 
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
 

@@ -20,7 +20,8 @@ import {
 } from '../fixtures/tiny-transformer.ts';
 import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
-import { compiled, WholeSystem } from './whole-system.ts';
+import { compiled } from './compiled.ts';
+import { WholeSystem } from './whole-system.ts';
 
 const { transformerThreads }: typeof import('../../src/actors/models/transformer-threads.ts') = await compiled(
   'actors/models/transformer-threads',

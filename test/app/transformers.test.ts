@@ -16,7 +16,8 @@ import { installedTransformers, withoutTransformers } from '../fixtures/installe
 import { tinyVector, tokenVector, writeTinyTransformer } from '../fixtures/tiny-transformer.ts';
 import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
-import { compiled, library, WholeSystem } from './whole-system.ts';
+import { compiled } from './compiled.ts';
+import { library, WholeSystem } from './whole-system.ts';
 
 const { transformerThreads }: typeof import('../../src/actors/models/transformer-threads.ts') = await compiled(
   'actors/models/transformer-threads',

@@ -15,12 +15,8 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog, type LogLine } from '../actors/quiet-log.ts';
 import { patientSettings, until, withoutEntities } from '../process/service.ts';
 import { listOf } from '../rows.ts';
+import { compiled } from './compiled.ts';
 
-const root = join(import.meta.dirname, '../..');
-// Compiled, as people run it: each of its threads would else read two hundred sources through a loader, at every start.
-process.env.READBACK_THREADS = 'compiled';
-/** A module below `src`, by its path, as it was compiled. */
-export const compiled = (path: string) => import(join(root, 'dist', `${path}.js`));
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
 const { openThreads }: typeof import('../../src/composition/open-threads.ts') =
   await compiled('composition/open-threads');
@@ -28,7 +24,7 @@ const { openThreads }: typeof import('../../src/composition/open-threads.ts') =
 /** Threads of all systems of this process that read texts alike: what they load takes longer than most tests. */
 const openedThreads = new Map<string, HostThreads>();
 after(async () => {
-  for (const threads of openedThreads.values()) await threads.close();
+  await Promise.all(Array.from(openedThreads.values(), (threads) => threads.close()));
 });
 
 function threadsFor({ chunking, pdf }: Settings): HostThreads {

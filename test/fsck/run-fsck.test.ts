@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readSettings } from '../../src/settings/read-settings.ts';
-import { compiled, library, WholeSystem, withEntities } from '../app/whole-system.ts';
+import { compiled } from '../app/compiled.ts';
+import { library, WholeSystem, withEntities } from '../app/whole-system.ts';
 
 const { runFsck }: typeof import('../../src/fsck/run-fsck.ts') = await compiled('fsck/run-fsck');
 

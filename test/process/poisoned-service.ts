@@ -6,7 +6,7 @@
 import { pino } from 'pino';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { compiled } from '../app/whole-system.ts';
+import { compiled } from '../app/compiled.ts';
 import { until } from './service.ts';
 
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');

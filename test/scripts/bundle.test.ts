@@ -27,6 +27,15 @@ test('what tells languages apart is loaded where passages are made, and not by t
     assert.ok(!packagesOf(entry).has('eld'), entry);
 });
 
+test('of n-grams and of the languages of complaints no more is loaded, and in no other form, than is needed', () => {
+  const sources = readdirSync(`${dist}chunks`).map((name) => textOf(`chunks/${name}`));
+  const ngrams = sources.filter((text) => text.includes('XS60'));
+  assert.equal(ngrams.length, 1);
+  assert.match(ngrams[0], /ngramsData = JSON\.parse\(/);
+  assert.ok(sources.some((text) => text.includes('node_modules/zod/v4/locales/en.js')));
+  assert.ok(!sources.some((text) => text.includes('node_modules/zod/v4/locales/de.js')));
+});
+
 test('every source is ASCII, so that V8 keeps it in one byte a character', () => {
   const sources = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.js') && !/^(?:console|extension)\b/.test(name),

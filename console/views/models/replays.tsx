@@ -37,8 +37,8 @@ const loadReplays = async (signal: AbortSignal): Promise<EvalReplayItem[]> =>
 
 /** What pages' own queries come to is no measure of judged searches. */
 function wayOf({ source = 'log' }: ReplayReport, { model, rerank, reranker_model: by }: ReplayReport['a']): string {
-  const reranked = by === null || by === 'local' ? 'reranked' : `reranked by ${by}`;
-  const way = `${model}, ${rerank ? reranked : 'not reranked'}`;
+  const reranked = by === 'local' ? 'reranked' : `reranked by ${by}`;
+  const way = `${model}, ${rerank && by !== null ? reranked : 'not reranked'}`;
   return source === 'log' ? way : `${way}, on queries made of pages`;
 }
 

@@ -1,8 +1,9 @@
 /**
- * Brings pages that wait to be indexed together. While no work thread is busy, or one has a long text, a page goes at once; else pages
- * gather, and what has gathered goes as one batch: one task, one segment, one commit and one publication for all. A second thread, which loads
- * a language model of its own, begins where a full batch waits. Where a batch fails in the thread, or one of its pages is aborted there, the others are tried one by one, so that a page harms
- * itself only. Texts are read when their batch is formed, so that few are in memory, however many pages wait.
+ * Brings pages that wait to be indexed together. While no work thread is busy a page goes at once; else pages gather, and what has gathered
+ * goes as one batch: one task, one segment, one commit and one publication for all. A second thread, which loads a language model of its own,
+ * begins where a full batch waits, or beside texts that take long. Where a batch fails in the thread, or one of its pages is aborted there,
+ * the others are tried one by one, so that a page harms itself only. Texts are read when their batch is formed, so that few are in memory,
+ * however many pages wait.
  */
 export interface BatchedPage {
   /** Errors: it is rejected with what this throws. */
@@ -41,12 +42,14 @@ interface Entry<Page> {
 const maxPages = 8;
 /** Text in a batch, UTF-16 units: some 30 ms of work. A longer page goes alone. */
 const maxLength = 131_072;
+/** A batch that takes longer, ms, is waited for by nobody: many times what one takes, and about what a thread takes that begins with it. */
+const longMs = 2000;
 
 export class PageBatches<Page extends BatchedPage, Prepared> {
   readonly #options: PageBatchesOptions<Page, Prepared>;
   #waiting: Entry<Page>[] = [];
   #running = 0;
-  /** Of those that run, batches of a single text that is longer than a batch may be. */
+  /** Of those that run, batches that take long. */
   #runningLong = 0;
 
   constructor(options: PageBatchesOptions<Page, Prepared>) {
@@ -118,14 +121,18 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     for (const { page } of batch) page.signal.addEventListener('abort', abort);
     const { prepare, embed, mayBeOnePage = () => true } = this.#options;
     const texts = batch.map(({ text }) => text ?? '');
-    const long = texts[0].length > maxLength ? 1 : 0;
-    this.#runningLong += long;
+    let takesLong = 0;
+    const timer = setTimeout(() => {
+      this.#runningLong += takesLong = 1;
+      this.#start();
+    }, longMs);
     let holdsThread = true;
     const leaveThread = () => {
       if (!holdsThread) return;
       holdsThread = false;
+      clearTimeout(timer);
       this.#running--;
-      this.#runningLong -= long;
+      this.#runningLong -= takesLong;
     };
     try {
       const pages = batch.map(({ page }) => page);

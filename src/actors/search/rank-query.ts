@@ -221,7 +221,7 @@ export function queryRanker(dependencies: RankDependencies) {
     const { candidates, prefix, rrf_k = defaultRrfK } = request;
     const { query, phrases, filters, held } = askedBy(request, reader);
     const wanted = request.rerank;
-    const rerank = wanted && localReranker;
+    const rerank = wanted && (localReranker || isLocal);
     const [{ used, retrieved }, named] = await Promise.all([
       retrieve(
         { query, phrases, held, prefix, candidates, filters, rerank, relevance: relevance !== null, rrf_k },

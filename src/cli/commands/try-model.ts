@@ -44,7 +44,7 @@ export interface TryModelArguments {
 /** What is tried beside what answers now. */
 interface Arms {
   a: { model: string; isLocal: boolean };
-  b: { model: string; isLocal: boolean };
+  b: { model: string };
   /** Replays of before this time are of other vectors; ISO 8601. */
   since: string | null;
 }
@@ -114,7 +114,7 @@ class Trial {
       if (found.is_active) return this.#answersAlready(found);
       this.#tell(`${bold(this.#context, plain(found.id, 200))} beside ${plain(active.id, 200)}, which answers now`);
       const since = await this.#fill(found);
-      const arms = { a: { model: active.id, isLocal: false }, b: { model: found.id, isLocal: false }, since };
+      const arms = { a: { model: active.id, isLocal: false }, b: { model: found.id }, since };
       const evaluations = await this.#evaluate(arms);
       return await this.#conclude(active, found, evaluations);
     } catch (error) {
@@ -236,8 +236,10 @@ class Trial {
     const { queries: limit, again } = this.#args;
     const asked = {
       ...{ source, model_a: a.model, model_b: b.model, rerank_a: true, rerank_b: true },
-      ...{ rerank_locally_a: a.isLocal, rerank_locally_b: b.isLocal, k: 10, candidates: 100, limit },
-    } satisfies EvalReplayRequest;
+      // A service of an earlier version knows no such field.
+      ...(a.isLocal && { rerank_locally_a: true }),
+      ...{ k: 10, candidates: 100, limit },
+    } satisfies Partial<EvalReplayRequest>;
     const isSame = (replay: EvalReplayItem) =>
       Object.entries(asked).every(([field, value]) => replay[field as keyof typeof asked] === value);
     const isOver = ({ status, created_at, updated_at }: EvalReplayItem) =>
@@ -329,11 +331,11 @@ class Trial {
     const { id } = active;
     // A replay does not say by which reranker: one that is over may have been by another.
     const since = new Date(this.#context.now()).toISOString();
-    const arms = { a: { model: id, isLocal: true }, b: { model: id, isLocal: false }, since };
+    const arms = { a: { model: id, isLocal: true }, b: { model: id }, since };
     const evaluations = await this.#evaluate(arms);
     const verdict = commonVerdict(evaluations.map((each) => each.verdict));
     this.#show(evaluations, { a: 'local reranker', b: name });
-    if (json) terminal.json({ model: this.#name, beside: null, evaluations, verdict, switched: false, undo: null });
+    if (json) terminal.json({ model: this.#name, beside: 'local', evaluations, verdict, switched: false, undo: null });
     else this.#tell('it stays as it is set: another SERVICE_RERANKER__KIND takes a new start');
     return exitCodes.done;
   }

@@ -38,7 +38,7 @@ function namesOf(pages: readonly NamedPage[]): string {
 
 const turn = () => new Promise(setImmediate);
 
-test('pages go at once while threads are idle, and together when they were busy', async () => {
+test('pages go at once while no thread is busy, and together when one was', async () => {
   const { index, tasks, finished } = openBatches();
   const indexed = ['a', 'b', 'c'].map((name) => index(name));
   assert.deepEqual(
@@ -56,7 +56,7 @@ test('pages go at once while threads are idle, and together when they were busy'
   assert.deepEqual(finished, ['a', 'b c']);
 });
 
-test('a second thread begins where a full batch waits, or beside a long text', async () => {
+test('a second thread begins where a full batch waits, or beside texts that take long', async (t) => {
   const { index, tasks } = openBatches(2);
   const names = () => tasks.map((task) => task.names);
   for (let no = 0; no < 8; no++) void index(`p${no}`);
@@ -64,14 +64,22 @@ test('a second thread begins where a full batch waits, or beside a long text', a
   void index('p8');
   assert.deepEqual(names(), ['p0', 'p1 p2 p3 p4 p5 p6 p7 p8']);
 
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const beside = openBatches(2);
-  void beside.index('long', { text: 'x'.repeat(131_073) });
-  void beside.index('short');
-  void beside.index('other');
-  assert.deepEqual(
-    beside.tasks.map((task) => task.names),
-    ['long', 'short'],
-  );
+  const besideNames = () => beside.tasks.map((task) => task.names);
+  for (const name of ['hangs', 'next', 'last']) void beside.index(name);
+  t.mock.timers.tick(1999);
+  assert.deepEqual(besideNames(), ['hangs']);
+  t.mock.timers.tick(1);
+  assert.deepEqual(besideNames(), ['hangs', 'next last']);
+  beside.tasks[1].resolve();
+  await turn();
+  void beside.index('later');
+  void beside.index('behind it');
+  assert.deepEqual(besideNames(), ['hangs', 'next last', 'later']);
+  beside.tasks[0].resolve();
+  await turn();
+  assert.equal(beside.tasks.length, 3, 'one that hung and ended counts no more');
 });
 
 test('a batch is bounded in pages and in text, and a long page goes alone', async () => {

@@ -267,6 +267,14 @@ test('queries are made of pages, the same in both ways, each to find its own pag
   assert.deepEqual(evalReplayResultResponse.parse(result({ job_id })), result({ job_id }));
   assert.deepEqual(list({ limit: 5 }), evalReplayListResponse.parse(list({ limit: 5 })));
   assert.deepEqual(list({ limit: 5 }).replays[0].report, report);
+
+  const {
+    rerank_locally_a: _a,
+    rerank_locally_b: _b,
+    ...ofEarlier
+  } = shelf.reader.replays.get(job.no) ?? assert.fail();
+  await shelf.temporary.commit(({ replays }) => replays.put(job.no, ofEarlier));
+  assert.equal(evalReplayListResponse.parse(list({ limit: 5 })).replays[0].rerank_locally_a, false);
 });
 
 test('a replay waits for what a model is worth beside the words, where that cannot be learned yet', async () => {
