@@ -1,5 +1,5 @@
 /**
- * `npm run soak:import [-- --urls 100000 --kills 3 --seed 1]`: a synthetic history is imported into a stopped folder, killed on the way.
+ * `npm run soak -- --only import [-- --urls 100000 --kills 3 --seed 1]`: a synthetic history is imported into a stopped folder, killed on the way.
  * Fails unless every page is there once, with its visits and dates.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Writes the pages of docs/ that are made from the source: node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts
+// Writes the pages of docs/ that are made from the source: npm run docs
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { renderApi } from './render-api.ts';

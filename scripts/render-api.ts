@@ -143,7 +143,7 @@ export async function renderApi(): Promise<string> {
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, each]) => operation(method, path, each)));
   return `${[
     '# HTTP API',
-    'Made by `node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts` from the schemas in `src/domain` and `src/http`; the running service serves the same as OpenAPI 3.1 at `/openapi.json`.',
+    'Made by `npm run docs` from the schemas in `src/domain` and `src/http`; the running service serves the same as OpenAPI 3.1 at `/openapi.json`.',
     'Every request needs `Authorization: Bearer <token>`, except `/healthz` and `/readyz`. Bodies are JSON in UTF-8; unknown fields are refused, unknown query parameters ignored, and an empty body stands for `{}`. ' +
       `A body has at most ${megabytes(bodyLimit)} and ${valuesOf(bodyLimit)} values (elements and members), a batch of pages ${megabytes(batchBodyLimit)} and ${valuesOf(batchBodyLimit)}: beyond that the answer is 413.`,
     '## Operations',

@@ -81,7 +81,7 @@ const tableOf = (machine: AnyStateMachine): string[] => rows(machine.root, '');
 export function renderMachines(): string {
   return `${[
     '# The machines',
-    'Made by `node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts` from the definitions in `src/machines`. What holds in each state stands at the head of each file. An event that a state has no row for, or whose conditions do not hold, is refused and changes nothing. Of several rows for one event the first whose condition holds counts.',
+    'Made by `npm run docs` from the definitions in `src/machines`. What holds in each state stands at the head of each file. An event that a state has no row for, or whose conditions do not hold, is refused and changes nothing. Of several rows for one event the first whose condition holds counts.',
     section(
       'Job',
       'The life of a row of the ledger (`src/machines/job.ts`). Every change is compared and set against the stored row inside the transaction; events of a running attempt carry its claim and are refused under another one.',

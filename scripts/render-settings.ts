@@ -32,7 +32,7 @@ export function renderSettings(): string {
   });
   return `${[
     '# Settings',
-    'Made by `node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts` from the schemas in `src/settings`.',
+    'Made by `npm run docs` from the schemas in `src/settings`.',
     'Settings come from environment variables and are read once, at the start. An empty variable is an unset one, an unknown one is ignored. Lists and objects are written as JSON. Whatever is wrong is reported at once, and the service does not start.',
     section(
       'Top level',

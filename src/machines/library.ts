@@ -13,7 +13,7 @@
  * breaking  a service cannot go on: all are stopped
  * failed    nothing of it runs; it is opened again after a wait that doubles with each failure in a row, up to `maxBackoffMs`
  * over      this process does not open it again: that would not help (another process has the folder, the store is damaged, too many of its
- *           files were left open, it could not be written for two minutes), or what broke could not be closed within `closeWithinMs`
+ *           files were left open, it could not be written at eight openings in a row), or what broke could not be closed within `closeWithinMs`
  *
  * A stop while it opens or breaks is remembered: the library is closed when that has ended.
  */
@@ -50,7 +50,7 @@ interface Context {
 
 type Event = { type: 'open' } | { type: 'stop' };
 
-/** Openings of a sound store that cannot be written, some two minutes: it may be this process that cannot, and a new one that can. */
+/** Openings in a row of a sound store that cannot be written: it may be this process that cannot, and a new one that can. */
 const mostUnwritable = 8;
 
 /** Whether somebody has to mend what waiting does not. */

@@ -9,7 +9,7 @@ import { Cli } from './run-cli.ts';
 
 const pages = 100;
 const pageBytes = 4096;
-/** Pages of the file that are overwritten, one store each: `READBACK_TEST_SMASHES` in the environment; 20 in `npm run soak:recovery`. */
+/** Pages of the file that are overwritten, one store each: `READBACK_TEST_SMASHES` in the environment; 20 in `npm run soak -- --only damage`. */
 const smashes = Number(process.env.READBACK_TEST_SMASHES ?? 2);
 
 interface Prepared {

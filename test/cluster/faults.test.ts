@@ -1,6 +1,6 @@
 /**
  * Three services, two of them with clocks ten minutes ahead and behind, on a real PostgreSQL under load, and faults drawn from a seed (READBACK_TEST_SEED): whoever is killed, held up, cut off or stopped,
- * what was acknowledged is there, once, what was deleted is not, and nothing else is. READBACK_TEST_FAULTS: how many; `npm run soak:cluster` has 200.
+ * what was acknowledged is there, once, what was deleted is not, and nothing else is. READBACK_TEST_FAULTS: how many; `npm run soak -- --only cluster-faults` has 200.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync } from 'node:fs';

@@ -42,7 +42,9 @@ for (const name of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
   test(`the files that ${name} names are there`, () => {
     const text = readFileSync(`${root}${name}`, 'utf8');
     const tests = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' });
-    const files = new Set([...[...sources, ...tests].map((path) => basename(path)), ...readdirSync(`${root}scripts`)]);
+    const views = readdirSync(`${root}console`, { recursive: true, encoding: 'utf8' });
+    const all = [...sources, ...tests, ...views, ...readdirSync(`${root}scripts`)];
+    const files = new Set(all.map((path) => basename(path)));
     const named = Array.from(text.matchAll(/(?<![\w.-])[\w-]+\.ts\b/g), ([file]) => file);
     assert.deepEqual(
       named.filter((file) => !files.has(file)),

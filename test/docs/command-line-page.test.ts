@@ -5,7 +5,7 @@ import { renderCommandLine } from '../../scripts/render-command-line.ts';
 
 test('docs/command-line.md has the help text of every command', () => {
   const written = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8');
-  const command = 'node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts';
+  const command = 'npm run docs';
   assert.equal(written, renderCommandLine(written), `run: ${command}`);
   assert.match(written, /### readback token new/);
 });

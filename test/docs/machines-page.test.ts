@@ -5,6 +5,6 @@ import { renderMachines } from '../../scripts/render-machines.ts';
 
 test('docs/machines.md says what the machines do', () => {
   const written = readFileSync(new URL('../../docs/machines.md', import.meta.url), 'utf8');
-  const command = 'node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts';
+  const command = 'npm run docs';
   assert.equal(written, renderMachines(), `run: ${command}`);
 });

@@ -5,5 +5,5 @@ import { renderSettings } from '../../scripts/render-settings.ts';
 
 test('docs/settings.md says what the schemas say', () => {
   const written = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
-  assert.equal(written, renderSettings(), 'run: node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts');
+  assert.equal(written, renderSettings(), 'run: npm run docs');
 });

@@ -12,7 +12,7 @@ import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 
 const pages = 60;
-/** Files with one bit changed that are tried; `npm run soak:recovery` tries fifty. */
+/** Files with one bit changed that are tried; `npm run soak -- --only damage` tries fifty. */
 const bitFlips = Number(process.env.READBACK_TEST_BIT_FLIPS ?? '1');
 /** Every damage on every side: six starts in place of two. */
 const allDamages = process.env.READBACK_TEST_ALL_POINTS === '1';

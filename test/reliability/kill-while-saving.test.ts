@@ -2,7 +2,7 @@
  * Killed (SIGKILL) at each step of a save of index files: begun, half written, before and after each flush and renaming. The generation
  * before stays valid until the manifest has its name, what was being written counts for nothing, and the next save succeeds.
  * Each step costs the start of a process, so some of them are enough for every day: READBACK_TEST_ALL_POINTS=1
- * (`npm run soak:recovery`) takes them all.
+ * (`npm run soak -- --only damage`) takes them all.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,7 +1,7 @@
 /** What kinds and states of jobs are called. */
-import type { JobStatus } from '../../../src/domain/job.ts';
+import type { JobKind, JobStatus } from '../../../src/domain/job.ts';
 
-const kinds: Record<string, string> = {
+const kinds: Record<JobKind, string> = {
   index_page: 'Index a page',
   fetch_and_index: 'Fetch and index',
   extract_entities: 'Find names',
@@ -14,7 +14,7 @@ const kinds: Record<string, string> = {
   poll_watch: 'Poll a source',
 };
 
-export const kindWords = (kind: string): string => kinds[kind] ?? kind;
+export const kindWords = (kind: string): string => (kinds as Record<string, string>)[kind] ?? kind;
 export const kindOptions = Object.entries(kinds);
 
 export const statusKinds: Record<JobStatus, 'ok' | 'warn' | 'bad' | 'live' | 'plain'> = {
