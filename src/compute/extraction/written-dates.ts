@@ -2,6 +2,7 @@
  * Dates as pages write them for people, in the languages whose months are known to the runtime, and dates in addresses. Called by
  * extraction.
  */
+import { normalizeText } from '../../domain/normalize-text.ts';
 import { feedDate } from '../feed/feed-date.ts';
 
 const languages = 'en de fr es it pt nl sv da nb fi pl cs sk hu ro hr sl bg ru uk el tr ca et lv lt id vi'.split(' ');
@@ -12,7 +13,7 @@ const years = { first: 1800, last: 2100 };
 
 let monthNames: Map<string, number> | null = null;
 
-const letters = (text: string): string => text.normalize('NFKC').toLowerCase().replace(/\P{L}/gu, '');
+const letters = (text: string): string => normalizeText(text, 'NFKC').toLowerCase().replace(/\P{L}/gu, '');
 
 /** Folded name → 1 to 12; a name of two months in different languages is left out. Made when first needed. */
 function months(): Map<string, number> {
