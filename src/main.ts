@@ -91,7 +91,9 @@ function consoleLink(access: Access, token: string, baseUrl: string, demoDir: st
   const address = baseUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   // As it was started: where npm did so, `readback` need not be on the path.
   const readback = process.env.npm_lifecycle_event === undefined ? 'readback' : 'npm run -s readback --';
-  const again = `${demoDir === null ? '' : `SERVICE_DATA_DIR=${demoDir} `}${readback} open`;
+  const quoted =
+    demoDir !== null && /[^\w./-]/.test(demoDir) ? `'${demoDir.replaceAll("'", String.raw`'\''`)}'` : demoDir;
+  const again = `${quoted === null ? '' : `SERVICE_DATA_DIR=${quoted} `}${readback} open`;
   return `To look at it, open within a minute\n  ${address}/#code=${code}\nAfter that, another link is given by\n  ${again}\n`;
 }
 

@@ -1,10 +1,10 @@
 /**
  * What a poll brings in: items that the index does not know become pages to be fetched, with what the feed says about them kept in
- * case that they cannot be. One transaction decides for each, so nothing known is visited again and nothing forgotten comes back. An item
- * that its source names (`guid`) and that came under another address before is known, too.
+ * case that they cannot be. One transaction decides for each, so nothing known is visited again and nothing forgotten comes back.
  */
 import type { Validators } from '../domain/watch.ts';
-import type { Command, Transaction } from '../store/store.ts';
+import { urlKey } from '../store/keys.ts';
+import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { ingestPage, type PageSubmission } from './ingest-page.ts';
 import { moveWatch } from './move-rows.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
@@ -22,24 +22,38 @@ export interface TakenItems {
   blacklisted: number;
 }
 
+/**
+ * Whether an item that its source names (`guid`) has become a page of this watch under another address. It has also where that page was
+ * forgotten since; not where it could not be read, for it may be had under the address that it has now.
+ */
+export function cameElsewhere(
+  { watches, pages }: Pick<StoreReader, 'watches' | 'pages'>,
+  watchNo: number,
+  guid: string | null,
+  canonicalUrl: string,
+): boolean {
+  const key = guid === null ? undefined : watches.itemUrl(watchNo, guid);
+  if (key === undefined || key.equals(urlKey(canonicalUrl))) return false;
+  const page = pages.numberByUrlKey(key);
+  return page === undefined || pages.get(page)?.status !== 'dead';
+}
+
 /** Null, and nothing written, where the attempt no longer owns its poll. */
 export function takeItems(attempt: Attempt, items: readonly ItemSubmission[]): Command<TakenItems | null> {
   return (transaction) => {
     if (!ownsJob(transaction, attempt)) return null;
     const { pages, watches } = transaction;
-    const watch = watches.ofJob(attempt.job_no);
+    const watchNo = watches.ofJob(attempt.job_no)?.no ?? 0;
     const taken = { accepted: 0, blacklisted: 0 };
     for (const { submission, guid, feed_content } of items) {
       const { canonical_url } = submission;
-      if (guid !== null && watch !== undefined) {
-        if (watches.itemTaken(watch.no, guid, canonical_url) === 'other') continue;
-        watches.noteItem(watch.no, guid, canonical_url);
-      }
       if (pages.numberByUrl(canonical_url) !== undefined) continue;
+      if (cameElsewhere(transaction, watchNo, guid, canonical_url)) continue;
       const decision = ingestPage(submission)(transaction);
       if (decision.outcome === 'blacklisted') taken.blacklisted++;
       if (decision.outcome !== 'accepted') continue;
       taken.accepted++;
+      if (guid !== null && watchNo !== 0) watches.noteItem(watchNo, guid, canonical_url);
       if (feed_content !== null) transaction.pages.putFeedContent(decision.page_no, feed_content);
     }
     return taken;

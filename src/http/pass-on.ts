@@ -43,6 +43,8 @@ export const connectMs = 1_000;
 const waitMs = 5_000;
 /** Between two looks at who that is, ms. */
 const lookEveryMs = 50;
+/** Anybody can send the header of a passed request: its fault is told once in so long. */
+const tellEveryMs = 60_000;
 
 const hopHeader = 'x-readback-host';
 /** Of one connection only (RFC 9110, 7.6.1). */
@@ -103,15 +105,19 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     }
   };
 
+  let tellFrom = 0;
   app.addHook('onRequest', async (request, reply) => {
     const { scope, isOfHost = false } = request.routeOptions.config;
     const { raw } = request;
+    if (scope === 'public' || request.method === 'OPTIONS') return;
     // Clients send no such header: another host did, which is set up wrongly or of another cluster, and might get it back.
     if (headerValues(raw, hopHeader).length > 0 && !isPassedOn(raw, peers)) {
-      request.log.warn({ from: raw.socket.remoteAddress }, 'a request was passed on with another cluster.secret');
+      if (performance.now() > tellFrom) {
+        tellFrom = performance.now() + tellEveryMs;
+        request.log.warn({ from: raw.socket.remoteAddress }, 'a request was passed on with another cluster.secret');
+      }
       throw unreachable('the host that passed the request on has another cluster.secret than this one');
     }
-    if (scope === 'public' || request.method === 'OPTIONS') return;
     if (!isPassedOn(raw, peers) && isForeign(raw) !== null) return; // refused by admission
     if (isOfHost && presentedBy(raw, access) !== null) return;
     const library = await libraryOf(request).catch((cause) => {

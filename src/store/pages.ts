@@ -95,7 +95,11 @@ export class PageReader {
   }
 
   numberByUrl(canonicalUrl: string): number | undefined {
-    return this.byUrl.get(urlKey(canonicalUrl));
+    return this.numberByUrlKey(urlKey(canonicalUrl));
+  }
+
+  numberByUrlKey(key: Buffer): number | undefined {
+    return this.byUrl.get(key);
   }
 
   /** Pages whose title equals this one after folding, oldest first, at most `limit`. */

@@ -1,7 +1,7 @@
 /**
  * Watches. Databases: `watches` no → row; `watch_by_url` 16 bytes of SHA-256(identity of the URL) → no; `watch_by_job` job → watch,
  * of the latest poll of each; `watches_due` [next_run_at, no] of enabled ones; `watch_items` [watch, hash of the name that its source gives an
- * item] → hash of the canonical URL that it was first taken under. `put` is the only way a row changes.
+ * item] → 16 bytes of SHA-256(canonical URL of the page that it became). `put` is the only way a row changes.
  */
 import type { Watch } from '../domain/watch.ts';
 import type { Environment, Table } from './environment.ts';
@@ -17,7 +17,7 @@ export class WatchReader {
   protected readonly byUrl: Table<number, Buffer>;
   protected readonly byJob: Table<number, number>;
   protected readonly due: Table<number, [number, number]>;
-  protected readonly items: Table<string, [number, string]>;
+  protected readonly items: Table<Buffer, [number, string]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('watches', { keyEncoding: 'uint32' });
@@ -57,11 +57,9 @@ export class WatchReader {
     return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
   }
 
-  /** Whether an item of this name was noted: under the same URL, under another one, or not at all. */
-  itemTaken(no: number, guid: string, canonicalUrl: string): 'same' | 'other' | null {
-    const taken = this.items.get([no, hashKey(guid)]);
-    if (taken === undefined) return null;
-    return taken === hashKey(canonicalUrl) ? 'same' : 'other';
+  /** The key of the URL (`urlKey`) under which the item of this name became a page. */
+  itemUrl(no: number, guid: string): Buffer | undefined {
+    return this.items.get([no, hashKey(guid)]);
   }
 
   /** When the next enabled one is due, ms; undefined where there is none. */
@@ -92,9 +90,9 @@ export class WatchTransactor extends WatchReader {
     this.rows.put(watch.no, watch);
   }
 
-  /** Under which URL an item was taken: the first that is noted stays. */
+  /** Under which URL an item became a page. */
   noteItem(no: number, guid: string, canonicalUrl: string): void {
-    if (this.itemTaken(no, guid, canonicalUrl) === null) this.items.put([no, hashKey(guid)], hashKey(canonicalUrl));
+    this.items.put([no, hashKey(guid)], urlKey(canonicalUrl));
   }
 
   remove(watch: StoredWatch): void {

@@ -6,7 +6,7 @@
  * 2. items whose page is known, or that are blacklisted, are left out; the new ones are taken in, a few at a time
  * 3. the job's completion notes what to ask for next time: only then, so that nothing is skipped that is not on the disk
  */
-import { type ItemSubmission, notePolled, takeItems } from '../../commands/take-items.ts';
+import { cameElsewhere, type ItemSubmission, notePolled, takeItems } from '../../commands/take-items.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { JobError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
@@ -83,7 +83,7 @@ const sliceItems = 50;
 export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandler {
   const { reader, commit, pollers, canonicalize, maxAttempts, maxItemsPerPoll, overQuota, metrics, now } = dependencies;
 
-  /** The items that are new, or known but not by their names, in order: at most `limit`, and whether there are more. */
+  /** The items that are new, in order: at most `limit`, and whether there are more. */
   const newItems = async (watchNo: number, items: readonly SourceItem[], limit: number, signal: AbortSignal) => {
     const found: { item: SourceItem; canonical_url: string; domain: string }[] = [];
     const seen = new Set<string>();
@@ -95,13 +95,9 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
       const canonical = canonicalizeUrl(item.url, canonicalize);
       if ('invalid' in canonical || seen.has(canonical.canonical_url)) continue;
       seen.add(canonical.canonical_url);
-      const { guid = null } = item;
-      const taken = guid === null ? 'same' : reader.watches.itemTaken(watchNo, guid, canonical.canonical_url);
-      if (taken === 'other') continue;
-      if (taken === 'same') {
-        if (reader.pages.numberByUrl(canonical.canonical_url) !== undefined) continue;
-        if (reader.blacklist.match({ ...canonical, original_url: item.url }) !== undefined) continue;
-      }
+      if (reader.pages.numberByUrl(canonical.canonical_url) !== undefined) continue;
+      if (cameElsewhere(reader, watchNo, item.guid ?? null, canonical.canonical_url)) continue;
+      if (reader.blacklist.match({ ...canonical, original_url: item.url }) !== undefined) continue;
       if (found.length === limit) return { found, areMore: true };
       found.push({ item, ...canonical });
     }

@@ -30,7 +30,7 @@ import { electionAt, quotedTitleAt } from './special-names.ts';
 import { trimTitles } from './trim-titles.ts';
 
 /** Between the parts of an award's name. */
-const awardJoins: ReadonlySet<string> = new Set(['for', 'in', 'or', 'and']);
+const awardJoins: ReadonlySet<string> = new Set(['for', 'in', 'or']);
 const monthOfMay = /^may$/;
 const numeral = /^(?:[IVX]+|\d{1,4}(?:st|nd|rd|th)?)$/;
 const possessive = /^(?:['’]s|s?['’])$/;
@@ -217,7 +217,7 @@ function endOfName(context: NameContext, first: number): number {
 /** `Academy Award for Best Picture`, `Nobel Prize in Physiology or Medicine`: an award, and what it is for. */
 function holdsAward(tokens: readonly TextToken[], first: number, last: number): boolean {
   const isAward = (i: number) => /^(?:awards?|prize|medal)$/.test(tokens[i].lower);
-  if (isAward(last)) return last > first;
+  if (isAward(last)) return last > first && tokens[last + 1].lower !== 'or';
   for (let i = first + 1; i < last; i++) if (isAward(i) && /^(?:for|in|of)$/.test(tokens[i + 1].lower)) return true;
   return false;
 }

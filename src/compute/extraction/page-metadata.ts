@@ -81,6 +81,8 @@ interface Found {
   metas: Map<string, string[]>;
   scripts: string[];
   window: string | null;
+  /** What addresses of the page start from, where it says so. */
+  base: string | null;
   headings: string[];
   authors: DomNode[];
   bylines: DomNode[];
@@ -101,17 +103,19 @@ export function readDeclaredFacts(root: DomNode, url: string): DeclaredFacts {
   const linked = readJsonLd(found.scripts);
   const first = (names: readonly string[]): string | null =>
     names.flatMap((name) => found.metas.get(name) ?? []).find((value) => fact(value) !== null) ?? null;
-  const site_name = fact(first(siteNames)) ?? fact(linked?.publisher);
+  const site_name = declared(first(siteNames)) ?? declared(linked?.publisher);
+  const images = [...imageNames.flatMap((name) => found.metas.get(name) ?? []), linked?.image];
+  const base = addressOf(found.base, url) ?? url;
   return {
     title:
-      withoutSite(fact(linked?.headline) ?? fact(first(titleNames)) ?? fact(found.window), site_name) ??
+      withoutSite(declared(linked?.headline) ?? declared(first(titleNames)) ?? fact(found.window), site_name) ??
       fact(found.headings[0]),
     author: authorOf(found, linked, site_name),
     published_at: dateOf(found, linked, first, url),
     lang: languageOf(root.getAttribute('lang') ?? first(languageNames) ?? linked?.language),
     site_name,
-    image: addressOf(first(imageNames) ?? linked?.image, url),
-    description: fact(first(descriptionNames)),
+    image: images.flatMap((image) => addressOf(image, base) ?? [])[0] ?? null,
+    description: declared(first(descriptionNames)),
     headings: found.headings.flatMap((heading) => fact(heading) ?? []),
     isArticle: linked?.isArticle === true || /^article$/i.test(first(['og:type'])?.trim() ?? ''),
     declaredBody: linked?.body ?? null,
@@ -123,6 +127,7 @@ function gather(root: DomNode): Found {
     metas: new Map(),
     scripts: [],
     window: null,
+    base: null,
     headings: [],
     authors: [],
     bylines: [],
@@ -150,7 +155,8 @@ function gather(root: DomNode): Found {
       } else if (name === 'script') {
         const isLinkedData = /^application\/ld\+json/i.test(node.getAttribute('type') ?? '');
         if (isLinkedData && found.scripts.length < maxScripts) found.scripts.push(node.textContent ?? '');
-      } else if (name === 'title') found.window ??= node.textContent;
+      } else if (name === 'base') found.base ??= node.getAttribute('href');
+      else if (name === 'title') found.window ??= node.textContent;
       else if (name === 'h1' && found.headings.length < maxPlaces) found.headings.push(node.textContent ?? '');
       if (name === 'svg' || name === 'script' || name === 'style') return false;
       const note = <Value>(list: Value[], value: () => Value) => {
@@ -247,7 +253,7 @@ function addressOf(text: string | null | undefined, base: string): string | null
   const given = (text ?? '').trim();
   if (given === '' || given.length > longestAddress || !URL.canParse(given, base)) return null;
   const { protocol, href } = new URL(given, base);
-  return protocol === 'https:' || protocol === 'http:' ? href : null;
+  return /^https?:$/.test(protocol) && href.length <= longestAddress ? href : null;
 }
 
 /** A language tag, or null for what is none. */
@@ -289,9 +295,14 @@ function isHead(heading: string): boolean {
   return /\S\s+\S/.test(heading) || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{4}/u.test(heading);
 }
 
+/** What the page's data say: some templates escape it twice. */
+const declared = (text: string | null | undefined): string | null =>
+  fact(decodeHTMLStrict((text ?? '').slice(0, 20 * longestFact)));
+
 /** Trimmed, on one line, bounded; null where nothing is left. */
 export function fact(text: string | null | undefined): string | null {
-  const line = decodeHTMLStrict((text ?? '').slice(0, 20 * longestFact))
+  const line = (text ?? '')
+    .slice(0, 20 * longestFact)
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, longestFact)

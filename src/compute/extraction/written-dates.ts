@@ -73,7 +73,8 @@ export function writtenDate(text: string): string | null {
 /** The day that an address names in its path, as news and blogs do. */
 export function addressDate(url: string): string | null {
   const path = URL.canParse(url) ? new URL(url).pathname : '';
-  const match = /[/_-](\d{4})[/_-]?(\d{2})[/_-]?(\d{2})(?=[/_.-]|$)/.exec(path);
+  const match =
+    /[/_-](\d{4})[/_-](\d{2})[/_-](\d{2})(?=[/_.-]|$)/.exec(path) ?? /\/(\d{4})(\d{2})(\d{2})(?=\/|$)/.exec(path);
   if (match === null || Number(match[1]) < 1990) return null;
   return dateOf(Number(match[1]), Number(match[2]), Number(match[3]));
 }

@@ -309,19 +309,26 @@ test('an item that its source names is the same under another address, also once
   };
   const first = [at('1?key=a'), at('2?key=a')];
   assert.deepEqual(await pages(item('one', first[0]), item('two', first[1])), first);
-  // What is known by its address only gets its name now.
-  const known = at('3?key=a');
-  assert.deepEqual(await pages(item('one', at('1?key=b')), item('two', first[1]), item(null, known)), [
+  const third = at('3?key=b');
+  assert.deepEqual(await pages(item('one', at('1?key=b')), item('two', first[1]), item('three', third)), [
     ...first,
-    known,
+    third,
   ]);
-  assert.deepEqual(await pages(item('three', known)), [...first, known]);
-  assert.deepEqual(await pages(item('three', at('3?key=c')), item('one', at('1?key=c'))), [...first, known]);
+  assert.deepEqual(await pages(item('three', at('3?key=c')), item('one', at('1?key=c'))), [...first, third]);
   await station.temporary.commit(erasePages([1], station.now));
-  assert.deepEqual(await pages(item('one', at('1?key=d'))), [first[1], known]);
+  assert.deepEqual(await pages(item('one', at('1?key=d'))), [first[1], third]);
+  // What could not be read may be had under another address, and is known under that one then.
+  await station.temporary.commit(({ pages }) => {
+    const page = pages.get(2) ?? assert.fail();
+    pages.put({ ...page, status: 'dead' }, page);
+  });
+  const again = at('2?key=d');
+  assert.deepEqual(await pages(item('two', first[1]), item('one', at('1?key=e'))), [first[1], third]);
+  assert.deepEqual(await pages(item('two', again)), [first[1], third, again]);
+  assert.deepEqual(await pages(item('two', at('2?key=f'))), [first[1], third, again]);
   // Only as long as the watch is there.
   await station.hosted.ask('watch.delete', { watch_id: id });
-  assert.equal(station.temporary.store.reader.watches.itemTaken(1, 'one', first[0]), null);
+  assert.equal(station.temporary.store.reader.watches.itemUrl(1, 'three'), undefined);
 });
 
 test('kinds without a poller, other schemes and bad configs are refused', async () => {

@@ -54,6 +54,15 @@ describe('the entity recogniser, by its lexicon alone', () => {
     assert.deepEqual(found(text).sort(), ['person: Tomo Miličević', 'person: Vladan Đorđević', 'place: Łódź'].sort());
   });
 
+  it('takes two awards, and an award and a person, for two', () => {
+    for (const text of [
+      'She won the Booker Prize and Pulitzer Prize.',
+      'He holds the Nobel Prize and Fields Medal.',
+      'They gave the Turing Award in Computer Science and Anna Whitfield spoke.',
+    ])
+      assert.ok(!recognize(text).some(({ name }) => / and /.test(name)), text);
+  });
+
   it('knows awards with what they are for, and events with the year or number that tells which', () => {
     const text =
       'She won the Grammy Award for Best Rap Album and a Nobel Prize in Physiology or Medicine at the 89th Academy Awards. ' +

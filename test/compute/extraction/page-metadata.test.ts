@@ -123,6 +123,7 @@ test('what templates have escaped twice is read', () => {
     factsOf(ld('{"@type": "NewsArticle", "headline": "K&uuml;hlt&uuml;rme &amp; mehr"}')).title,
     'Kühltürme & mehr',
   );
+  assert.equal(factsOf('<title>Use of &amp;nbsp; in HTML</title>').title, 'Use of &nbsp; in HTML', 'not what is shown');
 });
 
 test('the lead image is an address of the web, absolute', () => {
@@ -131,6 +132,9 @@ test('the lead image is an address of the web, absolute', () => {
   assert.equal(image('//cdn.example.org/a.jpg'), 'https://cdn.example.org/a.jpg');
   assert.equal(image('data:image/png;base64,AAAA'), null);
   assert.equal(image('http://'), null);
+  assert.equal(image(`https://example.org/${'川'.repeat(1000)}`), null, 'too long as an address');
+  const second = '<meta property="og:image" content="data:,"><meta name="twitter:image" content="a.jpg">';
+  assert.equal(factsOf(`<base href="https://cdn.example.org/x/">${second}`).image, 'https://cdn.example.org/x/a.jpg');
   const list = '{"@type": "Article", "image": ["https://example.org/1.jpg", "https://example.org/2.jpg"]}';
   assert.equal(factsOf(ld(list)).image, 'https://example.org/1.jpg');
 });
@@ -174,6 +178,8 @@ test('without data a date is that of the address, then what the page shows behin
   assert.equal(date('<time>2019-02-03</time>', 'https://example.org/2020/04/15/eels'), '2020-04-15');
   assert.equal(date('', 'https://example.org/news/2020-04-15-eels.html'), '2020-04-15');
   assert.equal(date('', 'https://example.org/2020/44/15/eels'), null);
+  assert.equal(date('', 'https://example.org/20200415/eels'), '2020-04-15');
+  assert.equal(date('', 'https://example.org/orders-20881231'), null);
   const others = '<time>2021-01-01</time><time>2021-01-02</time>';
   assert.equal(date(`<time>2022-01-01</time><h1>Eels</h1><time datetime="2019-02-03">x</time>${others}`), '2019-02-03');
   assert.equal(date(`<h1>Eels</h1><p class="meta__date">Freitag, 15. März 2019, 10:00</p>`), '2019-03-15');
