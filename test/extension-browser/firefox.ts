@@ -103,11 +103,11 @@ export class FirefoxWithExtension {
     ];
     const browser = spawn(firefoxPath, [...args, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] });
     scope.after(async () => {
-      if (browser.exitCode === null && browser.signalCode === null) {
-        browser.kill();
-        await once(browser, 'exit');
-      }
-      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+      // One that was killed has left its profile to the next.
+      if (browser.exitCode !== null || browser.signalCode !== null) return;
+      browser.kill();
+      await once(browser, 'exit');
+      rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
     });
     const socket = new WebSocket(`${await addressOf(browser)}/session`);
     await once(socket, 'open');

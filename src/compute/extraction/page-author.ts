@@ -33,9 +33,11 @@ export function person(given: string): string | null {
     .trim()
     .replace(/^(?:(?:written|posted|story|text|reported|words) )?(?:by|von|par|por|di|door|av|af)\b:?\s+/i, '')
     .replace(/ ?[|•·–—].*/s, '')
-    .replace(/ ?\S*@\S*/g, '')
+    .split(' ')
+    .filter((word) => !word.includes('@'))
+    .join(' ')
     .replace(/,? ?\b(?:updated|published|posted|on|am)\b.*|,? ?\d.*/is, '')
-    .replace(/[\s,/]+$/, '');
+    .replace(/(?<![\s,/])[\s,/]+$/, '');
   if (!/\p{L}/u.test(name) || name.length > longestName) return null;
   return /https?:|www\.|[{}<>]|\bundefined\b|^(?:null|admin|staff|authors?|see full bio)$/i.test(name) ? null : name;
 }

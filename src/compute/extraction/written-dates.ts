@@ -65,7 +65,7 @@ export function writtenDate(text: string): string | null {
     );
   if (dayFirst !== null)
     return dateOf(Number(dayFirst[3]), months().get(letters(dayFirst[2])) ?? 0, Number(dayFirst[1]));
-  const monthFirst = /(\p{L}+)\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)/u.exec(given);
+  const monthFirst = /(?<!\p{L})(\p{L}+)\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)/u.exec(given);
   if (monthFirst === null) return null;
   return dateOf(Number(monthFirst[3]), months().get(letters(monthFirst[1])) ?? 0, Number(monthFirst[2]));
 }
