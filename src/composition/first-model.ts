@@ -25,7 +25,7 @@ export async function ensureActiveModel(
       'embedder.model is not set: the provider is asked for a model called wink',
     );
   }
-  const problem = embedder.provider === localProvider ? null : dimProblem(embedder.model, embedder.dim);
+  const problem = dimProblem(embedder.model, embedder.dim);
   if (problem !== null) log.warn({ model: embedder.model }, `embedder.dim: ${problem}`);
   const named = { provider: embedder.provider, model_name: embedder.model, dim: embedder.dim };
   return store.commit(
