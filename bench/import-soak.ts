@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { seededRandom } from '../src/compute/seeded-random.ts';
 import { importThroughKills } from '../test/cli/import-through-kills.ts';
 import { describeMachine } from './machine.ts';
 
@@ -17,17 +18,6 @@ const { values } = parseArgs({
   },
 });
 
-/** mulberry32 */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 const home = mkdtempSync(join(tmpdir(), 'readback-soak-'));
 const began = performance.now();
 try {
@@ -35,7 +25,7 @@ try {
   const result = await importThroughKills(home, {
     urls,
     kills: Number(values.kills),
-    random: seeded(Number(values.seed)),
+    random: seededRandom(Number(values.seed)),
   });
   const { found, visits, answer } = result;
   const sound =

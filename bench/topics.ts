@@ -13,7 +13,7 @@ import { loadavg } from 'node:os';
 import { sampledPages } from '../src/actors/clusters/hand-over-pages.ts';
 import { partitionAgreement } from '../src/compute/agreement/partition-agreement.ts';
 import { normalizeRow } from '../src/compute/clusters/page-vectors.ts';
-import { seededRandom } from '../src/compute/clusters/seeded-random.ts';
+import { seededRandom } from '../src/compute/seeded-random.ts';
 import { labelOf } from '../src/domain/cluster.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
 import { describeMachine } from './machine.ts';

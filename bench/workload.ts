@@ -4,6 +4,8 @@
  * from (seed, kind, number), so that chunk 17 is the same at every size and may be made on any thread.
  * Words are three syllables and a final k: the stemmer leaves them as they are, so text and terms agree.
  */
+import { seededRandom } from '../src/compute/seeded-random.ts';
+
 export interface WorkloadOptions {
   seed: number;
   /** Words of a chunk; 30 % of them from its topic. */
@@ -80,16 +82,9 @@ export function openWorkload({ seed, wordsPerChunk = 200, dim = 100, vocabulary 
   };
 }
 
-/** A random stream of its own for (seed, kind, number): mulberry32 from a mixed start. */
-export function randomStream(seed: number, kind: number, number: number): Random {
-  let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(kind, 0x85ebca6b) ^ Math.imul(number + 1, 0xc2b2ae35)) | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
-}
+/** A random stream of its own for (seed, kind, number). */
+export const randomStream = (seed: number, kind: number, number: number): Random =>
+  seededRandom(Math.imul(seed, 0x9e3779b1) ^ Math.imul(kind, 0x85ebca6b) ^ Math.imul(number + 1, 0xc2b2ae35));
 
 function wordOfRank(rank: number): string {
   const consonants = 'bcdfghjklmnprtvz';

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { runService } from '../bench/running-service.ts';
+import { seededRandom } from '../src/compute/seeded-random.ts';
 import { samplePages } from '../src/demo/sample-pages.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -56,11 +57,7 @@ interface SentPage {
 }
 
 /** The same each time, but for the day. */
-let state = 7;
-function random(): number {
-  state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
-  return state / 0x7fffffff;
-}
+const random = seededRandom(7);
 const sometime = () => new Date(Date.now() - 3_600_000 - random() ** 1.7 * 420 * 86_400_000).toISOString();
 
 interface Row {

@@ -1,5 +1,5 @@
 /** What clusters are compared with: k-means with the true number of labels. k-means++ starts, the best of some by its own measure. */
-import { seededRandom } from '../../src/compute/clusters/seeded-random.ts';
+import { seededRandom } from '../../src/compute/seeded-random.ts';
 
 const starts = 5;
 const rounds = 50;

@@ -1,7 +1,7 @@
 /** A run of the clustering in a real service, as somebody who uses it meanwhile sees it: health checks and searches beside it. */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { seededRandom } from '../../src/compute/clusters/seeded-random.ts';
+import { seededRandom } from '../../src/compute/seeded-random.ts';
 import type { ClusterRunsResponse } from '../../src/domain/cluster.ts';
 import { type RunningService, runService } from '../running-service.ts';
 import type { LabelledPage } from './labelled-pages.ts';

@@ -2,7 +2,7 @@
  * Pages of the same few words in another order: words alone cannot tell them apart, and an oracle that knows in which order they stood
  * can. Its vectors are those of a very good model; `noiseOf` are those of one that knows nothing.
  */
-import { seededRandom } from '../../src/compute/clusters/seeded-random.ts';
+import { seededRandom } from '../../src/compute/seeded-random.ts';
 
 const firstHalves = ['sea', 'moon', 'sun', 'fire', 'snow', 'wind', 'rain', 'star', 'wood', 'gold'];
 const secondHalves = ['stone', 'light', 'bird', 'flower', 'house', 'field', 'berry', 'fish', 'drop', 'wheel'];

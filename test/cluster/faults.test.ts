@@ -12,13 +12,12 @@ import type { PageListResponse, PageSummary } from '../../src/domain/page.ts';
 import { Cli } from '../cli/run-cli.ts';
 import { type RunningService, until } from '../process/service.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
+import { seededChance } from '../seeded-chance.ts';
 import { ShiftedClock } from '../soak/shifted-clock.ts';
 import { type ClusterOfServices, startCluster } from './cluster-of-services.ts';
 import { withoutPostgres } from './postgres.ts';
 
 const faults = Number(process.env.READBACK_TEST_FAULTS ?? 14);
-const given = process.env.READBACK_TEST_SEED ?? '20201';
-const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 const names = ['anna', 'ben'];
 /** Of each library, at the same time. */
 const clients = 2;
@@ -37,17 +36,6 @@ interface Library {
   token: string;
   pages: Map<string, { known: Known; id: string | null }>;
   acknowledged: number;
-}
-
-/** A small generator of numbers in [0, 1) that a seed determines (mulberry32). */
-function seededRandom(from: number): () => number {
-  let state = from >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 /** One request to one of the hosts; null where no answer came, or a 503. */
@@ -91,8 +79,8 @@ async function everyPage(urls: () => string[], { token }: Library): Promise<Page
 test('what a cluster has acknowledged through faults is there, once, and what it has deleted is not', {
   skip: withoutPostgres,
 }, async (t) => {
-  t.diagnostic(`seed ${seed}, ${faults} faults`);
-  const random = seededRandom(seed);
+  const { random } = seededChance(t, 20201);
+  t.diagnostic(`${faults} faults`);
   const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)];
   const disk = SmallDisk.mount(diskMb);
   if (disk instanceof SmallDisk) {

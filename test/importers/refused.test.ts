@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { seededRandom } from '../../src/compute/clusters/seeded-random.ts';
+import { seededRandom } from '../../src/compute/seeded-random.ts';
 import { type ImportFormat, importFormats } from '../../src/domain/import.ts';
 import { formatRows } from '../../src/importers/formats.ts';
 import { ImportError } from '../../src/importers/import-error.ts';

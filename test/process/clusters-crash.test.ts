@@ -13,10 +13,9 @@ import type {
 } from '../../src/domain/cluster.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
-const given = process.env.READBACK_TEST_SEED ?? '77';
-const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 /** Kills of the first run, and of the second. */
 const killsOfRuns = [2, 1];
 /** Runs at most: more than those where no kill has found one that had only begun. */
@@ -33,12 +32,7 @@ const phaseOf = ({ finished_at, params }: ClusterRunResponse) =>
   finished_at !== null ? 'over' : 'tried_resolution' in params ? 'drafted' : 'begun';
 
 test('a run that is killed in any phase goes on, and counts once', async (t) => {
-  t.diagnostic(`seed ${seed}`);
-  let state = seed;
-  const random = () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return state / 0x80000000;
-  };
+  const { random } = seededChance(t, 77);
   const service = await RunningService.start(t, {
     ...withoutEntities,
     SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '10000',

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JobRetryBatchResponse } from '../../src/domain/job.ts';
 import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
 const kills = Number(process.env.READBACK_TEST_KILLS ?? 10);
@@ -17,8 +18,6 @@ const pages = Math.max(400, 20 * kills);
 const waveCount = Math.ceil((kills * 5) / 6);
 const clients = 8;
 const batchSize = 10;
-const given = process.env.READBACK_TEST_SEED ?? '20201';
-const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 
 interface Visit {
   /** Which page. */
@@ -35,8 +34,7 @@ interface Pushed {
 }
 
 test('no page that was acknowledged is lost or doubled by kills during ingest', async (t) => {
-  t.diagnostic(`seed ${seed}`);
-  const random = seededRandom(seed);
+  const { random } = seededChance(t, 20201);
   const service = await RunningService.start(t, withoutEntities);
   const pushed = Array.from({ length: pages }, (): Pushed => ({ acknowledged: 0, unknown: 0, ids: new Set() }));
   const waves = wavesOf(random);
@@ -202,15 +200,4 @@ function ownWord(no: number): string {
 function textOf(no: number): string {
   const sentence = 'The river carried timber past the old mill while the keeper wrote down the height of the water.';
   return `${Array.from({ length: 4 }, () => sentence).join(' ')} A note says ${ownWord(no)}. ${sentence}`;
-}
-
-/** A small generator of numbers in [0, 1) that a seed determines (mulberry32). */
-function seededRandom(from: number): () => number {
-  let state = from >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

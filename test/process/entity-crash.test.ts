@@ -7,21 +7,16 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityDetailResponse, EntityMergeListResponse, UndoMergeResponse } from '../../src/domain/entity.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until } from './service.ts';
 
 const pages = 4;
 const pairsOfPage = 120;
 const kills = 2;
-const given = process.env.READBACK_TEST_SEED ?? '907';
-const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 
 test('merges survive kills while they are made, each once, and are undone last in, first out', async (t) => {
-  t.diagnostic(`seed ${seed}`);
-  let state = seed;
-  const random = (below: number) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return Math.floor((state / 0x80000000) * below);
-  };
+  const chance = seededChance(t, 907);
+  const random = (below: number) => Math.floor(chance.random() * below);
   const syllable = () => 'bdfgklmnprstvz'[random(14)] + 'aeiou'[random(5)];
   /** Two spellings of a lake that no lexicon knows. */
   const pairs = Array.from({ length: pages * pairsOfPage }, () => {

@@ -9,22 +9,16 @@ import type { ForgetResponse } from '../../src/domain/blacklist.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { filesHolding } from '../app/byte-scan.ts';
+import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until } from './service.ts';
 
 const canary = 'zqxverbork';
 const forgotten = 300;
 const kept = 20;
 const kills = Number(process.env.READBACK_TEST_KILLS ?? '4');
-const given = process.env.READBACK_TEST_SEED ?? '4242';
-const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 
 test('a forgotten domain stays forgotten through kills at every step, and its bytes go in the end', async (t) => {
-  t.diagnostic(`seed ${seed}`);
-  let state = seed;
-  const random = () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return state / 0x80000000;
-  };
+  const { random } = seededChance(t, 4242);
   const service = await RunningService.start(t, {
     SERVICE_FORGET__COMPACT_AFTER_S: '0.2',
     SERVICE_JOBS__MAX_ATTEMPTS: String(2 * kills + 5), // no kill makes it give a job up

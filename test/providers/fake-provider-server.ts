@@ -9,6 +9,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
+import { seededRandom } from '../../src/compute/seeded-random.ts';
 
 export type Fault =
   | { kind: 'status'; status: number; headers?: Record<string, string> }
@@ -61,16 +62,7 @@ export interface FakeProviderOptions {
   apiKey?: string;
 }
 
-/** Small, fast, good enough to fill vectors (mulberry32). */
-function randomFrom(text: string): () => number {
-  let state = createHash('sha256').update(text).digest().readUInt32LE(0);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+const randomFrom = (text: string) => seededRandom(createHash('sha256').update(text).digest().readUInt32LE(0));
 
 /** The vector of a text, of unit length. */
 export function vectorOf(text: string, dim: number): Float32Array {

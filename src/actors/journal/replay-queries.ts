@@ -12,9 +12,9 @@
  */
 import { planReplay, saveReplayed } from '../../commands/replay-queries.ts';
 import { agreementAtK } from '../../compute/agreement/agree.ts';
-import { seededRandom } from '../../compute/clusters/seeded-random.ts';
 import { replayReportOf } from '../../compute/measures/replay-report.ts';
 import { gradesOf, hasPositive, measureAnswer } from '../../compute/measures/score-run.ts';
+import { seededRandom } from '../../compute/seeded-random.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import type { Replay, ReplayedQuery } from '../../domain/evaluation.ts';
 import { vectorBytes } from '../../domain/known-models.ts';

@@ -5,8 +5,8 @@
  */
 import type { Logger } from 'pino';
 import { setModelFusion } from '../../commands/set-model-floor.ts';
-import { seededRandom } from '../../compute/clusters/seeded-random.ts';
 import { type KnownItem, learnWeight } from '../../compute/ranking/fuse-scores.ts';
+import { seededRandom } from '../../compute/seeded-random.ts';
 import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { defaultRrfK } from '../../domain/search.ts';
 import type { Embedders } from '../../providers/embedders.ts';

@@ -5,7 +5,7 @@
  * Source: Traag, Waltman & van Eck 2019, "From Louvain to Leiden"; the implementation is its authors'.
  */
 import { Clustering, LeidenAlgorithm, Network } from 'networkanalysis-ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../seeded-random.ts';
 import type { SimilarityGraph } from './similarity-graph.ts';
 
 /** Randomness of the refinement: the algorithm's default. */

@@ -2,8 +2,9 @@
  * The nearest neighbours of every page by cosine: exact for collections of usual size, and above that among the cells of a coarse
  * partition, of which each page looks at the nearest few (an inverted file; Jégou, Douze & Schmid 2011).
  */
+
+import { seededRandom } from '../seeded-random.ts';
 import { dotOfRows, normalizeRow, type VectorTable } from './page-vectors.ts';
-import { seededRandom } from './seeded-random.ts';
 
 /** For each row k neighbours, best first; -1 and 0 where there are fewer. */
 export interface Neighbours {

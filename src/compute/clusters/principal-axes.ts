@@ -3,8 +3,9 @@
  * leave out is mostly noise of single pages, and comparing takes a fraction of the time.
  * Source: subspace iteration on the sample's covariance; Halko, Martinsson & Tropp 2011, with power iterations.
  */
+
+import { seededRandom } from '../seeded-random.ts';
 import { dotOfRows, normalizeRow, type VectorTable } from './page-vectors.ts';
-import { seededRandom } from './seeded-random.ts';
 
 export interface PrincipalAxes {
   dim: number;

@@ -3,9 +3,9 @@
  * strongest axes, so that far regions lie where the collection as a whole puts them, and is the same for the same pages.
  */
 import { UMAP } from 'umap-js';
+import { seededRandom } from '../seeded-random.ts';
 import { type Neighbours, nearestNeighbours } from './nearest-neighbours.ts';
 import type { VectorTable } from './page-vectors.ts';
-import { seededRandom } from './seeded-random.ts';
 
 /** UMAP's own default; fewer neighbours would tear topics apart, more cost time. */
 const neighboursUsed = 15;

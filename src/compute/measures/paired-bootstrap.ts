@@ -1,6 +1,6 @@
 /** How sure a difference between two arms is that were measured on the same queries. Pure; called by the report of a replay. */
 import type { Interval } from '../../domain/evaluation.ts';
-import { seededRandom } from '../clusters/seeded-random.ts';
+import { seededRandom } from '../seeded-random.ts';
 
 /** Enough for two digits of the ends. */
 const usualResamples = 2000;

@@ -8,8 +8,8 @@ import { PageTable } from '../../../src/compute/clusters/page-table.ts';
 import { dotOfRows, normalizeRow, type VectorTable } from '../../../src/compute/clusters/page-vectors.ts';
 import { principalAxes, projectRow } from '../../../src/compute/clusters/principal-axes.ts';
 import { projectPages } from '../../../src/compute/clusters/project-pages.ts';
-import { seededRandom } from '../../../src/compute/clusters/seeded-random.ts';
 import { companyOf, similarityGraph } from '../../../src/compute/clusters/similarity-graph.ts';
+import { seededRandom } from '../../../src/compute/seeded-random.ts';
 
 const dim = 32;
 const monotonic = () => 0;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededRandom } from '../../../src/compute/clusters/seeded-random.ts';
 import { bootstrapIntervals } from '../../../src/compute/measures/paired-bootstrap.ts';
 import { commonVerdict, type Verdict, verdictOf } from '../../../src/compute/measures/verdict.ts';
+import { seededRandom } from '../../../src/compute/seeded-random.ts';
 
 const near = (actual: number, expected: number, by: number) =>
   assert.ok(Math.abs(actual - expected) <= by, `${actual} is not ${expected}`);

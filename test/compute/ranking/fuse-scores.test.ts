@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededRandom } from '../../../src/compute/clusters/seeded-random.ts';
 import {
   FEWEST_QUERIES,
   fuseScores,
@@ -8,6 +7,7 @@ import {
   learnWeight,
   WEIGHTS,
 } from '../../../src/compute/ranking/fuse-scores.ts';
+import { seededRandom } from '../../../src/compute/seeded-random.ts';
 
 const hits = (...pairs: [number, number][]) => ({
   labels: Uint32Array.from(pairs, ([label]) => label),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededRandom } from '../../../src/compute/clusters/seeded-random.ts';
 import { pseudoQuery, withoutOneWord } from '../../../src/compute/ranking/pseudo-queries.ts';
+import { seededRandom } from '../../../src/compute/seeded-random.ts';
 
 const passage = {
   title: 'Harbour pilots of the Elbe',

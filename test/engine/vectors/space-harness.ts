@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { seededRandom } from '../../../src/compute/seeded-random.ts';
 import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
 import { type ShardTasks, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
@@ -133,12 +134,6 @@ function cosine(a: Float32Array, b: Float32Array): number {
 
 /** Numbers about 0, the same for the same seed. */
 function noise(seed: number): () => number {
-  let state = (Math.imul(seed + 1, 0x9e3779b1) ^ 0x5bd1e995) >>> 0;
-  const uniform = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const uniform = seededRandom(Math.imul(seed + 1, 0x9e3779b1) ^ 0x5bd1e995);
   return () => uniform() + uniform() + uniform() - 1.5;
 }
