@@ -14,7 +14,7 @@ import { repairEntities } from './repair-entities.ts';
 import { repairGaps, repairModels } from './repair-models.ts';
 
 export interface StoreRepairs {
-  /** Texts, chunk lists, vectors and gaps of no page, vectors and gaps of no model. */
+  /** Texts, chunk lists, vectors and gaps of no page, vectors and gaps of no model, items of no watch. */
   orphans_dropped: number;
   /** Pages that will be indexed again. */
   pages_requeued: number;
@@ -28,16 +28,18 @@ export interface StoreRepairs {
 
 export function repairStore({ at, max_attempts }: JobPolicy): Command<StoreRepairs> {
   return (transaction) => {
-    const { pages, jobs, blacklist, queryLog, counters } = transaction;
+    const { pages, jobs, blacklist, watches, queryLog, counters } = transaction;
     jobs.rebuildIndexes();
     pages.rebuildIndexes();
     blacklist.rebuildIndexes();
+    watches.rebuildIndexes();
     counters.raiseAbove('job', jobs.lastNumber());
     counters.raiseAbove('page', pages.lastNumber());
+    counters.raiseAbove('watch', watches.lastNumber());
     const queriesDropped = queryLog.dropUnsound(counters.peek('page') - 1);
     queryLog.rebuildIndexes();
     counters.raiseAbove('query', queryLog.lastNumber());
-    const orphans = pages.dropOrphans() + repairModels(transaction, { at });
+    const orphans = pages.dropOrphans() + watches.dropOrphans() + repairModels(transaction, { at });
 
     const taken = new Set<number>();
     let lastLabel = 0;

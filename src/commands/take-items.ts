@@ -22,9 +22,12 @@ export interface TakenItems {
   blacklisted: number;
 }
 
+/** Addresses under which an item is tried: where the address is new at each poll, what cannot be read would be a page more each time. */
+const mostAddresses = 3;
+
 /**
  * Whether an item that its source names (`guid`) has become a page of this watch under another address. It has also where that page was
- * forgotten since; not where it could not be read, for it may be had under the address that it has now.
+ * forgotten since; not where it could not be read, for it may be had under the address that it has now, until so many were tried.
  */
 export function cameElsewhere(
   { watches, pages }: Pick<StoreReader, 'watches' | 'pages'>,
@@ -32,10 +35,10 @@ export function cameElsewhere(
   guid: string | null,
   canonicalUrl: string,
 ): boolean {
-  const key = guid === null ? undefined : watches.itemUrl(watchNo, guid);
-  if (key === undefined || key.equals(urlKey(canonicalUrl))) return false;
-  const page = pages.numberByUrlKey(key);
-  return page === undefined || pages.get(page)?.status !== 'dead';
+  const known = guid === null ? undefined : watches.item(watchNo, guid);
+  if (known === undefined || known.url_key.equals(urlKey(canonicalUrl))) return false;
+  const page = pages.numberByUrlKey(known.url_key);
+  return page === undefined || pages.get(page)?.status !== 'dead' || known.addresses >= mostAddresses;
 }
 
 /** Null, and nothing written, where the attempt no longer owns its poll. */

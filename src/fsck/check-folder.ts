@@ -1,6 +1,6 @@
 /**
- * Proves a stopped service's data folder: pages, chunks, labels, vectors, entities, clusters, jobs and the query log of the store
- * against each other, and the index files (postings, chunk vectors, page vectors) against the store. Reads only.
+ * Proves a stopped service's data folder: pages, chunks, labels, vectors, entities, clusters, watches, jobs and the query log
+ * of the store against each other, and the index files (postings, chunk vectors, page vectors) against the store. Reads only.
  */
 import { join } from 'node:path';
 import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../index/audit-files.ts';

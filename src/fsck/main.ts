@@ -12,8 +12,8 @@ import { runFsck } from './run-fsck.ts';
 const usage = `usage: npm run fsck [-- --repair] [--library NAME]
 
 Proves that what a data folder (SERVICE_DATA_DIR) holds agrees one to one: pages, chunks, their labels and vectors, entities and
-their merges, clusters, jobs and the query log in the store, and the index files (postings, vectors of chunks and of pages)
-against it. Nothing is changed without --repair. The service must be stopped.
+their merges, clusters, watches, jobs and the query log in the store, and the index files (postings, vectors of chunks and of
+pages) against it. Nothing is changed without --repair. The service must be stopped.
 
   --repair   make lookups again from their rows, drop what belongs to nothing (texts, vectors, unreadable logged queries),
              count entities and clusters again, index damaged pages again, and build faulty index files again; then prove it

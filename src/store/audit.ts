@@ -13,6 +13,7 @@ import { BlacklistAuditor, TombstoneAuditor } from './audit-forgetting.ts';
 import { auditIndex } from './audit-index.ts';
 import { QueryLogAuditor } from './audit-query-log.ts';
 import { BackfillAuditor, VectorAuditor, type VectorAuditParts } from './audit-vectors.ts';
+import { WatchAuditor } from './audit-watches.ts';
 import { Counters } from './counters.ts';
 import { openEnvironment } from './environment.ts';
 import { JobReader } from './jobs.ts';
@@ -82,6 +83,7 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
         ...new ClusterAuditor(environment).audit({
           ...{ pages, jobs, nextCluster: counters.peek('cluster'), nextRun: counters.peek('cluster_run') },
         }),
+        ...new WatchAuditor(environment).audit(counters.peek('watch')),
         ...new QueryLogAuditor(environment).audit(counters.peek('query'), counters.peek('page')),
       ],
       storeId: environment.storeId,

@@ -1,15 +1,25 @@
 /**
  * Watches. Databases: `watches` no → row; `watch_by_url` 16 bytes of SHA-256(identity of the URL) → no; `watch_by_job` job → watch,
  * of the latest poll of each; `watches_due` [next_run_at, no] of enabled ones; `watch_items` [watch, hash of the name that its source gives an
- * item] → 16 bytes of SHA-256(canonical URL of the page that it became). `put` is the only way a row changes.
+ * item] → 16 bytes of SHA-256(canonical URL of the page that it became last), and in a byte how many addresses it has become a page
+ * under. `put` is the only way a row changes.
  */
 import type { Watch } from '../domain/watch.ts';
 import type { Environment, Table } from './environment.ts';
-import { hashKey, removeAll, urlKey } from './keys.ts';
+import { hashKey, lastNumberOf, removeAll, urlKey } from './keys.ts';
 
 /** As stored: the form of the URL under which the watch exists once is kept with it. */
 export interface StoredWatch extends Watch {
   identity: string;
+}
+
+const urlKeyBytes = 16;
+
+export interface WatchItem {
+  /** `urlKey` of the address under which it became a page last. */
+  url_key: Buffer;
+  /** Addresses under which it has become a page; more than a byte holds are not told apart. */
+  addresses: number;
 }
 
 export class WatchReader {
@@ -57,9 +67,10 @@ export class WatchReader {
     return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
   }
 
-  /** The key of the URL (`urlKey`) under which the item of this name became a page. */
-  itemUrl(no: number, guid: string): Buffer | undefined {
-    return this.items.get([no, hashKey(guid)]);
+  /** What became of the item that the source of a watch calls so. */
+  item(no: number, guid: string): WatchItem | undefined {
+    const row = this.items.get([no, hashKey(guid)]);
+    return row && { url_key: row.subarray(0, urlKeyBytes), addresses: row[urlKeyBytes] ?? 1 };
   }
 
   /** When the next enabled one is due, ms; undefined where there is none. */
@@ -92,7 +103,8 @@ export class WatchTransactor extends WatchReader {
 
   /** Under which URL an item became a page. */
   noteItem(no: number, guid: string, canonicalUrl: string): void {
-    this.items.put([no, hashKey(guid)], urlKey(canonicalUrl));
+    const addresses = Math.min(255, (this.item(no, guid)?.addresses ?? 0) + 1);
+    this.items.put([no, hashKey(guid)], Buffer.concat([urlKey(canonicalUrl), Buffer.of(addresses)]));
   }
 
   remove(watch: StoredWatch): void {
@@ -102,4 +114,31 @@ export class WatchTransactor extends WatchReader {
     this.byJob.remove(watch.poll_job);
     this.due.remove([watch.next_run_at, watch.no]);
   }
+  /** Make lookups anew from the rows: repair only. Of two watches of one URL the older is found. */
+  rebuildIndexes(): void {
+    removeAll(this.byUrl, [...this.byUrl.getKeys()]);
+    removeAll(this.byJob, [...this.byJob.getKeys()]);
+    removeAll(this.due, [...this.due.getKeys()]);
+    for (const watch of this.list().reverse()) this.put(watch, undefined);
+  }
+
+  /** Delete items of no watch, and those that lead to no address: repair only. Gives how many. */
+  dropOrphans(): number {
+    const isSound = (no: number, row: Buffer) => this.rows.doesExist(no) && isItem(row);
+    const faulty = [...this.items.getRange()].filter(({ key: [no], value }) => !isSound(no, value));
+    return removeAll(
+      this.items,
+      faulty.map(({ key }) => key),
+    );
+  }
+
+  /** The highest number of a row, 0 for none. */
+  lastNumber(): number {
+    return lastNumberOf(this.rows);
+  }
+}
+
+/** Rows of an earlier version have no count of addresses. */
+export function isItem(row: Buffer): boolean {
+  return row.length === urlKeyBytes || row.length === urlKeyBytes + 1;
 }

@@ -14,6 +14,7 @@ import { dim, makeFolder } from './made-folder.ts';
 import { backfillOf, modelFaults, refusal } from './model-faults.ts';
 import { pageFaults } from './page-faults.ts';
 import { tamper } from './tampered-store.ts';
+import { watchFaults } from './watch-faults.ts';
 
 /** Made once: the commits of one folder are many waits for the disk. */
 const template = mkdtempSync(join(tmpdir(), 'readback-fsck-'));
@@ -26,7 +27,7 @@ function copiedFolder(): string {
   return dir;
 }
 
-const faults = { ...pageFaults, ...modelFaults, ...entityFaults, ...clusterFaults };
+const faults = { ...pageFaults, ...modelFaults, ...entityFaults, ...clusterFaults, ...watchFaults };
 
 for (const [name, { plant, finding }] of Object.entries(faults)) {
   test(`the check finds ${name}, and the repair mends it`, async () => {

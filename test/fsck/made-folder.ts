@@ -1,4 +1,5 @@
-/** A data folder to check and to damage: pages, models, entities, topics and logged searches, written by the service's own commands. */
+/** A data folder to check and to damage: pages, models, entities, topics, a watch and logged searches, written by the service's own commands. */
+import { createWatch, runWatch } from '../../src/commands/change-watches.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { finishRun, startRun, storeDraft, storePoints } from '../../src/commands/cluster-runs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
@@ -55,12 +56,25 @@ export async function makeFolder(dir: string): Promise<void> {
   }
   await addEntities(store);
   await addClusters(store);
+  await addWatch(store);
   await store.commit(appendRuns([loggedRun('q1', null), loggedRun('q2', 'c1')]));
   await store.commit(giveFeedback({ query_id: 'q1', page_id: idOf('page', 1), relevant: true }));
   await store.close();
 }
 
 /** Entities 1 Acme over 3 Acme Corp, 2 Oslo, and 4 Bergen beside 5 Bergen City, whose merge was undone. */
+/** One that has been polled, and two items that it has brought in, one of them under a second address. */
+async function addWatch(store: Store): Promise<void> {
+  const given = { url: 'https://a.example/feed', kind: 'podcast', title: null, enabled: true } as const;
+  const { no } = await store.commit(
+    createWatch({ ...given, interval_hours: 24, config: null, identity: given.url, at: 3 }),
+  );
+  await store.commit(runWatch(no, { at: 3, max_attempts: 1 }));
+  await store.commit(({ watches }) => {
+    for (const name of ['a', 'b', 'c']) watches.noteItem(no, name === 'a' ? 'one' : 'two', `https://${name}.example/`);
+  });
+}
+
 async function addEntities(store: Store): Promise<void> {
   await store.commit(mentioning(1, 'organization: Acme', 'organization: ACME', 'place: Oslo'));
   await store.commit(mentioning(2, 'organization: Acme Corp', 'place: Oslo'));

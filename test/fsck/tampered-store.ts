@@ -8,6 +8,7 @@ import type { Backfill, EmbeddingModel, RefusedTexts } from '../../src/domain/mo
 import type { Chunk, Page, Section } from '../../src/domain/page.ts';
 import type { BlacklistRule } from '../../src/store/blacklist.ts';
 import type { Table } from '../../src/store/environment.ts';
+import type { StoredWatch } from '../../src/store/watches.ts';
 
 /** By its name: a fault that a store could have, and what the check says of it. */
 export type Faults = Record<string, { plant: (tables: Tables) => unknown; finding: RegExp }>;
@@ -28,6 +29,11 @@ export interface Tables {
   due: Table<number, Key>;
   byUrl: Table<number, Buffer>;
   byTitle: Table<number, Key>;
+  watches: Table<StoredWatch, number>;
+  watchByUrl: Table<number, Buffer>;
+  watchByJob: Table<number, number>;
+  watchesDue: Table<number, [number, number]>;
+  watchItems: Table<Buffer, [number, string]>;
   counters: Table<number, string>;
   queries: Table<Record<string, unknown>, number>;
   queriesByTime: Table<number, Key>;
@@ -71,6 +77,11 @@ export async function tamper(dir: string, change: (tables: Tables) => unknown): 
     due: root.openDB({ name: 'jobs_due', ...plain }),
     byUrl: root.openDB({ name: 'page_by_url', keyEncoding: 'binary', ...plain }),
     byTitle: root.openDB({ name: 'page_by_title', ...plain }),
+    watches: root.openDB({ name: 'watches', keyEncoding: 'uint32', ...plain }),
+    watchByUrl: root.openDB({ name: 'watch_by_url', keyEncoding: 'binary', ...plain }),
+    watchByJob: root.openDB({ name: 'watch_by_job', keyEncoding: 'uint32', ...plain }),
+    watchesDue: root.openDB({ name: 'watches_due', ...plain }),
+    watchItems: root.openDB({ name: 'watch_items', ...plain }),
     counters: root.openDB({ name: 'counters', ...plain }),
     queries: root.openDB({ name: 'query_log', keyEncoding: 'uint32', ...plain }),
     queriesByTime: root.openDB({ name: 'query_log_by_time', ...plain }),

@@ -10,6 +10,10 @@ const gramsPerEdit = gramLength + 1;
 const rounding = 1e-9;
 /** A word that short is another word with one letter changed. */
 const shortestChanged = 5;
+/** Share of a word's letters that may be spelt otherwise, however long the name around it is: `University of Dundee`, `Denver`. */
+const mostOfWord = 1 / 3;
+/** Two words that are both in use are spellings of one only if they are that near. */
+const mostInUse = 1;
 
 export class LetterMatcher {
   readonly #threshold: number;
@@ -64,9 +68,26 @@ export class LetterMatcher {
   #similarity(a: PlainName, b: PlainName): number | null {
     const longer = Math.max(a.text.length, b.text.length);
     const most = Math.floor(this.#threshold * longer);
-    if (Math.abs(a.text.length - b.text.length) > most || !maySpellOne(a, b, this.#kinds)) return null;
+    if (Math.abs(a.text.length - b.text.length) > most || !this.#maySpellOne(a, b)) return null;
     const distance = editDistance(a.text, b.text, most);
     return distance > most ? null : 1 - distance / longer;
+  }
+
+  /** Whether what differs can be a matter of spelling: no number, no short word, no two words that are both known, few letters of each. */
+  #maySpellOne(a: PlainName, b: PlainName): boolean {
+    if (a.words.join('') === b.words.join('')) return true;
+    if (a.words.length !== b.words.length) return false;
+    return a.words.every((word, at) => {
+      const other = b.words[at];
+      if (word === other) return true;
+      if (isNumeral(word) || isNumeral(other) || word[0] !== other[0]) return false;
+      if (Math.min(word.length, other.length) < shortestChanged) return false;
+      if (isKnown(word, this.#kinds) && isKnown(other, this.#kinds)) return false;
+      const areInUse = isInUse(word, this.#kinds) && isInUse(other, this.#kinds);
+      const share = Math.max(mostOfWord, this.#threshold);
+      const most = areInUse ? mostInUse : Math.floor(share * Math.max(word.length, other.length) + rounding);
+      return editDistance(word, other, most) <= most;
+    });
   }
 }
 
@@ -74,21 +95,12 @@ function initialsOf({ words }: PlainName): string {
   return words.map(([first]) => first).join('');
 }
 
-/** Whether what differs can be a matter of spelling: no number, no short word, no two words that are both known. */
-function maySpellOne(a: PlainName, b: PlainName, kinds: WordKinds): boolean {
-  if (a.words.join('') === b.words.join('')) return true;
-  if (a.words.length !== b.words.length) return false;
-  return a.words.every((word, at) => {
-    const other = b.words[at];
-    if (word === other) return true;
-    if (isNumeral(word) || isNumeral(other) || word[0] !== other[0]) return false;
-    if (Math.min(word.length, other.length) < shortestChanged) return false;
-    return !(isKnown(word, kinds) && isKnown(other, kinds));
-  });
-}
-
 function isKnown(word: string, kinds: WordKinds): boolean {
   return kinds.isCommon(word) || kinds.phraseKind(word) !== undefined;
+}
+
+function isInUse(word: string, kinds: WordKinds): boolean {
+  return Object.values(kinds.kindsOf(word)).some((share) => share > 0);
 }
 
 /** Padded, so that beginning and end count; each with its number of occurrence. */

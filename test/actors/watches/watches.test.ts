@@ -307,6 +307,11 @@ test('an item that its source names is the same under another address, also once
     await station.settle();
     return [...station.temporary.store.reader.pages.all()].map(({ canonical_url }) => canonical_url);
   };
+  const die = (url: string) =>
+    station.temporary.commit(({ pages }) => {
+      const page = pages.get(pages.numberByUrl(url) ?? 0) ?? assert.fail();
+      pages.put({ ...page, status: 'dead' }, page);
+    });
   const first = [at('1?key=a'), at('2?key=a')];
   assert.deepEqual(await pages(item('one', first[0]), item('two', first[1])), first);
   const third = at('3?key=b');
@@ -318,17 +323,20 @@ test('an item that its source names is the same under another address, also once
   await station.temporary.commit(erasePages([1], station.now));
   assert.deepEqual(await pages(item('one', at('1?key=d'))), [first[1], third]);
   // What could not be read may be had under another address, and is known under that one then.
-  await station.temporary.commit(({ pages }) => {
-    const page = pages.get(2) ?? assert.fail();
-    pages.put({ ...page, status: 'dead' }, page);
-  });
+  await die(first[1]);
   const again = at('2?key=d');
   assert.deepEqual(await pages(item('two', first[1]), item('one', at('1?key=e'))), [first[1], third]);
   assert.deepEqual(await pages(item('two', again)), [first[1], third, again]);
   assert.deepEqual(await pages(item('two', at('2?key=f'))), [first[1], third, again]);
+  // Where that one cannot be read either it is tried once more, and not with every poll for ever.
+  await die(again);
+  const last = at('2?key=g');
+  assert.deepEqual(await pages(item('two', last)), [first[1], third, again, last]);
+  await die(last);
+  assert.deepEqual(await pages(item('two', at('2?key=h'))), [first[1], third, again, last]);
   // Only as long as the watch is there.
   await station.hosted.ask('watch.delete', { watch_id: id });
-  assert.equal(station.temporary.store.reader.watches.itemUrl(1, 'three'), undefined);
+  assert.equal(station.temporary.store.reader.watches.item(1, 'three'), undefined);
 });
 
 test('kinds without a poller, other schemes and bad configs are refused', async () => {

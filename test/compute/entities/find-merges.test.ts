@@ -40,6 +40,29 @@ describe('names of one entity', () => {
     assert.deepEqual(merged('place', 'north karelia valley', 'south karelia valley'), []);
   });
 
+  it('are not those of which one word differs in much of its letters, however long the rest is', () => {
+    assert.deepEqual(merged('organization', 'university of dundee', 'university of denver'), []);
+    assert.deepEqual(merged('organization', 'national archives of zorbland', 'national archives of zorblend'), [
+      'national archives of zorbland = national archives of zorblend',
+    ]);
+  });
+
+  it('are not those of which one word is another one in use that is more than a letter away', () => {
+    const inUse = new Set(['rovington', 'rovingdan', 'rovingtan']);
+    const place = { given: 0, family: 0, place: 1, organization: 0, group: 0, common: 0 };
+    const knowing = { ...kinds, kindsOf: (word: string) => (inUse.has(word) ? place : kinds.kindsOf(word)) };
+    const found = findMerges(
+      ['rovington', 'rovingdan', 'rovingtan', 'rovingtom'].map((name, no) => ({
+        no,
+        type: 'organization',
+        key: `grand library of ${name}`,
+      })),
+      thresholds,
+      knowing,
+    );
+    assert.deepEqual(found.map(({ a, b }) => `${a} ${b}`).sort(), ['0 2', '0 3', '1 2', '1 3', '2 3']);
+  });
+
   it('are those that a common word tells apart', () => {
     const firms = Array.from({ length: 60 }, (_, i) => `firm${i}ium corporation`);
     assert.deepEqual(merged('organization', ...firms, 'zorblaxium'), []);
