@@ -80,8 +80,9 @@ async function ownerOf({ database }: ClusterOfServices, name: string): Promise<R
 function tell({ url, output }: RunningService, from: number, wall: number): void {
   for (const line of output.slice(from).split('\n')) {
     if (!line.startsWith('{')) continue;
-    const { time, msg, library = '' } = JSON.parse(line);
-    process.stderr.write(`  ${new URL(url).port} +${Date.parse(time) - wall} ms ${library} ${msg}\n`);
+    const { time, msg, library = '', opening_ms } = JSON.parse(line);
+    const steps = opening_ms === undefined ? '' : JSON.stringify(opening_ms);
+    process.stderr.write(`  ${new URL(url).port} +${Date.parse(time) - wall} ms ${library} ${msg} ${steps}\n`);
   }
 }
 

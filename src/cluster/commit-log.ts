@@ -7,7 +7,7 @@
  * So it goes on, until the lease ends.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { FatalError } from '../domain/errors.ts';
+import { FatalError, LeaseEndedError } from '../domain/errors.ts';
 import type { CommitLog, Position, StoredRow } from '../store/stored-rows.ts';
 import { arrayParameter } from './array-parameter.ts';
 import { type Database, mayPass } from './database.ts';
@@ -171,7 +171,7 @@ export class DatabaseLog implements CommitLog {
   }
 }
 
-const lost = () => new FatalError('another host serves the library by now, or the lease has ended');
+const lost = () => new LeaseEndedError('another host serves the library by now, or the lease has ended');
 
 const commitText = `
   with fence as (

@@ -2,7 +2,7 @@
  * How long this host may serve a library, by its monotonic clock: from before a renewal was sent, the lease's length less a tenth. PostgreSQL counts
  * from when it got it, so that the host always stops first, whatever both say the time is, as long as no clock runs a tenth faster than the other.
  */
-import { FatalError } from '../domain/errors.ts';
+import { LeaseEndedError } from '../domain/errors.ts';
 
 /** Of the lease, that is left unused. */
 const margin = 0.1;
@@ -13,13 +13,13 @@ export const usableMs = (leaseS: number): number => leaseS * 1000 * (1 - margin)
 export class Lease {
   readonly now: () => number;
   /** Resolves with the reason when the library may not be served any more. */
-  readonly lost: Promise<FatalError>;
+  readonly lost: Promise<LeaseEndedError>;
   readonly #ending = new AbortController();
   readonly #usableMs: number;
   #until: number;
   #isOver = false;
   #timer: NodeJS.Timeout | undefined;
-  #tell!: (error: FatalError) => void;
+  #tell!: (error: LeaseEndedError) => void;
 
   /** `sentAt`: when the claim was sent, by `now`, ms. */
   constructor({ leaseS, sentAt, now }: { leaseS: number; sentAt: number; now: () => number }) {
@@ -47,7 +47,7 @@ export class Lease {
   }
 
   /** Serve no more. */
-  end(reason: FatalError): void {
+  end(reason: LeaseEndedError): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
@@ -57,7 +57,7 @@ export class Lease {
 
   #watch(): void {
     const left = this.#until - this.now();
-    if (left <= 0) this.end(new FatalError('the lease ended before it could be renewed'));
+    if (left <= 0) this.end(new LeaseEndedError('the lease ended before it could be renewed'));
     else this.#timer = setTimeout(() => this.#watch(), left).unref();
   }
 }

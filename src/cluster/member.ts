@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Access } from '../access/access.ts';
 import { errorMessage } from '../domain/error-message.ts';
-import { FatalError } from '../domain/errors.ts';
+import { LeaseEndedError } from '../domain/errors.ts';
 import { bringUpCopy } from './bring-up-copy.ts';
 import { DatabaseLog } from './commit-log.ts';
 import { Credentials } from './credentials.ts';
@@ -113,7 +113,7 @@ export class ClusterMember {
         await rows.prune(claim, prunedAt);
       },
       release: async () => {
-        lease.end(new FatalError('the library was let go of'));
+        lease.end(new LeaseEndedError('the library was let go of'));
         await rows.release(claim, noted?.seq === commits.position.seq ? noted : undefined);
       },
     };
@@ -173,7 +173,7 @@ export class ClusterMember {
       for (const { claim, lease } of all) {
         const renewed = mine.get(claim.library);
         if (renewed === true) lease.extend(sentAt);
-        if (renewed === undefined) lease.end(new FatalError('another host serves the library by now'));
+        if (renewed === undefined) lease.end(new LeaseEndedError('another host serves the library by now'));
       }
       for (const { prune } of all) await prune();
     } catch (error) {

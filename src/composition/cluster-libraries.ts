@@ -18,6 +18,8 @@ const lookEveryMs = 50;
 export const tendEveryMs = 1_000;
 /** Libraries that are opened at the same time because they are due. */
 const dueAtOnce = 4;
+/** Between two looks for copies that are not needed any more, ms. */
+const sweepEveryMs = 3_600_000;
 /** One that was opened for its jobs stays open so long behind them, and one whose next job is sooner is not closed, ms. */
 const dueGraceMs = 60_000;
 
@@ -33,9 +35,13 @@ export interface ClusterLibrariesOptions {
   libraries: Map<string, Library>;
   /** Begin to open one that this host takes, and keep it open. */
   open(name: string): Library;
+  /** Resident memory of the process, bytes. */
+  residentBytes(): number;
+  /** Throw away copies of libraries that are not open here and were not for long. */
+  sweep(): void;
   /** Whether somebody follows the events of a library. */
   isFollowed(name: string): Promise<boolean>;
-  settings: Pick<Settings['cluster'], 'idle_close_minutes' | 'max_open_libraries'>;
+  settings: Pick<Settings['cluster'], 'idle_close_minutes' | 'max_open_libraries' | 'max_memory_mb'>;
   log: Pick<Logger, 'info' | 'warn'>;
   /** Ms. */
   monotonic: () => number;
@@ -49,8 +55,10 @@ export function clusterLibraries({
   member,
   libraries,
   open,
+  residentBytes,
+  sweep,
   isFollowed,
-  settings: { idle_close_minutes, max_open_libraries },
+  settings: { idle_close_minutes, max_open_libraries, max_memory_mb },
   log,
   monotonic,
   now,
@@ -60,6 +68,8 @@ export function clusterLibraries({
   /** When somebody asked last, ms by the monotonic clock. */
   const usedAt = new Map<string, number>();
   let isClosing = false;
+
+  const isMemoryFull = () => max_memory_mb !== null && residentBytes() > max_memory_mb * 1e6;
 
   const forget = (name: string, library: Library) => {
     if (libraries.get(name) !== library) return;
@@ -72,7 +82,7 @@ export function clusterLibraries({
     libraries.set(name, library);
     usedAt.set(name, used);
     void library.over.then(() => forget(name, library));
-    if (libraries.size > max_open_libraries) closeLongestUnused();
+    if (libraries.size > max_open_libraries || isMemoryFull()) closeLongestUnused();
   };
 
   const closeOne = (name: string, library: Library) =>
@@ -111,6 +121,7 @@ export function clusterLibraries({
 
   const tend = async () => {
     let nextMs = tendEveryMs;
+    let sweepAt = monotonic();
     while (!isClosing) {
       await wait(nextMs);
       nextMs = tendEveryMs;
@@ -118,8 +129,11 @@ export function clusterLibraries({
       try {
         await closeIdle();
         nextMs = await openDue();
+        if (monotonic() < sweepAt) continue;
+        sweepAt = monotonic() + sweepEveryMs;
+        sweep();
       } catch (err) {
-        log.warn({ err }, 'libraries that are idle or due could not be looked for');
+        log.warn({ err }, 'libraries that are idle or due, or their copies, could not be looked for');
       }
     }
   };

@@ -6,13 +6,14 @@ import { errorMessage } from '../domain/error-message.ts';
 import { OperatorError, ServedElsewhereError } from '../domain/errors.ts';
 import type { Peers } from '../http/pass-on.ts';
 import { variableName } from '../settings/environment.ts';
-import { copyFolder } from '../settings/library-folders.ts';
+import { copiesFolder, copyFolder } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { storeFormat } from '../store/environment.ts';
 import type { LibraryMetrics } from '../telemetry/metrics.ts';
 import { type ClusterLibraries, clusterLibraries } from './cluster-libraries.ts';
 import type { Host } from './open-host.ts';
 import { openLibrary } from './open-library.ts';
+import { sweepCopies } from './sweep-copies.ts';
 
 /** Between two tries to open a library that nobody else has, ms: when PostgreSQL is back nobody waits for long. */
 export const maxBackoffMs = 1_000;
@@ -68,5 +69,12 @@ export function openShared(host: Host, member: ClusterMember, libraries: Map<str
     const subscribers = await metricsOf.get(name)?.eventSubscribers.get();
     return (subscribers?.values[0]?.value ?? 0) > 0;
   };
-  return clusterLibraries({ member, libraries, open, isFollowed, settings: settings.cluster, log, monotonic, now });
+  const sweep = () => {
+    const names = sweepCopies(copiesFolder(settings), { isOpen: (name) => libraries.has(name), now: now() });
+    if (names.length > 0) log.info({ libraries: names.length }, 'copies that were not used for a day are gone');
+  };
+  return clusterLibraries({
+    ...{ member, libraries, open, sweep, isFollowed, settings: settings.cluster, log, monotonic, now },
+    residentBytes: process.memoryUsage.rss,
+  });
 }

@@ -38,8 +38,6 @@ export interface Host extends Surroundings, Required<Pick<HostOptions, 'aroundIn
   opening: LimitFunction;
   /** Libraries whose copies are read from PostgreSQL. */
   bringingUp: LimitFunction;
-  /** Folders of copies that this process has closed in order: nobody has to look through them before they are opened again. */
-  soundCopies: Set<string>;
   /** After every library was closed. */
   close(): Promise<void>;
 }
@@ -66,7 +64,6 @@ export function openHost(options: HostOptions): Host {
     outside,
     opening: pLimit(openAtOnce),
     bringingUp: pLimit(bringUpAtOnce),
-    soundCopies: new Set(),
     aroundIndexPage: options.aroundIndexPage ?? ((handler) => handler),
     aroundRecovery: options.aroundRecovery ?? ((recoverPage) => recoverPage),
     async close() {

@@ -7,7 +7,7 @@ import { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { OpenedLibrary } from '../actors/system/library.ts';
 import { startServices } from '../actors/system/services.ts';
 import type { HeldLibrary } from '../cluster/member.ts';
-import { DomainError, isOperatorError } from '../domain/errors.ts';
+import { DomainError } from '../domain/errors.ts';
 import { lanes } from '../domain/lane.ts';
 import { clearInterruptedRestore } from '../store/backup.ts';
 import { openDataFolder } from '../store/data-folder.ts';
@@ -43,7 +43,15 @@ export async function openLibrary(
   host: Host,
   { log, metrics, again, ending, hold }: OpenLibraryOptions,
 ): Promise<OpenedLibrary> {
-  const { settings, now } = host;
+  const { settings, now, monotonic } = host;
+  /** Ms of each step. */
+  const took: Record<string, number> = {};
+  const timed = async <Result>(step: string, work: () => Promise<Result>): Promise<Result> => {
+    const began = monotonic();
+    const result = await work();
+    took[step] = Math.round(monotonic() - began);
+    return result;
+  };
   const opened: (() => unknown)[] = [];
   /** All are let go of, also where one fails. */
   const close = async () => {
@@ -60,30 +68,45 @@ export async function openLibrary(
   };
   try {
     ending.throwIfAborted();
-    const held = (await hold?.()) ?? null;
+    const held = (await timed('claim', async () => hold?.())) ?? null;
     if (held !== null) opened.push(held.release);
     if (again && held === null && !existsSync(join(path, 'store'))) throw new Error(`${path} has no store any more`);
     const folder = openDataFolder(path, randomUUID());
-    opened.push(() => folder.release());
+    // A copy that was not closed in order may be damaged, which would end the process that opens it: its rows are read anew.
+    const discardCopy = () => LibraryCopy.discard(path, { index: false });
+    if (held !== null && !folder.wasUsed) discardCopy();
+    let isSound = false;
+    opened.push(() => {
+      if (held !== null && !isSound) discardCopy();
+      folder.release();
+    });
     clearInterruptedRestore(path);
     if (!again) rmSync(temporaryFolder(path), { recursive: true, force: true }); // of a process that was killed
     await replaceAbandoned(join(path, 'store'));
-    const prove = async (wasUsed: boolean) => {
+    const requireRoom = () => {
       ending.throwIfAborted();
       requireRoomToOpen(path);
-      await proveStore(path, { beside: false, wasUsed });
     };
-    if (held !== null) await bringUp(path, held, { host, prove, ending, log });
     const open = () =>
       Store.open(path, randomUUID, {
         isFolderLost: folder.isLost,
         say: (line) => log.info(line),
         log: held?.commits ?? null,
       });
-    const store = await (held !== null ? open() : host.opening(() => prove(folder.wasUsed).then(open)));
+    let store: Store;
+    if (held !== null) {
+      requireRoom();
+      await timed('rows', () => host.bringingUp(() => held.bringUp(path, randomUUID, ending)));
+      store = await timed('store', open);
+    } else
+      store = await host.opening(async () => {
+        requireRoom();
+        await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
+        return open();
+      });
     opened.push(async () => {
       await store.close();
-      if (held !== null && !store.hasFailed) host.soundCopies.add(path);
+      isSound = !store.hasFailed;
     });
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     await ensureActiveModel(store, settings, { now, log });
@@ -103,10 +126,11 @@ export async function openLibrary(
       isShared: held !== null,
       recoveryWaitMs,
     };
-    const services = await startServices(servicesOf(parts), { ending, log });
+    const services = await timed('services', () => startServices(servicesOf(parts), { ending, log }));
     opened.push(services.stop);
     if (held === null) return { ask: services.ask, broken: services.crashed, close };
     opened.push(() => held.noteDue(dueOf(store.reader, now)));
+    log.info({ opening_ms: took, seq: held.claim.seq, keys: held.claim.keys }, 'the library is served here');
     const { lease } = held;
     const ask: typeof services.ask = (name, request, options) =>
       lease.isHeld ? services.ask(name, request, options) : Promise.reject(notHeld());
@@ -125,25 +149,3 @@ function dueOf({ jobs, watches }: StoreReader, now: () => number): number | null
 }
 
 const notHeld = () => new DomainError('store_unavailable', 'the lease of the library has ended', { retryAfterS: 1 });
-
-/** The copy as the library is; one that is damaged is thrown away. */
-async function bringUp(
-  path: string,
-  held: HeldLibrary,
-  {
-    host,
-    prove,
-    ending,
-    log,
-  }: Pick<OpenLibraryOptions, 'ending' | 'log'> & { host: Host; prove(wasUsed: boolean): Promise<void> },
-): Promise<void> {
-  if (!host.soundCopies.delete(path))
-    await host
-      .opening(() => prove(false))
-      .catch((error) => {
-        if (!isOperatorError(error, 'store_damaged')) throw error;
-        log.warn({ err: error }, 'the copy of the library is damaged and made again');
-        LibraryCopy.discard(path, { index: true });
-      });
-  await host.bringingUp(() => held.bringUp(path, randomUUID, ending));
-}

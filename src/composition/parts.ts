@@ -5,7 +5,7 @@ import type { LibraryMetrics } from '../telemetry/metrics.ts';
 import type { Host } from './open-host.ts';
 import type { Threads } from './open-threads.ts';
 
-export interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'bringingUp' | 'soundCopies' | 'threads'> {
+export interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'bringingUp' | 'threads'> {
   /** The library's folder. */
   path: string;
   metrics: LibraryMetrics;

@@ -44,6 +44,9 @@ export class FatalError extends Error {
   }
 }
 
+/** The host may not serve the library any more, as another has it, or its lease was not renewed in time: told in one line, and no fault. */
+export class LeaseEndedError extends FatalError {}
+
 /** Another host of the cluster serves the library, or nobody may: it is not opened here. */
 export class ServedElsewhereError extends FatalError {
   constructor() {

@@ -169,6 +169,10 @@ export const hosts = {
     1,
     'Libraries that a host has open; beyond it the one that was not used for longest is closed.',
   ),
+  max_memory_mb: z.int().min(1).nullable().default(null).meta({
+    description:
+      'Resident memory of a host, MB; beyond it each library that is opened has the one closed that was not used for longest.',
+  }),
 };
 
 export const llm = z.object({

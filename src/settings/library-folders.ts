@@ -7,8 +7,9 @@ import { type Settings, SettingsError } from './read-settings.ts';
 /** Whether libraries are kept in PostgreSQL: which there are is known there only. */
 export const isClustered = ({ secrets: { cluster } }: Settings): boolean => cluster.database_url !== null;
 
-/** Folder of the copy of a library that is kept in PostgreSQL. */
-export const copyFolder = ({ data_dir }: Settings, library: string): string => join(data_dir, 'libraries', library);
+/** Folder of the copies of libraries that are kept in PostgreSQL, and of one of them. */
+export const copiesFolder = ({ data_dir }: Settings): string => join(data_dir, 'copies');
+export const copyFolder = (settings: Settings, library: string): string => join(copiesFolder(settings), library);
 
 /**
  * Folders by the names of the libraries that tokens are of; with nothing configured the data folder is the one library's. None in a cluster.

@@ -276,11 +276,11 @@ export function openReadOnlyEnvironment(path: string): Environment {
  */
 export async function replaceAbandoned(path: string): Promise<void> {
   const dataFile = join(path, 'data.mdb');
-  const found = await stat(dataFile).catch(() => null);
-  if (found === null || !abandoned.has(fileIdentity(found))) return;
   if ([...abandoned.values()].filter((each) => each.path === path).length >= maxAbandoned) {
     throw new FatalError(`the store could not be brought to the disk ${maxAbandoned} times`, { isFinal: true });
   }
+  const found = await stat(dataFile).catch(() => null);
+  if (found === null || !abandoned.has(fileIdentity(found))) return;
   roomFor(path, found.size);
   const copyDir = join(path, COPY);
   await rm(copyDir, { recursive: true, force: true });

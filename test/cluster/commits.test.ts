@@ -8,7 +8,7 @@ import { type Database, openDatabase, type Query } from '../../src/cluster/datab
 import { migrateSchema, requireSchema, schemaVersion } from '../../src/cluster/schema.ts';
 import { createPage } from '../../src/commands/create-page.ts';
 import { erasePage } from '../../src/commands/erase-page.ts';
-import { FatalError } from '../../src/domain/errors.ts';
+import { FatalError, LeaseEndedError } from '../../src/domain/errors.ts';
 import { LibraryCopy } from '../../src/store/library-copy.ts';
 import { type Command, Store } from '../../src/store/store.ts';
 import { until } from '../process/service.ts';
@@ -321,7 +321,7 @@ test('a commit that PostgreSQL says nothing of is given up when the lease ends, 
   const silent = put(anna.store, 'in the silence');
   const refused = assert.rejects(silent, FatalError);
   time = 600_000;
-  anna.lease.end(new FatalError('the lease ended before it could be renewed')); // its own timer has yet to go off
+  anna.lease.end(new LeaseEndedError('the lease ended before it could be renewed')); // its own timer has yet to go off
   await refused; // long before the query's time limit
   line.isSilent = false;
   await anna.store.close();

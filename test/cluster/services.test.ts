@@ -3,6 +3,7 @@
  * or held up is followed by another.
  */
 import assert from 'node:assert/strict';
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -274,4 +275,14 @@ test('an idle library is closed, and opened when a job of it is due or its host 
   assert.equal(waiting.due, 'later');
   await database.query({ text: 'update readback.library set due_at = clock_timestamp()' });
   await closedAfter(waiting.epoch);
+
+  // The copy of a host that was killed is not used, whatever is in it.
+  const path = join(killed.dataDir, 'copies', 'anna', 'store', 'data.mdb');
+  const file = openSync(path, 'r+');
+  const inside = Buffer.alloc(statSync(path).size - 8192, 0xa5); // all but the two pages that are looked at
+  writeSync(file, inside, 0, inside.length, 8192);
+  closeSync(file);
+  await other.stop();
+  await killed.start(env);
+  assert.equal((await asked<Listed>(killed, anna, ['GET', '/v1/pages'])).body.pages.length, 1);
 });

@@ -23,7 +23,7 @@ interface Lease {
 }
 
 /** A host whose database and libraries are the test's. */
-function host({ maxOpen = 100 } = {}) {
+function host({ maxOpen = 100, maxMemoryMb = null as number | null } = {}) {
   let time = 0;
   const waits: { at: number; go: () => void }[] = [];
   const wait = (ms: number) => new Promise<void>((go) => waits.push({ at: time + ms, go }));
@@ -75,8 +75,10 @@ function host({ maxOpen = 100 } = {}) {
       };
       return { state: () => library.state, dueAt: () => null, over, close, opened: Promise.resolve() } as Library;
     },
+    sweep: () => {},
     isFollowed: async () => false,
-    settings: { idle_close_minutes: 30, max_open_libraries: maxOpen },
+    settings: { idle_close_minutes: 30, max_open_libraries: maxOpen, max_memory_mb: maxMemoryMb },
+    residentBytes: () => opened.length * 1e6,
     log,
     monotonic: () => time,
     now: () => time,
@@ -139,6 +141,20 @@ test('a library that does not close keeps no other from being opened', async () 
     lines.map(({ msg }) => msg),
     ['the library is idle and closed'],
   );
+});
+
+test('beyond its bounds of libraries and of memory a host closes the one that was not used for longest', async () => {
+  for (const bound of [{ maxOpen: 2 }, { maxMemoryMb: 2 }]) {
+    const { elsewhere, opened, placeOf, next, time } = host(bound);
+    for (const name of ['anna', 'ben', 'carl']) {
+      elsewhere(name, time());
+      void placeOf(name);
+      await new Promise(setImmediate); // it is opened for who asks
+      await next();
+    }
+    const states = opened.map(({ state }) => state);
+    assert.deepEqual(states, ['closing', 'serving', 'serving'], JSON.stringify(bound));
+  }
 });
 
 test('requests for a library that breaks here go to who has it by now', async () => {

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { type ActorOptions, type AnyActorLogic, createActor, fromPromise, type StateValueFrom, waitFor } from 'xstate';
-import { DomainError, ServedElsewhereError } from '../../domain/errors.ts';
+import { DomainError, LeaseEndedError, ServedElsewhereError } from '../../domain/errors.ts';
 import { libraryMachine, type Opened } from '../../machines/library.ts';
 import type { SystemAsk } from './system-messages.ts';
 
@@ -71,14 +71,13 @@ export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: Li
     if (value === before) return;
     before = value;
     if (value !== 'serving') serving = null;
-    if (value === 'breaking') log.error({ err: context.reason }, 'the library cannot go on and is closed');
+    const { reason: err, failures } = context;
+    if (err instanceof LeaseEndedError || err instanceof ServedElsewhereError) {
+      if (value === 'breaking') log.warn({ reason: err.message }, 'the library is not served here any more');
+    } else if (value === 'breaking') log.error({ err }, 'the library cannot go on and is closed');
     // Who opens the only one is told by `opened`.
-    if (value === 'failed' && (wasOpen || !isAlone))
-      log.error({ err: context.reason, failures: context.failures }, 'the library is not open');
-    if (value === 'over' && context.reason instanceof ServedElsewhereError)
-      log.info({}, 'the library is not served here any more');
-    else if (value === 'over' && !isAlone)
-      log.error({ err: context.reason }, 'the library is not opened again before the next start');
+    else if (value === 'failed' && (wasOpen || !isAlone)) log.error({ err, failures }, 'the library is not open');
+    else if (value === 'over' && !isAlone) log.error({ err }, 'the library is not opened again before the next start');
     if (value === 'serving' && context.failures > 0) log.warn({}, 'the library is open again');
   });
   const settled = (...states: LibraryState[]) =>

@@ -3,7 +3,7 @@
  * which every message goes: it looks up which service answers a message and hands it over.
  */
 import type { Logger } from 'pino';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, LeaseEndedError } from '../../domain/errors.ts';
 import { traced } from '../../tracing/span.ts';
 import { type RunningService, runService, type StartService } from './service.ts';
 import type { SystemAsk, SystemMessageName } from './system-messages.ts';
@@ -187,7 +187,7 @@ export async function startServices(
         running.set(
           name,
           runService(start, (error) => {
-            log.error({ err: error, service: name }, 'a service crashed');
+            if (!(error instanceof LeaseEndedError)) log.error({ err: error, service: name }, 'a service crashed');
             tellCrash(error);
           }),
         );

@@ -11,7 +11,7 @@
  */
 import type { Logger } from 'pino';
 import { createActor, fromPromise } from 'xstate';
-import { DomainError, FatalError } from '../../domain/errors.ts';
+import { DomainError, FatalError, LeaseEndedError } from '../../domain/errors.ts';
 import { createWriterMachine } from '../../machines/writer.ts';
 import { type Commit, storeUnavailable } from '../../store/commit.ts';
 import type { Command, Store } from '../../store/store.ts';
@@ -58,7 +58,8 @@ export function writerService({
 
     const refuse = (writes: Iterable<Write>, error: unknown) => {
       const refused = [...writes];
-      log.error({ err: error, writes: refused.length }, 'the store could not be written');
+      if (!(error instanceof LeaseEndedError))
+        log.error({ err: error, writes: refused.length }, 'the store could not be written');
       trouble = reasonOf(error);
       for (const write of refused) write.reject(storeUnavailable(error));
       if (error instanceof FatalError) crash(error);

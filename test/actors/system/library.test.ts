@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SimulatedClock } from 'xstate';
 import { type OpenedLibrary, superviseLibrary } from '../../../src/actors/system/library.ts';
-import { FatalError } from '../../../src/domain/errors.ts';
+import { FatalError, LeaseEndedError, ServedElsewhereError } from '../../../src/domain/errors.ts';
 import { keptLog } from '../quiet-log.ts';
 
 /** A library whose openings the test ends, and what happened to it. */
@@ -62,6 +62,22 @@ test('who asks before it is open, and while it broke, is told to come back; then
   await supervised.close();
   assert.deepEqual([supervised.state(), closings[1].closed], ['closed', true]);
   await assert.rejects(ask(), { code: 'shutting_down' });
+});
+
+test('that another host took it is told in one line, without a stack', async () => {
+  const { supervised, clock, lines, openings, closings } = library();
+  openings[0].resolve();
+  await supervised.opened;
+  closings[0].break(new LeaseEndedError('another host has it'));
+  await settled();
+  clock.increment(100);
+  openings[1].reject(new ServedElsewhereError());
+  assert.ok((await supervised.over) instanceof ServedElsewhereError);
+  const [{ level, ...line }, ...others] = lines;
+  assert.deepEqual(
+    [level < 50, line, others],
+    [true, { reason: 'another host has it', msg: 'the library is not served here any more' }, []],
+  );
 });
 
 test('why the first opening failed is told to who waits for it, and not in the log', async () => {
