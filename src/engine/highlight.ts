@@ -28,6 +28,7 @@ const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
 /** Words are cut as `beginning continuation* (++ | #)?`. */
 const beginning = /[\p{L}\p{N}]/u;
 const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}'’]/u;
+const apostrophe = /['\u2019\u02bc]/;
 const clitic = /['’](?:s|re|ve|ll|d|m|t)?$/i;
 /** Languages whose stems may begin otherwise than their words. */
 const prefixCutters: ReadonlySet<string> = new Set(['ar', 'ms']);
@@ -141,48 +142,50 @@ function eachWord(
   openings: Openings | null,
   take: (word: string, index: number, hasApostrophe: boolean) => void,
 ): void {
-  for (let at = 0; at < text.length; ) {
+  const { length } = text;
+  for (let at = 0; at < length; ) {
     const start = at;
-    if ((partOf(text, at) & BEGINS) === 0) {
-      at += widthAt(text, at);
-      continue;
+    let part = partAt(text, at);
+    at += 1 + (part & WIDE);
+    if ((part & BEGINS) === 0) continue;
+    let all = part;
+    while (at < length) {
+      part = partAt(text, at);
+      if ((part & CONTINUES) === 0) break;
+      all |= part;
+      at += 1 + (part & WIDE);
     }
-    let hasApostrophe = false;
-    do {
-      const unit = text.charCodeAt(at);
-      hasApostrophe ||= unit === 0x27 || unit === 0x2019 || unit === 0x2bc;
-      at += widthAt(text, at);
-    } while (at < text.length && (partOf(text, at) & CONTINUES) !== 0);
     if (text.startsWith('++', at)) at += 2;
     else if (text[at] === '#') at++;
+    const hasApostrophe = (all & APOSTROPHE) !== 0;
     if (hasApostrophe || openings === null || mayOpen(text, start, at, openings))
       take(text.slice(start, at), start, hasApostrophe);
   }
 }
 
-const BEGINS = 1;
-const CONTINUES = 2;
-const KNOWN = 4;
-/** What each code unit may be in a word, filled as they come. */
+/** A character of two code units. */
+const WIDE = 1;
+const BEGINS = 2;
+const CONTINUES = 4;
+const APOSTROPHE = 8;
+const KNOWN = 16;
+/** What each code unit may be in a word, filled as they come; nothing of surrogates. */
 const parts = new Uint8Array(0x1_0000);
 
-function partOf(text: string, at: number): number {
+function partAt(text: string, at: number): number {
   const unit = text.charCodeAt(at);
-  if (isSurrogate(unit)) return partOfCharacter(String.fromCodePoint(text.codePointAt(at) ?? unit));
-  if (parts[unit] === 0) parts[unit] = partOfCharacter(text[at]);
-  return parts[unit];
-}
-
-function partOfCharacter(character: string): number {
-  return KNOWN | (beginning.test(character) ? BEGINS : 0) | (continuation.test(character) ? CONTINUES : 0);
-}
-
-function widthAt(text: string, at: number): number {
-  return isSurrogate(text.charCodeAt(at)) && (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
-}
-
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff;
+  const known = parts[unit];
+  if (known !== 0) return known;
+  const character = String.fromCodePoint(text.codePointAt(at) ?? unit);
+  const isWide = character.length === 2;
+  const part =
+    KNOWN |
+    (isWide ? WIDE : 0) |
+    (beginning.test(character) ? BEGINS : 0) |
+    (continuation.test(character) ? CONTINUES : 0) |
+    (apostrophe.test(character) ? APOSTROPHE : 0);
+  if (unit < 0xd800 || unit > 0xdfff) parts[unit] = part;
+  return part;
 }
 
 /**
@@ -192,6 +195,8 @@ function isSurrogate(unit: number): boolean {
 interface Openings {
   texts: readonly ReadonlySet<string>[];
   packed: readonly ReadonlySet<number>[];
+  /** By ASCII letter, small and capital, whether one of them begins with it: most words are told by it. */
+  firsts: Uint8Array;
   /** `ae` may stand for `ä`: a word whose second letter is an `e` may begin otherwise. */
   isRespelt: boolean;
 }
@@ -207,7 +212,12 @@ function openingsOf(stems: readonly string[], lettersOf: (length: number) => num
     texts[letters - 1].add(stem.slice(0, letters));
   }
   const packed = texts.map((set) => new Set([...set].map(packedOf)));
-  return { texts, packed, isRespelt: lettersOf === respeltLetters };
+  const firsts = new Uint8Array(0x80);
+  for (const stem of stems) {
+    const first = stem.charCodeAt(0);
+    if (first < 0x80) firsts[first] = firsts[String.fromCharCode(first).toUpperCase().charCodeAt(0)] = 1;
+  }
+  return { texts, packed, firsts, isRespelt: lettersOf === respeltLetters };
 }
 
 /** Letters in one number. */
@@ -216,8 +226,10 @@ function packedOf(letters: string): number {
 }
 
 /** Whether the word from `start` to `end` begins as one that is looked for. */
-function mayOpen(text: string, start: number, end: number, { texts, packed, isRespelt }: Openings): boolean {
+function mayOpen(text: string, start: number, end: number, { texts, packed, firsts, isRespelt }: Openings): boolean {
   if (isRespelt && (text.charCodeAt(start + 1) | 0x20) === 0x65) return true;
+  const first = text.charCodeAt(start);
+  if (first < 0x80 && firsts[first] === 0) return false;
   let letters = 0;
   for (let at = start; at < end && at < start + mostOpening; at++) {
     const unit = text.charCodeAt(at);
@@ -236,6 +248,7 @@ function snippetOf(text: string, highlights: readonly Span[]): Span {
   const borders = [0];
   for (const { 0: end, index } of text.matchAll(sentenceEnd)) borders.push(index + end.length);
   if (borders.at(-1) !== text.length) borders.push(text.length);
+  const words = highlights.map(({ start, end }) => text.slice(start, end).toLowerCase().slice(0, 6));
   let best: Span = { start: 0, end: 0 };
   let most = -1;
   for (let from = 0; from < borders.length - 1; from++) {
@@ -243,9 +256,8 @@ function snippetOf(text: string, highlights: readonly Span[]): Span {
     let to = from + 1;
     while (to + 1 < borders.length && borders[to + 1] - start <= maxSnippet) to++;
     const end = Math.min(borders[to], start + maxSnippet);
-    const within = highlights.filter((span) => span.start >= start && span.end <= end);
-    const distinct = new Set(within.map((span) => text.slice(span.start, span.end).toLowerCase().slice(0, 6)));
-    const value = 10 * distinct.size + Math.min(9, within.length);
+    const within = words.filter((_, at) => highlights[at].start >= start && highlights[at].end <= end);
+    const value = 10 * new Set(within).size + Math.min(9, within.length);
     if (value <= most) continue;
     most = value;
     best = { start, end };

@@ -46,6 +46,11 @@ export class LongValues<Value extends Sliceable<Value>> {
     return this.has(no) ? this.slice(no, 0, Number.MAX_SAFE_INTEGER) : undefined;
   }
 
+  /** The beginning of the value, as much as is kept together; undefined where there is no value. */
+  head(no: number): Value | undefined {
+    return this.#heads.get(no);
+  }
+
   /** The elements `from` to `to`, as many of them as there are: reads the parts that have them. */
   slice(no: number, from: number, to: number): Value {
     if (to <= from) return this.#form.empty;

@@ -124,6 +124,11 @@ export class PageReader {
     return this.texts.length(no);
   }
 
+  /** The beginning of the text, which is the whole of a short one; '' while it is still to be fetched. */
+  bodyHead(no: number): string {
+    return this.texts.head(no) ?? '';
+  }
+
   /** The slice of the text, which costs its own length; offsets in UTF-16 code units, what is beyond the text is left out. */
   bodySlice(no: number, from: number, to: number): string {
     return this.texts.slice(no, Math.max(0, from), to);

@@ -2,7 +2,7 @@
  * Pages that mention what some pages mention: the mediation `entity` of suggestions and similar pages. An entity counts by its idf, so one
  * that most pages mention says little; dates and amounts do not count. The rarest are looked at first, up to a bound of pages.
  */
-import { canonicalForm, pageCountOf, pagesOfTree, rootOf } from '../../commands/entity-trees.ts';
+import { canonicalForm, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import type { Entity } from '../../domain/entity.ts';
 import type { EntityReader } from '../../store/entities.ts';
 import { entityIdf } from './resolve-entity.ts';
@@ -52,11 +52,24 @@ export function pagesSharing(
 /** An entity counts as telling where at most one page in so many mentions it: idf. */
 const telling = Math.log(4);
 
-/** Names of what two pages both mention and few others do, the rarest first, at most `count`. */
-export function namesShared(entities: EntityReader, pageNo: number, otherNo: number, count: number): string[] {
-  const others = new Set(weighRoots(entities, [otherNo]).map(({ root }) => root.no));
-  const shared = weighRoots(entities, [pageNo]).filter(({ root, idf }) => idf >= telling && others.has(root.no));
-  return shared.slice(0, count).map(({ root }) => canonicalForm(root));
+/** What gives the names that a page has in common with another, and few others mention: the rarest first, at most `count`. Of the others no row is read. */
+export function namesSharedWith(entities: EntityReader, pageNo: number): (otherNo: number, count: number) => string[] {
+  let own: ReadonlyMap<number, Entity> | undefined;
+  return (otherNo, count) => {
+    own ??= membersOf(entities, rootsOf(entities, pageNo).values());
+    const shared = new Set((entities.ofPage(otherNo) ?? []).flatMap(({ no }) => own?.get(no) ?? []));
+    return byIdf(entities, [...shared])
+      .filter(({ idf }) => idf >= telling)
+      .slice(0, count)
+      .map(({ root }) => canonicalForm(root));
+  };
+}
+
+/** The roots of these trees by the number of each entity in them. */
+function membersOf(entities: EntityReader, roots: Iterable<Entity>): Map<number, Entity> {
+  const members = new Map<number, Entity>();
+  for (const root of roots) for (const { no } of treeOf(entities, root)) members.set(no, root);
+  return members;
 }
 
 /** What the pages mention with its weight, the rarest first. */
@@ -64,20 +77,34 @@ function weighRoots(
   entities: EntityReader,
   pageNos: readonly number[],
 ): { root: Entity; idf: number; weight: number }[] {
-  const times = new Map<number, { root: Entity; pages: number }>();
+  const times = new Map<number, number>();
+  const roots = new Map<number, Entity>();
   for (const pageNo of pageNos) {
-    const ofPage = new Map<number, Entity>();
-    for (const { no } of entities.ofPage(pageNo) ?? []) {
-      const entity = entities.get(no);
-      if (entity === undefined || uncounted.has(entity.type)) continue;
-      const root = rootOf(entities, entity);
-      ofPage.set(root.no, root);
+    for (const [no, root] of rootsOf(entities, pageNo)) {
+      roots.set(no, root);
+      times.set(no, (times.get(no) ?? 0) + 1);
     }
-    for (const [no, root] of ofPage) times.set(no, { root, pages: (times.get(no)?.pages ?? 0) + 1 });
   }
-  const weighted = [...times.values()].map(({ root, pages }) => {
-    const idf = entityIdf(entities, root) ?? 0;
-    return { root, idf, weight: idf * pages };
-  });
-  return weighted.sort((a, b) => b.idf - a.idf || a.root.no - b.root.no);
+  return byIdf(entities, [...roots.values()]).map((each) => ({
+    ...each,
+    weight: each.idf * (times.get(each.root.no) ?? 0),
+  }));
+}
+
+/** What a page mentions and counts, by number. */
+function rootsOf(entities: EntityReader, pageNo: number): Map<number, Entity> {
+  const roots = new Map<number, Entity>();
+  for (const { no } of entities.ofPage(pageNo) ?? []) {
+    const entity = entities.get(no);
+    if (entity === undefined || uncounted.has(entity.type)) continue;
+    const root = rootOf(entities, entity);
+    roots.set(root.no, root);
+  }
+  return roots;
+}
+
+/** The rarest first. */
+function byIdf(entities: EntityReader, roots: readonly Entity[]): { root: Entity; idf: number }[] {
+  const weighed = roots.map((root) => ({ root, idf: entityIdf(entities, root) ?? 0 }));
+  return weighed.sort((a, b) => b.idf - a.idf || a.root.no - b.root.no);
 }

@@ -14,7 +14,7 @@ import { unknownId } from '../../domain/errors.ts';
 import { idOf, numberOf } from '../../domain/ids.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { namesShared, pagesSharing } from '../entities/shared-entities.ts';
+import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';
 import { pageDetailsOf } from '../jobs/page-details.ts';
 import type { NearPagesRequest, SystemAsk } from '../system/system-messages.ts';
 import { onceAsked } from './once-asked.ts';
@@ -111,12 +111,13 @@ function byVectors({ ask, reader }: MediationDependencies): Mediator {
       const mutual = likeliest
         .filter(([, { result }], at) => nearThese[at].some(({ page_no }) => page_no === result))
         .slice(0, k);
-      return onceAsked(() =>
-        mutual.flatMap(([no, { result }]) => {
-          const names = namesShared(reader.entities, result, no, namesInReason);
+      return onceAsked(() => {
+        const sharedWith = new Map(page_nos.map((no) => [no, namesSharedWith(reader.entities, no)]));
+        return mutual.flatMap(([no, { result }]) => {
+          const names = sharedWith.get(result)?.(no, namesInReason) ?? [];
           return suggestion(reader, no, nearResultReason(titleOf(result), names));
-        }),
-      );
+        });
+      });
     },
     async similar(pageNo, k, signal) {
       const request = { model: null, page_nos: [pageNo], k, except: [], filters: pageFiltersOf(null, reader) };

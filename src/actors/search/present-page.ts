@@ -18,13 +18,27 @@ export interface Presentation {
   explain: ExplainPlace;
   /** Of a passage by its label. */
   relevanceOf: Ranking['relevanceOf'];
+  readText: ReadText;
+}
+
+/** A stretch of a page's text, UTF-16 offsets. */
+export type ReadText = (pageNo: number, from: number, to: number) => string;
+
+/** Reads texts for one search: what several passages of a page have in common, its beginning, is read once. */
+export function textsOf({ pages }: StoreReader): ReadText {
+  const heads = new Map<number, string>();
+  return (pageNo, from, to) => {
+    const head = heads.get(pageNo) ?? pages.bodyHead(pageNo);
+    heads.set(pageNo, head);
+    return to <= head.length ? head.slice(from, to) : pages.bodySlice(pageNo, from, to);
+  };
 }
 
 /** A result, or null for a page that has gone since it was ranked. */
 export function presentPage(
   reader: StoreReader,
   ordered: OrderedPage,
-  { chunks_per_page, quoting, explain, relevanceOf }: Presentation,
+  { chunks_per_page, quoting, explain, relevanceOf, readText }: Presentation,
 ): PageResult | null {
   const page = reader.pages.head(ordered.page_no);
   if (page === undefined) return null;
@@ -34,7 +48,7 @@ export function presentPage(
     const chunk = reader.pages.chunk(page.no, ordinal);
     // Indexed anew since the search; or there is no text, and no passage of it.
     if (chunk === undefined || isBare(chunk)) return [];
-    const text = reader.pages.bodySlice(page.no, chunk.char_start, chunk.char_end);
+    const text = readText(page.no, chunk.char_start, chunk.char_end);
     const relevance = rounded(relevanceOf(label));
     const passage = { chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score, relevance };
     return [
@@ -66,12 +80,12 @@ export function presentPage(
 const lookedBehind = 32_768;
 
 /** The results with links that open their pages at what is shown of their passages. */
-export function linkPassages({ pages }: StoreReader, results: readonly PageResult[]): PageResult[] {
+export function linkPassages(readText: ReadText, results: readonly PageResult[]): PageResult[] {
   return results.map(({ chunks, ...result }) => {
     const no = numberOf('page', result.page_id) ?? 0;
     const linked = chunks.map(({ char_start, snippet, ...chunk }) => {
       const from = Math.max(0, char_start - lookedBehind);
-      const known = pages.bodySlice(no, from, char_start) + chunk.text;
+      const known = readText(no, from, char_start + chunk.text.length);
       const at = char_start - from;
       const shown = { start: at + snippet.start, end: at + snippet.end };
       return { ...chunk, char_start, snippet, link: textFragmentLink(chunk.link, known, shown) };

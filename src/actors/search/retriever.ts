@@ -18,7 +18,7 @@ import { modelComparer } from './compare-models.ts';
 import { placeExplainer } from './explain-place.ts';
 import { mediation } from './mediation.ts';
 import { onceAsked } from './once-asked.ts';
-import { linkPassages, markedBy, presentPage } from './present-page.ts';
+import { linkPassages, markedBy, presentPage, textsOf } from './present-page.ts';
 import { queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
 
 export interface RetrieverDependencies extends RankDependencies {
@@ -43,13 +43,14 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     const ranked = monotonic();
     const end = request.offset + request.k;
     const pages = ranking.pages.slice(request.offset, end);
+    const readText = textsOf(reader);
     let presenting = ranked;
     let presented = ranked;
     const present = () => {
       presenting = monotonic();
       const explain = placeExplainer(ranking);
       const { relevanceOf, quoting } = ranking;
-      const presentation = { chunks_per_page: request.chunks_per_page, quoting, explain, relevanceOf };
+      const presentation = { chunks_per_page: request.chunks_per_page, quoting, explain, relevanceOf, readText };
       const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
       presented = monotonic();
       return filled;
@@ -58,7 +59,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
     const found = onceAsked(present)
       .then((filled) => markPassages(filled, ranking.retrieved.stems, signal))
-      .then((marked) => onceAsked(() => linkPassages(reader, marked)));
+      .then((marked) => onceAsked(() => linkPassages(readText, marked)));
     const [suggestions, results] = await Promise.all([suggesting, found]);
     const done = monotonic();
     const timing_ms = rounded({

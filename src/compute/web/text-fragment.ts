@@ -23,7 +23,9 @@ const longestWord = 60;
 const lookedAt = 200;
 
 const itemMarker = /^(?:[-•*·]|\d{1,4}[.)])\s+/;
-const sentence = /[^\n\t\v\f\r]+?(?:[.!?…。！？]["'”’)\]]*(?=\s)|(?=[\n\t\v\f\r])|$)/g;
+/** Where a sentence ends: before white space that breaks the line, or behind its last sign. */
+const sentenceEnd = /[.!?…。！？]["'”’)\]]*(?=\s)|[\n\t\v\f\r]/g;
+const lineBreak = /^[\n\t\v\f\r]/;
 const word = /[\p{L}\p{N}\p{M}\p{Join_C}]+(?:['’.,:\-‑@&/+#_][\p{L}\p{N}\p{M}\p{Join_C}]+)*/gu;
 /** Of scripts with spaces between words. */
 const wordCharacters = /^[\p{L}\p{N}\p{M}]{2}$/u;
@@ -64,12 +66,31 @@ function textDirective(text: string, passage: Span): string | null {
  */
 function linesOf(text: string, passage: Span): Span[] {
   const { start: from, end: to } = wholeWords(text, passage);
-  return Array.from(text.slice(from, to).matchAll(sentence), ({ 0: line, index: at }) => {
-    const index = from + at;
-    const lead = line.length - line.trimStart().length;
-    const marker = itemMarker.exec(line.slice(lead, lead + 10))?.[0].length ?? 0;
-    return { start: index + lead + marker, end: index + line.trimEnd().length };
-  }).filter(({ start, end }) => start < end);
+  return sentencesOf(text.slice(from, to))
+    .map(({ line, at }) => {
+      const index = from + at;
+      const lead = line.length - line.trimStart().length;
+      const marker = itemMarker.exec(line.slice(lead, lead + 10))?.[0].length ?? 0;
+      return { start: index + lead + marker, end: index + line.trimEnd().length };
+    })
+    .filter(({ start, end }) => start < end);
+}
+
+/** What is between line breaks, in sentences. */
+function sentencesOf(text: string): { line: string; at: number }[] {
+  const sentences: { line: string; at: number }[] = [];
+  for (let at = 0; at < text.length; ) {
+    if (lineBreak.test(text[at])) {
+      at++;
+      continue;
+    }
+    sentenceEnd.lastIndex = at + 1;
+    const sign = sentenceEnd.exec(text);
+    const end = sign === null ? text.length : lineBreak.test(sign[0]) ? sign.index : sentenceEnd.lastIndex;
+    sentences.push({ line: text.slice(at, end), at });
+    at = end;
+  }
+  return sentences;
 }
 
 function wholeWords(text: string, { start, end }: Span): Span {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { placeExplainer } from '../../../src/actors/search/explain-place.ts';
-import { presentPage } from '../../../src/actors/search/present-page.ts';
+import { presentPage, textsOf } from '../../../src/actors/search/present-page.ts';
 import { queryRanker } from '../../../src/actors/search/rank-query.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
@@ -44,7 +44,13 @@ async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: 
   const ranking = await rank(searchRequest.parse(request));
   const explain = placeExplainer(ranking);
   const { quoting } = ranking;
-  const presentation = { chunks_per_page: 2, quoting, explain, relevanceOf: ranking.relevanceOf };
+  const presentation = {
+    chunks_per_page: 2,
+    quoting,
+    explain,
+    relevanceOf: ranking.relevanceOf,
+    readText: textsOf(shelf.reader),
+  };
   return ranking.pages.map((each) => {
     const result = presentPage(shelf.reader, each, presentation);
     assert.ok(result !== null);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openOutsideReranker } from '../../../src/actors/search/outside-reranker.ts';
-import { presentPage } from '../../../src/actors/search/present-page.ts';
+import { presentPage, textsOf } from '../../../src/actors/search/present-page.ts';
 import { CountedReads } from '../../store/counted-reads.ts';
 import { LongPage } from './long-page.ts';
 
@@ -15,7 +15,13 @@ test('a passage of a page of two megabytes costs one or two parts of its text, w
   await using counted = CountedReads.open(long.path);
   for (const ordinal of [0, 1, long.chunks.length >> 1, long.chunks.length - 1]) {
     const ordered = { ...long.ordered(ordinal), exact: null, relevance: null };
-    const presentation = { chunks_per_page: 2, quoting: new Set<number>(), explain: () => why, relevanceOf: () => 0.5 };
+    const presentation = {
+      chunks_per_page: 2,
+      quoting: new Set<number>(),
+      explain: () => why,
+      relevanceOf: () => 0.5,
+      readText: textsOf(counted.reader),
+    };
     const [passage] = presentPage(counted.reader, ordered, presentation)?.chunks ?? [];
     const { char_start, char_end } = long.chunks[ordinal];
     assert.deepEqual([passage.ordinal, passage.text], [ordinal, long.text.slice(char_start, char_end)]);
