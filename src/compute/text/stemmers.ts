@@ -34,7 +34,7 @@ const stemmers: ReadonlyMap<string, (word: string) => string> = new Map(
   Object.entries({
     ar: arabic,
     hy: armenian,
-    bg: bulgarian,
+    bg: (word: string) => bulgarian(charactersOf(word)),
     da: danish,
     nl: dutch,
     fi: finnish,
@@ -58,6 +58,13 @@ const stemmers: ReadonlyMap<string, (word: string) => string> = new Map(
     uk: ukrainian,
   }),
 );
+
+/** A word whose characters can be replaced one by one, as this package's Bulgarian rules do: of a string that throws. */
+function charactersOf(word: string): string {
+  const characters = Array.from(word);
+  const substring = (from: number, to: number) => characters.slice(from, to).join('');
+  return Object.assign(characters, { substring }) as unknown as string;
+}
 
 /** Porter's stem of an English word in lower case. By itself, because the rest of wink's model takes 40 MB. */
 export const porterStem: (word: string) => string = porter;
@@ -89,7 +96,8 @@ export function stemIn(language: string, given: string): string | null {
   if (!word.test(given) || isOfPairs(given) || (ascii.test(given) && !latin.has(language))) return null;
   if (accentsTellWords(language)) return given;
   const written = restored.get(language)?.(given) ?? given;
-  return foldAccents(stemmers.get(language)?.(written) ?? written);
+  // Of a word that is nothing but an ending some rules leave nothing.
+  return foldAccents(stemmers.get(language)?.(written) || written);
 }
 
 /**
