@@ -24,6 +24,38 @@ const pages = {
     text: 'Phở là món ăn truyền thống của người Việt Nam, thường được ăn vào buổi sáng với rau thơm và chanh.',
   },
   temple: { title: 'วัด', text: 'วัดเก่าแก่แห่งนี้ตั้งอยู่ริมแม่น้ำเจ้าพระยา นักท่องเที่ยวชอบมาถ่ายรูปตอนพระอาทิตย์ตก' },
+  school: {
+    title: 'Училище',
+    text: 'Учениците от селското училище събират книги за новата библиотека, а селяните им носят ябълки и орехи.',
+  },
+  library: {
+    title: 'Αθήνα',
+    text: 'Οι βιβλιοθήκες της πόλης μένουν ανοιχτές όλο το καλοκαίρι, και οι αναγνώστες διαβάζουν κάτω από τα πεύκα.',
+  },
+  lake: {
+    title: 'Talot',
+    text: 'Vanhoissa taloissa järven rannalla asuu kesällä paljon vieraita, jotka uivat joka aamu ennen aamiaista.',
+  },
+  gulls: {
+    title: 'Vapur',
+    text: 'Martılar vapurun arkasından uçuyor, yolcular onlara simit atıyor ve akşam olunca şehrin ışıkları yanıyor.',
+  },
+  readers: {
+    title: 'القراءة',
+    text: 'يقرأ الناس في المكتبات الكبيرة كتباً عن تاريخ المدينة القديمة وعن الأسواق التي كانت على ضفة النهر.',
+  },
+  mill: {
+    title: 'Polder',
+    text: 'De molens langs het kanaal pompen al eeuwen het water uit de polder, en de molenaars kennen elke wind.',
+  },
+  woods: {
+    title: 'Skogarna',
+    text: 'Skogarna i norr är fulla av bär om hösten, och barnen som bor där plockar dem innan snön kommer.',
+  },
+  fishers: {
+    title: 'Рибари',
+    text: 'Рибари на Дунаву износе мреже пре зоре, а њихова деца гледају како се чамци враћају са рибом.',
+  },
   both: {
     title: 'Two languages',
     text: `${english}\n\n${'Im Garten hinter dem Haus wuchsen Kirschbäume, deren Früchte die Kinder im Sommer von den Ästen pflückten, während die Großmutter auf der Bank saß. '.repeat(25)}`,
@@ -49,6 +81,14 @@ test('pages in any language are found by other forms of their words, beside Engl
       assert.equal(await first('pho buoi sang', rerank), 'soup');
       assert.equal(await first('แม่น้ำเจ้าพระยา', rerank), 'temple');
       assert.equal(await first('Kirschbaum', rerank), 'both');
+      assert.equal(await first('ученик', rerank), 'school');
+      assert.equal(await first('βιβλιοθήκη', rerank), 'library');
+      assert.equal(await first('talot', rerank), 'lake');
+      assert.equal(await first('martı', rerank), 'gulls');
+      assert.equal(await first('مكتبة', rerank), 'readers');
+      assert.equal(await first('molen', rerank), 'mill');
+      assert.equal(await first('skogar', rerank), 'woods');
+      assert.equal(await first('рибара', rerank), 'fishers');
       assert.equal(await first('wooden museums', rerank), 'museum');
     }
     for (const phrase of [

@@ -20,19 +20,15 @@ const counted = new WeakMap<Segment, ReadonlyMap<string, number>>();
 /** A language of fewer passages, or of a smaller share, is there by chance, or was told wrongly. */
 const leastPassages = 5;
 const leastShare = 0.01;
-/** More are not asked: each is a stem more for every word of a query. */
-const mostLanguages = 12;
 
 /** The languages of a corpus, the one of most passages first. Deleted passages count until they are merged away. */
 export function languagesOf(corpus: readonly CorpusSegment[]): string[] {
-  return countLanguages(corpus)
-    .slice(0, mostLanguages)
-    .map(([language]) => language);
+  return countLanguages(corpus).map(([language]) => language);
 }
 
 /** Those of them that a query may be taken to be in: the commonest, and others that the library has in earnest. */
 export function spokenLanguages(corpus: readonly CorpusSegment[]): string[] {
-  const all = countLanguages(corpus).slice(0, mostLanguages);
+  const all = countLanguages(corpus);
   const passages = all.reduce((sum, [, count]) => sum + count, 0);
   const least = Math.max(leastPassages, leastShare * passages);
   return all.filter(([, count], place) => place === 0 || count >= least).map(([language]) => language);
