@@ -30,7 +30,11 @@ function run(system: System, documents: readonly GoldDocument[], hasEvents: bool
   const ms = performance.now() - began;
   const words = documents.reduce((sum, { text }) => sum + text.split(/\s+/).length, 0);
   const half = (parity: number) => scoreSpans(pages.filter((_, at) => at % 2 === parity));
-  const brief = ({ exact, names }: ReturnType<typeof half>) => ({ exact_f1: exact.f1, names_f1: names.f1 });
+  const brief = ({ exact, names, properNames }: ReturnType<typeof half>) => ({
+    exact_f1: exact.f1,
+    names_f1: names.f1,
+    proper_names_f1: properNames.f1,
+  });
   return {
     ...scoreSpans(pages),
     even_half: brief(half(0)),

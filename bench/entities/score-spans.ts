@@ -1,6 +1,8 @@
 /** Precision, recall and F1 of found spans against gold ones: exact spans with type, overlap with type, and sets of names. */
 import { type ComparedType, comparedTypes, type Span } from './gold.ts';
 
+const capital = /\p{Lu}/u;
+
 export interface Counts {
   found: number;
   gold: number;
@@ -22,6 +24,8 @@ export interface SpanScores {
   overlap: Measure;
   /** Set of names per page, in lower case, types ignored. */
   names: Measure;
+  /** The same without gold names that have no capital: kinds of things, such as genres and compounds, which are no proper names. */
+  properNames: Measure;
 }
 
 function measureOf({ found, gold, right }: Counts): Measure {
@@ -35,6 +39,7 @@ export function scoreSpans(pages: readonly { gold: readonly Span[]; found: reado
   const exact = new Map(comparedTypes.map((type) => [type, none()]));
   const overlap = { found: none(), gold: none() };
   const names = none();
+  const properNames = none();
   for (const { gold, found } of pages) {
     const keyOf = ({ type, start, end }: Span) => `${type} ${start} ${end}`;
     const goldKeys = new Set(gold.map(keyOf));
@@ -50,11 +55,10 @@ export function scoreSpans(pages: readonly { gold: readonly Span[]; found: reado
     overlap.found.right += found.filter((span) => touches(span, gold)).length;
     overlap.gold.gold += gold.length;
     overlap.gold.right += gold.filter((span) => touches(span, found)).length;
-    const goldNames = nameSet(gold);
-    const foundNames = nameSet(found);
-    names.gold += goldNames.size;
-    names.found += foundNames.size;
-    for (const name of foundNames) if (goldNames.has(name)) names.right++;
+    count(names, nameSet(found), nameSet(gold));
+    const kinds = new Set(nameSet(gold.filter(({ text }) => !capital.test(text))));
+    const isProper = (name: string) => !kinds.has(name);
+    count(properNames, nameSet(found).filter(isProper), nameSet(gold).filter(isProper));
   }
   const all = [...exact.values()].reduce((sum, each) => add(sum, each), none());
   const precision = measureOf({ ...overlap.found, gold: 0 }).precision;
@@ -72,11 +76,18 @@ export function scoreSpans(pages: readonly { gold: readonly Span[]; found: reado
       f1: rounded(precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall)),
     },
     names: measureOf(names),
+    properNames: measureOf(properNames),
   };
 }
 
-function nameSet(spans: readonly Span[]): Set<string> {
-  return new Set(spans.map(({ text }) => text.toLowerCase().replace(/\s+/g, ' ').trim()));
+function nameSet(spans: readonly Span[]): string[] {
+  return [...new Set(spans.map(({ text }) => text.toLowerCase().replace(/\s+/g, ' ').trim()))];
+}
+
+function count(counts: Counts, found: readonly string[], gold: readonly string[]): void {
+  counts.found += found.length;
+  counts.gold += gold.length;
+  counts.right += found.filter((name) => gold.includes(name)).length;
 }
 
 function none(): Counts {
