@@ -2,7 +2,7 @@
  * The synthetic reading history that the index benches share: chunks with a topic, Zipf-distributed background words and a
  * vector near the topic's centre; queries of the same kind. Every chunk and query has a random stream of its own, derived
  * from (seed, kind, number), so that chunk 17 is the same at every size and may be made on any thread.
- * Words are three syllables and a final k: the stemmer leaves them as they are, so text and terms agree.
+ * Words are three syllables and a final x: no language's stemmer changes them, so text and terms agree whichever language they are taken for.
  */
 import { seededRandom } from '../src/compute/seeded-random.ts';
 
@@ -93,7 +93,7 @@ function wordOfRank(rank: number): string {
   for (let rest = rank, syllable = 0; syllable < 3; syllable++, rest = Math.floor(rest / 48)) {
     word += consonants[Math.floor((rest % 48) / 3)] + vowels[rest % 3];
   }
-  return `${word}k`;
+  return `${word}x`;
 }
 
 /** Maps a uniform number to a rank with probability proportional to 1 / (rank + 1). */

@@ -10,6 +10,8 @@ type Top = TopK<Float32Array>;
 
 /** Fewer rows than this are all scored: half a millisecond at 1,024 dimensions. */
 const FIRST_LOOK_FROM_ROWS = 8192;
+/** Of long rows, where all are looked at: 8,000 of 1,024 dimensions are scored in twice the time of a first look (docs/vector-spaces.md). */
+const FIRST_LOOK_FROM_LONG_ROWS = 4096;
 /** Of short rows, so many of a list: a first look at a list looks at all rows there are, and these are scored in the same time. */
 const FIRST_LOOK_FROM_SHORT_ROWS = 32_768;
 /**
@@ -57,7 +59,8 @@ export function offerNearestFrom(rows: VectorRows, from: number, { minScore, rou
   }
   const count = rows.count - from;
   const layer = layerOf(rows, count, top.capacity);
-  const near = count < FIRST_LOOK_FROM_ROWS ? undefined : rows.shortlistFrom(from, layer * LAYERS);
+  const few = rows.dim < LONG_DIM ? FIRST_LOOK_FROM_ROWS : FIRST_LOOK_FROM_LONG_ROWS;
+  const near = count < few ? undefined : rows.shortlistFrom(from, layer * LAYERS);
   if (near === undefined) offerScored(rows, rowsFrom(from, rows.count), minScore, top);
   else offerLayers(rows, near, layer, minScore, top);
 }
