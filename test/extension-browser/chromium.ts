@@ -173,6 +173,15 @@ export class ChromiumWithExtension {
     return outcome;
   }
 
+  /** What the content script of the tab that shows an address has decided by now. */
+  async outcomeAt(url: string): Promise<CaptureOutcome | null> {
+    const tab = await this.#tabOf(url);
+    return (await this.control()).evaluate(async (tab) => {
+      const { outcome } = await chrome.tabs.sendMessage(tab, { name: 'where', request: null });
+      return outcome;
+    }, tab);
+  }
+
   /** Have the page in the active tab captured now; what became of it. */
   async captureActive(): Promise<string> {
     return (await this.control()).evaluate(async () => {
@@ -180,6 +189,20 @@ export class ChromiumWithExtension {
       const answer = await chrome.tabs.sendMessage(tab.id ?? 0, { name: 'captureNow', request: null });
       return String(answer?.outcome);
     });
+  }
+
+  /** What is queued of an address, as it was written; null where nothing is. */
+  async queuedHtml(url: string): Promise<string | null> {
+    const html: unknown = await (await this.control()).evaluate(`(async () => {
+      const result = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+      const database = await result(indexedDB.open('readback'));
+      const items = await result(database.transaction('items').objectStore('items').getAll());
+      const item = items.find((item) => item.url === ${JSON.stringify(url)});
+      const html = item && (await result(database.transaction('bodies').objectStore('bodies').get(item.id)));
+      database.close();
+      return html ?? null;
+    })()`);
+    return typeof html === 'string' ? html : null;
   }
 
   /** The popup of the tab that shows an address, as a page. */

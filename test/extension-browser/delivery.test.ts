@@ -51,17 +51,6 @@ async function queuePages(browser: ChromiumWithExtension, count: number): Promis
   return Array.from({ length: count }, (_, n) => `http://many.example.org/queued/${n}`);
 }
 
-/** The text of what is queued of an address; null where nothing is. */
-const queuedText = (url: string): string => `(async () => {
-  const result = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
-  const database = await result(indexedDB.open('readback'));
-  const items = await result(database.transaction('items').objectStore('items').getAll());
-  const item = items.find((item) => item.url === ${JSON.stringify(url)});
-  const html = item && (await result(database.transaction('bodies').objectStore('bodies').get(item.id)));
-  database.close();
-  return html ? new DOMParser().parseFromString(html, 'text/html').body.textContent : null;
-})()`;
-
 /** As it is read: where lines and words end, and which letters a style makes capitals, is the browser's choice. */
 const lettersOf = (text: string): string => text.replace(/\s+/g, '').toLowerCase();
 
@@ -78,8 +67,12 @@ async function readPage(browser: ChromiumWithExtension, url: string): Promise<bo
   if (outcome !== 'queued') return false;
   let expected = lettersOf(shown);
   for (const choices of chosen) expected = expected.replace(lettersOf(choices), '');
-  const queued = await (await browser.control()).evaluate(queuedText(url));
-  assert.equal(lettersOf(String(queued)), expected, url);
+  const html = await browser.queuedHtml(url);
+  const queued = await (await browser.control()).evaluate(
+    (html) => new DOMParser().parseFromString(html, 'text/html').body.textContent,
+    html ?? '',
+  );
+  assert.equal(lettersOf(queued), expected, url);
   return true;
 }
 

@@ -57,6 +57,63 @@ const deep = article(
   </script>`,
 );
 
+/** Chromium shows content scripts what elements are named, before what a document or form has of its own. */
+const named = (more: string): string =>
+  article(
+    'badgers',
+    `<img name="body"><img name="documentElement"><img name="querySelectorAll"><img name="querySelector"><img name="title">
+    <img name="hasFocus"><img name="visibilityState"><img name="contentType"><img name="addEventListener"><p id="readbackCaptures">
+    <form><p>The form of the sett.</p><input name="nodeType"><input name="localName"><input name="childNodes"><input name="hasAttributes">
+      <input name="checkVisibility"><input name="getAttributeNames"><input name="firstElementChild"><input name="querySelectorAll">${more}</form>`,
+  );
+
+/** Ends every timer and idle callback whose number it can guess, and says that it was hidden, shown and restored. */
+const meddling = article(
+  'weasels',
+  `<script>
+    const meddle = () => {
+      for (let n = setTimeout(() => undefined); n > 0; n--) clearTimeout(n);
+      for (let n = requestIdleCallback(() => undefined); n > 0; n--) cancelIdleCallback(n);
+      dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+      document.dispatchEvent(new Event('visibilitychange'));
+      setTimeout(meddle, 50);
+    };
+    meddle();
+  </script>`,
+);
+
+/** Long, and scrolls to its end by itself. */
+const selfScrolling = article(
+  'stoats',
+  `<div style="height: 9000px"></div><script>
+    setInterval(() => {
+      scrollTo(0, scrollY > 8000 ? 7000 : 9000);
+      for (const name of ['wheel', 'keydown', 'scroll']) dispatchEvent(new Event(name));
+    }, 100);
+  </script>`,
+);
+const long = article('martens', '<div style="height: 9000px"></div>');
+
+/** What is invisible says things of itself. */
+const invisible = article(
+  'hares',
+  `<section style="visibility: hidden" title="Gooseberries"><img alt="Quinces" src="data:,"><a href="/medlars" aria-label="Loganberries">x</a>
+    <form title="Greengages"><b style="visibility: visible" title="Shown cherries">Cherries.</b></form></section>
+  <img style="display: none" alt="Hidden plums" src="data:,"><a hidden href="/hidden-pears">x</a>`,
+);
+
+/** Frames that go elsewhere all the time. */
+const restlessFrames = article(
+  'voles',
+  `<iframe src="/frame"></iframe><iframe src="/frame"></iframe><script>
+    setInterval(() => {
+      for (const frame of document.querySelectorAll('iframe')) {
+        frame.src = ['/frame', '/article/inner', 'http://other.example.net/foreign', 'about:blank'][Math.floor(Math.random() * 4)];
+      }
+    }, 100);
+  </script>`,
+);
+
 /** Evaluate in the world of the extension's content script of a tab, as whoever took it over could. */
 async function besidePage(session: CDPSession, extension: string, expression: string): Promise<unknown> {
   const found = new Promise<number>((resolve) => {
@@ -83,6 +140,13 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
   site.pages.set('/overridden', overridden);
   site.pages.set('/restless', restless);
   site.pages.set('/deep', deep);
+  site.pages.set('/named', named(''));
+  site.pages.set('/named-login', named('<div><input type="password" value="typed"></div>'));
+  site.pages.set('/meddling', meddling);
+  site.pages.set('/self-scrolling', selfScrolling);
+  site.pages.set('/long', long);
+  site.pages.set('/invisible', invisible);
+  site.pages.set('/restless-frames', restlessFrames);
   const browser = await ChromiumWithExtension.start(t, site);
   await browser.pair(service);
   await browser.setOptions({ seconds: 1 });
@@ -97,6 +161,8 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     ['/overridden', /Paragraph 11 about otters/],
     ['/deep', /The bottom of the burrow/],
     ['/restless', /about beavers/],
+    ['/meddling', /Paragraph 11 about weasels/],
+    ['/restless-frames', /Paragraph 11 about voles/],
   ] as const) {
     await t.test(`${path} is captured`, async () => {
       await tab.goto(`${news}${path}`);
@@ -105,6 +171,26 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
       assert.match((await textOf(`${news}${path}`)) ?? '', last);
     });
   }
+  await t.test('nor can it hide a field for a password behind names', async () => {
+    await tab.goto(`${news}/named-login`);
+    await tab.bringToFront();
+    assert.deepEqual(await browser.decisionAt(`${news}/named-login`), {
+      outcome: 'excluded',
+      rule: { rule: 'secret_field' },
+    });
+  });
+  await t.test('a page that scrolls by itself is not read for it, one that a person scrolls is', async () => {
+    await browser.setOptions({ seconds: 600 });
+    const itself = await browser.context.newPage();
+    await itself.goto(`${news}/self-scrolling`);
+    await tab.goto(`${news}/long`);
+    await tab.bringToFront();
+    for (let n = 0; n < 8; n++) await tab.mouse.wheel(0, 1200);
+    assert.deepEqual(await browser.decisionAt(`${news}/long`), { outcome: 'queued' });
+    assert.equal(await browser.outcomeAt(`${news}/self-scrolling`), null);
+    await itself.close();
+    await browser.setOptions({ seconds: 1 });
+  });
   await t.test('beside a page only that page can be handed in, and nothing can be read', async () => {
     await tab.goto(`${news}/article/herons`);
     const session = await browser.context.newCDPSession(tab);
@@ -126,8 +212,25 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
       assert.ok(answer === null || answer === 'silence', JSON.stringify(answer));
     assert.equal(await textOf('http://other.example.org/forged'), null);
   });
-  await t.test('a PDF and a video are queued by their address', async () => {
+  /** What is queued of a page, as it was written. */
+  const htmlOf = async (url: string) => {
+    await tab.goto(url);
+    await tab.bringToFront();
+    assert.deepEqual(await browser.decisionAt(url), { outcome: 'queued' });
+    return (await browser.queuedHtml(url)) ?? '';
+  };
+  await t.test('names of elements stand before nothing that is captured', async () => {
     await service.stop();
+    const html = await htmlOf(`${news}/named`);
+    assert.match(html, /<title>All about badgers<[\s\S]*Paragraph 11 about badgers[\s\S]*The form of the sett/);
+  });
+  await t.test('what an invisible element says of itself is not captured', async () => {
+    const html = await htmlOf(`${news}/invisible`);
+    assert.match(html, /<b title="Shown cherries">Cherries/);
+    const left = /gooseberries|quinces|medlars|loganberries|greengages|plums|pears/i.exec(html);
+    assert.equal(left, null);
+  });
+  await t.test('a PDF and a video are queued by their address', async () => {
     await browser.context.route('https://www.youtube.com/**', (route) =>
       route.fulfill({ contentType: 'text/html', body: article('a video') }),
     );

@@ -25,9 +25,11 @@ const singlePageProgram = `<!doctype html><title>Program</title><main id="main">
 
 const shadowRoots = `<!doctype html><html><head><title>Shadow roots</title><style>p { color: green }</style></head><body>
 <article><h1>Shadow roots</h1><p>Light text that everybody sees.</p>
-<x-open><p slot="part">A slotted paragraph about granite.</p></x-open><x-closed></x-closed>
+<x-open><p slot="part">A slotted paragraph about granite.</p></x-open><x-closed>Bilberries without a slot.</x-closed><x-slots>Slotted text about marble.</x-slots>
 <p style="display:none">Hidden marmalade.</p>
-<p style="visibility:hidden">Invisible turnips, <span style="visibility:visible">and radishes that are visible within them.</span></p><textarea>Draft of a letter to the harbour.</textarea><input value="typed zebra">
+<p style="visibility:hidden">Invisible turnips, <span style="visibility:visible">and radishes that are visible within them.</span></p>
+<details><summary>A summary about limestone.</summary>Closed damsons. <b style="display:contents">Closed sloes.</b></details>
+<div style="content-visibility:hidden">Skipped mulberries <b style="display:contents">and rowans.</b></div><textarea>Draft of a letter to the harbour.</textarea><input value="typed zebra">
 <div contenteditable>Edited walnuts.</div><script>var secretScript = 'obsidian';</script>
 <iframe src="/frame" title="same"></iframe><iframe srcdoc="<p>Inline frame about basalt.</p>"></iframe><iframe src="http://other.example.net/foreign"></iframe></article>
 <script>
@@ -35,7 +37,18 @@ const shadowRoots = `<!doctype html><html><head><title>Shadow roots</title><styl
     this.attachShadow({ mode: 'open' }).innerHTML = '<style>b{}</style><p>Open shadow text about quartz.</p><slot name="part"></slot>'; } });
   customElements.define('x-closed', class extends HTMLElement { connectedCallback() {
     this.attachShadow({ mode: 'closed' }).innerHTML = '<p>Closed shadow text about feldspar.</p>'; } });
+  customElements.define('x-slots', class extends HTMLElement { connectedCallback() {
+    this.attachShadow({ mode: 'closed' }).innerHTML = '<slot></slot>'; } });
 </script></body></html>`;
+
+/** Of the page at `/shadow`: what is shown, and what is not. */
+export const shownWords: readonly string[] = 'Light text,quartz,granite,marble,amber,basalt,radishes,limestone'.split(
+  ',',
+);
+export const hiddenWords: readonly string[] =
+  'feldspar,marmalade,turnips,damsons,sloes,mulberries,rowans,[Bb]ilberries,harbour,zebra,walnuts,obsidian,topaz,color: green'.split(
+    ',',
+  );
 
 const login = article(
   'gardens',

@@ -151,6 +151,31 @@ test('a revisit counts, widens the dates, keeps the content and says whether the
   );
 });
 
+test('with `once` a visit counts once however often it is handed in: the first, the last, and each in the middle of others', async () => {
+  const url = 'https://again.example/unanswered';
+  const visit = (day: number) => ({
+    url,
+    body_extracted: 'Read now and then.',
+    fetched_at: `2024-05-0${day}T08:00:00Z`,
+  });
+  const id = await shared.addIndexed({ ...visit(1), once: true });
+  const handIn = async (...days: number[]) => {
+    const pages = days.map((day) => ({ ...visit(day), once: true }));
+    const { body } = await shared.post<{ results: IngestBatchResult[] }>('/v1/pages/batch', { pages });
+    assert.deepEqual(new Set(body.results.map(({ outcome }) => outcome)), new Set(['revisit']));
+    const { visit_count, visits } = await shared.found<PageVisitsResponse>(`/v1/pages/${id}/visits`);
+    return [visit_count, ...visits.map(({ seen_at }) => seen_at.slice(8, 10))];
+  };
+  assert.deepEqual(await handIn(2, 5, 3), [4, '05', '01']);
+  // The answer was lost: all of them come again, with what was read in between, and some alone.
+  assert.deepEqual(await handIn(2, 5, 3, 4), [5, '05', '01']);
+  for (const day of [1, 2, 3, 4, 5]) await handIn(day);
+  assert.deepEqual(await handIn(3, 3, 2), [5, '05', '01']);
+  // Who does not ask for it counts each time.
+  await shared.post('/v1/pages', visit(3));
+  assert.deepEqual(await handIn(3), [6, '05', '01']);
+});
+
 test('a hundred simultaneous posts of one page in a hundred forms are one page, one job and ninety-nine revisits', async () => {
   const url = 'https://crowd.example/page';
   const jobsBefore = (await shared.get<JobListResponse>('/v1/jobs?limit=1000&kind=index_page')).body.jobs.length;

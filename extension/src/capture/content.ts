@@ -7,6 +7,7 @@ import { pageAddress } from './page-address.ts';
 import { readingRule } from './reading-rule.ts';
 import { type ReadingRule, ReadingTimer } from './reading-timer.ts';
 import { type Serialized, serialize } from './serialize.ts';
+import { withoutNames } from './without-names.ts';
 
 /** UTF-16 units of a page: at three bytes each below the 16 MiB that a body may have (docs/api.md). */
 const longestHtml = 5_000_000;
@@ -15,8 +16,17 @@ const sliceMs = 4;
 /** A page that is never idle is asked to wait after so long, ms. */
 const longestIdleMs = 200;
 const stepMs = 1000;
+/** As the background program cuts it. */
+const longestTitle = 1000;
 /** A page shorter than so many windows is read by time alone. */
 const leastWindows = 1.5;
+
+/** What `setTimeout` and `setInterval` begin a page can end: it shares their numbers with every script in it. */
+declare const scheduler: {
+  postTask(work: () => void, options: { delay?: number; signal?: AbortSignal }): Promise<void>;
+};
+
+const page = withoutNames(document);
 
 class View {
   readonly timer = new ReadingTimer(Date.now());
@@ -28,13 +38,13 @@ class View {
 }
 
 let view = new View();
-let steps: ReturnType<typeof setInterval> | undefined;
+let following: AbortController | undefined;
 let rule: ReadingRule | undefined;
 /** Since the last step. */
 let hasScrolled = false;
 
 function mediaPlaying(): boolean {
-  for (const media of document.querySelectorAll<HTMLMediaElement>('video, audio')) {
+  for (const media of page.querySelectorAll<HTMLMediaElement>('video, audio')) {
     if (!media.paused && !media.ended && !media.muted) return true;
   }
   return false;
@@ -42,7 +52,10 @@ function mediaPlaying(): boolean {
 
 /** The next time at which the page has nothing to do, or soon. */
 const nextSlice = (): Promise<void> =>
-  new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: longestIdleMs }));
+  new Promise((resolve) => {
+    requestIdleCallback(() => resolve());
+    void scheduler.postTask(resolve, { delay: longestIdleMs });
+  });
 
 /** Taken when it is needed: a page's load pays for what is looked up in it. Firefox has none, its elements have a property for it. */
 let chromiumDom: typeof chrome.dom | undefined;
@@ -67,8 +80,8 @@ async function serializeInSlices(of: View): Promise<Serialized | null> {
 }
 
 function metadataOf(of: View, serialized: Serialized | null): Record<string, string | number | boolean> {
-  const language = document.documentElement.lang;
-  const canonical = document.querySelector<HTMLLinkElement>('link[rel="canonical"]')?.href;
+  const language = page.documentElement?.lang;
+  const canonical = page.querySelector<HTMLLinkElement>('link[rel="canonical"]')?.href;
   return {
     active_seconds: Math.round(of.timer.activeMs / 1000),
     ...(language && { language: language.slice(0, 50) }),
@@ -82,13 +95,14 @@ async function capture(of: View, byHand: boolean): Promise<CaptureOutcome | null
   const url = of.address;
   const answer = await ask('mayCapture', { url, byHand });
   if (!('allowed' in answer)) return answer;
-  const isText = answer.allowed === 'html' && document.contentType !== 'application/pdf';
+  const isText = answer.allowed === 'html' && page.contentType !== 'application/pdf';
   const serialized = isText ? await serializeInSlices(of) : null;
   if (isText && serialized === null) return null;
   if (serialized?.secretField) return { outcome: 'excluded', rule: { rule: 'secret_field' } };
   const metadata = metadataOf(of, serialized);
   const html = serialized?.html ?? null;
-  return ask('captured', { url, title: document.title, visitedAt: of.timer.startedAt, html, metadata, byHand });
+  const title = page.title.slice(0, longestTitle);
+  return ask('captured', { url, title, visitedAt: of.timer.startedAt, html, metadata, byHand });
 }
 
 async function settleRead(of: View): Promise<void> {
@@ -107,8 +121,8 @@ async function step(): Promise<void> {
   const of = view;
   if (of.settled) return;
   of.timer.step(Date.now(), {
-    visible: document.visibilityState === 'visible',
-    focused: document.hasFocus(),
+    visible: page.visibilityState === 'visible',
+    focused: page.hasFocus(),
     mediaPlaying: mediaPlaying(),
   });
   if (hasScrolled) noteScrolled(of);
@@ -118,62 +132,68 @@ async function step(): Promise<void> {
 
 /** What the page says that it is about: by it others are found that were read. */
 function aboutPage(): string {
-  const description = document.querySelector('meta[name="description"]')?.getAttribute('content');
-  return (description ?? document.querySelector('article p, main p')?.textContent ?? '').trim().slice(0, 300);
+  const description = page.querySelector('meta[name="description"]')?.getAttribute('content');
+  return (description ?? page.querySelector('article p, main p')?.textContent ?? '').trim().slice(0, 300);
 }
 
 function stop(): void {
-  clearInterval(steps);
-  steps = undefined;
+  following?.abort();
+  following = undefined;
 }
 
 /** Steps are taken while the page can be seen, by the settings of when it came into view. */
-function follow(): void {
+async function follow(): Promise<void> {
   stop();
   rule = undefined;
-  if (document.visibilityState === 'visible') steps = setInterval(() => void step().catch(stop), stepMs);
+  if (page.visibilityState !== 'visible') return;
+  following = new AbortController();
+  const { signal } = following;
+  while (!signal.aborted) {
+    await scheduler.postTask(() => void step().catch(stop), { delay: stepMs, signal }).catch(() => undefined); // the end
+  }
 }
 
 /** How far is asked at the step: to be told of it makes the browser lay the page out. */
 function noteScrolled(of: View): void {
   hasScrolled = false;
-  const { scrollHeight } = document.documentElement;
-  if (scrollHeight >= leastWindows * innerHeight) of.timer.scrolled(Date.now(), (scrollY + innerHeight) / scrollHeight);
+  const { scrollHeight } = page.documentElement;
+  if (scrollHeight >= leastWindows * innerHeight) of.timer.scrolled((scrollY + innerHeight) / scrollHeight);
 }
 
-function onScroll(): void {
-  hasScrolled = true;
-  view.timer.activity(Date.now());
+/** Hear of what a person or the browser does; a page may dispatch events of its own. */
+function listen(to: EventTarget, names: readonly string[], hear: (event: Event) => void): void {
+  const listener = (event: Event) => {
+    if (event.isTrusted) hear(event);
+  };
+  for (const name of names) to.addEventListener(name, listener, { passive: true, capture: true });
 }
 
 function start(): void {
-  for (const name of ['keydown', 'pointermove', 'pointerdown', 'wheel', 'touchmove']) {
-    addEventListener(name, () => view.timer.activity(Date.now()), { passive: true, capture: true });
-  }
-  addEventListener('scroll', onScroll, { passive: true, capture: true });
-  document.addEventListener('visibilitychange', follow);
+  listen(window, ['keydown', 'pointermove', 'pointerdown', 'wheel', 'touchmove'], () =>
+    view.timer.activity(Date.now()),
+  );
+  listen(window, ['scroll'], () => {
+    if (view.timer.scrolling(Date.now())) hasScrolled = true;
+  });
+  listen(page, ['visibilitychange'], follow);
   // Back by the browser's cache of pages: a new view.
-  addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) view = new View();
+  listen(window, ['pageshow'], (event) => {
+    if ((event as PageTransitionEvent).persisted) view = new View();
   });
   chrome.runtime.onMessage.addListener((message: Envelope, _sender, answer) => {
     if (message.name === 'where')
-      answer({ url: location.href, title: document.title, about: aboutPage(), outcome: view.outcome });
+      answer({ url: location.href, title: page.title, about: aboutPage(), outcome: view.outcome });
     if (message.name !== 'captureNow') return false;
     if (pageAddress(location.href) !== view.address) view = new View();
     capture(view, true).then(answer, () => answer(null));
     return true;
   });
-  follow();
+  void follow();
 }
 
-// Saving by hand puts the script into tabs that were open before the installation; others have it.
-declare global {
-  interface Window {
-    readbackCaptures?: true;
-  }
-}
-if (window.readbackCaptures === undefined) {
-  window.readbackCaptures = true;
+// Saving by hand puts the script into tabs that were open before the installation; others have it. An element of this name is no sign of it.
+const isThere = 'readbackCaptures';
+if (!Object.hasOwn(globalThis, isThere)) {
+  Object.defineProperty(globalThis, isThere, { value: true });
   start();
 }

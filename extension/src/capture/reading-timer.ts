@@ -7,6 +7,8 @@
 export const activityLastsMs = 15_000;
 /** Scrolling past the share counts after so much active time, ms: a flick to the end is no reading. */
 export const leastScrolledMs = 3_000;
+/** What a person sets in motion scrolls on for so long at most, ms; scrolling without a person is the page's own, or the browser's after a reload. */
+export const scrollLastsMs = 3_000;
 /** No step counts for more, ms: between two a machine may have slept. */
 const longestStepMs = 2_000;
 
@@ -28,6 +30,7 @@ export class ReadingTimer {
   #share = 0;
   #lastStep: number;
   #lastActivity: number;
+  #lastInput = Number.NEGATIVE_INFINITY;
 
   /** `now`, ms, is when the page was opened, which is a sign of a person, too. */
   constructor(now: number) {
@@ -43,11 +46,18 @@ export class ReadingTimer {
   /** A key, the pointer, the wheel, a touch. */
   activity(now: number): void {
     this.#lastActivity = now;
+    this.#lastInput = now;
+  }
+
+  /** Whether it is a person who scrolls now, which keeps the page active. */
+  scrolling(now: number): boolean {
+    const byPerson = now - this.#lastInput <= scrollLastsMs;
+    if (byPerson) this.#lastActivity = now;
+    return byPerson;
   }
 
   /** Somebody scrolled; `share` of the page, 0 to 1, is above the lower edge of the window. */
-  scrolled(now: number, share: number): void {
-    this.activity(now);
+  scrolled(share: number): void {
     this.#share = Math.max(this.#share, share);
   }
 

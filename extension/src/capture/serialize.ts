@@ -2,6 +2,7 @@
  * A document as HTML, as it is shown: open shadow roots and frames of the same origin in their places, without what runs, what is
  * hidden and what somebody typed. The service makes readable text of it. Reads the document and changes nothing in it.
  */
+import { withoutNames } from './without-names.ts';
 
 /** Not shown as text, or not the page's: scripts, what is drawn, and everything that people fill in. */
 const skipped = new Set(
@@ -36,11 +37,25 @@ const escapeText = (text: string): string =>
 const escapeValue = (text: string): string =>
   /[&"]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('"', '&quot;') : text;
 
-const styleOf = (element: Element) => element.ownerDocument.defaultView?.getComputedStyle(element);
+/** Undefined where nothing is laid out: in tests. */
+const styleOf = (element: Element): CSSStyleDeclaration | undefined => globalThis.getComputedStyle?.(element);
 
 /** False for what has no box and is not there for its children either, such as `display: none` and what is closed. */
 function isShown(element: Element): boolean {
-  return (element.checkVisibility?.() ?? true) || styleOf(element)?.display === 'contents';
+  return (withoutNames(element).checkVisibility?.() ?? true) || styleOf(element)?.display === 'contents';
+}
+
+/** Whether the children of an element that is shown are not: `content-visibility: hidden`, and what is closed, but for its summary. */
+function skipsContents(element: Element): boolean {
+  if (element.localName === 'details' && !element.hasAttribute('open')) return true;
+  return styleOf(element)?.contentVisibility === 'hidden';
+}
+
+/** Whether text has a place on the page: what is in an element with a closed root need not have one. */
+function hasPlace(text: Node): boolean {
+  const range = new Range();
+  range.selectNode(text);
+  return range.getClientRects().length > 0;
 }
 
 const cardTokens = /^cc-(?:number|csc|exp|exp-month|exp-year|name)$/i;
@@ -49,10 +64,10 @@ const cardNames = /card.?num|cardnumber|\bcc.?num|\bcvc\b|\bcvv2?\b|security.?co
 /** Whether a field takes a password or the number of a card. */
 function asksForSecret(input: Element): boolean {
   if (input.getAttribute('type')?.toLowerCase() === 'password') return true;
-  const autocomplete = input.getAttribute('autocomplete') ?? '';
+  const autocomplete = (input.getAttribute('autocomplete') ?? '').slice(0, longestAttribute);
   if (autocomplete.split(/\s+/).some((token) => cardTokens.test(token) || /^(?:current|new)-password$/i.test(token)))
     return true;
-  return ['name', 'id'].some((name) => cardNames.test(input.getAttribute(name) ?? ''));
+  return ['name', 'id'].some((name) => cardNames.test((input.getAttribute(name) ?? '').slice(0, longestAttribute)));
 }
 
 /** Frames in which the large payment providers take card numbers; they are of other origins and cannot be looked into. */
@@ -76,9 +91,12 @@ const possibleHosts = new Set(
 const mayHaveRoot = (name: string): boolean => possibleHosts.has(name) || name.includes('-');
 
 /** The document of a frame of the same origin; null for others. */
-const frameBody = (frame: Element): Element | null => (frame as HTMLIFrameElement).contentDocument?.body ?? null;
-const frameOf = (element: Element, name: string): Element | null =>
-  name === 'iframe' || name === 'frame' ? frameBody(element) : null;
+function frameBody(frame: Element): Element | null {
+  const { contentDocument } = frame as HTMLIFrameElement;
+  return contentDocument ? withoutNames(contentDocument).body : null;
+}
+const isFrame = (name: string): boolean => name === 'iframe' || name === 'frame';
+const frameOf = (element: Element, name: string): Element | null => (isFrame(name) ? frameBody(element) : null);
 
 /** Whether a document, or what is in a shadow root, has a secret field, in its frames of the same origin, too; nested roots are not looked into. */
 function hasSecretField(root: ParentNode): boolean {
@@ -153,7 +171,15 @@ function childrenOf(element: Element, name: string, root: ShadowRoot | null): Ar
     const assigned = (element as HTMLSlotElement).assignedNodes?.({ flatten: true }) ?? [];
     return assigned.length > 0 ? assigned : element.childNodes;
   }
-  return name === 'iframe' || name === 'frame' ? (frameBody(element)?.childNodes ?? []) : element.childNodes;
+  if (!isFrame(name)) return element.childNodes;
+  const body = frameBody(element);
+  return body === null ? [] : [body];
+}
+
+/** The name under which an element is written: a frame and the body in it are parts of this page. */
+function writtenName(name: string, depth: number): string {
+  if (isFrame(name) || (name === 'body' && depth > 0)) return 'section';
+  return name === 'slot' ? 'span' : name;
 }
 
 /** Nodes that are still to be dealt with: the children of an element whose start tag is written, or '' where it is too deep; with null, elements whose roots are looked into. */
@@ -161,8 +187,12 @@ interface Work {
   tag: string | null;
   nodes: ArrayLike<Node>;
   at: number;
-  /** Text directly below is invisible; elements may be visible again. */
-  muted: boolean;
+  /** Text directly below is not shown; elements may be. Null until it is asked. */
+  muted: boolean | null;
+  /** Whose children these are. */
+  of: Element | null;
+  /** It has a closed root, in which its text may have no place. */
+  isClosed: boolean;
 }
 
 const lookInto = (elements: ParentNode): Work => ({
@@ -170,6 +200,8 @@ const lookInto = (elements: ParentNode): Work => ({
   nodes: elements.querySelectorAll('*'),
   at: 0,
   muted: true,
+  of: null,
+  isClosed: false,
 });
 
 /** Look for secret fields in a closed root, or in what is not shown, and leave what is below it to be looked into. */
@@ -179,27 +211,44 @@ function look(inner: ParentNode | null, out: Writer, work: Work[]): void {
   else work.push(lookInto(inner));
 }
 
+/** Whether an element without a box, of which `display: contents` makes its children take the place, is shown in its parent. */
+const isShownIn = (parent: Element | null, element: Element): boolean =>
+  isShown(element) && (parent === null || !skipsContents(parent));
+
 /** Write the start of an element and leave its children to be written; of what is not shown, leave its roots to be looked into. */
-function begin(element: Element, out: Writer, rootOf: RootOf, work: Work[]): void {
+function begin(given: Element, out: Writer, rootOf: RootOf, work: Work[]): void {
+  const element = withoutNames(given);
   const name = element.localName;
   const root = mayHaveRoot(name) ? rootOf(element) : null;
   const isVisible = element.checkVisibility?.({ visibilityProperty: true }) ?? true;
-  const isThere = isVisible || (name !== 'iframe' && name !== 'frame' && isShown(element));
+  const isThere = isVisible || (!isFrame(name) && isShownIn(work.at(-1)?.of ?? null, given));
   const attributes = skipped.has(name) || !isThere ? null : attributesOf(element);
   if (attributes === null) {
     look(root ?? frameOf(element, name), out, work);
     if (element.firstElementChild !== null) work.push(lookInto(element));
     return;
   }
-  const shown = name === 'iframe' || name === 'frame' ? 'section' : name === 'slot' ? 'span' : name;
-  const tag = work.length < deepest ? shown : '';
-  if (tag !== '') out.markup(`<${tag}${attributes}>`);
+  const isInvisible = !isVisible && styleOf(given)?.visibility !== 'visible';
+  const tag = work.length < deepest ? writtenName(name, work.length) : '';
+  // What an invisible element says of itself is as invisible; its tag holds those below it that are not.
+  if (tag !== '') out.markup(`<${tag}${isInvisible ? '' : attributes}>`);
   if (!out.cut && !voidElements.has(name)) {
-    const muted = !isVisible && styleOf(element)?.visibility !== 'visible';
-    work.push({ tag, nodes: childrenOf(element, name, root), at: 0, muted });
+    const nodes = childrenOf(element, name, root);
+    work.push({ tag, nodes, at: 0, muted: isInvisible || null, of: given, isClosed: root?.mode === 'closed' });
   }
   if (root?.mode === 'closed') look(root, out, work);
   else if (root !== null && hasSecretField(root)) out.secretField = true;
+}
+
+/** Write text, if it is shown. */
+function writeText(text: Node, parent: Work, out: Writer): void {
+  const value = text.nodeValue ?? '';
+  // Space is no secret, and the most frequent text.
+  if (parent.muted !== true && /\S/.test(value)) {
+    parent.muted ??= parent.of !== null && skipsContents(parent.of);
+    if (parent.isClosed && !hasPlace(text)) return;
+  }
+  if (parent.muted !== true) out.text(value);
 }
 
 /** Deal with an element and what is below it, however deep; a step ends after so many nodes. */
@@ -212,13 +261,16 @@ function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
       work.pop();
       continue;
     }
-    if (node.nodeType === 3) {
-      if (!last.muted) out.text(node.nodeValue ?? '');
-    } else if (node.nodeType === 1) {
-      const element = node as Element;
-      const name = element.localName;
-      if (last.tag !== null) begin(element, out, rootOf, work);
-      else look(mayHaveRoot(name) ? rootOf(element) : frameOf(element, name), out, work);
+    const { nodeType } = node;
+    if (nodeType === 3) writeText(node, last, out);
+    // A form may have a field of the name.
+    else if (nodeType === 1 || typeof nodeType !== 'number') {
+      if (last.tag !== null) begin(node as Element, out, rootOf, work);
+      else {
+        const element = withoutNames(node as Element);
+        const name = element.localName;
+        look(mayHaveRoot(name) ? rootOf(element) : frameOf(element, name), out, work);
+      }
     }
     if (++nodes % nodesAStep === 0) yield;
   }
@@ -249,18 +301,19 @@ export function* serialize(
   rootOf: RootOf = ({ shadowRoot }) => shadowRoot,
 ): Generator<void, Serialized> {
   const out = new Writer(limit);
-  const lang = document.documentElement.getAttribute('lang');
+  const page = withoutNames(document);
+  const lang = page.documentElement?.getAttribute('lang');
   out.markup(`<!doctype html><html${lang ? ` lang="${escapeValue(lang.slice(0, 50))}"` : ''}>`);
-  writeHead(document, out);
-  const { body } = document;
-  out.secretField = hasSecretField(document);
+  writeHead(page, out);
+  const { body } = page;
+  out.secretField = hasSecretField(page);
   if (body !== null && !out.secretField) {
     const work: Work[] = [];
     begin(body, out, rootOf, work);
     yield* finish(work, out, rootOf);
     // Behind the cut nothing was looked at, and a field may have come meanwhile.
     if (out.cut) yield* finish([lookInto(body)], out, rootOf);
-    out.secretField ||= hasSecretField(document);
+    out.secretField ||= hasSecretField(page);
   }
   out.end('html');
   return { html: out.secretField ? '' : out.toString(), cut: out.cut, secretField: out.secretField };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pageAddress } from '../../../extension/src/capture/page-address.ts';
-import { activityLastsMs, ReadingTimer } from '../../../extension/src/capture/reading-timer.ts';
+import { activityLastsMs, ReadingTimer, scrollLastsMs } from '../../../extension/src/capture/reading-timer.ts';
 
 const rule = { activeMs: 10_000, scrollShare: 0.5 };
 const here = { visible: true, focused: true, mediaPlaying: false };
@@ -49,15 +49,26 @@ test('a machine that slept has read nothing, and a clock that is put back takes 
 
 test('scrolling past the share makes it read after three seconds', () => {
   const timer = new ReadingTimer(0);
-  timer.scrolled(0, 1);
+  timer.scrolled(1);
   let at = pass(timer, 0, 2);
   assert.equal(timer.isRead(rule), false);
   at = pass(timer, at, 1);
   assert.equal(timer.isRead(rule), true);
   const little = new ReadingTimer(0);
-  little.scrolled(0, 0.49);
+  little.scrolled(0.49);
   pass(little, 0, 9);
   assert.equal(little.isRead(rule), false);
+});
+
+test('only what a person set in motion is scrolling by a person, which keeps the page active', () => {
+  const timer = new ReadingTimer(0);
+  assert.equal(timer.scrolling(100), false, 'a page may scroll itself, and the browser does after a reload');
+  const at = pass(timer, 0, 20);
+  timer.activity(at);
+  assert.equal(timer.scrolling(at + scrollLastsMs), true);
+  assert.equal(timer.scrolling(at + scrollLastsMs + 1), false);
+  pass(timer, at, 60);
+  assert.equal(timer.activeMs, activityLastsMs + scrollLastsMs + activityLastsMs);
 });
 
 test('a view is told by its address without names, passwords and places within it', () => {
