@@ -1,20 +1,38 @@
-/** Arrays as parameters in PostgreSQL's binary format: as text every byte of a `bytea` would be two. */
+/** Arrays as parameters in PostgreSQL's binary format. */
 
-const oids = { bytea: 17, text: 25 };
+const oids = { int4: 23, text: 25 };
 
 /** Shape: one dimension from 1. Source: `array_recv` of PostgreSQL: dimensions, whether there are nulls, the elements' type, then each with its length. */
-export function arrayParameter(type: keyof typeof oids, elements: readonly (Buffer | null)[]): Buffer {
-  const bytes = elements.reduce((sum, each) => sum + 4 + (each?.length ?? 0), 20);
-  const array = Buffer.allocUnsafe(bytes);
+function arrayOf(type: keyof typeof oids, count: number, bytes: number): Buffer {
+  const array = Buffer.allocUnsafe(20 + 4 * count + bytes);
   array.writeInt32BE(1, 0);
-  array.writeInt32BE(elements.includes(null) ? 1 : 0, 4);
+  array.writeInt32BE(0, 4);
   array.writeInt32BE(oids[type], 8);
-  array.writeInt32BE(elements.length, 12);
+  array.writeInt32BE(count, 12);
   array.writeInt32BE(1, 16);
+  return array;
+}
+
+export function textArray(texts: readonly string[]): Buffer {
+  const array = arrayOf(
+    'text',
+    texts.length,
+    texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0),
+  );
   let at = 20;
-  for (const element of elements) {
-    at = array.writeInt32BE(element?.length ?? -1, at);
-    if (element !== null) at += element.copy(array, at);
+  for (const text of texts) {
+    const length = array.write(text, at + 4);
+    at = array.writeInt32BE(length, at) + length;
+  }
+  return array;
+}
+
+export function intArray(numbers: readonly number[]): Buffer {
+  const array = arrayOf('int4', numbers.length, 4 * numbers.length);
+  let at = 20;
+  for (const number of numbers) {
+    at = array.writeInt32BE(4, at);
+    at = array.writeInt32BE(number, at);
   }
   return array;
 }

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FatalError } from '../domain/errors.ts';
 import { LibraryCopy } from '../store/library-copy.ts';
-import { KeySum, type Position, type StoredRow } from '../store/stored-rows.ts';
+import { KeySum, type Position, RowBlock, type StoredRow } from '../store/stored-rows.ts';
 import type { DatabaseLog } from './commit-log.ts';
 import type { Database } from './database.ts';
 import type { Claim, LibraryRows } from './library-rows.ts';
@@ -87,7 +87,7 @@ export async function sendRows(copy: LibraryCopy, claim: Claim, commits: Databas
   for (const rows of copy.rows(seedBytes)) {
     for (const row of rows) sum.change(row, false, true);
     position = { ...position, seq: position.seq + 1, keys: sum.keys, key_sum: sum.text };
-    await commits.append(rows, position);
+    await commits.append(RowBlock.of(rows), position);
   }
   commits.position = position;
   return position;

@@ -8,8 +8,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FatalError, LeaseEndedError } from '../domain/errors.ts';
-import type { CommitLog, Position, StoredRow } from '../store/stored-rows.ts';
-import { arrayParameter } from './array-parameter.ts';
+import type { CommitLog, Position, RowBlock } from '../store/stored-rows.ts';
+import { intArray, textArray } from './array-parameter.ts';
 import { type Database, mayPass } from './database.ts';
 import type { Lease } from './lease.ts';
 
@@ -21,7 +21,7 @@ const maxWaitingBytes = 32 * 1024 * 1024;
 const tryEveryMs = 100;
 
 interface Waiting {
-  rows: readonly StoredRow[];
+  rows: RowBlock;
   bytes: number;
   position: Position;
   resolve(): void;
@@ -61,9 +61,9 @@ export class DatabaseLog implements CommitLog {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  append(rows: readonly StoredRow[], position: Position): Promise<void> {
+  append(rows: RowBlock, position: Position): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
-    const bytes = rows.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0) + 64, 0);
+    const bytes = rows.size + rows.length * 64;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ rows, bytes, position, resolve, reject });
       this.#waitingBytes += bytes;
@@ -139,25 +139,29 @@ export class DatabaseLog implements CommitLog {
     throw new FatalError(`the library is at commit ${row.seq}, not at ${this.#seq} or ${seq}`);
   }
 
-  #valuesOf(batch: readonly Waiting[], { library, epoch, seq, keys, key_sum }: Position): unknown[] {
-    const last = new Map<string, StoredRow>();
-    for (const { rows } of batch)
-      for (const row of rows) last.set(`${row.database}\0${row.key.toString('latin1')}`, row);
-    const rows = [...last.values()];
+  #valuesOf(batch: readonly Waiting[], { library, epoch, seq, keys: keyCount, key_sum }: Position): unknown[] {
+    const numbers = new Map<string, number>();
+    const [names, keys, keyLengths, values, valueLengths]: number[][] = [[], [], [], [], []];
+    let before = 1; // positions in a bytea begin with 1
+    for (const [{ rows }, isWritten] of lastWrites(batch)) {
+      for (let row = 0; row < rows.length; row++) {
+        if (!isWritten(row)) continue;
+        const name = rows.databases[row];
+        if (!numbers.has(name)) numbers.set(name, numbers.size + 1);
+        names.push(numbers.get(name) ?? 0);
+        keys.push(before + rows.keyStarts[row]);
+        keyLengths.push(rows.keyEnds[row] - rows.keyStarts[row]);
+        values.push(before + rows.valueStarts[row]);
+        valueLengths.push(rows.valueEnds[row] < 0 ? -1 : rows.valueEnds[row] - rows.valueStarts[row]);
+      }
+      before += rows.size;
+    }
+    const pieces = batch.map(({ rows }) => rows.bytes.subarray(0, rows.size));
     return [
-      ...[library, epoch, this.#seq, seq, keys, key_sum, this.#options.leaseS],
-      arrayParameter(
-        'text',
-        rows.map(({ database }) => Buffer.from(database)),
-      ),
-      arrayParameter(
-        'bytea',
-        rows.map(({ key }) => key),
-      ),
-      arrayParameter(
-        'bytea',
-        rows.map(({ value }) => value),
-      ),
+      ...[library, epoch, this.#seq, seq, keyCount, key_sum, this.#options.leaseS],
+      textArray([...numbers.keys()]),
+      pieces.length === 1 ? pieces[0] : Buffer.concat(pieces),
+      ...[names, keys, keyLengths, values, valueLengths].map(intArray),
     ];
   }
 
@@ -171,6 +175,16 @@ export class DatabaseLog implements CommitLog {
   }
 }
 
+/** Each commit of a batch, with which of its rows no later one writes again: a statement may write a row once. */
+function lastWrites(batch: readonly Waiting[]): [Waiting, (row: number) => boolean][] {
+  if (batch.length === 1) return [[batch[0], () => true]];
+  const ids = batch.map(({ rows }) =>
+    rows.databases.map((name, row) => `${name}\0${rows.key(row).toString('latin1')}`),
+  );
+  const last = new Map(ids.flatMap((each, at) => each.map((id) => [id, at] as const)));
+  return batch.map((commit, at) => [commit, (row) => last.get(ids[at][row]) === at]);
+}
+
 const lost = () => new LeaseEndedError('another host serves the library by now, or the lease has ended');
 
 const commitText = `
@@ -181,8 +195,12 @@ const commitText = `
     returning id
   ), written as (
     insert into readback.entry (library_id, database, key, value, seq)
-    select $1, rows.database, rows.key, rows.value, $4
-    from unnest($8::text[], $9::bytea[], $10::bytea[]) as rows(database, key, value)
+    select $1, ($8::text[])[name], substring($9::bytea from key for key_length),
+      case when value_length >= 0 then substring($9::bytea from value for value_length) end, $4
+    from (
+      select unnest($10::int[]) as name, unnest($11::int[]) as key, unnest($12::int[]) as key_length,
+        unnest($13::int[]) as value, unnest($14::int[]) as value_length
+    ) as rows
     where exists (select from fence)
     on conflict (library_id, database, key) do update set value = excluded.value, seq = excluded.seq
   )

@@ -33,7 +33,7 @@ import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
 import { RefusedTextReader, RefusedTextTransactor } from './refused-texts.ts';
 import { ReplayReader, ReplayTransactor } from './replays.ts';
 import { requireRoomToMigrate } from './room-to-open.ts';
-import { type CommitLog, KeySum, type Position, type StoredRow, WriteRecorder } from './stored-rows.ts';
+import { type CommitLog, KeySum, type Position, type RowBlock, WriteRecorder } from './stored-rows.ts';
 import { TombstoneReader, TombstoneTransactor } from './tombstones.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
 import { WatchReader, WatchTransactor } from './watches.ts';
@@ -239,7 +239,7 @@ export class Store {
     await this.#assertOurs();
     await this.#replication?.log.ready();
     const { root } = this.#environment;
-    let logged: { rows: StoredRow[]; position: Position } | null = null;
+    let logged: { rows: RowBlock; position: Position } | null = null;
     let number = 0;
     const results: CommandResult[] = [];
     let opstamp = 0;
@@ -291,7 +291,7 @@ export class Store {
   }
 
   /** At the end of a transaction: what it wrote, where commits go elsewhere, and noted in the file where it stands with it. */
-  #takeRecorded(): { rows: StoredRow[]; position: Position } | null {
+  #takeRecorded(): { rows: RowBlock; position: Position } | null {
     if (this.#replication === null) return null;
     const { log, recorder } = this.#replication;
     const sum = new KeySum(log.position);
@@ -302,7 +302,7 @@ export class Store {
   }
 
   /** Bring a commit to where it counts. The disk is not waited for: the file can be had again. Errors: FatalError. */
-  #append({ rows, position }: { rows: StoredRow[]; position: Position }, onDisk: Promise<void>): Promise<void> {
+  #append({ rows, position }: { rows: RowBlock; position: Position }, onDisk: Promise<void>): Promise<void> {
     if (this.#replication === null) throw new TypeError('commits go nowhere else');
     const { log } = this.#replication;
     log.position = position;
