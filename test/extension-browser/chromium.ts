@@ -15,10 +15,12 @@ const patienceMs = 60_000;
 
 interface Manifest extends Record<`${'' | 'optional_' | 'host_' | 'optional_host_'}permissions`, string[]> {
   default_locale: string;
+  content_scripts: { matches: string[] }[];
+  background?: unknown;
 }
 
 /** A copy of the built extension with another manifest. Its code is the same. */
-function copyOfExtension(scope: Scope, change: (manifest: Manifest) => void): string {
+export function copyOfExtension(scope: Scope, change: (manifest: Manifest) => void): string {
   const folder = mkdtempSync(join(tmpdir(), 'readback-extension-'));
   scope.after(async () => rmSync(folder, { recursive: true, force: true }));
   cpSync(extension, folder, { recursive: true });
@@ -138,7 +140,7 @@ export class ChromiumWithExtension {
   }
 
   /** The tab that shows an address, once its content script is there. */
-  async #tabOf(url: string): Promise<number> {
+  async tabOf(url: string): Promise<number> {
     const control = await this.control();
     let id: number | null = null;
     const isThere = async () => {
@@ -167,7 +169,7 @@ export class ChromiumWithExtension {
         }
         return null;
       },
-      [await this.#tabOf(url), patienceMs / 100] as const,
+      [await this.tabOf(url), patienceMs / 100] as const,
     );
     assert.ok(outcome, `it is not decided whether ${url} is kept`);
     return outcome;
@@ -175,20 +177,19 @@ export class ChromiumWithExtension {
 
   /** What the content script of the tab that shows an address has decided by now. */
   async outcomeAt(url: string): Promise<CaptureOutcome | null> {
-    const tab = await this.#tabOf(url);
+    const tab = await this.tabOf(url);
     return (await this.control()).evaluate(async (tab) => {
       const { outcome } = await chrome.tabs.sendMessage(tab, { name: 'where', request: null });
       return outcome;
     }, tab);
   }
 
-  /** Have the page in the active tab captured now; what became of it. */
-  async captureActive(): Promise<string> {
-    return (await this.control()).evaluate(async () => {
-      const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
-      const answer = await chrome.tabs.sendMessage(tab.id ?? 0, { name: 'captureNow', request: null });
+  /** Have the page of a tab captured now; what became of it. */
+  async captureIn(tab: number): Promise<string> {
+    return (await this.control()).evaluate(async (tab) => {
+      const answer = await chrome.tabs.sendMessage(tab, { name: 'captureNow', request: null });
       return String(answer?.outcome);
-    });
+    }, tab);
   }
 
   /** What is queued of an address, as it was written; null where nothing is. */
@@ -207,7 +208,7 @@ export class ChromiumWithExtension {
 
   /** The popup of the tab that shows an address, as a page. */
   async popupOf(url: string): Promise<Page> {
-    return this.open(`popup.html?tab=${await this.#tabOf(url)}`);
+    return this.open(`popup.html?tab=${await this.tabOf(url)}`);
   }
 
   /** A page of the extension that stays, for what is asked and looked up. */

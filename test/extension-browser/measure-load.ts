@@ -1,34 +1,79 @@
 /**
- * What the extension costs a page: processor time of the main thread of real pages, loaded, and then captured at once, with the extension and
- * without. `npm run bench:extension`; prints JSON. Each page is loaded in the order with, without, without, with, so that what drifts hits
- * both; `ROUNDS` such fours a page. The pages' own scripts and files do not run: what is compared is the browser's work, which repeats itself.
+ * What the extension costs a page: processor time of the main thread of real pages, loaded, and then captured at once. `npm run bench:extension`;
+ * prints JSON. The pages' own scripts and files do not run: what is compared is the browser's work, which repeats itself.
+ *
+ * One browser shows each page at four hosts in turns, `ROUNDS` times, each round in new tabs: two have no content script, and differ by noise
+ * alone; one has a content script that is empty, so that what the browser takes for any is told apart; one has the extension's. What a page takes at
+ * a host is the least of its rounds: what disturbs a load only adds to it. At a fifth host the content script is timed by itself, with the performance
+ * API, until its first look at the page is over.
  */
-import { readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 import { realPagesDir } from '../../bench/real-pages.ts';
-import { chromiumArgs, chromiumPath } from '../chromium.ts';
 import { RunningService, withoutEntities } from '../process/service.ts';
-import { ChromiumWithExtension } from './chromium.ts';
+import { ChromiumWithExtension, copyOfExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
-const rounds = Number(process.env.ROUNDS ?? 2);
+const rounds = Number(process.env.ROUNDS ?? 4);
 /** After the page has nothing more to do, ms: what comes late is waited for. */
-const settleMs = 150;
+const settleMs = 100;
 /** Of reading, in which the extension looks each second, ms. */
-const readingMs = 20_000;
-const resamples = 2000;
+const readingMs = 15_000;
+/** The extension begins to follow a page, and looks at it first, within so long of its load, ms. */
+const firstLookMs = 2500;
 const cleanUps: (() => Promise<void>)[] = [];
 const scope = { after: (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp) };
 
 const site = await Site.open(scope);
 site.policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+site.pages.set('/blank', '<!doctype html><title>Blank</title>');
 const names = readFileSync(join(realPagesDir, 'pages.jsonl'), 'utf8')
   .trim()
   .split('\n')
   .map((line): string => JSON.parse(line).file);
 for (const name of names) site.pages.set(`/${name}`, readFileSync(join(realPagesDir, name), 'utf8'));
+
+const kinds = ['none', 'again', 'empty', 'ours'] as const;
+type Kind = (typeof kinds)[number];
+const hostOf = (kind: string): string => `http://${kind}.example.org`;
+const at = (kind: string): string[] => [`${hostOf(kind)}/*`];
+
+/** The extension as it is built, for one host. */
+const ours = copyOfExtension(scope, (manifest) => {
+  manifest.content_scripts[0].matches = at('ours');
+});
+
+/** An extension that is nothing but an empty content script. */
+const empty = mkdtempSync(join(tmpdir(), 'readback-empty-'));
+scope.after(async () => rmSync(empty, { recursive: true, force: true }));
+writeFileSync(join(empty, 'content.js'), ';\n');
+writeFileSync(
+  join(empty, 'manifest.json'),
+  JSON.stringify({
+    manifest_version: 3,
+    name: 'Empty',
+    version: '1',
+    content_scripts: [{ matches: at('empty'), js: ['content.js'], run_at: 'document_idle' }],
+  }),
+);
+
+/** The content script alone, which notes how long its load and each of its later tasks take: measures of the page's performance timeline. */
+const timed = copyOfExtension(scope, (manifest) => {
+  manifest.content_scripts[0].matches = at('timed');
+  delete manifest.background;
+});
+const script = join(timed, 'content.js');
+writeFileSync(
+  script,
+  `const timed = (name, work) => (...given) => {
+    const start = performance.now();
+    try { return work(...given); } finally { performance.measure(name, { start }); }
+  };
+  const scheduler = { postTask: (work, options) => globalThis.scheduler.postTask(timed('later', work), options) };
+  timed('load', () => {${readFileSync(script, 'utf8')}})();`,
+);
 
 /** Processor time of all tasks of the page's main thread so far, ms. */
 async function spent(session: CDPSession): Promise<number> {
@@ -40,141 +85,123 @@ async function settled(tab: Page): Promise<void> {
   await tab.evaluate((ms) => new Promise((done) => requestIdleCallback(() => setTimeout(done, ms))), settleMs);
 }
 
-async function openTab(context: BrowserContext, url: string): Promise<{ tab: Page; session: CDPSession }> {
-  const tab = await context.newPage();
-  const session = await context.newCDPSession(tab);
+interface Tab {
+  page: Page;
+  session: CDPSession;
+}
+
+async function openTab(kind: string): Promise<Tab> {
+  const page = await browser.context.newPage();
+  await page.goto(`${hostOf(kind)}/blank`);
+  const session = await browser.context.newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  await tab.goto(url, { waitUntil: 'load' });
-  await tab.bringToFront();
-  await settled(tab);
-  return { tab, session };
+  return { page, session };
 }
 
-/** Ms of a page's load, and of what comes after it: its capture, or as long without one. */
-interface Cost {
-  load: number;
-  after: number;
-}
-
-async function costOf(context: BrowserContext, url: string, capture: () => Promise<void>): Promise<Cost> {
-  const { tab, session } = await openTab(context, url);
-  const load = await spent(session);
-  await capture();
-  await settled(tab);
-  const after = (await spent(session)) - load;
-  await tab.close();
-  return { load, after };
-}
-
-/** Ms of each second of a page that is read on. */
-async function costOfReading(context: BrowserContext): Promise<number> {
-  const { tab, session } = await openTab(context, `http://real.example.org/${names[0]}?reading`);
+/** Show a page in a tab that shows nothing; ms that it took. */
+async function costOfLoad({ page, session }: Tab, kind: string, name: string): Promise<number> {
+  await page.bringToFront();
+  await page.goto(`${hostOf(kind)}/blank`);
+  await session.send('HeapProfiler.collectGarbage');
+  await settled(page);
   const before = await spent(session);
-  await tab.waitForTimeout(readingMs);
-  const after = await spent(session);
-  await tab.close();
-  return (after - before) / (readingMs / 1000);
+  await page.goto(`${hostOf(kind)}/${name}`, { waitUntil: 'load' });
+  await settled(page);
+  return (await spent(session)) - before;
+}
+
+/** What becomes of a page that is loaded takes; ms. */
+async function costOf({ page, session }: Tab, work: () => Promise<unknown>): Promise<number> {
+  const before = await spent(session);
+  await work();
+  await settled(page);
+  return (await spent(session)) - before;
 }
 
 const service = await RunningService.start(scope, withoutEntities);
-const browser = await ChromiumWithExtension.start(scope, site);
+const browser = await ChromiumWithExtension.start(scope, site, { loaded: [ours, empty, timed].join(',') });
 await browser.pair(service);
 await browser.setOptions({ seconds: 600 });
-const plain = await chromium.launchPersistentContext('', {
-  executablePath: chromiumPath,
-  headless: false,
-  viewport: { width: 1000, height: 700 },
-  args: [
-    ...chromiumArgs,
-    '--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
-    `--host-resolver-rules=MAP *.example.org 127.0.0.1:${site.port}`,
-  ],
-});
-scope.after(() => plain.close());
+
+const started = performance.now();
+const least = names.map((): Record<Kind, number> => ({ none: 1e9, again: 1e9, empty: 1e9, ours: 1e9 }));
+for (let round = 0; round < rounds; round++) {
+  const tabs = new Map<Kind, Tab>();
+  for (const kind of kinds) tabs.set(kind, await openTab(kind));
+  for (const [n, name] of names.entries()) {
+    // Each kind comes first, and last, as often as the others.
+    for (let turn = 0; turn < kinds.length; turn++) {
+      const kind = kinds[(round + n + turn) % kinds.length];
+      const ms = await costOfLoad(tabs.get(kind) as Tab, kind, name);
+      least[n][kind] = Math.min(least[n][kind], ms);
+    }
+  }
+  for (const { page } of tabs.values()) await page.close();
+}
+const seconds = (performance.now() - started) / 1000;
 
 let captured = 0;
-const captureNow = async (): Promise<void> => {
-  if ((await browser.captureActive()) === 'queued') captured++;
-};
-const nothing = async (): Promise<void> => undefined;
-const withIt = (url: string): Promise<Cost> => costOf(browser.context, url, captureNow);
-const without = (url: string): Promise<Cost> => costOf(plain, url, nothing);
-
-/** One round of a page: what the extension added, and what two loads of the same kind differ by; ms. */
-interface Added {
-  load: number;
-  capture: number;
-  both: number;
-  noise: number;
+const captures: number[] = [];
+const own: Record<'load' | 'later', number>[] = [];
+const [with_, without, alone] = [await openTab('ours'), await openTab('none'), await openTab('timed')];
+for (const name of names) {
+  await alone.page.goto(`${hostOf('timed')}/${name}`, { waitUntil: 'load' });
+  await alone.page.bringToFront();
+  await alone.page.waitForTimeout(firstLookMs);
+  own.push(
+    await alone.page.evaluate(() => {
+      const ms = { load: 0, later: 0 };
+      for (const { name, duration } of performance.getEntriesByType('measure')) {
+        if (name === 'load' || name === 'later') ms[name] += duration;
+      }
+      return ms;
+    }),
+  );
+  await costOfLoad(with_, 'ours', name);
+  const tab = await browser.tabOf(`${hostOf('ours')}/${name}`);
+  const capture = await costOf(with_, async () => {
+    if ((await browser.captureIn(tab)) === 'queued') captured++;
+  });
+  await costOfLoad(without, 'none', name);
+  captures.push(capture - (await costOf(without, async () => undefined)));
 }
-const added = names.map((): Added[] => []);
-const started = performance.now();
-for (let round = 0; round < rounds; round++) {
-  for (const [at, name] of names.entries()) {
-    const url = `http://real.example.org/${name}?${round}`;
-    const a1 = await withIt(url);
-    const b1 = await without(url);
-    const b2 = await without(`${url}b`);
-    const a2 = await withIt(`${url}b`);
-    const load = (a1.load + a2.load - b1.load - b2.load) / 2;
-    const capture = (a1.after + a2.after - b1.after - b2.after) / 2;
-    added[at].push({
-      load,
-      capture,
-      both: load + capture,
-      noise: Math.abs(b1.load + b1.after - b2.load - b2.after) / 2,
-    });
-  }
+const reading: number[] = [];
+for (const tab of [with_, without]) {
+  await tab.page.bringToFront();
+  reading.push((await costOf(tab, () => tab.page.waitForTimeout(readingMs))) / (readingMs / 1000));
 }
-const loads = 4 * rounds * names.length;
-const seconds = (performance.now() - started) / 1000;
-const reading = [await costOfReading(browser.context), await costOfReading(plain)];
 
 const rounded = (value: number): number => Math.round(100 * value) / 100;
-const sorted = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
-const quantile = (values: readonly number[], share: number): number =>
-  sorted(values)[Math.min(values.length - 1, Math.floor(share * values.length))];
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-/** Numbers in [0, 1), the same each time. */
-let drawn = 7;
-const random = (): number => {
-  drawn = (drawn * 48_271) % 2_147_483_647;
-  return drawn / 2_147_483_647;
-};
-const drawFrom = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)];
-
-/** A share of the pages' means, with the interval that 95 % of resampled rounds give. */
-function estimate(kind: keyof Added, share: number) {
-  const of = (draw: (page: Added[]) => Added[]) =>
-    quantile(
-      added.map((page) => mean(draw(page).map((round) => round[kind]))),
-      share,
-    );
-  const again = Array.from({ length: resamples }, () => of((page) => page.map(() => drawFrom(page))));
-  return {
-    ms: rounded(of((page) => page)),
-    from: rounded(quantile(again, 0.025)),
-    to: rounded(quantile(again, 0.975)),
-  };
+/** Over the pages. */
+function figures(values: readonly number[]) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const quantile = (share: number) => rounded(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
+  return { p50: quantile(0.5), p95: quantile(0.95) };
 }
-const figures = (kind: keyof Added) => ({ p50: estimate(kind, 0.5), p95: estimate(kind, 0.95) });
+const added = (kind: Kind, to: Kind) => figures(least.map((page) => page[kind] - page[to]));
 
 process.stdout.write(
   `${JSON.stringify(
     {
-      unit: 'ms of processor time of the main thread of a page',
+      unit: 'ms of processor time of the main thread of a page; of the content script by itself: ms by the clock',
       machine: `${cpus().length} cores, ${cpus()[0].model}`,
       pages: names.length,
       rounds,
-      loads,
       seconds: Math.round(seconds),
+      load: {
+        without: figures(least.map(({ none }) => none)),
+        added: added('ours', 'none'),
+        added_by_any_content_script: added('empty', 'none'),
+        added_to_an_empty_one: added('ours', 'empty'),
+        /** What two hosts without one differ by. */
+        noise: figures(least.map(({ none, again }) => Math.abs(none - again))),
+      },
+      content_script: {
+        at_load: figures(own.map(({ load }) => load)),
+        later_until_its_first_look: figures(own.map(({ later }) => later)),
+      },
       captured,
-      added_by_load: figures('load'),
-      added_by_capture: figures('capture'),
-      added_in_all: figures('both'),
-      /** What two loads without it differ by, halved as the above. */
-      noise: figures('noise'),
+      added_by_capture: figures(captures),
       second_of_reading: { with: rounded(reading[0]), without: rounded(reading[1]) },
     },
     null,

@@ -75,7 +75,7 @@ const began = performance.now();
 for (let load = 1; load <= loads; load++) {
   const url = `http://many.example.org/article/number-${load}`;
   await tab.goto(url);
-  if ((await browser.captureActive()) === 'queued') captured++;
+  if ((await browser.captureIn(await browser.tabOf(url))) === 'queued') captured++;
   if (load % Math.ceil(loads / 10) > 0) continue;
   await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');

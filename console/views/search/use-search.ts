@@ -17,8 +17,8 @@ export const pageSize = 10;
 const mostCounted = 100;
 
 const full = { k: pageSize, chunks_per_page: 3 };
-/** What is asked for while somebody types: the results, and no more. */
-const passing = { ...full, suggest: 0, rerank: false, log: false };
+/** What is asked for while somebody types: the results that fit a window, and no more. */
+const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false };
 const counts = { k: mostCounted, chunks_per_page: 0, suggest: 0, rerank: false, log: false };
 
 export interface Found extends SearchResponse {

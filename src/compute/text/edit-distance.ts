@@ -1,29 +1,47 @@
+/** Bytes of UTF-8, or UTF-16 code units. */
+type Units = Uint8Array | Uint16Array;
+
+/** Rows of the table, and the units of the two strings: words are compared by the thousand. */
+let rows = [new Int32Array(64), new Int32Array(64), new Int32Array(64)];
+let units = [new Uint16Array(64), new Uint16Array(64)];
+
 /**
  * Edits (insert, delete, replace, swap two neighbours) from one string to another, or `most + 1` where there are more than `most`.
  * Units: UTF-16 code units. Time: O(length × most). Source: optimal string alignment, in a band (Ukkonen 1985).
  */
 export function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
-  const width = b.length + 1;
+  const longest = Math.max(a.length, b.length);
+  if (units[0].length < longest) units = units.map(() => new Uint16Array(2 * longest));
+  for (let i = 0; i < a.length; i++) units[0][i] = a.charCodeAt(i);
+  for (let i = 0; i < b.length; i++) units[1][i] = b.charCodeAt(i);
+  return editsBetween(units[0], a.length, units[1], 0, b.length, most);
+}
+
+/** The same from a[0 .. aLength) to b[from .. from + bLength), in the units of these. */
+export function editsBetween(a: Units, aLength: number, b: Units, from: number, bLength: number, most: number): number {
   const over = most + 1;
-  let before = new Int32Array(width).fill(over);
-  let previous = Int32Array.from({ length: width }, (_, j) => Math.min(j, over));
-  let current = new Int32Array(width).fill(over);
-  for (let i = 1; i <= a.length; i++) {
-    current.fill(over);
-    current[0] = Math.min(i, over);
-    const from = Math.max(1, i - most);
-    const to = Math.min(b.length, i + most);
-    let least = current[0];
-    for (let j = from; j <= to; j++) {
-      const same = a[i - 1] === b[j - 1];
+  if (Math.abs(aLength - bLength) > most) return over;
+  if (rows[0].length <= bLength) rows = rows.map(() => new Int32Array(2 * bLength));
+  let [before, previous, current] = rows;
+  for (let j = 0; j <= Math.min(over, bLength); j++) previous[j] = j;
+  for (let i = 1; i <= aLength; i++) {
+    const first = Math.max(1, i - most);
+    const last = Math.min(bLength, i + most);
+    // Beside the band of this row, which the next one looks at.
+    current[first - 1] = first === 1 ? Math.min(i, over) : over;
+    let least = current[first - 1];
+    for (let j = first; j <= last; j++) {
+      const same = a[i - 1] === b[from + j - 1];
       let edits = Math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) edits = Math.min(edits, before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[from + j - 2] && a[i - 2] === b[from + j - 1])
+        edits = Math.min(edits, before[j - 2] + 1);
       current[j] = Math.min(edits, over);
       least = Math.min(least, current[j]);
     }
     if (least > most) return over;
+    if (last < bLength) current[last + 1] = over;
     [before, previous, current] = [previous, current, before];
   }
-  return previous[b.length];
+  return previous[bLength];
 }

@@ -7,7 +7,7 @@
  */
 import type { WordVectors } from '../../compute/embedding/word-vectors.ts';
 import { lookupTerm, type TermTable, termOf } from '../../compute/structures/term-table.ts';
-import { editDistance } from '../../compute/text/edit-distance.ts';
+import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import { languagesOf, spokenLanguages } from './languages.ts';
 import type { Segment } from './segment.ts';
@@ -86,8 +86,10 @@ export function nearestWords(
   if (vectors !== null && isCommon(vectors, word)) return [];
   const mostEdits = word.length < twoEditsFrom ? 1 : 2;
   const found = new Map<string, NearWord>();
+  const bytes = encoder.encode(word);
   for (const { segment } of corpus) {
     for (const id of similarIds(segment, vectors, word, mostEdits)) {
+      if (bytes.length === word.length && !isNear(placeOf(segment, vectors, id), bytes, mostEdits)) continue;
       const near = wordOf(segment, vectors, id);
       if (near === null || found.has(near.word)) continue;
       const begins = near.word.startsWith(word);
@@ -106,6 +108,14 @@ export function nearestWords(
     if (live.length < most && documentFrequency(corpus, all[at].stem) > 0) live.push(all[at]);
   }
   return live;
+}
+
+/** Whether a word begins with this one of ASCII, or is so many edits from it: told by its bytes, before it is decoded. */
+function isNear({ table, at }: { table: TermTable; at: number }, bytes: Uint8Array, mostEdits: number): boolean {
+  const { offsets } = table;
+  const length = offsets[at + 1] - offsets[at];
+  if (length > bytes.length && beginsWith({ table, at }, bytes)) return true;
+  return editsBetween(bytes, bytes.length, table.bytes, offsets[at], length, mostEdits) <= mostEdits;
 }
 
 /** The words of a corpus that begin with `word` and go on, those of most passages first; as many as there are weights. */
