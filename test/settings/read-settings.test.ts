@@ -43,6 +43,7 @@ test('an empty environment gives the defaults of the contract', () => {
       lease_s: 10,
       idle_close_minutes: 30,
       max_open_libraries: 500,
+      max_memory_mb: null,
     },
     embedder: { provider: 'local', model: 'wink', base_url: null, dim: 1024, max_input_tokens: 32000, prices: {} },
     entity: { enabled: true, cosine_threshold: 0.85, edit_distance_threshold: 0.15 },
