@@ -1,7 +1,7 @@
 /** What goes wrong, in every view: refusals, a full disk, a session that ends, a service that goes and comes back. Each is told in words, and nothing typed is lost. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page, Route } from 'playwright-core';
 import { RunningService, until } from '../process/service.ts';
 import { endSessions, openPage, searchBox, searchFor, signedIn, skip, startBrowser, titles, token } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
@@ -73,16 +73,27 @@ const views = (): View[] => [
 
 /** Found by a search, and an address. */
 const typed = 'https://engines.example/governor';
-/** Type into the view, and send it; where nothing can be typed, go and come back, so that it asks for all it shows. */
-async function actIn({ fragment, field }: View, page: Page, show: (to: string) => Promise<void>) {
-  if (field === undefined) {
-    await show('#/nowhere');
-    await show(`#/${fragment}`);
-    return null;
-  }
-  const box = await field(page);
+/**
+ * Type into a view and send it. What is asked for from the first letter on waits until `change` is made, and then goes on as `goOn` says: some
+ * views ask while somebody types, and for nothing more by Enter where the answer is there.
+ */
+async function typeInto(
+  box: Locator,
+  page: Page,
+  { change, goOn }: { change: () => Promise<unknown>; goOn: (route: Route) => Promise<void> },
+) {
+  let made = () => {};
+  const isMade = new Promise<void>((resolve) => {
+    made = resolve;
+  });
+  await page.route('**/v1/**', async (route) => {
+    await isMade;
+    await goOn(route);
+  });
   await box.fill(typed);
-  return box;
+  await change();
+  made();
+  await page.keyboard.press('Enter');
 }
 
 test('503 and 507 are told in words', { skip }, async () => {
@@ -234,13 +245,14 @@ test('a session that ends asks again over every view, which goes on with what wa
     await show(`#/${view.fragment}`);
     await page.locator(view.ready).first().waitFor({ state: 'attached' });
     const place = await page.evaluate(() => location.hash);
-    if (view.field === undefined) await endSessions(service);
-    const box = await actIn(view, page, show);
-    if (box !== null) {
+    const box = (await view.field?.(page)) ?? null;
+    if (box === null) {
       await endSessions(service);
-      await page.keyboard.press('Enter');
-    }
+      await show('#/nowhere');
+      await show(`#/${view.fragment}`);
+    } else await typeInto(box, page, { change: () => endSessions(service), goOn: (route) => route.continue() });
     await asks.waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
     await page.getByText('readback open').waitFor();
     await ways[at % ways.length]();
     await asks.waitFor({ state: 'detached' });
@@ -289,14 +301,13 @@ test('every view waits for a service that is away, and goes on with what was typ
     await bar.waitFor({ state: 'detached' });
     if (view.fragment === 'jobs') await page.locator('.live-live').waitFor();
     if (view.field === undefined) continue;
-    const box = await actIn(view, page, show);
-    await page.route('**/*', (route) => route.abort('connectionrefused'));
-    await page.keyboard.press('Enter');
+    const box = await view.field(page);
+    await typeInto(box, page, { change: async () => {}, goOn: (route) => route.abort('connectionrefused') });
     await bar.waitFor({ state: 'attached' });
     await page.unrouteAll({ behavior: 'wait' });
     await bar.waitFor({ state: 'detached' });
     await page.locator(view.ready).first().waitFor({ state: 'attached' });
-    assert.equal(await box?.inputValue(), typed, view.fragment);
+    assert.equal(await box.inputValue(), typed, view.fragment);
     await page.keyboard.press('Escape');
     for (const close of await page.getByRole('button', { name: 'Close notice' }).all()) await close.click();
   }
