@@ -38,7 +38,7 @@ export interface ClusterLibrariesOptions {
   /** Resident memory of the process, bytes. */
   residentBytes(): number;
   /** Throw away copies of libraries that are not open here and were not for long. */
-  sweep(): void;
+  sweep(): Promise<void>;
   /** Whether somebody follows the events of a library. */
   isFollowed(name: string): Promise<boolean>;
   settings: Pick<Settings['cluster'], 'idle_close_minutes' | 'max_open_libraries' | 'max_memory_mb'>;
@@ -82,7 +82,7 @@ export function clusterLibraries({
     libraries.set(name, library);
     usedAt.set(name, used);
     void library.over.then(() => forget(name, library));
-    if (libraries.size > max_open_libraries || isMemoryFull()) closeLongestUnused();
+    if (libraries.size > max_open_libraries || isMemoryFull()) closeLongestUnused(serving());
   };
 
   const closeOne = (name: string, library: Library) =>
@@ -93,16 +93,21 @@ export function clusterLibraries({
 
   const serving = () => [...libraries].filter(([, library]) => library.state() === 'serving');
 
-  const closeLongestUnused = () => {
-    const [longest] = serving().sort(([one], [other]) => (usedAt.get(one) ?? 0) - (usedAt.get(other) ?? 0));
+  const hasWork = ({ dueAt }: Library): boolean => (dueAt() ?? Number.POSITIVE_INFINITY) < now() + dueGraceMs;
+
+  /** Of those that have work only where there are no others: they would be due again at once. */
+  const closeLongestUnused = (those: [string, Library][]) => {
+    const spare = those.filter(([, library]) => !hasWork(library));
+    const [longest] = (spare.length > 0 ? spare : those).sort(
+      ([one], [other]) => (usedAt.get(one) ?? 0) - (usedAt.get(other) ?? 0),
+    );
     if (longest !== undefined) void closeOne(...longest);
   };
 
   const closeIdle = async () => {
     for (const [name, library] of serving()) {
       if (monotonic() - (usedAt.get(name) ?? 0) < idleMs) continue;
-      const due = library.dueAt();
-      if ((due !== null && due < now() + dueGraceMs) || (await isFollowed(name))) continue;
+      if (hasWork(library) || (await isFollowed(name))) continue;
       log.info({ library: name }, 'the library is idle and closed');
       void closeOne(name, library);
     }
@@ -112,7 +117,9 @@ export function clusterLibraries({
   const openDue = async (): Promise<number> => {
     const opening = [...libraries.values()].filter((library) => library.state() === 'opening').length;
     const { names, nextEndMs } = await member.due(dueAtOnce);
-    const room = Math.min(dueAtOnce - opening, max_open_libraries - libraries.size);
+    const isFull = isMemoryFull() && serving().length > 0;
+    if (isFull && names.length > 0) closeLongestUnused(serving().filter(([, library]) => !hasWork(library)));
+    const room = isFull ? 0 : Math.min(dueAtOnce - opening, max_open_libraries - libraries.size);
     for (const name of names.slice(0, Math.max(0, room)))
       if (!libraries.has(name) && !isClosing) serve(name, monotonic() - idleMs + Math.min(idleMs, dueGraceMs));
     if (names.length > 0 && room > 0) return lookEveryMs; // there may be more
@@ -131,7 +138,7 @@ export function clusterLibraries({
         nextMs = await openDue();
         if (monotonic() < sweepAt) continue;
         sweepAt = monotonic() + sweepEveryMs;
-        sweep();
+        await sweep();
       } catch (err) {
         log.warn({ err }, 'libraries that are idle or due, or their copies, could not be looked for');
       }

@@ -69,8 +69,8 @@ export function openShared(host: Host, member: ClusterMember, libraries: Map<str
     const subscribers = await metricsOf.get(name)?.eventSubscribers.get();
     return (subscribers?.values[0]?.value ?? 0) > 0;
   };
-  const sweep = () => {
-    const names = sweepCopies(copiesFolder(settings), { isOpen: (name) => libraries.has(name), now: now() });
+  const sweep = async () => {
+    const names = await sweepCopies(copiesFolder(settings), { isOpen: (name) => libraries.has(name), now: now(), log });
     if (names.length > 0) log.info({ libraries: names.length }, 'copies that were not used for a day are gone');
   };
   return clusterLibraries({

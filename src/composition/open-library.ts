@@ -75,7 +75,7 @@ export async function openLibrary(
     // A copy that was not closed in order may be damaged, which would end the process that opens it: its rows are read anew.
     const discardCopy = () => LibraryCopy.discard(path, { index: false });
     if (held !== null && !folder.wasUsed) discardCopy();
-    let isSound = false;
+    let isSound = true;
     opened.push(() => {
       if (held !== null && !isSound) discardCopy();
       folder.release();
@@ -96,6 +96,7 @@ export async function openLibrary(
     let store: Store;
     if (held !== null) {
       requireRoom();
+      isSound = false;
       await timed('rows', () => host.bringingUp(() => held.bringUp(path, randomUUID, ending)));
       store = await timed('store', open);
     } else

@@ -114,6 +114,7 @@ export class WatchTransactor extends WatchReader {
     this.byJob.remove(watch.poll_job);
     this.due.remove([watch.next_run_at, watch.no]);
   }
+
   /** Make lookups anew from the rows: repair only. Of two watches of one URL the older is found. */
   rebuildIndexes(): void {
     removeAll(this.byUrl, [...this.byUrl.getKeys()]);

@@ -23,7 +23,7 @@ interface Lease {
 }
 
 /** A host whose database and libraries are the test's. */
-function host({ maxOpen = 100, maxMemoryMb = null as number | null } = {}) {
+function host({ maxOpen = 100, maxMemoryMb = null as number | null, residentMb = null as (() => number) | null } = {}) {
   let time = 0;
   const waits: { at: number; go: () => void }[] = [];
   const wait = (ms: number) => new Promise<void>((go) => waits.push({ at: time + ms, go }));
@@ -38,7 +38,7 @@ function host({ maxOpen = 100, maxMemoryMb = null as number | null } = {}) {
   };
   const leases = new Map<string, Lease>();
   const isOver = ({ until }: Lease) => until <= time;
-  const opened: { name: string; at: number; state: LibraryState; end: () => void }[] = [];
+  const opened: { name: string; at: number; state: LibraryState; dueAt: number | null; end: () => void }[] = [];
   const lookups: string[] = [];
   const libraries = new Map<string, Library>();
   const served = new Set<string>();
@@ -62,7 +62,7 @@ function host({ maxOpen = 100, maxMemoryMb = null as number | null } = {}) {
     },
     libraries,
     open(name) {
-      const library = { name, at: time, state: 'serving' as LibraryState, end: () => {} };
+      const library = { name, at: time, state: 'serving' as LibraryState, dueAt: null as number | null, end: () => {} };
       opened.push(library);
       served.add(name);
       leases.set(name, { address: 'http://here', isOwn: true, until: Number.POSITIVE_INFINITY });
@@ -73,12 +73,18 @@ function host({ maxOpen = 100, maxMemoryMb = null as number | null } = {}) {
         library.state = 'closing';
         await over;
       };
-      return { state: () => library.state, dueAt: () => null, over, close, opened: Promise.resolve() } as Library;
+      return {
+        state: () => library.state,
+        dueAt: () => library.dueAt,
+        over,
+        close,
+        opened: Promise.resolve(),
+      } as Library;
     },
-    sweep: () => {},
+    sweep: async () => {},
     isFollowed: async () => false,
     settings: { idle_close_minutes: 30, max_open_libraries: maxOpen, max_memory_mb: maxMemoryMb },
-    residentBytes: () => opened.length * 1e6,
+    residentBytes: () => (residentMb?.() ?? opened.length) * 1e6,
     log,
     monotonic: () => time,
     now: () => time,
@@ -155,6 +161,29 @@ test('beyond its bounds of libraries and of memory a host closes the one that wa
     const states = opened.map(({ state }) => state);
     assert.deepEqual(states, ['closing', 'serving', 'serving'], JSON.stringify(bound));
   }
+});
+
+test('where memory is full, one without work is closed for a library that is due, and one with work is not', async () => {
+  let mb = 0;
+  const { elsewhere, opened, placeOf, next, time } = host({ maxMemoryMb: 1, residentMb: () => mb });
+  const states = () => opened.map(({ name, state }) => `${name} ${state}`);
+  for (const name of ['anna', 'ben']) {
+    elsewhere(name, time());
+    void placeOf(name);
+    await new Promise(setImmediate);
+    opened[opened.length - 1].dueAt = time();
+    await next();
+  }
+  mb = 2;
+  elsewhere('carl', time());
+  const until = time() + 5 * tendEveryMs;
+  while (time() < until) await next();
+  assert.deepEqual(states(), ['anna serving', 'ben serving']);
+  opened[1].dueAt = null;
+  while (opened[1].state === 'serving') await next();
+  mb = 1;
+  while (opened.length === 2) await next();
+  assert.deepEqual(states(), ['anna serving', 'ben closing', 'carl serving']);
 });
 
 test('requests for a library that breaks here go to who has it by now', async () => {

@@ -62,7 +62,6 @@ export async function makeFolder(dir: string): Promise<void> {
   await store.close();
 }
 
-/** Entities 1 Acme over 3 Acme Corp, 2 Oslo, and 4 Bergen beside 5 Bergen City, whose merge was undone. */
 /** One that has been polled, and two items that it has brought in, one of them under a second address. */
 async function addWatch(store: Store): Promise<void> {
   const given = { url: 'https://a.example/feed', kind: 'podcast', title: null, enabled: true } as const;
@@ -75,6 +74,7 @@ async function addWatch(store: Store): Promise<void> {
   });
 }
 
+/** Entities 1 Acme over 3 Acme Corp, 2 Oslo, and 4 Bergen beside 5 Bergen City, whose merge was undone. */
 async function addEntities(store: Store): Promise<void> {
   await store.commit(mentioning(1, 'organization: Acme', 'organization: ACME', 'place: Oslo'));
   await store.commit(mentioning(2, 'organization: Acme Corp', 'place: Oslo'));

@@ -3,6 +3,10 @@
  * where it is not known any more what is on the disk the library is opened again (docs/decisions/stop-when-a-flush-fails.md).
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SearchResponse } from '../../src/domain/search.ts';
@@ -226,4 +230,22 @@ test('while the disk does not answer writes are refused and reads go on; then it
   assert.equal(await found(), 12);
   await service.stop();
   await assertSound(service);
+});
+
+test('where commits count elsewhere, closing waits for the disk, and a last flush that failed is known', {
+  skip,
+}, (t) => {
+  if (typeof disk === 'string') return;
+  const dir = mkdtempSync(join(tmpdir(), 'readback-closing-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const script = join(import.meta.dirname, 'closing-process.ts');
+  const loader = join(import.meta.dirname, '../../scripts/tsx-in-threads.mjs');
+  const endOf = (...args: string[]) => {
+    const env = { ...process.env, ...disk.env };
+    const { stdout } = spawnSync(process.execPath, ['--import', loader, script, ...args], { env, encoding: 'utf8' });
+    return stdout;
+  };
+  assert.equal(endOf(join(dir, 'sound')), 'closed');
+  for (const fault of ['mark', 'sync'] as const)
+    assert.equal(endOf(join(dir, fault), disk.pathOf(fault)), 'failed', fault);
 });
