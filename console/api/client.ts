@@ -64,8 +64,11 @@ export async function upload<Body>(path: string, query: Query, file: Blob): Prom
 }
 
 async function send(path: string, init: RequestInit): Promise<Response> {
+  const asked = epoch.value;
   try {
     const response = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store' });
+    // One that was asked for before somebody signed in says nothing of the session that there is now.
+    if (response.status === 401 && session.value === 'in' && epoch.value === asked) session.value = 'expired';
     if (connection.value === 'lost') isBack();
     return response;
   } catch (error) {
@@ -77,9 +80,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 
 async function refusal(response: Response): Promise<ApiError> {
   const after = Number(response.headers.get('retry-after'));
-  const error = new ApiError(response.status, await detailOf(response), after > 0 ? after : null);
-  if (response.status === 401 && session.value === 'in') session.value = 'expired';
-  return error;
+  return new ApiError(response.status, await detailOf(response), after > 0 ? after : null);
 }
 
 interface Fault {
