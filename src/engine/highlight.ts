@@ -30,10 +30,12 @@ const beginning = /[\p{L}\p{N}]/u;
 const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}'’]/u;
 const apostrophe = /['\u2019\u02bc]/;
 const clitic = /['’](?:s|re|ve|ll|d|m|t)?$/i;
-/** Languages whose stems may begin otherwise than their words. */
+/** Languages whose stems may begin otherwise than their words: what is behind a stem's first letter is somewhere in them. */
 const prefixCutters: ReadonlySet<string> = new Set(['ar', 'ms']);
-/** Those that write letters in two ways: `ae` for `ä`, one letter for two. */
-const respellers: ReadonlySet<string> = new Set(['de', 'fi', 'sr']);
+/** Those that write letters in two ways: `ae` for `ä`. */
+const respellers: ReadonlySet<string> = new Set(['de', 'fi']);
+/** Those whose stems may have no letter of their words: of another alphabet, or cut on both sides. Each word is stemmed. */
+const freeStemmers: ReadonlySet<string> = new Set(['sr', 'ta']);
 /** So many letters at most are compared before a word is stemmed. */
 const mostOpening = 4;
 /** UTF-16 code units; what is longer is no word. */
@@ -75,6 +77,12 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
       const written = [...wanted].map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
       const usual = openingsOf(written, usualLetters);
       const respelt = openingsOf(written, respeltLetters);
+      const within = coresOf(written, usual);
+      const openingsIn = (language: string) => {
+        if (freeStemmers.has(language)) return null;
+        if (prefixCutters.has(language)) return within;
+        return respellers.has(language) ? respelt : usual;
+      };
       const bare = ofQuery.some(isBareTerm);
       return passages.map(({ text, language }) => {
         const isWanted = (form: string): boolean => {
@@ -83,7 +91,7 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
           if (wanted.has(stemOf('en', form))) return true;
           return language !== '' && language !== 'en' && wanted.has(stemOf(language, form));
         };
-        const openings = prefixCutters.has(language) ? null : respellers.has(language) ? respelt : usual;
+        const openings = openingsIn(language);
         const highlights = spansOf(text, { wanted, isWanted, openings });
         return { highlights, snippet: snippetOf(text, highlights) };
       });
@@ -155,14 +163,17 @@ function eachWord(
       all |= part;
       at += 1 + (part & WIDE);
     }
-    if (text.startsWith('++', at)) at += 2;
-    else if (text[at] === '#') at++;
+    const next = at < length ? text.charCodeAt(at) : 0;
+    if (next === PLUS && text.charCodeAt(at + 1) === PLUS) at += 2;
+    else if (next === SHARP) at++;
     const hasApostrophe = (all & APOSTROPHE) !== 0;
     if (hasApostrophe || openings === null || mayOpen(text, start, at, openings))
       take(text.slice(start, at), start, hasApostrophe);
   }
 }
 
+const PLUS = 0x2b;
+const SHARP = 0x23;
 /** A character of two code units. */
 const WIDE = 1;
 const BEGINS = 2;
@@ -199,8 +210,13 @@ interface Openings {
   firsts: Uint8Array;
   /** `ae` may stand for `ä`: a word whose second letter is an `e` may begin otherwise. */
   isRespelt: boolean;
+  /** Where words may begin otherwise, the second to fourth letters of the stems, packed; null where they may not. */
+  cores: ReadonlySet<number> | null;
 }
 
+/** Letters behind a stem's first that are looked for where its words may begin otherwise: `menulis` has one of `tulis`. */
+const coreLetters = 3;
+const coreBits = (1 << (7 * coreLetters)) - 1;
 /** Of a stem of so many letters, those that its words have. `dying` has one of `die`. */
 const usualLetters = (length: number) => (length < 4 ? 1 : length < 6 ? 3 : mostOpening);
 const respeltLetters = (length: number) => (length < 4 ? 1 : 2);
@@ -217,7 +233,13 @@ function openingsOf(stems: readonly string[], lettersOf: (length: number) => num
     const first = stem.charCodeAt(0);
     if (first < 0x80) firsts[first] = firsts[String.fromCharCode(first).toUpperCase().charCodeAt(0)] = 1;
   }
-  return { texts, packed, firsts, isRespelt: lettersOf === respeltLetters };
+  return { texts, packed, firsts, isRespelt: lettersOf === respeltLetters, cores: null };
+}
+
+/** Null where a stem is too short to be told by a part of it. */
+function coresOf(stems: readonly string[], usual: Openings): Openings | null {
+  if (stems.some((stem) => stem.length < 1 + coreLetters)) return null;
+  return { ...usual, cores: new Set(stems.map((stem) => packedOf(stem.slice(1, 1 + coreLetters)))) };
 }
 
 /** Letters in one number. */
@@ -225,8 +247,10 @@ function packedOf(letters: string): number {
   return Array.from(letters).reduce((packed, _, at) => packed * 128 + letters.charCodeAt(at), 0);
 }
 
-/** Whether the word from `start` to `end` begins as one that is looked for. */
-function mayOpen(text: string, start: number, end: number, { texts, packed, firsts, isRespelt }: Openings): boolean {
+/** Whether the word from `start` to `end` begins as one that is looked for, or has the core of one. */
+function mayOpen(text: string, start: number, end: number, openings: Openings): boolean {
+  const { texts, packed, firsts, isRespelt, cores } = openings;
+  if (cores !== null && mayHold(text, start, end, cores)) return true;
   if (isRespelt && (text.charCodeAt(start + 1) | 0x20) === 0x65) return true;
   const first = text.charCodeAt(start);
   if (first < 0x80 && firsts[first] === 0) return false;
@@ -237,11 +261,25 @@ function mayOpen(text: string, start: number, end: number, { texts, packed, firs
       const word = foldAccents(text.slice(start, end).toLowerCase());
       return texts.some((set, before) => set.has(word.slice(0, before + 1)));
     }
-    letters = letters * 128 + (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
+    letters = letters * 128 + smallOf(unit);
     if (packed[at - start].has(letters)) return true;
   }
   return false;
 }
+
+/** Of a word that is not ASCII it is not known. */
+function mayHold(text: string, start: number, end: number, cores: ReadonlySet<number>): boolean {
+  let letters = 0;
+  for (let at = start; at < end; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x7f) return true;
+    letters = ((letters << 7) | smallOf(unit)) & coreBits;
+    if (at - start >= coreLetters - 1 && cores.has(letters)) return true;
+  }
+  return false;
+}
+
+const smallOf = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
 
 /** The sentences, at most `maxSnippet` long, that hold most of what is highlighted: different words before repeated ones. */
 function snippetOf(text: string, highlights: readonly Span[]): Span {

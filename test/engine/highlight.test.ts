@@ -43,6 +43,22 @@ test('words are highlighted in whatever form they stand, in English and in the l
   assert.deepEqual(highlighted('nothing of it', ['haus'], 'de'), []);
 });
 
+test('a word is highlighted where its stem has another alphabet, or is cut from its middle', () => {
+  const texts = {
+    sr: 'Декларација о правима човека: Nijedna odredba, njegovim pravima.',
+    ms: 'menulis, memukul, penyanyi, terdakwa, DIPERLAKUKAN sewenang-wenang',
+    ta: 'இப்பிரகடனத்தில் எத்தகைய உரிமைகள்',
+    ar: 'الإعلان العالمي والحرية بالكرامة',
+  };
+  for (const [language, text] of Object.entries(texts)) {
+    for (const word of text.match(/[\p{L}\p{M}]{4,}/gu) ?? []) {
+      const stem = stemIn(language, word.toLowerCase()) ?? '';
+      assert.ok(stem !== '' && highlighted(text, [stem], language).includes(word), `${word}: ${stem}`);
+      assert.ok(!highlighted(text, [`${stem}x`], language).includes(word), word);
+    }
+  }
+});
+
 test('a word is highlighted exactly where its stem is looked for, though most are passed over by their first letters', () => {
   const stem = porterStem;
   const words =

@@ -15,7 +15,8 @@ export function languageTerm(language: string): string {
   return mark + language;
 }
 
-const counted = new WeakMap<Segment, ReadonlyMap<string, number>>();
+const listed = new WeakMap<Segment, ReadonlyMap<string, Uint32Array>>();
+const noPostings = new Uint32Array(0);
 
 /** A language of fewer passages, or of a smaller share, is there by chance, or was told wrongly. */
 const leastPassages = 5;
@@ -39,14 +40,12 @@ export function languageOfLabel(corpus: readonly CorpusSegment[], label: number)
   for (const { segment } of corpus) {
     const ordinal = ordinalOf(segment, label);
     if (ordinal < 0) continue;
-    for (const language of countsOf(segment).keys()) if (isIn(segment, ordinal, language)) return language;
+    for (const [language, list] of listsOf(segment)) if (isIn(list, ordinal)) return language;
   }
   return '';
 }
 
-function isIn({ terms, starts, postings }: Segment, ordinal: number, language: string): boolean {
-  const term = lookupTerm(terms, languageTerm(language));
-  const list = postings.subarray(starts[term], starts[term + 1]);
+function isIn(list: Uint32Array, ordinal: number): boolean {
   const at = firstAtLeast(list, ordinal * 0x1_0000);
   return at < list.length && list[at] >>> 16 === ordinal;
 }
@@ -54,23 +53,23 @@ function isIn({ terms, starts, postings }: Segment, ordinal: number, language: s
 function countLanguages(corpus: readonly CorpusSegment[]): [language: string, passages: number][] {
   const counts = new Map<string, number>();
   for (const { segment } of corpus) {
-    for (const [language, count] of countsOf(segment)) counts.set(language, (counts.get(language) ?? 0) + count);
+    for (const [language, { length }] of listsOf(segment)) counts.set(language, (counts.get(language) ?? 0) + length);
   }
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-function countsOf(segment: Segment): ReadonlyMap<string, number> {
-  let counts = counted.get(segment);
-  if (counts === undefined) {
-    counts = new Map(
-      languages.map((language) => [language, passagesIn(segment, language)] as const).filter(([, n]) => n > 0),
-    );
-    counted.set(segment, counts);
+/** By language the postings of its passages, the one of most passages first. */
+function listsOf(segment: Segment): ReadonlyMap<string, Uint32Array> {
+  let lists = listed.get(segment);
+  if (lists === undefined) {
+    const all = languages.map((language) => [language, passagesIn(segment, language)] as const);
+    lists = new Map(all.filter(([, { length }]) => length > 0).sort(([, a], [, b]) => b.length - a.length));
+    listed.set(segment, lists);
   }
-  return counts;
+  return lists;
 }
 
-function passagesIn({ terms, starts }: Segment, language: string): number {
+function passagesIn({ terms, starts, postings }: Segment, language: string): Uint32Array {
   const term = lookupTerm(terms, languageTerm(language));
-  return term < 0 ? 0 : starts[term + 1] - starts[term];
+  return term < 0 ? noPostings : postings.subarray(starts[term], starts[term + 1]);
 }
