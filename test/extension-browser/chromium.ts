@@ -15,15 +15,16 @@ const patienceMs = 60_000;
 
 interface Manifest extends Record<`${'' | 'optional_' | 'host_' | 'optional_host_'}permissions`, string[]> {
   default_locale: string;
+  incognito: string;
   content_scripts: { matches: string[] }[];
   background?: unknown;
 }
 
 /** A copy of the built extension with another manifest. Its code is the same. */
-export function copyOfExtension(scope: Scope, change: (manifest: Manifest) => void): string {
+export function copyOfExtension(scope: Scope, change: (manifest: Manifest) => void, built = extension): string {
   const folder = mkdtempSync(join(tmpdir(), 'readback-extension-'));
   scope.after(async () => rmSync(folder, { recursive: true, force: true }));
-  cpSync(extension, folder, { recursive: true });
+  cpSync(built, folder, { recursive: true });
   const file = join(folder, 'manifest.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8'));
   change(manifest);

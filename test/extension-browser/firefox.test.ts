@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
-import { FirefoxWithExtension, skipFirefox } from './firefox.ts';
+import { copyOfExtension } from './chromium.ts';
+import { FirefoxWithExtension, firefoxExtension, skipFirefox } from './firefox.ts';
 import { hiddenWords, Site, shownWords } from './site.ts';
 
 test('what is read in Firefox is kept as it is shown, and what must not be is not', {
@@ -90,12 +91,6 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     await until(async () => `${news}/feed` in (await visits()), 'it is kept', 60_000);
     assert.equal((await visits())[`${news}/feed`], 1);
   });
-  await t.test('private windows are not, though the browser would allow it', async () => {
-    const control = await browser.control();
-    assert.equal(await control.evaluate('chrome.extension.isAllowedIncognitoAccess()'), false);
-    const refusal = await control.evaluate(`chrome.windows.create({ incognito: true }).catch(String)`);
-    assert.match(String(refusal), /incognito/);
-  });
   await t.test('the popup tells of a page and forgets it; it and the options can be read by everybody', async () => {
     const url = `${news}/article/markers`;
     await tab.goto(url);
@@ -126,7 +121,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
         await until(async () => (await queued()) === at + 1, `${url} is queued`, 60_000);
       }
       await browser.kill();
-      browser = await FirefoxWithExtension.start(t, site, browser.profile);
+      browser = await FirefoxWithExtension.start(t, site, { profile: browser.profile });
       assert.equal(await queued(), away.length);
       tab = await browser.open('about:blank');
       await service.start();
@@ -184,4 +179,53 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     })()`);
     assert.deepEqual([root, display], [null, 'block']);
   });
+});
+
+/** True once a page counted some seconds in which it was seen and had the focus, each longer than the extension's shortest time of reading. */
+const wasSeen = `new Promise((done) => {
+  let left = 4;
+  const look = () => {
+    if (document.visibilityState === 'visible' && document.hasFocus()) left--;
+    if (left === 0) done(true);
+    else setTimeout(look, 1000);
+  };
+  look();
+})`;
+
+test('nothing is captured in a private window of Firefox, whatever people allow', { skip: skipFirefox }, async (t) => {
+  const site = await Site.open(t);
+  const spanning = copyOfExtension(
+    t,
+    (manifest) => {
+      manifest.incognito = 'spanning';
+    },
+    firefoxExtension,
+  );
+  const secret = 'http://news.example.org/article/secrets';
+  const open = 'http://news.example.org/article/herons';
+  for (const [name, loaded, allowedInPrivate, captured] of [
+    ['it is allowed', firefoxExtension, true, [open]],
+    ['it is not allowed', firefoxExtension, false, [open]],
+    ['one that would run there is not allowed', spanning, false, [open]],
+    ['one that would run there is allowed: then it would be', spanning, true, [secret, open]],
+  ] as const) {
+    await t.test(name, async (t) => {
+      const browser = await FirefoxWithExtension.start(t, site, { loaded, allowedInPrivate });
+      const control = await browser.control();
+      // Nobody is there: what is captured stays.
+      const connection = { address: 'http://127.0.0.1:9', token: 'none', name: 'Firefox', library: null };
+      await control.evaluate(`chrome.storage.local.set({ connection: ${JSON.stringify(connection)} })`);
+      await browser.ask('changeSettings', { activeSeconds: 1 });
+      const queued = async () => (await browser.ask<QueueOverview>('queueOverview', null)).items.map(({ url }) => url);
+      const shown = await browser.open('about:blank');
+      const hidden = await browser.openPrivately(secret);
+      await hidden.activate();
+      assert.equal(await hidden.evaluate(wasSeen), true);
+      if (captured.length === 2) await until(async () => (await queued()).includes(secret), 'it is queued', 60_000);
+      await shown.goto(open);
+      await shown.activate();
+      await until(async () => (await queued()).includes(open), 'the other one is queued', 60_000);
+      assert.deepEqual(await queued(), captured);
+    });
+  }
 });

@@ -12,7 +12,7 @@ import type { Site } from './site.ts';
 
 export const firefoxPath = '/usr/bin/firefox-esr';
 export const skipFirefox = existsSync(firefoxPath) ? false : `no browser is at ${firefoxPath}`;
-const extension = join(import.meta.dirname, '../../dist/extension/firefox');
+export const firefoxExtension = join(import.meta.dirname, '../../dist/extension/firefox');
 
 type Result = Record<string, unknown>;
 
@@ -65,14 +65,18 @@ export class FirefoxWithExtension {
     this.#process = process;
   }
 
-  /** Start with a new profile, or again with one that is there. */
+  /** Start with a new profile, or again with one that is there. `allowedInPrivate`: as people may allow it to those that take it. */
   static async start(
     scope: Scope,
     site: Site,
-    profile = mkdtempSync(join(tmpdir(), 'readback-firefox-')),
+    {
+      profile = mkdtempSync(join(tmpdir(), 'readback-firefox-')),
+      loaded = firefoxExtension,
+      allowedInPrivate = false,
+    }: { profile?: string; loaded?: string; allowedInPrivate?: boolean } = {},
   ): Promise<FirefoxWithExtension> {
     const uuid = '6f9d0d3e-5d0c-4c1b-9a55-2f6c4ad2f0aa';
-    const id = JSON.parse(readFileSync(join(extension, 'manifest.json'), 'utf8')).browser_specific_settings.gecko.id;
+    const id = JSON.parse(readFileSync(join(loaded, 'manifest.json'), 'utf8')).browser_specific_settings.gecko.id;
     const preferences: Record<string, unknown> = {
       // Every host is the site; loopback is not proxied, so that the service is reached.
       'network.proxy.type': 1,
@@ -113,11 +117,8 @@ export class FirefoxWithExtension {
     await once(socket, 'open');
     const session = new Session(socket);
     await session.command('session.new', { capabilities: {} });
-    await session.command('webExtension.install', {
-      extensionData: { type: 'path', path: extension },
-      // As people may allow it to those that take it.
-      'moz:permitPrivateBrowsing': true,
-    });
+    await session.command('webExtension.install', { extensionData: { type: 'path', path: loaded } });
+    if (allowedInPrivate) await allowInPrivate(session, id);
     return new FirefoxWithExtension(session, `moz-extension://${uuid}/`, profile, browser);
   }
 
@@ -140,11 +141,35 @@ export class FirefoxWithExtension {
     return this.#control;
   }
 
-  async open(url: string): Promise<FirefoxTab> {
-    const { context } = await this.session.command('browsingContext.create', { type: 'tab' });
+  /** In a new tab, beside another one. */
+  async open(url: string, beside?: string): Promise<FirefoxTab> {
+    const where = { type: 'tab', ...(beside !== undefined && { referenceContext: beside }) };
+    const { context } = await this.session.command('browsingContext.create', where);
     const tab = new FirefoxTab(this.session, String(context));
     await tab.goto(url);
     return tab;
+  }
+
+  /** A tab in a private window of its own, opened as the browser's menu does. */
+  async openPrivately(url: string): Promise<FirefoxTab> {
+    const tabs = async () => {
+      const { contexts } = await this.session.command('browsingContext.getTree', {});
+      return (contexts as { context: string }[]).map(({ context }) => context);
+    };
+    const before = await tabs();
+    await this.session.command('script.evaluate', {
+      expression: 'void OpenBrowserWindow({ private: true })',
+      target: { context: (await windowsOf(this.session))[0] },
+      awaitPromise: false,
+    });
+    let opened: string | undefined;
+    const isOpen = async () => {
+      opened = (await tabs()).find((context) => !before.includes(context));
+      return opened !== undefined;
+    };
+    await until(isOpen, 'the private window has a tab');
+    // In a tab beside it, for the window still loads a page of its own into this one.
+    return this.open(url, opened);
   }
 
   /** Answer every https request to a host by itself: nobody is there. */
@@ -179,6 +204,26 @@ export class FirefoxWithExtension {
     );
     return reply;
   }
+}
+
+/** The browser's own windows, in which its own code runs. */
+async function windowsOf(session: Session): Promise<string[]> {
+  const { contexts } = await session.command('browsingContext.getTree', { 'moz:scope': 'chrome' });
+  return (contexts as { context: string }[]).map(({ context }) => context);
+}
+
+/** Allow an extension to run in private windows, as its page among the browser's add-ons does where its manifest lets it. */
+async function allowInPrivate(session: Session, id: string): Promise<void> {
+  const { type, exceptionDetails } = await session.command('script.evaluate', {
+    expression: `(async () => {
+      const { ExtensionPermissions } = ChromeUtils.importESModule('resource://gre/modules/ExtensionPermissions.sys.mjs');
+      await ExtensionPermissions.add(${JSON.stringify(id)}, { permissions: ['internal:privateBrowsingAllowed'], origins: [] });
+      await (await AddonManager.getAddonByID(${JSON.stringify(id)})).reload();
+    })()`,
+    target: { context: (await windowsOf(session))[0] },
+    awaitPromise: true,
+  });
+  assert.equal(type, 'success', JSON.stringify(exceptionDetails));
 }
 
 /** The tab that shows an address; null where none does. */

@@ -94,6 +94,55 @@ const selfScrolling = article(
 );
 const long = article('martens', '<div style="height: 9000px"></div>');
 
+/** Lets nobody else hear of what a person does. */
+const silencing = article(
+  'ermines',
+  `<script>
+    for (const name of ['keydown', 'pointermove', 'pointerdown', 'wheel', 'touchmove', 'scroll', 'visibilitychange', 'pageshow'])
+      addEventListener(name, (event) => event.stopImmediatePropagation(), { capture: true });
+  </script>`,
+);
+
+/** Takes all of its elements away when it is scrolled, and brings them back later. */
+const vanishing = article(
+  'polecats',
+  `<div style="height: 9000px"></div><script>
+    addEventListener('scroll', () => {
+      const all = document.documentElement;
+      all.remove();
+      setTimeout(() => document.append(all), 3000);
+    }, { once: true });
+  </script>`,
+);
+
+/** Is written anew when it is told to. */
+const rewritten = (more: string): string =>
+  article(
+    'lynxes',
+    `${more}<script>
+      addEventListener('rewrite', () => {
+        document.open();
+        document.write('<title>All about ocelots</title><p>Ocelots hunt at night.</p><div style="height: 9000px"></div><p>Their last paragraph.</p>');
+        document.close();
+      });
+    </script>`,
+  );
+
+/** So many elements, with text in the first and the last, where a script says. */
+const many = (into: string, more: string): string =>
+  `<!doctype html><title>Many lemmings</title><main><p>The first of the lemmings.</p><x-host></x-host></main><script>
+    const host = document.querySelector('x-host');
+    const into = ${into};
+    for (let n = 0; n < 100; n++) {
+      const section = document.createElement('section');
+      section.innerHTML = '<i></i>'.repeat(2000);
+      into.append(section);
+    }
+    const last = document.createElement('p');
+    last.innerHTML = 'The last of the lemmings.${more}';
+    into.append(last);
+  </script>`;
+
 /** What is invisible says things of itself. */
 const invisible = article(
   'hares',
@@ -147,6 +196,13 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
   site.pages.set('/long', long);
   site.pages.set('/invisible', invisible);
   site.pages.set('/restless-frames', restlessFrames);
+  site.pages.set('/silencing', silencing);
+  site.pages.set('/vanishing', vanishing);
+  site.pages.set('/rewritten', rewritten(''));
+  site.pages.set('/rewritten-meanwhile', rewritten('<p>Lynxes listen.</p>'.repeat(5000)));
+  site.pages.set('/many', many('host.parentElement', ''));
+  site.pages.set('/many-in-open-root', many(`host.attachShadow({ mode: 'open' })`, ''));
+  site.pages.set('/many-in-closed-root', many(`host.attachShadow({ mode: 'closed' })`, '<input type=password>'));
   const browser = await ChromiumWithExtension.start(t, site);
   await browser.pair(service);
   await browser.setOptions({ seconds: 1 });
@@ -163,6 +219,7 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     ['/restless', /about beavers/],
     ['/meddling', /Paragraph 11 about weasels/],
     ['/restless-frames', /Paragraph 11 about voles/],
+    ['/silencing', /Paragraph 11 about ermines/],
   ] as const) {
     await t.test(`${path} is captured`, async () => {
       await tab.goto(`${news}${path}`);
@@ -171,14 +228,17 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
       assert.match((await textOf(`${news}${path}`)) ?? '', last);
     });
   }
-  await t.test('nor can it hide a field for a password behind names', async () => {
-    await tab.goto(`${news}/named-login`);
-    await tab.bringToFront();
-    assert.deepEqual(await browser.decisionAt(`${news}/named-login`), {
-      outcome: 'excluded',
-      rule: { rule: 'secret_field' },
-    });
-  });
+  await t.test(
+    'nor can it hide a field for a password behind names, or hundreds of thousands of elements',
+    async () => {
+      for (const path of ['/named-login', '/many-in-closed-root']) {
+        await tab.goto(`${news}${path}`);
+        await tab.bringToFront();
+        const decision = await browser.decisionAt(`${news}${path}`);
+        assert.deepEqual(decision, { outcome: 'excluded', rule: { rule: 'secret_field' } }, path);
+      }
+    },
+  );
   await t.test('a page that scrolls by itself is not read for it, one that a person scrolls is', async () => {
     await browser.setOptions({ seconds: 600 });
     const itself = await browser.context.newPage();
@@ -189,7 +249,14 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     assert.deepEqual(await browser.decisionAt(`${news}/long`), { outcome: 'queued' });
     assert.equal(await browser.outcomeAt(`${news}/self-scrolling`), null);
     await itself.close();
-    await browser.setOptions({ seconds: 1 });
+  });
+  await t.test('one that takes all of its elements away for a while is read when they are back', async () => {
+    await browser.setOptions({ seconds: 5 });
+    await tab.goto(`${news}/vanishing`);
+    await tab.bringToFront();
+    await tab.mouse.wheel(0, 1200);
+    await until(async () => (await textOf(`${news}/vanishing`)) !== null, 'it is kept', 60_000);
+    assert.match((await textOf(`${news}/vanishing`)) ?? '', /Paragraph 11 about polecats/);
   });
   await t.test('beside a page only that page can be handed in, and nothing can be read', async () => {
     await tab.goto(`${news}/article/herons`);
@@ -213,16 +280,62 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     assert.equal(await textOf('http://other.example.org/forged'), null);
   });
   /** What is queued of a page, as it was written. */
-  const htmlOf = async (url: string) => {
-    await tab.goto(url);
-    await tab.bringToFront();
+  const htmlOf = async (url: string, load = true) => {
+    if (load) {
+      await tab.goto(url);
+      await tab.bringToFront();
+    }
     assert.deepEqual(await browser.decisionAt(url), { outcome: 'queued' });
     return (await browser.queuedHtml(url)) ?? '';
   };
   await t.test('names of elements stand before nothing that is captured', async () => {
+    await browser.setOptions({ seconds: 1 });
     await service.stop();
     const html = await htmlOf(`${news}/named`);
     assert.match(html, /<title>All about badgers<[\s\S]*Paragraph 11 about badgers[\s\S]*The form of the sett/);
+  });
+  await t.test('two hundred thousand elements are captured to the last, in the open and in an open root', async () => {
+    for (const path of ['/many', '/many-in-open-root']) {
+      const html = await htmlOf(`${news}${path}`);
+      assert.match(html.slice(0, 1000), /The first of the lemmings/);
+      assert.match(html.slice(-1000), /The last of the lemmings/);
+    }
+  });
+  await t.test('one that is written anew is captured as it is then, and followed as before', async () => {
+    await browser.setOptions({ seconds: 600 });
+    await tab.goto(`${news}/rewritten`);
+    await tab.bringToFront();
+    await browser.tabOf(`${news}/rewritten`);
+    await tab.evaluate(`dispatchEvent(new Event('rewrite'))`);
+    for (let n = 0; n < 8; n++) await tab.mouse.wheel(0, 1200);
+    const html = await htmlOf(`${news}/rewritten`, false);
+    assert.match(html, /<title>All about ocelots<[\s\S]*Ocelots hunt at night[\s\S]*Their last paragraph/);
+    assert.doesNotMatch(html, /lynx/i);
+  });
+  await t.test('and so is one that is written anew while it is captured', async () => {
+    const url = `${news}/rewritten-meanwhile`;
+    await tab.goto(url);
+    await tab.bringToFront();
+    const id = await browser.tabOf(url);
+    // A step of its work at a time, and the page changes before the tenth.
+    await besidePage(
+      await browser.context.newCDPSession(tab),
+      browser.id,
+      `(() => {
+        let now = 0;
+        performance.now = () => now += 1000;
+        let steps = 0;
+        requestIdleCallback = (begin) => {
+          if (++steps === 10) dispatchEvent(new Event('rewrite'));
+          setTimeout(begin);
+        };
+      })()`,
+    );
+    assert.equal(await browser.captureIn(id), 'queued');
+    const html = (await browser.queuedHtml(url)) ?? '';
+    assert.match(html, /<title>All about ocelots<[\s\S]*Ocelots hunt at night[\s\S]*Their last paragraph/);
+    assert.doesNotMatch(html, /lynx/i);
+    await browser.setOptions({ seconds: 1 });
   });
   await t.test('what an invisible element says of itself is not captured', async () => {
     const html = await htmlOf(`${news}/invisible`);

@@ -6,16 +6,21 @@ import { ask, type CaptureOutcome, type Envelope } from '../messages.ts';
 import { pageAddress } from './page-address.ts';
 import { readingRule } from './reading-rule.ts';
 import { type ReadingRule, ReadingTimer } from './reading-timer.ts';
-import { type Serialized, serialize } from './serialize.ts';
+import { type Limits, type Serialized, serialize } from './serialize.ts';
 import { withoutNames } from './without-names.ts';
 
-/** UTF-16 units of a page: at three bytes each below the 16 MiB that a body may have (docs/api.md). */
-const longestHtml = 5_000_000;
+/**
+ * What the service takes: at three bytes a unit below the 16 MiB of a body (docs/api.md), and below the 400,000 elements and 800,000 nodes
+ * of src/compute/extraction/extraction-limit.ts.
+ */
+const limits: Limits = { units: 5_000_000, elements: 390_000, nodes: 780_000 };
 /** Serialising holds the page up for so long at a time, ms. */
 const sliceMs = 4;
 /** A page that is never idle is asked to wait after so long, ms. */
 const longestIdleMs = 200;
 const stepMs = 1000;
+/** Of a page that is written anew while it is captured: then as each part was when it was reached. */
+const mostTries = 5;
 /** As the background program cuts it. */
 const longestTitle = 1000;
 /** A page shorter than so many windows is read by time alone. */
@@ -43,12 +48,11 @@ let rule: ReadingRule | undefined;
 /** Since the last step. */
 let hasScrolled = false;
 
-function mediaPlaying(): boolean {
-  for (const media of page.querySelectorAll<HTMLMediaElement>('video, audio')) {
-    if (!media.paused && !media.ended && !media.muted) return true;
-  }
-  return false;
-}
+/** The browser keeps these lists up to date; to look through a large page each second would hold it up. */
+const medias = (['video', 'audio'] as const).map((name) => page.getElementsByTagName(name));
+
+const mediaPlaying = (): boolean =>
+  medias.some((list) => [...list].some(({ paused, ended, muted }) => !paused && !ended && !muted));
 
 /** The next time at which the page has nothing to do, or soon. */
 const nextSlice = (): Promise<void> =>
@@ -66,16 +70,25 @@ function rootOf(element: Element): ShadowRoot | null {
   return chromiumDom.openOrClosedShadowRoot(element as HTMLElement);
 }
 
-/** Null where the page became another one meanwhile. */
-async function serializeInSlices(of: View): Promise<Serialized | null> {
-  const work = serialize(document, longestHtml, rootOf);
+async function serializeInSlices(): Promise<Serialized> {
+  const work = serialize(document, limits, rootOf);
   for (;;) {
     await nextSlice();
     const until = performance.now() + sliceMs;
     do {
       const { done, value } = work.next();
-      if (done) return pageAddress(location.href) === of.address ? value : null;
+      if (done) return value;
     } while (performance.now() < until);
+  }
+}
+
+/** Null where the page became another one meanwhile. One that is written anew (`document.open`) is begun again, but not without an end. */
+async function serializeShown(of: View): Promise<Serialized | null> {
+  for (let tries = 1; ; tries++) {
+    const { body } = page;
+    const serialized = await serializeInSlices();
+    if (pageAddress(location.href) !== of.address) return null;
+    if (page.body === body || tries === mostTries) return serialized;
   }
 }
 
@@ -96,7 +109,7 @@ async function capture(of: View, byHand: boolean): Promise<CaptureOutcome | null
   const answer = await ask('mayCapture', { url, byHand });
   if (!('allowed' in answer)) return answer;
   const isText = answer.allowed === 'html' && page.contentType !== 'application/pdf';
-  const serialized = isText ? await serializeInSlices(of) : null;
+  const serialized = isText ? await serializeShown(of) : null;
   if (isText && serialized === null) return null;
   if (serialized?.secretField) return { outcome: 'excluded', rule: { rule: 'secret_field' } };
   const metadata = metadataOf(of, serialized);
@@ -119,7 +132,8 @@ async function settleRead(of: View): Promise<void> {
 async function step(): Promise<void> {
   if (pageAddress(location.href) !== view.address) view = new View();
   const of = view;
-  if (of.settled) return;
+  // A page may be without elements for a while, and then has nothing to read.
+  if (of.settled || page.documentElement === null) return;
   of.timer.step(Date.now(), {
     visible: page.visibilityState === 'visible',
     focused: page.hasFocus(),
@@ -160,26 +174,37 @@ function noteScrolled(of: View): void {
   if (scrollHeight >= leastWindows * innerHeight) of.timer.scrolled((scrollY + innerHeight) / scrollHeight);
 }
 
-/** Hear of what a person or the browser does; a page may dispatch events of its own. */
-function listen(to: EventTarget, names: readonly string[], hear: (event: Event) => void): void {
-  const listener = (event: Event) => {
-    if (event.isTrusted) hear(event);
-  };
-  for (const name of names) to.addEventListener(name, listener, { passive: true, capture: true });
+const active = () => view.timer.activity(Date.now());
+/** What is heard of a person and the browser. */
+const heard: Record<string, (event: Event) => void> = {
+  keydown: active,
+  pointermove: active,
+  pointerdown: active,
+  wheel: active,
+  touchmove: active,
+  scroll: () => {
+    if (view.timer.scrolling(Date.now())) hasScrolled = true;
+  },
+  visibilitychange: follow,
+  // Back by the browser's cache of pages: a new view.
+  pageshow: (event) => {
+    if ((event as PageTransitionEvent).persisted) view = new View();
+  },
+};
+
+/** A page may dispatch events of its own. */
+const hear = (event: Event) => {
+  if (event.isTrusted) heard[event.type](event);
+};
+
+/** Again changes nothing, but where the page was written anew (`document.open`): that takes all listeners away. */
+function listen(): void {
+  for (const name of Object.keys(heard)) addEventListener(name, hear, { passive: true, capture: true });
 }
 
 function start(): void {
-  listen(window, ['keydown', 'pointermove', 'pointerdown', 'wheel', 'touchmove'], () =>
-    view.timer.activity(Date.now()),
-  );
-  listen(window, ['scroll'], () => {
-    if (view.timer.scrolling(Date.now())) hasScrolled = true;
-  });
-  listen(page, ['visibilitychange'], follow);
-  // Back by the browser's cache of pages: a new view.
-  listen(window, ['pageshow'], (event) => {
-    if ((event as PageTransitionEvent).persisted) view = new View();
-  });
+  listen();
+  new MutationObserver(listen).observe(document, { childList: true });
   chrome.runtime.onMessage.addListener((message: Envelope, _sender, answer) => {
     if (message.name === 'where')
       answer({ url: location.href, title: page.title, about: aboutPage(), outcome: view.outcome });

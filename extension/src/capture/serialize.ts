@@ -17,6 +17,8 @@ const keptAttributes = new Set(
   ),
 );
 const longestAttribute = 1000;
+/** Pages have some dozens. */
+const mostMetas = 1000;
 const voidElements = new Set(['br', 'hr', 'img', 'meta', 'wbr', 'col', 'base']);
 
 /** Elements within elements that are written as such; the service takes 512. What is deeper is written without its tags. */
@@ -58,16 +60,15 @@ function hasPlace(text: Node): boolean {
   return range.getClientRects().length > 0;
 }
 
-const cardTokens = /^cc-(?:number|csc|exp|exp-month|exp-year|name)$/i;
+/** One of the tokens of `autocomplete`, however much stands before it. */
+const secretTokens = /(?:^|\s)(?:cc-(?:number|csc|exp|exp-month|exp-year|name)|(?:current|new)-password)(?:\s|$)/i;
 const cardNames = /card.?num|cardnumber|\bcc.?num|\bcvc\b|\bcvv2?\b|security.?code/i;
 
 /** Whether a field takes a password or the number of a card. */
 function asksForSecret(input: Element): boolean {
   if (input.getAttribute('type')?.toLowerCase() === 'password') return true;
-  const autocomplete = (input.getAttribute('autocomplete') ?? '').slice(0, longestAttribute);
-  if (autocomplete.split(/\s+/).some((token) => cardTokens.test(token) || /^(?:current|new)-password$/i.test(token)))
-    return true;
-  return ['name', 'id'].some((name) => cardNames.test((input.getAttribute(name) ?? '').slice(0, longestAttribute)));
+  if (secretTokens.test(input.getAttribute('autocomplete') ?? '')) return true;
+  return ['name', 'id'].some((name) => cardNames.test(input.getAttribute(name) ?? ''));
 }
 
 /** Frames in which the large payment providers take card numbers; they are of other origins and cannot be looked into. */
@@ -98,16 +99,6 @@ function frameBody(frame: Element): Element | null {
 const isFrame = (name: string): boolean => name === 'iframe' || name === 'frame';
 const frameOf = (element: Element, name: string): Element | null => (isFrame(name) ? frameBody(element) : null);
 
-/** Whether a document, or what is in a shadow root, has a secret field, in its frames of the same origin, too; nested roots are not looked into. */
-function hasSecretField(root: ParentNode): boolean {
-  for (const element of root.querySelectorAll('input, iframe, frame')) {
-    if (isSecretField(element, element.localName)) return true;
-    const inner = element.localName === 'input' ? null : frameBody(element);
-    if (inner !== null && hasSecretField(inner)) return true;
-  }
-  return false;
-}
-
 /** The kept attributes as they are written; null where people edit what is in the element. */
 function attributesOf(element: Element): string | null {
   if (!element.hasAttributes()) return '';
@@ -121,24 +112,41 @@ function attributesOf(element: Element): string | null {
   return text;
 }
 
+/** What a written page has at most; of what is more there are end tags alone. */
+export interface Limits {
+  /** UTF-16 units, escapes as they are written. */
+  units: number;
+  elements: number;
+  /** Elements, texts and escapes: parsers make a text of each. Nodes that are not written count, too: a page may grow without an end. */
+  nodes: number;
+}
+
 class Writer {
   #html = '';
+  #elements = 0;
+  #nodes = 0;
   cut = false;
   secretField = false;
-  readonly #limit: number;
+  readonly #limits: Limits;
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(limits: Limits) {
+    this.#limits = limits;
   }
 
   get done(): boolean {
     return this.cut || this.secretField;
   }
 
-  /** Text that is left out as a whole where there is no room for it. */
+  /** A node is come to. */
+  node(): void {
+    if (++this.#nodes > this.#limits.nodes) this.cut = true;
+  }
+
+  /** A start tag, which is left out as a whole where there is no room for it. */
   markup(text: string): void {
     if (this.done) return;
-    if (this.#html.length + text.length > this.#limit) this.cut = true;
+    if (++this.#elements > this.#limits.elements || this.#html.length + text.length > this.#limits.units)
+      this.cut = true;
     else this.#html += text;
   }
 
@@ -146,7 +154,9 @@ class Writer {
   text(text: string): void {
     if (this.done) return;
     const escaped = escapeText(text);
-    const room = this.#limit - this.#html.length;
+    // Each escape is three to four units longer than what it is for.
+    this.#nodes += (escaped.length - text.length) / 3;
+    const room = this.#limits.units - this.#html.length;
     if (escaped.length <= room) this.#html += escaped;
     else {
       this.#html += escaped.slice(0, room).replace(/&[a-z]{0,4}$/, '');
@@ -182,8 +192,9 @@ function writtenName(name: string, depth: number): string {
   return name === 'slot' ? 'span' : name;
 }
 
-/** Nodes that are still to be dealt with: the children of an element whose start tag is written, or '' where it is too deep; with null, elements whose roots are looked into. */
+/** Nodes that are still to be dealt with: the children of an element whose start tag is written, or elements that are looked at alone. */
 interface Work {
+  /** The name of the element's end tag, or '' where it is too deep for one. Null: look for secret fields in these, their roots and frames. */
   tag: string | null;
   nodes: ArrayLike<Node>;
   at: number;
@@ -193,22 +204,29 @@ interface Work {
   of: Element | null;
   /** It has a closed root, in which its text may have no place. */
   isClosed: boolean;
+  /** Which elements of frames are looked at. */
+  which: string;
 }
 
-const lookInto = (elements: ParentNode): Work => ({
+const every = '*';
+/** In a document, but not in its shadow roots: where most of them are, and found at once. */
+const fieldsAndFrames = 'input, iframe, frame';
+
+const lookInto = (elements: ParentNode, which = every): Work => ({
   tag: null,
-  nodes: elements.querySelectorAll('*'),
+  nodes: elements.querySelectorAll(which),
   at: 0,
   muted: true,
   of: null,
   isClosed: false,
+  which,
 });
 
-/** Look for secret fields in a closed root, or in what is not shown, and leave what is below it to be looked into. */
-function look(inner: ParentNode | null, out: Writer, work: Work[]): void {
-  if (inner === null) return;
-  if (hasSecretField(inner)) out.secretField = true;
-  else work.push(lookInto(inner));
+/** Look at an element that is not written, and leave its root or frame to be looked into. */
+function look(element: Element, name: string, root: ShadowRoot | null, which: string, out: Writer, work: Work[]): void {
+  if (isSecretField(element, name)) out.secretField = true;
+  const inner = root ?? frameOf(element, name);
+  if (inner !== null) work.push(lookInto(inner, which));
 }
 
 /** Whether an element without a box, of which `display: contents` makes its children take the place, is shown in its parent. */
@@ -224,7 +242,7 @@ function begin(given: Element, out: Writer, rootOf: RootOf, work: Work[]): void 
   const isThere = isVisible || (!isFrame(name) && isShownIn(work.at(-1)?.of ?? null, given));
   const attributes = skipped.has(name) || !isThere ? null : attributesOf(element);
   if (attributes === null) {
-    look(root ?? frameOf(element, name), out, work);
+    look(element, name, root, every, out, work);
     if (element.firstElementChild !== null) work.push(lookInto(element));
     return;
   }
@@ -234,10 +252,18 @@ function begin(given: Element, out: Writer, rootOf: RootOf, work: Work[]): void 
   if (tag !== '') out.markup(`<${tag}${isInvisible ? '' : attributes}>`);
   if (!out.cut && !voidElements.has(name)) {
     const nodes = childrenOf(element, name, root);
-    work.push({ tag, nodes, at: 0, muted: isInvisible || null, of: given, isClosed: root?.mode === 'closed' });
+    work.push({
+      tag,
+      nodes,
+      at: 0,
+      muted: isInvisible || null,
+      of: given,
+      isClosed: root?.mode === 'closed',
+      which: every,
+    });
   }
-  if (root?.mode === 'closed') look(root, out, work);
-  else if (root !== null && hasSecretField(root)) out.secretField = true;
+  if (root?.mode === 'closed') work.push(lookInto(root));
+  else if (isSecretField(element, name)) out.secretField = true;
 }
 
 /** Write text, if it is shown. */
@@ -261,6 +287,7 @@ function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
       work.pop();
       continue;
     }
+    if (last.tag !== null) out.node();
     const { nodeType } = node;
     if (nodeType === 3) writeText(node, last, out);
     // A form may have a field of the name.
@@ -269,7 +296,7 @@ function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
       else {
         const element = withoutNames(node as Element);
         const name = element.localName;
-        look(mayHaveRoot(name) ? rootOf(element) : frameOf(element, name), out, work);
+        look(element, name, mayHaveRoot(name) ? rootOf(element) : null, last.which, out, work);
       }
     }
     if (++nodes % nodesAStep === 0) yield;
@@ -281,7 +308,8 @@ function writeHead(document: Document, out: Writer): void {
   out.markup('<head><meta charset="utf-8"><title>');
   out.text(document.title);
   out.end('title');
-  for (const meta of document.querySelectorAll('meta[name], meta[property], meta[itemprop]')) {
+  const metas = document.querySelectorAll('meta[name], meta[property], meta[itemprop]');
+  for (const meta of Array.from(metas).slice(0, mostMetas)) {
     if (!/csrf|token|nonce|verification/i.test(meta.getAttribute('name') ?? ''))
       out.markup(`<meta${attributesOf(meta) ?? ''}>`);
   }
@@ -292,28 +320,27 @@ function writeHead(document: Document, out: Writer): void {
 
 /**
  * Write a document, interruptible at each step of the generator.
- * Units: `limit` in UTF-16 units, beyond which there are end tags alone. Escapes count once they are made.
  * Errors: none; a page that changes meanwhile is written as each part is when it is reached, and who calls compares the address.
  */
 export function* serialize(
   document: Document,
-  limit: number,
+  limits: Limits,
   rootOf: RootOf = ({ shadowRoot }) => shadowRoot,
 ): Generator<void, Serialized> {
-  const out = new Writer(limit);
+  const out = new Writer(limits);
   const page = withoutNames(document);
   const lang = page.documentElement?.getAttribute('lang');
   out.markup(`<!doctype html><html${lang ? ` lang="${escapeValue(lang.slice(0, 50))}"` : ''}>`);
   writeHead(page, out);
   const { body } = page;
-  out.secretField = hasSecretField(page);
+  yield* finish([lookInto(page, fieldsAndFrames)], out, rootOf);
   if (body !== null && !out.secretField) {
     const work: Work[] = [];
     begin(body, out, rootOf, work);
     yield* finish(work, out, rootOf);
     // Behind the cut nothing was looked at, and a field may have come meanwhile.
     if (out.cut) yield* finish([lookInto(body)], out, rootOf);
-    out.secretField ||= hasSecretField(page);
+    yield* finish([lookInto(page, fieldsAndFrames)], out, rootOf);
   }
   out.end('html');
   return { html: out.secretField ? '' : out.toString(), cut: out.cut, secretField: out.secretField };
