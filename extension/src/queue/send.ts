@@ -46,50 +46,63 @@ const told: Record<Problem['problem'], NonNullable<SendState['problem']>['kind']
   invalid: 'failing',
 };
 
+/** After so many failures in a row pages are sent one by one: one of them may be at fault. */
+const failuresOfAll = 2;
+/** Of a run, pages that are sent so: those of a batch. */
+const mostOneByOne = 20;
+
 /** Run until the queue is empty (null), or to the state that says why not and until when. */
 export async function sendQueue(dependencies: SendDependencies): Promise<SendState | null> {
   const { database, now, imports } = dependencies;
   const state = (await getMeta(database, 'send')) ?? noSendState;
   if (state.notBefore > now()) return state;
+  let oneByOne = state.failures >= failuresOfAll ? mostOneByOne : 0;
   for (;;) {
     const batch = await nextBatch(database, { imports });
     if (batch.length === 0) return null;
-    const failed = await sendBatch(dependencies, batch);
-    if (failed !== null) return failed;
+    const problem = await (oneByOne-- > 0 ? sendFirst(dependencies, batch) : sendBatch(dependencies, batch));
+    if (problem !== null) return fail(dependencies, problem);
   }
 }
 
-async function sendBatch(dependencies: SendDependencies, batch: BatchItem[]): Promise<SendState | null> {
-  const { database, client, now } = dependencies;
+/** Send the first page alone. Where the service fails, and takes another, that page is set aside. */
+async function sendFirst(dependencies: SendDependencies, [first, ...others]: BatchItem[]): Promise<Problem | null> {
+  const { random } = dependencies;
+  const problem = await sendBatch(dependencies, [first]);
+  if (problem?.problem !== 'failing' || others.length === 0) return problem;
+  // Any: the next one may be at fault, too.
+  const other = others[Math.min(others.length - 1, Math.floor(random() * others.length))];
+  const again = await sendBatch(dependencies, [other]);
+  if (again !== null) return again;
+  await refuse(dependencies, first, `the service takes other pages, and not this one: ${problem.detail}`);
+  return null;
+}
+
+async function sendBatch(dependencies: SendDependencies, batch: BatchItem[]): Promise<Problem | null> {
+  const { client } = dependencies;
   const answer = await client.ingest(batch.map(ingestItemOf));
   if (answer.problem === null) return settleResults(dependencies, batch, answer.body.results);
-  if (answer.problem === 'too_large' || answer.problem === 'invalid') {
-    if (batch.length > 1) {
-      // One of them is at fault; the others are not to suffer.
-      const half = batch.length >> 1;
-      return (
-        (await sendBatch(dependencies, batch.slice(0, half))) ?? (await sendBatch(dependencies, batch.slice(half)))
-      );
-    }
-    await settle(database, [{ id: batch[0].item.id, fate: { to: 'refused', reason: answer.detail } }], now());
-    return null;
+  if (answer.problem !== 'too_large' && answer.problem !== 'invalid') return answer;
+  if (batch.length > 1) {
+    // One of them is at fault; the others are not to suffer.
+    const half = batch.length >> 1;
+    return (await sendBatch(dependencies, batch.slice(0, half))) ?? (await sendBatch(dependencies, batch.slice(half)));
   }
-  return fail(dependencies, answer);
+  await refuse(dependencies, batch[0], answer.detail);
+  return null;
 }
+
+const refuse = ({ database, now }: SendDependencies, { item }: BatchItem, reason: string): Promise<void> =>
+  settle(database, [{ id: item.id, fate: { to: 'refused', reason } }], now());
 
 async function settleResults(
   dependencies: SendDependencies,
   batch: BatchItem[],
   results: IngestBatchResult[],
-): Promise<SendState | null> {
+): Promise<Problem | null> {
   const { database, now } = dependencies;
-  if (!Array.isArray(results) || results.length !== batch.length) {
-    return fail(dependencies, {
-      problem: 'failing',
-      detail: 'the answer has not a result for each page',
-      retryAfterMs: null,
-    });
-  }
+  if (!Array.isArray(results) || results.length !== batch.length)
+    return { problem: 'failing', detail: 'the answer has not a result for each page', retryAfterMs: null };
   const fates = batch.map(({ item }, at) => ({ id: item.id, fate: fateOf(results[at]) }));
   await settle(database, fates, now());
   return null;

@@ -231,6 +231,36 @@ test('a page that is too large or invalid is set aside with its reason, and the 
   assert.equal(service.visits.size, 9);
 });
 
+test('a page on which the service fails is set aside once it takes others, wherever it stands; where it takes none, all wait', async () => {
+  for (const at of [0, 7, 24]) {
+    const database = await openOne();
+    const service = new FakeService();
+    for (let number = 0; number < 25; number++)
+      await enqueue(database, pageNo(number, { units: number === at ? 90 : 10 }), room);
+    const failing = { problem: 'failing', detail: 'internal error', retryAfterMs: null } as const;
+    service.answer = (pages) => (pages.some(({ url }) => url === pageNo(at).url) ? failing : null);
+    let now = start;
+    for (let run = 0; run < 6; run++) {
+      // Alone it keeps nobody waiting.
+      if (run === 4 && at === 24) await enqueue(database, pageNo(25), room);
+      const state = await sendQueue(sendTo(database, service, now));
+      now = state?.notBefore ?? now;
+    }
+    assert.deepEqual(
+      [await statesOf(database), service.visits.size],
+      [{ refused: 1 }, at === 24 ? 25 : 24],
+      `page ${at}`,
+    );
+    const [{ reason }] = await database.getAll('items');
+    assert.match(reason ?? '', /takes other pages.*internal error/);
+    service.answer = () => failing;
+    for (let number = 30; number < 40; number++) await enqueue(database, pageNo(number), room);
+    for (let run = 0; run < 8; run++) now = (await sendQueue(sendTo(database, service, now)))?.notBefore ?? 0;
+    assert.deepEqual(await statesOf(database), { refused: 1, waiting: 10 });
+    assert.equal((await getMeta(database, 'send'))?.failures, 8);
+  }
+});
+
 test('rejected items are set aside, blacklisted ones go', async () => {
   const database = await openOne();
   const service = new FakeService();
