@@ -7,11 +7,10 @@ import { type BrowserContext, chromium, type Page, type Worker } from 'playwrigh
 import type { CaptureOutcome } from '../../extension/src/messages.ts';
 import type { Connection } from '../../extension/src/settings.ts';
 import { chromiumArgs, chromiumPath } from '../chromium.ts';
-import { type RunningService, type Scope, until } from '../process/service.ts';
+import { patienceMs, type RunningService, type Scope, until } from '../process/service.ts';
 import type { Site } from './site.ts';
 
 const extension = join(import.meta.dirname, '../../dist/extension/chromium');
-const patienceMs = 60_000;
 
 interface Manifest extends Record<`${'' | 'optional_' | 'host_' | 'optional_host_'}permissions`, string[]> {
   default_locale: string;

@@ -289,7 +289,7 @@ export class FirefoxTab {
 
   /** Wait until an expression is true. */
   async until(expression: string): Promise<void> {
-    await until(() => this.evaluate<boolean>(`Boolean(${expression})`), expression, 60_000);
+    await until(() => this.evaluate<boolean>(`Boolean(${expression})`), expression);
   }
 
   /** Type into the input that a label's text begins with. */
