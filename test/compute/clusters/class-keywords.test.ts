@@ -147,3 +147,10 @@ test('no stop word of its language is in a name, alone or before a name', () => 
   assert.deepEqual(words('no', 'Det er ikke fisk'), ['fisk']);
   assert.deepEqual(words('', 'Our herons'), ['Our', 'herons']);
 });
+
+test('a legal form is in no name of a topic, and what stands before it is', () => {
+  const surfaces = termsOf('Apple Inc sued Acme Corp and Beta Ltd. Corporate law, in corpora.', 'en').map(
+    (term) => term.surface,
+  );
+  assert.deepEqual(surfaces, ['Apple', 'sued', 'Acme', 'Beta', 'Corporate', 'law', 'corpora']);
+});
