@@ -9,7 +9,7 @@ import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import type { KnownModel } from '../domain/known-models.ts';
 import { localProvider } from '../domain/model.ts';
-import { isPaid, usualAddressOf } from '../domain/usual-address.ts';
+import { isPaid, ollamaProvider, usualAddressOf } from '../domain/usual-address.ts';
 import { transformersPackage, transformersProvider } from '../providers/transformers.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { bytesText, plain } from './terminal.ts';
@@ -51,12 +51,11 @@ export interface WantedModel {
   does: KnownModel['does'];
 }
 
-const ollama = 'ollama';
 const tei = 'tei';
 /** A provider that is there says so at once, ms. */
 const lookTimeoutMs = 5000;
 /** Bytes of a parameter in what each provider has of a model; a reranker in the process is of a byte each (`reranker.dtype`). */
-const bytesPerParameter = { [ollama]: 2, [transformersProvider]: 4 };
+const bytesPerParameter = { [ollamaProvider]: 2, [transformersProvider]: 4 };
 /** Of one line of Ollama's answers. */
 const maxLine = 65_536;
 
@@ -81,7 +80,7 @@ export async function findSource(
     return missing(...(isHere ? serverOf(wanted) : []), { detail, next: toSet(`${variable}=${exampleAddress}`) });
   }
   if (!isHere || isPaid(provider)) return { state: 'there', detail: `${provider} at ${base_url}` };
-  return provider === ollama ? ofOllama(wanted, base_url, signal) : atServer(wanted, base_url, signal);
+  return provider === ollamaProvider ? ofOllama(wanted, base_url, signal) : atServer(wanted, base_url, signal);
 }
 
 /** As the command of `serverOf` has it. */

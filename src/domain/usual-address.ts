@@ -1,5 +1,6 @@
 /** Where providers are that everybody finds at one address, so that only what differs has to be set. */
 
+export const ollamaProvider = 'ollama';
 const ollama = 'http://127.0.0.1:11434/v1';
 
 /** They take money and texts, so they are asked only where a key of theirs is set. */
@@ -13,10 +14,10 @@ const withKey: ReadonlyMap<string, string> = new Map([
 export const isPaid = (provider: string): boolean => withKey.has(provider);
 
 /** Providers that are known by name: their address may be set after a model of theirs is registered. */
-export const isNamedProvider = (provider: string): boolean => provider === 'ollama' || isPaid(provider);
+export const isNamedProvider = (provider: string): boolean => provider === ollamaProvider || isPaid(provider);
 
 /** Null: the settings have to say. */
 export function usualAddressOf(provider: string, { hasKey }: { hasKey: boolean }): string | null {
-  if (provider === 'ollama') return ollama;
+  if (provider === ollamaProvider) return ollama;
   return hasKey ? (withKey.get(provider) ?? null) : null;
 }

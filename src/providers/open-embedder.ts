@@ -6,6 +6,7 @@
  * whole, but for what no tokenizer would take, and where the server refuses them the long ones are cut, and cut again.
  */
 import { nativeDimOf } from '../domain/known-models.ts';
+import { ollamaProvider } from '../domain/usual-address.ts';
 import { batchTexts, cutToTokens } from './batch-texts.ts';
 import { cohereEmbeddings } from './cohere-embeddings.ts';
 import type { Embedder, EmbeddingWire, InputType } from './embedder.ts';
@@ -54,7 +55,7 @@ function wireOf({ endpoint: { provider }, ...model }: EmbedderOptions): Embeddin
   if (provider === 'voyage') return voyageEmbeddings(model);
   if (provider === 'cohere') return cohereEmbeddings(model);
   if (provider === 'jina') return jinaEmbeddings(model);
-  if (provider === 'ollama') return ollamaEmbeddings(model);
+  if (provider === ollamaProvider) return ollamaEmbeddings(model);
   return openAiEmbeddings(model);
 }
 
