@@ -58,4 +58,10 @@ test('results by a reranker are measured beside those by the local one; one that
   tei.modelId = 'BAAI/bge-reranker-base';
   const there = await cli.run(['model', 'try', 'bge-reranker-base', '--yes']);
   assert.match(there.stderr, /^tei: tei at http:\/\/127\.0\.0\.1:\d+\n {2}SERVICE_RERANKER__KIND=api/m);
+  tei.isGone = true;
+  const gone = await cli.run(['model', 'try', 'bge-reranker-base', '--yes']);
+  assert.match(
+    gone.stderr,
+    /^tei: nothing answers at http:\/\/127\.0\.0\.1:\d+\n {2}docker run .*\n {2}SERVICE_RERANKER/m,
+  );
 });
