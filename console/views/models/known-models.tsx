@@ -4,6 +4,7 @@ import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { count } from '../../ui/format.ts';
 import { Fault } from '../../ui/parts.tsx';
+import { Outside, safeUrl } from '../../ui/text.tsx';
 
 const vectorsOf = ({ dim, dims }: KnownModel): string =>
   dim === null ? 'reranker' : [dim, ...dims].map((each) => count(each)).join(', ');
@@ -15,7 +16,7 @@ export function KnownModels() {
       <h2 id="known-models">Worth a look</h2>
       <p class="quiet">
         <code>readback model try NAME</code> brings one, measures it beside the active model on searches and pages of
-        yours, and asks before it switches.
+        yours, and asks before it switches. nDCG@10 is as published, of MTEB or BEIR in English.
       </p>
       <Fault error={error} retry={reload} />
       {data !== undefined && (
@@ -57,11 +58,7 @@ export function KnownModels() {
                   <td>{model.languages}</td>
                   <td>{model.license}</td>
                   <td class="number">
-                    {model.score !== null && (
-                      <a href={model.score.source} rel="noreferrer" target="_blank" title={model.score.benchmark}>
-                        {model.score.value}
-                      </a>
-                    )}
+                    {model.score !== null && <Outside href={safeUrl(model.score.source)}>{model.score.value}</Outside>}
                   </td>
                 </tr>
               ))}
