@@ -16,6 +16,7 @@ const height = 150;
 const hues = [8, 1, 5, 11, 3, 9];
 const dashes = [[], [6, 4], [2, 3], [10, 4, 2, 4]];
 const dayMs = 86_400_000;
+const hourS = 3600;
 
 export function LineChart({
   label,
@@ -54,6 +55,8 @@ export function LineChart({
           height,
           legend: { show: false },
           cursor: { y: false, drag: { x: false, y: false } },
+          // uPlot gives a single time a thousand days.
+          ...(times.length === 1 && { scales: { x: { range: [times[0] - hourS / 2, times[0] + hourS / 2] } } }),
           series: [
             {},
             ...lines.map((line, at) => {

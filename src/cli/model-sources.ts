@@ -9,7 +9,7 @@ import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import type { KnownModel } from '../domain/known-models.ts';
 import { localProvider } from '../domain/model.ts';
-import { usualAddressOf } from '../providers/provider-settings.ts';
+import { isPaid, ollamaProvider, usualAddressOf } from '../domain/usual-address.ts';
 import { transformersPackage, transformersProvider } from '../providers/transformers.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { bytesText, plain } from './terminal.ts';
@@ -19,8 +19,13 @@ export type ModelSource =
   | { state: 'there'; detail: string }
   /** It can be had; `fetch` brings it, null where the service does so itself when it is first used. */
   | { state: 'fetchable'; detail: string; fetch: PullModel | null }
-  /** `next`: what to do, a command where there is one. */
-  | { state: 'missing'; detail: string; next: string };
+  | { state: 'missing'; lacks: readonly Lack[] };
+
+export interface Lack {
+  detail: string;
+  /** What to do, a command where there is one. */
+  next: string;
+}
 
 /** Told how far it is, bytes. Errors: CliError. */
 export type PullModel = (progress: (done: number, whole: number) => void, signal: AbortSignal) => Promise<void>;
@@ -46,17 +51,15 @@ export interface WantedModel {
   does: KnownModel['does'];
 }
 
-const ollama = 'ollama';
-const paid: readonly string[] = ['openai', 'voyage', 'cohere', 'jina'];
-export const isPaid = (provider: string): boolean => paid.includes(provider);
+const tei = 'tei';
 /** A provider that is there says so at once, ms. */
 const lookTimeoutMs = 5000;
 /** Bytes of a parameter in what each provider has of a model; a reranker in the process is of a byte each (`reranker.dtype`). */
-const bytesPerParameter = { [ollama]: 2, [transformersProvider]: 4 };
+const bytesPerParameter = { [ollamaProvider]: 2, [transformersProvider]: 4 };
 /** Of one line of Ollama's answers. */
 const maxLine = 65_536;
 
-/** `isHere`: the service runs on this machine, with these programs and folders. */
+/** All that lacks, where something does. `isHere`: the service runs on this machine, with these programs and folders. */
 export async function findSource(
   wanted: WantedModel,
   settings: ShownProviders,
@@ -65,48 +68,60 @@ export async function findSource(
   const { provider } = wanted;
   if (provider === localProvider) return { state: 'there', detail: 'built in' };
   if (provider === transformersProvider) return inProcess(wanted, settings, isHere);
-  const address = addressOf(wanted, settings);
-  const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__`;
-  if (isPaid(provider) && address.api_key === null)
-    return missing(`no key for ${provider} is set`, `set ${variable}API_KEY for the service and start it again`);
-  if (address.base_url === null)
-    return missing(
-      `the service does not know where ${provider} is`,
-      `set ${variable}BASE_URL for the service and start it again`,
-    );
-  if (!isHere || isPaid(provider)) return { state: 'there', detail: `${provider} at ${address.base_url}` };
-  return provider === ollama
-    ? ofOllama(wanted, address.base_url, signal)
-    : atServer(provider, address.base_url, signal);
+  const { base_url, api_key } = addressOf(wanted, settings);
+  const toSet = (name: string) => `set ${name} for the service and start it again`;
+  const shared = `SERVICE_PROVIDERS__${provider.toUpperCase()}__`;
+  if (isPaid(provider) && api_key === null)
+    return missing({ detail: `no key for ${provider} is set`, next: toSet(`${shared}API_KEY`) });
+  if (base_url === null) {
+    // A server has one model: rerankers are beside those that embed.
+    const variable = wanted.does === 'reranking' ? 'SERVICE_RERANKER__BASE_URL' : `${shared}BASE_URL`;
+    const detail = `the service does not know where ${provider} is`;
+    return missing(...(isHere ? serverOf(wanted) : []), { detail, next: toSet(`${variable}=${exampleAddress}`) });
+  }
+  if (!isHere || isPaid(provider)) return { state: 'there', detail: `${provider} at ${base_url}` };
+  return provider === ollamaProvider ? ofOllama(wanted, base_url, signal) : atServer(wanted, base_url, signal);
+}
+
+/** As the command of `serverOf` has it. */
+const exampleAddress = 'http://127.0.0.1:8080';
+
+/** Text Embeddings Inference with this model; of another server nobody knows how it is started. Source: its README. */
+function serverOf({ provider, model_name }: WantedModel): Lack[] {
+  if (provider !== tei) return [];
+  const run = 'docker run -p 8080:80 ghcr.io/huggingface/text-embeddings-inference:cpu-1.9';
+  return [{ detail: `it has to run with ${model_name}`, next: `${run} --model-id ${model_name}` }];
 }
 
 function addressOf({ provider, does }: WantedModel, { embedder, reranker, providers }: ShownProviders): Address {
   const part = does === 'reranking' ? reranker : embedder;
   const own = part.provider === provider ? part : null;
   const shared = Object.hasOwn(providers, provider) ? providers[provider] : null;
+  const api_key = own?.api_key ?? shared?.api_key ?? null;
   return {
-    base_url: own?.base_url ?? shared?.base_url ?? usualAddressOf(provider),
-    api_key: own?.api_key ?? shared?.api_key ?? null,
+    base_url: own?.base_url ?? shared?.base_url ?? usualAddressOf(provider, { hasKey: api_key !== null }),
+    api_key,
   };
 }
 
 function inProcess(wanted: WantedModel, { cache_dir }: ShownProviders, isHere: boolean): ModelSource {
   if (!isHere) return { state: 'there', detail: 'in the service' };
+  const { model_name } = wanted;
+  const folder = [model_name, join(cache_dir, 'transformers', model_name)].find((each) => existsSync(each));
+  const fetched = `${sizeOf(wanted)} from huggingface.co to ${cache_dir}`;
   try {
     createRequire(import.meta.url).resolve(transformersPackage);
   } catch {
     const install = `ONNXRUNTIME_NODE_INSTALL=skip npm install ${transformersPackage}`;
-    return missing(`${transformersPackage} is not installed`, `${install}   # 470 MB, where readback is installed`);
+    return missing(
+      { detail: `${transformersPackage} is not installed`, next: `${install}   # 470 MB, where readback is installed` },
+      ...(folder === undefined
+        ? [{ detail: `no files of ${model_name}`, next: `the service fetches ${fetched}` }]
+        : []),
+    );
   }
-  const { model_name } = wanted;
-  if (existsSync(model_name)) return { state: 'there', detail: `in the service, from ${model_name}` };
-  const cached = join(cache_dir, 'transformers', model_name);
-  if (existsSync(cached)) return { state: 'there', detail: `in the service, from ${cached}` };
-  return {
-    state: 'fetchable',
-    detail: `in the service; ${sizeOf(wanted)} from huggingface.co to ${cache_dir}, when it is first used`,
-    fetch: null,
-  };
+  if (folder !== undefined) return { state: 'there', detail: `in the service, from ${folder}` };
+  return { state: 'fetchable', detail: `in the service; ${fetched}, when it is first used`, fetch: null };
 }
 
 async function ofOllama(wanted: WantedModel, baseUrl: string, signal: AbortSignal): Promise<ModelSource> {
@@ -115,18 +130,18 @@ async function ofOllama(wanted: WantedModel, baseUrl: string, signal: AbortSigna
   let version: string;
   let models: readonly { name?: unknown }[];
   try {
-    const look = async (path: string) => {
-      const response = await fetch(root + path, {
-        signal: AbortSignal.any([signal, AbortSignal.timeout(lookTimeoutMs)]),
-      });
-      return (parsedJson(await response.text()) ?? {}) as Record<string, unknown>;
-    };
-    const [{ version: told }, { models: had }] = await Promise.all([look('/api/version'), look('/api/tags')]);
+    const [{ version: told }, { models: had }] = await Promise.all([
+      look(`${root}/api/version`, signal),
+      look(`${root}/api/tags`, signal),
+    ]);
     version = typeof told === 'string' ? ` ${plain(told, 20)}` : '';
     models = Array.isArray(had) ? had : [];
   } catch {
     signal.throwIfAborted();
-    return missing(`no Ollama answers at ${root}`, 'ollama serve   # https://ollama.com/download has it');
+    return missing(
+      { detail: `no Ollama answers at ${root}`, next: 'ollama serve   # https://ollama.com/download has it' },
+      { detail: `it may lack ${model_name}: ${sizeOf(wanted)}`, next: `ollama pull ${model_name}` },
+    );
   }
   const where = `Ollama${version} at ${root}`;
   const called = model_name.includes(':') ? [model_name] : [model_name, `${model_name}:latest`];
@@ -138,16 +153,33 @@ async function ofOllama(wanted: WantedModel, baseUrl: string, signal: AbortSigna
   };
 }
 
-/** Whatever it answers, somebody is there. */
-async function atServer(provider: string, baseUrl: string, signal: AbortSignal): Promise<ModelSource> {
+/** Whatever it answers, somebody is there; Text Embeddings Inference tells which model it has. */
+async function atServer(wanted: WantedModel, baseUrl: string, signal: AbortSignal): Promise<ModelSource> {
+  const { provider, model_name } = wanted;
+  let serves: unknown;
   try {
-    const response = await fetch(baseUrl, { signal: AbortSignal.any([signal, AbortSignal.timeout(lookTimeoutMs)]) });
-    await response.body?.cancel();
-    return { state: 'there', detail: `${provider} at ${baseUrl}` };
+    serves = (await look(`${baseUrl.replace(/\/v1\/?$/, '')}/info`, signal)).model_id;
   } catch {
     signal.throwIfAborted();
-    return missing(`nothing answers at ${baseUrl}`, `start ${provider} there, with this model`);
+    const [start = { next: `start ${provider} there, with ${model_name}` }] = serverOf(wanted);
+    return missing({ detail: `nothing answers at ${baseUrl}`, next: start.next });
   }
+  // A folder says nothing of what is in it.
+  const isOther = typeof serves === 'string' && hubId.test(serves) && serves.toLowerCase() !== model_name.toLowerCase();
+  if (!isOther || provider !== tei) return { state: 'there', detail: `${provider} at ${baseUrl}` };
+  return missing({
+    detail: `at ${baseUrl} is ${plain(serves as string, 100)}`,
+    next: `${serverOf(wanted)[0].next}   # and set its address`,
+  });
+}
+
+const hubId = /^[\w.-]+\/[\w.-]+$/;
+
+/** What a server says of itself; nothing where that is no JSON. Errors: those of fetch. */
+async function look(url: string, signal: AbortSignal): Promise<Record<string, unknown>> {
+  const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(lookTimeoutMs)]) });
+  const told = parsedJson(await response.text());
+  return typeof told === 'object' && told !== null ? (told as Record<string, unknown>) : {};
 }
 
 /**
@@ -206,4 +238,4 @@ function sizeOf({ provider, parameters_millions, does }: WantedModel): string {
   return `about ${bytesText(parameters_millions * 1e6 * bytes)}`;
 }
 
-const missing = (detail: string, next: string): ModelSource => ({ state: 'missing', detail, next });
+const missing = (...lacks: Lack[]): ModelSource => ({ state: 'missing', lacks });

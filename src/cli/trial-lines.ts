@@ -16,7 +16,7 @@ const columns = [
 ] as const;
 const columnsWidth = columns.reduce((sum, [, width]) => sum + width, 0);
 
-/** A head, a row for each arm, and their difference; lines of `width` at most. `names`: what the arms are called. */
+/** A head, a row for each arm, their difference and its interval; lines of `width` at most. `names`: what the arms are called. */
 export function trialLines(
   source: ReplaySource,
   report: ReplayReport,
@@ -43,7 +43,15 @@ export function trialLines(
       cost == null ? '-' : `$${cost.toFixed(2)}`,
     ]);
   };
-  const { ndcg, recall } = report.difference;
+  const { difference, interval } = report;
+  const apart = (first: string, ndcg: number, recall: number) => line(first, [signed(ndcg), signed(recall)]);
+  const bounds =
+    interval == null
+      ? []
+      : [
+          apart('  95 %: from', interval.ndcg.low, interval.recall.low),
+          apart('        to', interval.ndcg.high, interval.recall.high),
+        ];
   return [
     line(
       what,
@@ -51,7 +59,8 @@ export function trialLines(
     ),
     arm('a'),
     arm('b'),
-    line('  difference', [signed(ndcg), signed(recall)]),
+    apart('  difference', difference.ndcg, difference.recall),
+    ...bounds,
   ];
 }
 

@@ -113,15 +113,16 @@ export function openOutside(options: OutsideOptions): Outside {
     module: options.transformersModule ?? transformersPackage,
     cacheDir: settings.cache_dir,
   });
+  const stopping = new AbortController();
   const embedders = openEmbedders({
     settings,
+    stopping: stopping.signal,
     runTransformer: transformers.run,
     ...calls,
     onError: (provider) => metrics.embeddingErrors.inc({ provider }),
   });
 
   const reranker = settings.reranker.kind === 'api' ? rerankerOf(settings, calls, transformers.score) : null;
-  const stopping = new AbortController();
   warmUp(reranker, log, stopping.signal, monotonic);
   return {
     breakers,

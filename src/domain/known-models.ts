@@ -70,7 +70,7 @@ const embedding: readonly Entry[] = [
       transformers: 'Snowflake/snowflake-arctic-embed-m',
       tei: 'Snowflake/snowflake-arctic-embed-m',
     },
-    ...{ dim: 768, max_input_tokens: 512, parameters_millions: 109, languages: 'English', license: 'Apache-2.0' },
+    ...{ dim: 768, max_input_tokens: 512, parameters_millions: 110, languages: 'English', license: 'Apache-2.0' },
     score: mteb(54.9, card('Snowflake/snowflake-arctic-embed-m')),
   },
   {
@@ -178,6 +178,7 @@ const reranking: readonly Entry[] = [
     name: 'bge-reranker-base',
     names: { transformers: 'Xenova/bge-reranker-base', tei: 'BAAI/bge-reranker-base' },
     ...{ max_input_tokens: 512, parameters_millions: 278, languages: 'English, Chinese', license: 'MIT' },
+    score: beir(47.89, card('jinaai/jina-reranker-v1-turbo-en')),
   },
   {
     name: 'jina-reranker-v2',

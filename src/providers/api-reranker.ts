@@ -45,6 +45,10 @@ const wires = {
     maxTexts,
     body: (query, texts) => ({ model, query, documents: texts, top_k: texts.length, truncation: true }),
   }),
+  jina: (model) => ({
+    maxTexts,
+    body: (query, texts) => ({ model, query, documents: texts, top_n: texts.length, return_documents: false }),
+  }),
   others: (model) => ({ maxTexts, body: (query, texts) => ({ model, query, documents: texts, top_n: texts.length }) }),
 } satisfies Record<string, (model: string | undefined) => RerankWire>;
 
@@ -77,9 +81,8 @@ function readScores(answer: unknown, count: number): Float64Array | { problem: s
 
 export function openReranker({ endpoint, model, call, wall }: RerankerOptions): Reranker {
   const { provider } = endpoint;
-  const wire: RerankWire = (provider === 'tei' || provider === 'voyage' ? wires[provider] : wires.others)(
-    model ?? undefined,
-  );
+  const isNamed = provider === 'tei' || provider === 'voyage' || provider === 'jina';
+  const wire: RerankWire = (isNamed ? wires[provider] : wires.others)(model ?? undefined);
   const score = (query: string, texts: readonly string[], options: CallOptions | undefined) => {
     const body = wire.body(query.toWellFormed(), texts);
     const textBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);

@@ -31,4 +31,6 @@ export interface EmbeddingWire {
   body(texts: readonly string[], kind: InputType): object;
   /** Rows as they came (lists of numbers, or base64 of floats) in the order of the texts; null: not such an answer. */
   rows(answer: unknown): readonly unknown[] | null;
+  /** As of JsonRequest. */
+  saysItFailed?(status: number, answer: string): boolean;
 }

@@ -4,6 +4,7 @@
  * that is registered anew or deleted needs no word here.
  */
 import type { EmbeddingModel } from '../domain/model.ts';
+import { isPaid } from '../domain/usual-address.ts';
 import type { Embedder, InputType } from './embedder.ts';
 import { openEmbedder } from './open-embedder.ts';
 import { ProviderError } from './provider-error.ts';
@@ -45,9 +46,17 @@ export interface EmbeddersOptions extends CallSurroundings {
   runTransformer: RunTransformer;
   /** Told of each call that failed for good, retries included; not of calls that the breaker refused or the caller left. */
   onError: (provider: string) => void;
+  /** Ends what nobody waits for. */
+  stopping: AbortSignal;
 }
 
-export function openEmbedders({ settings, runTransformer, onError, ...surroundings }: EmbeddersOptions): Embedders {
+export function openEmbedders({
+  settings,
+  runTransformer,
+  onError,
+  stopping,
+  ...surroundings
+}: EmbeddersOptions): Embedders {
   const calls = new Map<string, ProviderCall>();
   const callsTo = (provider: string): ProviderCall => {
     let call = calls.get(provider);
@@ -76,9 +85,29 @@ export function openEmbedders({ settings, runTransformer, onError, ...surroundin
     }
   };
 
+  const woken = new Set<string>();
+  /**
+   * Ask again for the vector of a query that came too late, and wait. A server that loads its model for the first who asks stops when that one
+   * leaves, as searches do at their deadline: it would never be loaded (Ollama). One call for each model at a time; its vector is dropped.
+   */
+  const wake = (model: ModelOfProvider, text: string) => {
+    const name = `${model.provider}/${model.model_name}`;
+    if (isPaid(model.provider) || model.provider === transformersProvider || woken.has(name)) return;
+    woken.add(name);
+    embed(model, [text], 'query', { signal: stopping })
+      .catch(() => {}) // counted; the next search is told
+      .finally(() => woken.delete(name));
+  };
+
   return {
     async queryVector(model, text, options = {}) {
-      return isBlank(text) ? null : embed(model, [text], 'query', options);
+      if (isBlank(text)) return null;
+      try {
+        return await embed(model, [text], 'query', options);
+      } catch (error) {
+        if (error instanceof ProviderError && error.code === 'timeout') wake(model, text);
+        throw error;
+      }
     },
     async documentVectors(model, texts, signal) {
       const filled = texts.flatMap((text, at) => (isBlank(text) ? [] : [at]));

@@ -1,7 +1,8 @@
 /**
  * Where a provider is and how to prove to it who is asking: what a part of the service (`embedder`, `reranker`) sets for itself,
- * completed by what is set for the provider's name (`providers.<name>`).
+ * completed by what is set for the provider's name (`providers.<name>`), and by its usual address.
  */
+import { usualAddressOf } from '../domain/usual-address.ts';
 
 /** `userinfo` is sent as basic authentication where there is no key; both would need the same header. */
 export interface ProviderCredentials {
@@ -23,13 +24,14 @@ export interface EndpointSource {
 }
 
 /**
- * The endpoint of a provider, or null where no address is set. A user in the shared address goes with that address; a key is
+ * The endpoint of a provider, or null where no address is set and it has no usual one. A user in the shared address goes with that address; a key is
  * shared by itself.
  * Source: docs/settings.md, `embedder.base_url`, `embedder.api_key`, `providers.<name>`.
  */
 export function endpointOf(provider: string, own: EndpointSource, shared: EndpointSource | undefined): Endpoint | null {
   const api_key = own.credentials.api_key ?? shared?.credentials.api_key ?? null;
   const located = own.base_url === null ? shared : own;
-  if (located === undefined || located.base_url === null) return null;
-  return { provider, baseUrl: located.base_url, credentials: { api_key, userinfo: located.credentials.userinfo } };
+  const baseUrl = located?.base_url ?? usualAddressOf(provider, { hasKey: api_key !== null });
+  if (baseUrl === null) return null;
+  return { provider, baseUrl, credentials: { api_key, userinfo: located?.credentials.userinfo ?? null } };
 }

@@ -16,11 +16,12 @@ export interface JsonRequest extends AnswerOptions {
   /** Below the endpoint's address, with a leading slash. */
   path: string;
   body: unknown;
+  /** Whether a provider that refuses says by its answer that it failed itself. */
+  saysItFailed?: ((status: number, answer: string) => boolean) | undefined;
 }
 
 /** A body of any type that is answered in JSON. */
-export interface BytesRequest extends AnswerOptions {
-  path: string;
+export interface BytesRequest extends Omit<JsonRequest, 'body'> {
   body: Uint8Array;
   contentType: string;
 }
@@ -60,7 +61,8 @@ export async function postBytes(endpoint: Endpoint, request: BytesRequest): Prom
     try {
       const response = await responseTo(sending, body);
       answered = true;
-      checkHead(provider, response, request.wall());
+      await checkStatus(provider, response, request);
+      checkType(provider, response);
       const text = await readBody(provider, response, maxBytes);
       whole = true;
       return parsed(provider, text);
@@ -119,17 +121,29 @@ function responseTo(sending: ClientRequest, body: Uint8Array): Promise<IncomingM
 }
 
 function faultOf(status: number): ProviderFault {
-  if (status >= 500) return 'failing';
+  // Text Embeddings Inference answers 424 where its model failed.
+  if (status >= 500 || status === 424) return 'failing';
   if (status === 408 || status === 425 || status === 429) return 'busy';
   if (status === 401 || status === 403) return 'unauthorized';
   return status >= 400 ? 'refused' : 'redirected';
 }
 
-function checkHead(provider: string, { statusCode: status = 0, headers }: IncomingMessage, now: number): void {
-  if (status < 200 || status > 299) {
-    const retryAfterMs = readRetryAfterMs(headers['retry-after'] ?? null, now);
-    throw new ProviderError(provider, faultOf(status), `answered ${status}`, { status, retryAfterMs });
-  }
+async function checkStatus(
+  provider: string,
+  response: IncomingMessage,
+  { saysItFailed, maxBytes, wall }: Pick<BytesRequest, 'saysItFailed' | 'maxBytes' | 'wall'>,
+): Promise<void> {
+  const { statusCode: status = 0, headers } = response;
+  if (status >= 200 && status <= 299) return;
+  const retryAfterMs = readRetryAfterMs(headers['retry-after'] ?? null, wall());
+  const why = status === 404 ? ': no such path, or no such model there' : '';
+  let fault = faultOf(status);
+  if (fault === 'refused' && saysItFailed?.(status, await readBody(provider, response, maxBytes)) === true)
+    fault = 'failing';
+  throw new ProviderError(provider, fault, `answered ${status}${why}`, { status, retryAfterMs });
+}
+
+function checkType(provider: string, { headers }: IncomingMessage): void {
   const type = headers['content-type'] ?? '';
   if (type !== '' && !jsonType.test(type)) throw new ProviderError(provider, 'not_json', 'the answer is not JSON');
   const encoding = headers['content-encoding'] ?? 'identity';

@@ -5,7 +5,7 @@
 import type { EmbeddingWire } from './embedder.ts';
 import { type OpenAiEmbeddingOptions, openAiEmbeddings } from './openai-embeddings.ts';
 
-/** Models that embed queries and passages differently, and can shorten their vectors. */
+/** Models that embed queries and passages differently, and can shorten their vectors and cut their texts. */
 const hasTasks = /jina-embeddings-v[3-9]/i;
 
 export function jinaEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingWire {
@@ -17,7 +17,7 @@ export function jinaEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingWire {
       input: texts,
       embedding_type: 'float',
       ...(hasTasks.test(model)
-        ? { task: kind === 'query' ? 'retrieval.query' : 'retrieval.passage', dimensions: dim }
+        ? { task: kind === 'query' ? 'retrieval.query' : 'retrieval.passage', dimensions: dim, truncate: true }
         : {}),
     }),
   };

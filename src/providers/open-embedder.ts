@@ -1,11 +1,12 @@
 /**
- * Makes the embedder of a provider: `voyage`, `cohere` and `jina` have an API of their own, every other name is a server that speaks
- * OpenAI's. Texts go out in batches, one after the other, each a call of its own with its own retries.
+ * Makes the embedder of a provider: `voyage`, `cohere` and `jina` have an API of their own, `ollama` has errors of its own, every other name is
+ * a server that speaks OpenAI's. Texts go out in batches, one after the other, each a call of its own with its own retries.
  *
  * How many tokens a text has only the model's tokenizer knows, and a text that was cut for nothing is found less. So texts go out
  * whole, but for what no tokenizer would take, and where the server refuses them the long ones are cut, and cut again.
  */
 import { nativeDimOf } from '../domain/known-models.ts';
+import { ollamaProvider } from '../domain/usual-address.ts';
 import { batchTexts, cutToTokens } from './batch-texts.ts';
 import { cohereEmbeddings } from './cohere-embeddings.ts';
 import type { Embedder, EmbeddingWire, InputType } from './embedder.ts';
@@ -13,6 +14,7 @@ import { readRows } from './embedding-rows.ts';
 import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
 import { jinaEmbeddings } from './jina-embeddings.ts';
+import { ollamaEmbeddings } from './ollama-embeddings.ts';
 import { openAiEmbeddings } from './openai-embeddings.ts';
 import { ProviderError } from './provider-error.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
@@ -53,6 +55,7 @@ function wireOf({ endpoint: { provider }, ...model }: EmbedderOptions): Embeddin
   if (provider === 'voyage') return voyageEmbeddings(model);
   if (provider === 'cohere') return cohereEmbeddings(model);
   if (provider === 'jina') return jinaEmbeddings(model);
+  if (provider === ollamaProvider) return ollamaEmbeddings(model);
   return openAiEmbeddings(model);
 }
 
@@ -68,7 +71,8 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
     const body = wire.body(texts, kind);
     const maxBytes = bytesAround + texts.length * dim * bytesPerNumber;
     return call(async (signal) => {
-      const answer = await postJson(endpoint, { path: wire.path, body, maxBytes, signal, wall });
+      const { path, saysItFailed } = wire;
+      const answer = await postJson(endpoint, { path, body, maxBytes, signal, wall, saysItFailed });
       const rows = wire.rows(answer);
       const read =
         rows === null

@@ -1,5 +1,6 @@
 /** What the providers need of the settings, and the calls made of it. The shapes are those of `settings/`, which this folder does not import. */
 import type { BreakerState } from '../domain/breaker-state.ts';
+import { isNamedProvider, isPaid } from '../domain/usual-address.ts';
 import type { Clock } from './clock.ts';
 import { type Endpoint, endpointOf, type ProviderCredentials } from './endpoint.ts';
 import { ProviderError } from './provider-error.ts';
@@ -58,32 +59,21 @@ export function embeddingEndpoint(provider: string, settings: ProviderSettings):
   const own = provider === embedder.provider ? { base_url: embedder.base_url, credentials: secrets.embedder } : unset;
   const endpoint = endpointOf(provider, own, sharedSource(provider, settings));
   if (endpoint !== null) return endpoint;
-  const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL`;
-  throw new ProviderError(provider, 'unconfigured', `no address is set for it: set ${variable}`);
+  const [what, variable] = isPaid(provider) ? ['key', 'API_KEY'] : ['address', 'BASE_URL'];
+  const name = `SERVICE_PROVIDERS__${provider.toUpperCase()}__${variable}`;
+  throw new ProviderError(provider, 'unconfigured', `no ${what} is set for it: set ${name}`);
 }
-
-/** Where a provider is, on the machine of the service, unless the settings say otherwise. */
-const usualAddresses: ReadonlyMap<string, string> = new Map([['ollama', 'http://127.0.0.1:11434/v1']]);
-
-export function usualAddressOf(provider: string): string | null {
-  return usualAddresses.get(provider) ?? null;
-}
-
-/** Providers that are known by name: their address may be set after a model of theirs is registered. */
-const namedProviders: readonly string[] = ['openai', 'voyage', 'cohere', transformersProvider];
 
 /** Whether models of this provider may be registered: it is known by name, or the settings say something of it. */
 export function isKnownProvider(provider: string, settings: ProviderSettings): boolean {
   const isConfigured = provider === settings.embedder.provider || sharedSource(provider, settings) !== undefined;
-  return isConfigured || namedProviders.includes(provider);
+  return isConfigured || provider === transformersProvider || isNamedProvider(provider);
 }
 
-/** What is set under `providers.<name>`, or usual; undefined for nothing. */
+/** What is set under `providers.<name>`; undefined for nothing. */
 export function sharedSource(name: string, { providers, secrets }: ProviderSettings) {
-  const usual = usualAddressOf(name);
-  if (Object.hasOwn(providers, name))
-    return { base_url: providers[name].base_url ?? usual, credentials: secrets.providers[name] };
-  return usual === null ? undefined : { ...unset, base_url: usual };
+  if (!Object.hasOwn(providers, name)) return undefined;
+  return { base_url: providers[name].base_url, credentials: secrets.providers[name] };
 }
 
 /** The calls to one provider for one purpose. */

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { presetKeepParams } from '../compute/web/canonical-url.ts';
 import { defaultLibrary } from '../domain/access.ts';
 import { isLocalDim, localDims, localModelName, localProvider } from '../domain/model.ts';
+import { isPaid, usualAddressOf } from '../domain/usual-address.ts';
 import { readText, type Variable, variableName, variablesOf } from './environment.ts';
 import { innerFaults } from './inner-faults.ts';
 import { metaOf, ruleOf } from './rule.ts';
@@ -85,8 +86,17 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
   const conflicts: Conflict[] = [];
   const { database_url } = settings.cluster;
   const { auth_token, auth_tokens, chunking, data_dir, embedder, libraries, reranker, providers } = settings;
-  const reachable = (baseUrl: string | null, name: string | null): boolean =>
-    baseUrl !== null || (name !== null && Object.hasOwn(providers, name) && providers[name]?.base_url !== null);
+  /** Where nothing says where a provider is: its address, or the key that its usual one is asked with. */
+  const checkReachable = (group: 'embedder' | 'reranker', purpose: string): void => {
+    const { base_url, api_key, provider } = settings[group];
+    const shared = provider !== null && Object.hasOwn(providers, provider) ? providers[provider] : undefined;
+    const hasKey = (api_key ?? shared?.api_key ?? null) !== null;
+    const usual = provider === null ? null : usualAddressOf(provider, { hasKey });
+    if ((base_url ?? shared?.base_url ?? usual) !== null) return;
+    const lacks = provider !== null && isPaid(provider) ? 'api_key' : 'base_url';
+    const about = [variableName([group, lacks]), variableName(['providers', provider ?? '<name>', lacks])];
+    conflicts.push({ about, problem: `${about[0]}: must be set, or ${about[1]}, for ${purpose}` });
+  };
 
   if (chunking.target_tokens > chunking.hard_max_tokens) {
     const [target, max] = [variableName(['chunking', 'target_tokens']), variableName(['chunking', 'hard_max_tokens'])];
@@ -103,17 +113,8 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const problem = `${dim}=${embedder.dim}: must be ${localDims}, for the built-in model`;
     conflicts.push({ about: [dim], problem });
   }
-  if (
-    ![localProvider, 'none', 'transformers'].includes(embedder.provider) &&
-    !reachable(embedder.base_url, embedder.provider)
-  ) {
-    const own = variableName(['embedder', 'base_url']);
-    const shared = variableName(['providers', embedder.provider, 'base_url']);
-    conflicts.push({
-      about: [own, shared],
-      problem: `${own}: must be set, or ${shared}, for an embedder that is not local`,
-    });
-  }
+  if (![localProvider, 'none', 'transformers'].includes(embedder.provider))
+    checkReachable('embedder', 'an embedder that is not local');
   const [tokens, dir] = [variableName(['auth_tokens']), variableName(['libraries', 'dir'])];
   const elsewhere = auth_tokens.find(({ library }) => library !== defaultLibrary);
   if (libraries.dir !== null && auth_token === null && auth_tokens.length === 0) {
@@ -146,11 +147,7 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const model = variableName(['reranker', 'model']);
     const problem = `${model}: must be set, a folder or an id of the hub, for reranker.provider transformers`;
     if (reranker.model === null) conflicts.push({ about: [model], problem });
-  } else if (reranker.kind === 'api' && !reachable(reranker.base_url, reranker.provider)) {
-    const own = variableName(['reranker', 'base_url']);
-    const shared = variableName(['providers', reranker.provider ?? '<name>', 'base_url']);
-    conflicts.push({ about: [own, shared], problem: `${own}: must be set, or ${shared}, for reranker.kind api` });
-  }
+  } else if (reranker.kind === 'api') checkReachable('reranker', 'reranker.kind api');
   return conflicts;
 }
 

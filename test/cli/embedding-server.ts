@@ -1,6 +1,7 @@
 /**
  * A server on loopback that speaks what `readback model try` needs of Ollama (version, tags, pull), OpenAI's `/v1/embeddings`, which both
- * have, and the `/rerank` of Text Embeddings Inference. What a text's vector is, the test says; it may be down, or hold its answers back.
+ * have, and the `/rerank` and `/info` of Text Embeddings Inference. What a text's vector is, the test says; it may be down, or hold its answers
+ * back.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -13,6 +14,8 @@ export class EmbeddingServer {
   embedded = 0;
   /** Names of models that it has; a pull adds one. */
   readonly models: Set<string>;
+  /** Which model it says that it has, as Text Embeddings Inference does. */
+  modelId: string | null = null;
   /** Calls for vectors break. */
   isDown = false;
   /** So does every other. */
@@ -97,6 +100,9 @@ export class EmbeddingServer {
         json({ object: 'list', data, model: body.model });
         return;
       }
+      case '/info':
+        json(this.modelId === null ? {} : { model_id: this.modelId, served_model_name: this.modelId });
+        return;
       case '/rerank':
         json(body.texts.map((text: string, index: number) => ({ index, score: this.scoreOf(body.query, text) })));
         return;

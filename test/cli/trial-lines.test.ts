@@ -13,17 +13,19 @@ const report: ReplayReport = {
   a: arm(0.5, { p50_ms: 4.24, vectors_bytes: 1_200_000, cost_usd_per_1000_pages: 0 }),
   b: arm(0.25, { p50_ms: 123.4, vectors_bytes: 2_400_000_000, cost_usd_per_1000_pages: null }),
   difference: { ndcg: -0.25, reciprocal_rank: 0, recall: 0.0001, recall_candidates: 0 },
-  interval: { ndcg: { low: -0.3, high: -0.2 }, recall: { low: 0, high: 0 } },
+  interval: { ndcg: { low: -0.3, high: -0.2 }, recall: { low: -0.01, high: 0.02 } },
   better: { a: 20, b: 1, neither: 21 },
   agreement: { jaccard_at_k: 1, rbo: 1, kendall_tau: 1, intersection_size: 10 },
 };
 
-test('the table of a trial has both models and their difference, within 80 columns', () => {
+test('the table of a trial has both models, their difference and its interval, within 80 columns', () => {
   assert.deepEqual(trialLines('log', report, { a: 'local-wink-1024', b: 'nomic' }, 80), [
     '42 judged queries  nDCG@10  recall@10      p50   memory  1,000 pages',
     '  local-wink-1024    0.500      1.000   4.2 ms   1.2 MB        $0.00',
     '  nomic              0.250      1.000   123 ms   2.4 GB            -',
     '  difference        -0.250      0.000',
+    '  95 %: from        -0.300     -0.010',
+    '        to          -0.200     +0.020',
   ]);
   const long = trialLines('library', report, { a: 'a'.repeat(90), b: '\x1b[31mred' }, 80);
   assert.ok(

@@ -43,6 +43,7 @@ test('results by a reranker are measured beside those by the local one; one that
   const better = await cli.json<{ verdict: string; switched: boolean; evaluations: unknown[] }>(named);
   assert.deepEqual([better.verdict, better.switched, better.evaluations.length], ['better', false, 1]);
 
+  tei.modelId = 'BAAI/bge-reranker-v2-m3';
   const other = await cli.run(['model', 'try', 'bge-reranker-base', '--yes']);
   assert.equal(other.code, 1);
   assert.match(other.stderr, /^transformers: .* is not installed\n {2}ONNXRUNTIME_NODE_INSTALL=skip npm install/m);
@@ -50,5 +51,17 @@ test('results by a reranker are measured beside those by the local one; one that
     other.stderr,
     /^ {2}SERVICE_RERANKER__KIND=api SERVICE_RERANKER__PROVIDER=transformers SERVICE_RERANKER__MODEL=Xenova\/bge-rer/m,
   );
-  assert.match(other.stderr, /^tei: tei at http:\/\/127\.0\.0\.1:\d+\n {2}SERVICE_RERANKER__KIND=api/m);
+  assert.match(
+    other.stderr,
+    /^tei: at http:\/\/127\.0\.0\.1:\d+ is BAAI\/bge-reranker-v2-m3\n {2}docker run .* --model-id BAAI\/bge-reranker-base /m,
+  );
+  tei.modelId = 'BAAI/bge-reranker-base';
+  const there = await cli.run(['model', 'try', 'bge-reranker-base', '--yes']);
+  assert.match(there.stderr, /^tei: tei at http:\/\/127\.0\.0\.1:\d+\n {2}SERVICE_RERANKER__KIND=api/m);
+  tei.isGone = true;
+  const gone = await cli.run(['model', 'try', 'bge-reranker-base', '--yes']);
+  assert.match(
+    gone.stderr,
+    /^tei: nothing answers at http:\/\/127\.0\.0\.1:\d+\n {2}docker run .*\n {2}SERVICE_RERANKER/m,
+  );
 });

@@ -1,6 +1,7 @@
 /** Models in the console: one of another provider from its registration to its searches, two side by side, and how well searches did over time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { knownModels } from '../../src/domain/known-models.ts';
 import { RunningService, until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { accessibilityFaults, results, searchBox, signedIn, skip, startBrowser } from './browser.ts';
@@ -23,6 +24,12 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await show('#/models');
   await page.getByText('First judge some results').waitFor();
   assert.equal(await page.getByRole('heading', { name: 'Side by side' }).count(), 0, 'one model is beside nothing');
+  const known = page.getByRole('table', { name: 'Known models' });
+  await known.waitFor();
+  assert.equal(await known.locator('tbody tr').count(), knownModels.length);
+  const told = known.locator('tr', { hasText: 'jina-reranker-v2' });
+  await told.getByRole('link', { name: '53.17' }).waitFor();
+  assert.match((await told.textContent()) ?? '', /transformers, jinareranker278 M1,024manyCC-BY-NC-4.0/);
   await page.getByRole('button', { name: 'Register a model' }).click();
   await page.getByLabel('Provider, as it is set').fill('nobody');
   await page.getByLabel('Model', { exact: true }).fill('words-32');
@@ -34,6 +41,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await page.getByRole('button', { name: 'Register', exact: true }).click();
   const row = page.locator('.row', { hasText: 'ollama-words-32-32' });
   await row.getByText('registered').waitFor();
+  await row.getByRole('button', { name: 'Delete' }).waitFor();
 
   await row.getByRole('button', { name: 'Make its vectors…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Make vectors of every passage?' });

@@ -85,7 +85,7 @@ test('Jina is told what a text is, by its own field, where a model knows the dif
   const { body } = lastCall();
   assert.deepEqual(body, {
     ...{ model: 'jina-embeddings-v3', input: ['x', 'y'], embedding_type: 'float' },
-    ...{ task: 'retrieval.query', dimensions: dim },
+    ...{ task: 'retrieval.query', dimensions: dim, truncate: true },
   });
   await jina.embedder.embed(['x'], 'document');
   assert.equal(lastCall().body.task, 'retrieval.passage');
@@ -194,7 +194,7 @@ for (const provider of ['cohere', 'voyage', 'jina', 'tei']) {
     assert.ok(best === 1 || best === 3, `${scores}`);
     const sent = {
       cohere: { model: 'rerank-x', query: 'why cats purr', documents: candidates, top_n: 4 },
-      jina: { model: 'rerank-x', query: 'why cats purr', documents: candidates, top_n: 4 },
+      jina: { model: 'rerank-x', query: 'why cats purr', documents: candidates, top_n: 4, return_documents: false },
       voyage: { model: 'rerank-x', query: 'why cats purr', documents: candidates, top_k: 4, truncation: true },
       tei: { query: 'why cats purr', texts: candidates, truncate: true },
     };
@@ -291,4 +291,8 @@ test('what a part sets for itself is completed by what is set for the provider',
     baseUrl: 'http://own',
     credentials: { api_key: 'k2', userinfo: null },
   });
+  const usual = endpointOf('voyage', none, { base_url: null, credentials: { api_key: 'k2', userinfo: null } });
+  assert.equal(usual?.baseUrl, 'https://api.voyageai.com/v1');
+  assert.equal(endpointOf('voyage', none, none), null, 'who takes money is not asked without a key');
+  assert.equal(endpointOf('ollama', none, undefined)?.baseUrl, 'http://127.0.0.1:11434/v1');
 });

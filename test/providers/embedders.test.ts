@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { systemClock } from '../../src/providers/clock.ts';
+import { type Clock, systemClock } from '../../src/providers/clock.ts';
 import { type Embedders, type ModelOfProvider, openEmbedders } from '../../src/providers/embedders.ts';
 import { embeddingEndpoint } from '../../src/providers/provider-settings.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { runBreakers } from '../actors/system/running-breakers.ts';
 import { type FakeProvider, startFakeProvider, vectorOf } from './fake-provider-server.ts';
+import { HandClock } from './hand-clock.ts';
 
 const dim = 16;
 const apiKey = 'sk-of-the-test';
@@ -21,13 +22,14 @@ interface Opened {
   failed: string[];
 }
 
-function open(env: Record<string, string>): Opened {
+function open(env: Record<string, string>, clock: Clock = systemClock): Opened {
   const settings = readSettings({ SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1', ...env });
-  const { breakers } = runBreakers({ failureThreshold: 2, cooldownMs: 60_000 }, () => systemClock.monotonic());
+  const { breakers } = runBreakers({ failureThreshold: 2, cooldownMs: 60_000 }, () => clock.monotonic());
   const failed: string[] = [];
   const onError = (provider: string) => failed.push(provider);
   const runTransformer = () => Promise.reject(new Error('no transformer is run here'));
-  const parts = { settings, runTransformer, breakers, clock: systemClock, random: Math.random, onError };
+  const { signal: stopping } = new AbortController();
+  const parts = { settings, runTransformer, breakers, clock, random: Math.random, onError, stopping };
   return { embedders: openEmbedders(parts), failed };
 }
 
@@ -121,6 +123,53 @@ test('a query is waited for no longer than its deadline, and leaves with its cal
   await server.idle();
   server.faultOf = () => undefined;
   assert.deepEqual(failed, ['openai']);
+});
+
+test('a model that its server loads for the first query is asked once more, and waited for', async () => {
+  const clock = new HandClock();
+  const { embedders } = open(shared('OLLAMA'), clock);
+  let load = () => {};
+  const loaded = new Promise<void>((resolve) => {
+    load = resolve;
+  });
+  server.faultOf = () => ({ kind: 'late', after: loaded });
+  const earlier = server.calls.length;
+  const asked = () => server.calls.slice(earlier).map(({ body }) => body.input);
+  const late = async (text: string) => {
+    const calls = server.calls.length;
+    const query = assert.rejects(embedders.queryVector(modelAt('ollama'), text, { deadlineMs: 2000 }), {
+      code: 'timeout',
+    });
+    await server.received(calls + 1);
+    await clock.advance(2000);
+    await query;
+  };
+  await late('first');
+  await server.received(earlier + 2);
+  await late('second');
+  assert.deepEqual(asked(), [['first'], ['first'], ['second']]);
+  load();
+  await server.idle();
+  server.faultOf = () => undefined;
+  await clock.advance(60_000); // two that were late have opened the breaker
+  assertNear(await embedders.queryVector(modelAt('ollama'), 'third'), vectorOf('third', dim));
+  assert.deepEqual(asked().slice(3), [['third']]);
+});
+
+test('Ollama says by a message whether a text or its runner was at fault', async () => {
+  const { embedders } = open(shared('OLLAMA'));
+  const ask = () => embedders.documentVectors(modelAt('ollama'), ['text']);
+  const answer = (status: number, message: string) => () => ({ kind: 'status', status, message }) as const;
+  server.faultOf = answer(400, 'the input length exceeds the context length');
+  await assert.rejects(ask(), { code: 'refused', status: 400, message: 'provider ollama: answered 400' });
+  server.faultOf = answer(404, 'model "a-model" not found, try pulling it first');
+  await assert.rejects(ask(), {
+    code: 'refused',
+    message: 'provider ollama: answered 404: no such path, or no such model there',
+  });
+  server.faultOf = answer(400, 'do embedding request: Post "http://127.0.0.1:33967/embedding": EOF');
+  await assert.rejects(ask(), { code: 'failing', status: 400 });
+  server.faultOf = () => undefined;
 });
 
 test('embedder.* is for models of its provider only, and completed by the shared address and key', () => {

@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 import { seededRandom } from '../../src/compute/seeded-random.ts';
 
 export type Fault =
-  | { kind: 'status'; status: number; headers?: Record<string, string> }
+  | { kind: 'status'; status: number; headers?: Record<string, string>; message?: string }
   /** Never answers. */
   | { kind: 'hang' }
   /** The right answer, when that has resolved. */
@@ -135,7 +135,9 @@ async function send(response: ServerResponse, answer: unknown, fault: Fault | un
       response.writeHead(status, json).end(text);
       return;
     case 'status':
-      response.writeHead(fault.status, { ...json, ...fault.headers }).end('{"error": {"message": "secret detail"}}');
+      response
+        .writeHead(fault.status, { ...json, ...fault.headers })
+        .end(JSON.stringify({ error: { message: fault.message ?? 'secret detail' } }));
       return;
     case 'hang':
       return;

@@ -34,6 +34,7 @@ const matrix: [string, Fault, Expected][] = [
     { code: 'busy', calls: 1, breaker: 'closed', status: 429, retryAfterMs: 120_000 },
   ],
   ['500', { kind: 'status', status: 500 }, { code: 'failing', calls: 2, breaker: 'open', status: 500 }],
+  ['424', { kind: 'status', status: 424 }, { code: 'failing', calls: 2, breaker: 'open', status: 424 }],
   ['a hang', { kind: 'hang' }, { code: 'timeout', calls: 2, breaker: 'open' }],
   ['a reset in mid body', { kind: 'reset' }, { code: 'unreachable', calls: 2, breaker: 'open' }],
   ['one byte at a time', { kind: 'drip', everyMs: 20 }, { code: 'timeout', calls: 2, breaker: 'open' }],

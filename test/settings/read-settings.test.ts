@@ -294,6 +294,19 @@ test('a reranker in the service needs a model, and no address', () => {
   assert.equal(readSettings({ ...env, SERVICE_RERANKER__MODEL: '/models/a' }).reranker.model, '/models/a');
 });
 
+test('who is always at one address needs none set, and who takes money a key', () => {
+  readSettings({ SERVICE_EMBEDDER__PROVIDER: 'ollama' });
+  const env = { SERVICE_RERANKER__KIND: 'api', SERVICE_RERANKER__PROVIDER: 'cohere' };
+  assert.deepEqual(problemsOf(env), [
+    'SERVICE_RERANKER__API_KEY: must be set, or SERVICE_PROVIDERS__COHERE__API_KEY, for reranker.kind api',
+  ]);
+  readSettings({ ...env, SERVICE_PROVIDERS__COHERE__API_KEY: 'key' });
+  readSettings({ ...env, SERVICE_RERANKER__BASE_URL: 'http://127.0.0.1:1/v1' });
+  assert.deepEqual(problemsOf({ SERVICE_EMBEDDER__PROVIDER: 'mine' }), [
+    'SERVICE_EMBEDDER__BASE_URL: must be set, or SERVICE_PROVIDERS__MINE__BASE_URL, for an embedder that is not local',
+  ]);
+});
+
 test('the limits of the contract are allowed themselves', () => {
   const env = {
     SERVICE_BIND_PORT: '65535',

@@ -15,6 +15,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Badge, Dialog, Fault, Progress, ViewHead } from '../../ui/parts.tsx';
 import { Compare } from './compare.tsx';
 import { Evaluation } from './evaluation.tsx';
+import { KnownModels } from './known-models.tsx';
 import { RegisterDialog } from './register-dialog.tsx';
 
 const lookAgainMs = 2000;
@@ -48,6 +49,7 @@ export function ModelsView() {
       </ul>
       <Compare models={ready} />
       <Evaluation models={ready} />
+      <KnownModels />
       {isNew && (
         <RegisterDialog
           onClose={() => {
@@ -112,22 +114,22 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
             </button>
           )}
           {status === 'ready' && !is_active && (
-            <>
-              <button
-                type="button"
-                class="button button-small"
-                onClick={() => act(() => call('POST', `${pathOf(id)}/activate`), `${id} answers from now on.`)}
-              >
-                Search by it
-              </button>
-              <button
-                type="button"
-                class="button button-small button-quiet-danger"
-                onClick={() => act(() => call('DELETE', pathOf(id)))}
-              >
-                Delete
-              </button>
-            </>
+            <button
+              type="button"
+              class="button button-small"
+              onClick={() => act(() => call('POST', `${pathOf(id)}/activate`), `${id} answers from now on.`)}
+            >
+              Search by it
+            </button>
+          )}
+          {status !== 'backfilling' && !is_active && (
+            <button
+              type="button"
+              class="button button-small button-quiet-danger"
+              onClick={() => act(() => call('DELETE', pathOf(id)))}
+            >
+              Delete
+            </button>
           )}
         </div>
       )}

@@ -160,7 +160,7 @@ function Table({ replays }: { replays: readonly EvalReplayItem[] }) {
                       {timeOf(updated_at)}
                     </th>
                   )}
-                  <td>
+                  <td class="words">
                     <bdi>{wayOf(report, report[side])}</bdi>
                   </td>
                   <td class="number">{count(report.queries)}</td>

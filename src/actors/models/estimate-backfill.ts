@@ -3,6 +3,7 @@
  * of a trial on stored pages where that costs nothing (docs/models.md, "Estimates"). Nothing is stored.
  */
 import { type BackfillEstimateResponse, type EmbeddingModel, isOutside } from '../../domain/model.ts';
+import { ollamaProvider } from '../../domain/usual-address.ts';
 import { transformersProvider } from '../../providers/transformers.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { countPages, type PageToEmbed, slicesFrom } from './backfill-slices.ts';
@@ -21,14 +22,15 @@ export interface EstimateDependencies {
 
 const tokensPerPrice = 1_000_000;
 
-/** What so many tokens cost with a model, US dollars: nothing where it runs here, null where its price is not set. */
+/** What so many tokens cost with a model, US dollars: nothing where it runs here or nobody is paid, null where its price is not set. */
 export function costOf(
   tokens: number,
   model: Pick<EmbeddingModel, 'provider' | 'model_name'>,
   prices: EstimateDependencies['prices'],
 ): number | null {
   const runsHere = !isOutside(model) || model.provider === transformersProvider;
-  const price = runsHere ? 0 : prices[model.model_name];
+  const unset = model.provider === ollamaProvider ? 0 : undefined;
+  const price = runsHere ? 0 : (prices[model.model_name] ?? unset);
   return price === undefined ? null : (tokens / tokensPerPrice) * price;
 }
 

@@ -157,7 +157,7 @@ export function estimateLines(estimate: BackfillEstimateResponse): string[] {
   const { n_chunks, total_tokens, est_cost_usd, est_duration_s } = estimate;
   return [
     `${counted(n_chunks, 'passage')}, ${counted(total_tokens, 'token')}`,
-    `time  ${est_duration_s === null ? 'not known' : `about ${durationText(est_duration_s)}`}`,
+    `time  ${est_duration_s === null ? 'not known before it runs' : `about ${durationText(est_duration_s)}`}`,
     `cost  ${est_cost_usd === null ? 'not known' : `about $${est_cost_usd.toFixed(2)}`}`,
   ];
 }

@@ -23,9 +23,10 @@ import type {
   ModelInfo,
   ModelListResponse,
 } from '../../domain/model.ts';
+import { isPaid } from '../../domain/usual-address.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
-import { findSource, isPaid, type ModelSource, type ShownProviders } from '../model-sources.ts';
+import { findSource, type Lack, type ModelSource, type ShownProviders } from '../model-sources.ts';
 import { counted } from '../page-lines.ts';
 import { type ServiceClient, UnreachableError } from '../service-client.ts';
 import { bar, bytesText, plain } from '../terminal.ts';
@@ -345,8 +346,8 @@ class Trial {
     const lines = [`the service does not rerank by ${plain(this.#name, 200)}; set for it, and start it again:`];
     for (const [provider, called] of Object.entries(known?.names ?? {})) {
       const source = await this.#sourceOf({ provider, model_name: called }, known, settings);
-      lines.push(`${provider}: ${plain(source.detail, 300)}`);
-      if (source.state === 'missing') lines.push(`  ${plain(source.next, 300)}`);
+      if (source.state === 'missing') lines.push(...lackLines(provider, source.lacks));
+      else lines.push(`${provider}: ${plain(source.detail, 300)}`);
       lines.push(
         `  SERVICE_RERANKER__KIND=api SERVICE_RERANKER__PROVIDER=${provider} SERVICE_RERANKER__MODEL=${called}`,
       );
@@ -401,10 +402,14 @@ const bold = ({ terminal }: Context, text: string) => terminal.style('bold', tex
 
 function lacking(name: string, sources: readonly [string, ModelSource][]): CliError {
   const lines = sources.flatMap(([provider, source]) =>
-    source.state === 'missing' ? [`${provider}: ${plain(source.detail, 300)}`, `  ${plain(source.next, 300)}`] : [],
+    source.state === 'missing' ? lackLines(provider, source.lacks) : [],
   );
-  return new CliError(exitCodes.failed, [`${plain(name, 200)} cannot be had yet:`, ...lines].join('\n'));
+  const choice = sources.length === 1 ? 'it lacks' : 'what lacks, by provider, any of which will do';
+  return new CliError(exitCodes.failed, [`${plain(name, 200)} cannot be had yet: ${choice}`, ...lines].join('\n'));
 }
+
+const lackLines = (provider: string, lacks: readonly Lack[]): string[] =>
+  lacks.flatMap(({ detail, next }) => [`${provider}: ${plain(detail, 300)}`, `  ${plain(next, 300)}`]);
 
 /** What replays are at that are not over. */
 function stateOf(replays: readonly EvalReplayItem[], left: () => string): string {

@@ -1,0 +1,71 @@
+/** Models that are worth a look, with what their makers say of them; nothing is fetched for it. */
+import type { KnownModel, KnownModelsResponse } from '../../../src/domain/known-models.ts';
+import { get } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
+import { count } from '../../ui/format.ts';
+import { Fault } from '../../ui/parts.tsx';
+import { Outside, safeUrl } from '../../ui/text.tsx';
+
+const vectorsOf = ({ dim, dims }: KnownModel): string =>
+  dim === null ? 'reranker' : [dim, ...dims].map((each) => count(each)).join(', ');
+
+export function KnownModels() {
+  const { data, error, reload } = useLoad((signal) => get<KnownModelsResponse>('/v1/models/known', {}, signal), []);
+  return (
+    <section class="block" aria-labelledby="known-models">
+      <h2 id="known-models">Worth a look</h2>
+      <p class="quiet">
+        <code>readback model try NAME</code> brings one, measures it beside the active model on searches and pages of
+        yours, and asks before it switches. nDCG@10 is as published, of MTEB or BEIR in English.
+      </p>
+      <Fault error={error} retry={reload} />
+      {data !== undefined && (
+        <div class="table-scroll">
+          <table class="table">
+            <caption class="hidden">Known models</caption>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">By</th>
+                <th scope="col">Vectors</th>
+                <th scope="col" class="number">
+                  100,000 of them
+                </th>
+                <th scope="col" class="number">
+                  Parameters
+                </th>
+                <th scope="col" class="number">
+                  Tokens
+                </th>
+                <th scope="col">Languages</th>
+                <th scope="col">Licence</th>
+                <th scope="col" class="number">
+                  nDCG@10
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.models.map((model) => (
+                <tr key={model.name}>
+                  <th scope="row">{model.name}</th>
+                  <td>{Object.keys(model.names).join(', ')}</td>
+                  <td>{vectorsOf(model)}</td>
+                  <td class="number">{model.memory_mb !== null && `${count(model.memory_mb)} MB`}</td>
+                  <td class="number">
+                    {model.parameters_millions !== null && `${count(model.parameters_millions)} M`}
+                  </td>
+                  <td class="number">{count(model.max_input_tokens)}</td>
+                  <td>{model.languages}</td>
+                  <td>{model.license}</td>
+                  <td class="number">
+                    {model.score !== null && <Outside href={safeUrl(model.score.source)}>{model.score.value}</Outside>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}

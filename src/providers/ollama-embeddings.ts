@@ -1,0 +1,13 @@
+/**
+ * Embeddings of Ollama, by its `/v1/embeddings`: OpenAI's shape. It cuts long texts itself. Where its runner is gone it answers 400, as it does
+ * where a text cannot be cut to what the model reads; only the message tells them apart.
+ */
+import type { EmbeddingWire } from './embedder.ts';
+import { type OpenAiEmbeddingOptions, openAiEmbeddings } from './openai-embeddings.ts';
+
+/** Of what is wrong with a text. Source: `EmbedHandler` of its server, versions 0.13 to 0.33. */
+const aboutText = /context length|invalid input/i;
+
+export function ollamaEmbeddings(options: OpenAiEmbeddingOptions): EmbeddingWire {
+  return { ...openAiEmbeddings(options), saysItFailed: (status, answer) => status === 400 && !aboutText.test(answer) };
+}
