@@ -16,6 +16,9 @@ export const isPaid = (provider: string): boolean => withKey.has(provider);
 /** Providers that are known by name: their address may be set after a model of theirs is registered. */
 export const isNamedProvider = (provider: string): boolean => provider === ollamaProvider || isPaid(provider);
 
+/** Of those with a usual address, whether texts are reranked there, too. */
+export const isUsualReranker = (provider: string): boolean => isPaid(provider) && provider !== 'openai';
+
 /** Null: the settings have to say. */
 export function usualAddressOf(provider: string, { hasKey }: { hasKey: boolean }): string | null {
   if (provider === ollamaProvider) return ollama;

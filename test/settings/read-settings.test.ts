@@ -302,6 +302,12 @@ test('who is always at one address needs none set, and who takes money a key', (
   ]);
   readSettings({ ...env, SERVICE_PROVIDERS__COHERE__API_KEY: 'key' });
   readSettings({ ...env, SERVICE_RERANKER__BASE_URL: 'http://127.0.0.1:1/v1' });
+  for (const provider of ['openai', 'ollama']) {
+    const key = { [`SERVICE_PROVIDERS__${provider.toUpperCase()}__API_KEY`]: 'key' };
+    assert.deepEqual(problemsOf({ ...env, ...key, SERVICE_RERANKER__PROVIDER: provider }), [
+      `SERVICE_RERANKER__BASE_URL: must be set, or SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL, for reranker.kind api`,
+    ]);
+  }
   assert.deepEqual(problemsOf({ SERVICE_EMBEDDER__PROVIDER: 'mine' }), [
     'SERVICE_EMBEDDER__BASE_URL: must be set, or SERVICE_PROVIDERS__MINE__BASE_URL, for an embedder that is not local',
   ]);
