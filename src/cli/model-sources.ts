@@ -9,7 +9,7 @@ import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import type { KnownModel } from '../domain/known-models.ts';
 import { localProvider } from '../domain/model.ts';
-import { isPaid, ollamaProvider, usualAddressOf } from '../domain/usual-address.ts';
+import { isPaid, makersAddressOf, ollamaProvider, usualAddressOf } from '../domain/usual-address.ts';
 import { transformersPackage, transformersProvider } from '../providers/transformers.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { bytesText, plain } from './terminal.ts';
@@ -71,8 +71,13 @@ export async function findSource(
   const { base_url, api_key } = addressOf(wanted, settings);
   const toSet = (name: string) => `set ${name} for the service and start it again`;
   const shared = `SERVICE_PROVIDERS__${provider.toUpperCase()}__`;
-  if (isPaid(provider) && api_key === null)
-    return missing({ detail: `no key for ${provider} is set`, next: toSet(`${shared}API_KEY`) });
+  if (isPaid(provider) && (api_key === null || base_url === null))
+    return missing(
+      ...(api_key === null ? [{ detail: `no key for ${provider} is set`, next: toSet(`${shared}API_KEY`) }] : []),
+      ...(base_url === null
+        ? [{ detail: 'no address is set', next: toSet(`${shared}BASE_URL=${makersAddressOf(provider)}`) }]
+        : []),
+    );
   if (base_url === null) {
     // A server has one model: rerankers are beside those that embed.
     const variable = wanted.does === 'reranking' ? 'SERVICE_RERANKER__BASE_URL' : `${shared}BASE_URL`;
@@ -97,10 +102,9 @@ function addressOf({ provider, does }: WantedModel, { embedder, reranker, provid
   const part = does === 'reranking' ? reranker : embedder;
   const own = part.provider === provider ? part : null;
   const shared = Object.hasOwn(providers, provider) ? providers[provider] : null;
-  const api_key = own?.api_key ?? shared?.api_key ?? null;
   return {
-    base_url: own?.base_url ?? shared?.base_url ?? usualAddressOf(provider, { hasKey: api_key !== null }),
-    api_key,
+    base_url: own?.base_url ?? shared?.base_url ?? usualAddressOf(provider),
+    api_key: own?.api_key ?? shared?.api_key ?? null,
   };
 }
 
@@ -136,8 +140,11 @@ async function ofOllama(wanted: WantedModel, baseUrl: string, signal: AbortSigna
     ]);
     version = typeof told === 'string' ? ` ${plain(told, 20)}` : '';
     models = Array.isArray(had) ? had : [];
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    // It may want a key, which the service has and this command has not.
+    if (error instanceof NotLetIn)
+      return { state: 'there', detail: `what is at ${root}, which ${error.message} to a look` };
     return missing(
       { detail: `no Ollama answers at ${root}`, next: 'ollama serve   # https://ollama.com/download has it' },
       { detail: `it may lack ${model_name}: ${sizeOf(wanted)}`, next: `ollama pull ${model_name}` },
@@ -159,8 +166,9 @@ async function atServer(wanted: WantedModel, baseUrl: string, signal: AbortSigna
   let serves: unknown;
   try {
     serves = (await look(`${baseUrl.replace(/\/v1\/?$/, '')}/info`, signal)).model_id;
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof NotLetIn) return { state: 'there', detail: `${provider} at ${baseUrl}` };
     const [start = { next: `start ${provider} there, with ${model_name}` }] = serverOf(wanted);
     return missing({ detail: `nothing answers at ${baseUrl}`, next: start.next });
   }
@@ -175,9 +183,13 @@ async function atServer(wanted: WantedModel, baseUrl: string, signal: AbortSigna
 
 const hubId = /^[\w.-]+\/[\w.-]+$/;
 
-/** What a server says of itself; nothing where that is no JSON. Errors: those of fetch. */
+/** Somebody is there who lets nobody look. */
+class NotLetIn extends Error {}
+
+/** What a server says of itself; nothing where that is no JSON. Errors: those of fetch; NotLetIn. */
 async function look(url: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(lookTimeoutMs)]) });
+  if (response.status === 401 || response.status === 403) throw new NotLetIn(`answered ${response.status}`);
   const told = parsedJson(await response.text());
   return typeof told === 'object' && told !== null ? (told as Record<string, unknown>) : {};
 }

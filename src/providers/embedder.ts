@@ -2,6 +2,7 @@
  * An embedder computes vectors at an outside provider. Every adapter gives the same: rows of unit length in the order of the
  * texts, all of them sound, or an error.
  */
+import type { ProviderFault } from './provider-error.ts';
 import type { CallOptions } from './resilient-call.ts';
 
 /** Models embed what is asked and what is searched differently. */
@@ -32,5 +33,5 @@ export interface EmbeddingWire {
   /** Rows as they came (lists of numbers, or base64 of floats) in the order of the texts; null: not such an answer. */
   rows(answer: unknown): readonly unknown[] | null;
   /** As of JsonRequest. */
-  saysItFailed?(status: number, answer: string): boolean;
+  faultOf?(status: number, answer: string): ProviderFault | null;
 }

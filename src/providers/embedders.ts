@@ -4,7 +4,6 @@
  * that is registered anew or deleted needs no word here.
  */
 import type { EmbeddingModel } from '../domain/model.ts';
-import { isPaid } from '../domain/usual-address.ts';
 import type { Embedder, InputType } from './embedder.ts';
 import { openEmbedder } from './open-embedder.ts';
 import { ProviderError } from './provider-error.ts';
@@ -89,10 +88,12 @@ export function openEmbedders({
   /**
    * Ask again for the vector of a query that came too late, and wait. A server that loads its model for the first who asks stops when that one
    * leaves, as searches do at their deadline: it would never be loaded (Ollama). One call for each model at a time; its vector is dropped.
+   * Who is asked with a key may take money for it, and has its models loaded.
    */
   const wake = (model: ModelOfProvider, text: string) => {
     const name = `${model.provider}/${model.model_name}`;
-    if (isPaid(model.provider) || model.provider === transformersProvider || woken.has(name)) return;
+    if (model.provider === transformersProvider || woken.has(name)) return;
+    if (embeddingEndpoint(model.provider, settings).credentials.api_key !== null) return;
     woken.add(name);
     embed(model, [text], 'query', { signal: stopping })
       .catch(() => {}) // counted; the next search is told

@@ -31,7 +31,7 @@ export interface EndpointSource {
 export function endpointOf(provider: string, own: EndpointSource, shared: EndpointSource | undefined): Endpoint | null {
   const api_key = own.credentials.api_key ?? shared?.credentials.api_key ?? null;
   const located = own.base_url === null ? shared : own;
-  const baseUrl = located?.base_url ?? usualAddressOf(provider, { hasKey: api_key !== null });
+  const baseUrl = located?.base_url ?? usualAddressOf(provider);
   if (baseUrl === null) return null;
   return { provider, baseUrl, credentials: { api_key, userinfo: located?.credentials.userinfo ?? null } };
 }

@@ -16,8 +16,8 @@ export interface JsonRequest extends AnswerOptions {
   /** Below the endpoint's address, with a leading slash. */
   path: string;
   body: unknown;
-  /** Whether a provider that refuses says by its answer that it failed itself. */
-  saysItFailed?: ((status: number, answer: string) => boolean) | undefined;
+  /** What is wrong by the answer of a provider whose statuses do not tell; null where they do. */
+  faultOf?: ((status: number, answer: string) => ProviderFault | null) | undefined;
 }
 
 /** A body of any type that is answered in JSON. */
@@ -131,15 +131,14 @@ function faultOf(status: number): ProviderFault {
 async function checkStatus(
   provider: string,
   response: IncomingMessage,
-  { saysItFailed, maxBytes, wall }: Pick<BytesRequest, 'saysItFailed' | 'maxBytes' | 'wall'>,
+  request: Pick<BytesRequest, 'faultOf' | 'maxBytes' | 'wall'>,
 ): Promise<void> {
   const { statusCode: status = 0, headers } = response;
   if (status >= 200 && status <= 299) return;
-  const retryAfterMs = readRetryAfterMs(headers['retry-after'] ?? null, wall());
+  const retryAfterMs = readRetryAfterMs(headers['retry-after'] ?? null, request.wall());
   const why = status === 404 ? ': no such path, or no such model there' : '';
-  let fault = faultOf(status);
-  if (fault === 'refused' && saysItFailed?.(status, await readBody(provider, response, maxBytes)) === true)
-    fault = 'failing';
+  const byAnswer = request.faultOf?.(status, await readBody(provider, response, request.maxBytes)) ?? null;
+  const fault = byAnswer ?? faultOf(status);
   throw new ProviderError(provider, fault, `answered ${status}${why}`, { status, retryAfterMs });
 }
 

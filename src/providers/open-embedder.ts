@@ -69,10 +69,10 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
     callOptions: CallOptions | undefined,
   ): Promise<Float32Array> => {
     const body = wire.body(texts, kind);
-    const maxBytes = bytesAround + texts.length * dim * bytesPerNumber;
+    const maxBytes = bytesAround + texts.length * nativeDimOf(options.model, dim) * bytesPerNumber;
     return call(async (signal) => {
-      const { path, saysItFailed } = wire;
-      const answer = await postJson(endpoint, { path, body, maxBytes, signal, wall, saysItFailed });
+      const { path, faultOf } = wire;
+      const answer = await postJson(endpoint, { path, body, maxBytes, signal, wall, faultOf });
       const rows = wire.rows(answer);
       const read =
         rows === null

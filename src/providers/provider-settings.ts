@@ -1,6 +1,6 @@
 /** What the providers need of the settings, and the calls made of it. The shapes are those of `settings/`, which this folder does not import. */
 import type { BreakerState } from '../domain/breaker-state.ts';
-import { isNamedProvider, isPaid } from '../domain/usual-address.ts';
+import { isNamedProvider } from '../domain/usual-address.ts';
 import type { Clock } from './clock.ts';
 import { type Endpoint, endpointOf, type ProviderCredentials } from './endpoint.ts';
 import { ProviderError } from './provider-error.ts';
@@ -59,9 +59,8 @@ export function embeddingEndpoint(provider: string, settings: ProviderSettings):
   const own = provider === embedder.provider ? { base_url: embedder.base_url, credentials: secrets.embedder } : unset;
   const endpoint = endpointOf(provider, own, sharedSource(provider, settings));
   if (endpoint !== null) return endpoint;
-  const [what, variable] = isPaid(provider) ? ['key', 'API_KEY'] : ['address', 'BASE_URL'];
-  const name = `SERVICE_PROVIDERS__${provider.toUpperCase()}__${variable}`;
-  throw new ProviderError(provider, 'unconfigured', `no ${what} is set for it: set ${name}`);
+  const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL`;
+  throw new ProviderError(provider, 'unconfigured', `no address is set for it: set ${variable}`);
 }
 
 /** Whether models of this provider may be registered: it is known by name, or the settings say something of it. */

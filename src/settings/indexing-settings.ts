@@ -49,7 +49,7 @@ export const embedder = z.object({
   ),
   model: text('wink', 'Name of the model at that provider; `wink` is the built-in one.'),
   base_url: addressOrNone(
-    'Address of the provider; `providers.<name>.base_url` where none, else the usual one of Ollama, or of OpenAI, Voyage, Cohere and Jina with a key.',
+    'Address of the provider; `providers.<name>.base_url` where none, else the usual one of Ollama.',
   ),
   api_key: secretOrNone('Key for it; `providers.<name>.api_key` where none.'),
   dim: integer(1024, 1, 'Length of a vector. The built-in model takes 100, or 200 and more.'),
@@ -69,9 +69,7 @@ export const reranker = z.object({
   provider: textOrNone(
     'Provider for kind `api`, which decides the wire format: `cohere`, `voyage`, `jina`, `tei`, or any other name; `transformers` runs the model in the service.',
   ),
-  base_url: addressOrNone(
-    'Address for kind `api`; `providers.<name>.base_url` where none, else the usual one of Voyage, Cohere and Jina with a key.',
-  ),
+  base_url: addressOrNone('Address for kind `api`; `providers.<name>.base_url` where none.'),
   api_key: secretOrNone('Key for kind `api`; `providers.<name>.api_key` where none.'),
   model: textOrNone(
     'Name of the model for kind `api`; the server’s own where none. With `transformers` a folder, or an id of the hub.',

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { presetKeepParams } from '../compute/web/canonical-url.ts';
 import { defaultLibrary } from '../domain/access.ts';
 import { isLocalDim, localDims, localModelName, localProvider } from '../domain/model.ts';
-import { isPaid, isUsualReranker, usualAddressOf } from '../domain/usual-address.ts';
+import { usualAddressOf } from '../domain/usual-address.ts';
 import { readText, type Variable, variableName, variablesOf } from './environment.ts';
 import { innerFaults } from './inner-faults.ts';
 import { metaOf, ruleOf } from './rule.ts';
@@ -86,16 +86,14 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
   const conflicts: Conflict[] = [];
   const { database_url } = settings.cluster;
   const { auth_token, auth_tokens, chunking, data_dir, embedder, libraries, reranker, providers } = settings;
-  /** Where nothing says where a provider is: its address, or the key that its usual one is asked with. */
   const checkReachable = (group: 'embedder' | 'reranker', purpose: string): void => {
-    const { base_url, api_key, provider } = settings[group];
-    const shared = provider !== null && Object.hasOwn(providers, provider) ? providers[provider] : undefined;
-    const hasKey = (api_key ?? shared?.api_key ?? null) !== null;
-    const isUsual = provider !== null && (group === 'embedder' || isUsualReranker(provider));
-    const usual = isUsual ? usualAddressOf(provider, { hasKey }) : null;
-    if ((base_url ?? shared?.base_url ?? usual) !== null) return;
-    const lacks = isUsual && isPaid(provider) ? 'api_key' : 'base_url';
-    const about = [variableName([group, lacks]), variableName(['providers', provider ?? '<name>', lacks])];
+    const { base_url, provider } = settings[group];
+    const shared = provider !== null && Object.hasOwn(providers, provider) ? providers[provider].base_url : null;
+    const usual = provider !== null && group === 'embedder' ? usualAddressOf(provider) : null;
+    if ((base_url ?? shared ?? usual) !== null) return;
+    const about = [group, `providers.${provider ?? '<name>'}`].map((at) =>
+      variableName([...at.split('.'), 'base_url']),
+    );
     conflicts.push({ about, problem: `${about[0]}: must be set, or ${about[1]}, for ${purpose}` });
   };
 

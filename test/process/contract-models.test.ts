@@ -335,7 +335,7 @@ test('a provider that answers other dimensions, refuses the missing key, or has 
   for (const [changes, says] of [
     [{ model_name: 'liar', dim: dim + 1 }, /^provider ollama: unusable vectors: row 0: length 16 instead of 17$/],
     [{ provider: 'keyed' }, /^provider keyed: answered 401/],
-    [{ provider: 'openai' }, /^provider openai: no key is set for it: set SERVICE_PROVIDERS__OPENAI__API_KEY$/],
+    [{ provider: 'openai' }, /^provider openai: no address is set for it: set SERVICE_PROVIDERS__OPENAI__BASE_URL$/],
   ] as const) {
     const { id } = await register(changes);
     const { started_at, updated_at, last_error, ...failed } = await fill(id);

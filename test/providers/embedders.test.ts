@@ -169,6 +169,8 @@ test('Ollama says by a message whether a text or its runner was at fault', async
   });
   server.faultOf = answer(400, 'do embedding request: Post "http://127.0.0.1:33967/embedding": EOF');
   await assert.rejects(ask(), { code: 'failing', status: 400 });
+  server.faultOf = answer(500, 'failed to encode response: json: unsupported value: NaN');
+  await assert.rejects(ask(), { code: 'bad_answer', status: 500 });
   server.faultOf = () => undefined;
 });
 

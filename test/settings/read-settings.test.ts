@@ -294,22 +294,18 @@ test('a reranker in the service needs a model, and no address', () => {
   assert.equal(readSettings({ ...env, SERVICE_RERANKER__MODEL: '/models/a' }).reranker.model, '/models/a');
 });
 
-test('who is always at one address needs none set, and who takes money a key', () => {
+test('Ollama needs no address as an embedder, and whoever else is asked needs one, whatever key is set', () => {
   readSettings({ SERVICE_EMBEDDER__PROVIDER: 'ollama' });
-  const env = { SERVICE_RERANKER__KIND: 'api', SERVICE_RERANKER__PROVIDER: 'cohere' };
-  assert.deepEqual(problemsOf(env), [
-    'SERVICE_RERANKER__API_KEY: must be set, or SERVICE_PROVIDERS__COHERE__API_KEY, for reranker.kind api',
-  ]);
-  readSettings({ ...env, SERVICE_PROVIDERS__COHERE__API_KEY: 'key' });
-  readSettings({ ...env, SERVICE_RERANKER__BASE_URL: 'http://127.0.0.1:1/v1' });
-  for (const provider of ['openai', 'ollama']) {
-    const key = { [`SERVICE_PROVIDERS__${provider.toUpperCase()}__API_KEY`]: 'key' };
-    assert.deepEqual(problemsOf({ ...env, ...key, SERVICE_RERANKER__PROVIDER: provider }), [
-      `SERVICE_RERANKER__BASE_URL: must be set, or SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL, for reranker.kind api`,
+  for (const provider of ['openai', 'ollama', 'cohere']) {
+    const shared = `SERVICE_PROVIDERS__${provider.toUpperCase()}__`;
+    const env = { SERVICE_RERANKER__KIND: 'api', SERVICE_RERANKER__PROVIDER: provider, [`${shared}API_KEY`]: 'key' };
+    assert.deepEqual(problemsOf(env), [
+      `SERVICE_RERANKER__BASE_URL: must be set, or ${shared}BASE_URL, for reranker.kind api`,
     ]);
+    readSettings({ ...env, [`${shared}BASE_URL`]: 'http://127.0.0.1:1/v1' });
   }
-  assert.deepEqual(problemsOf({ SERVICE_EMBEDDER__PROVIDER: 'mine' }), [
-    'SERVICE_EMBEDDER__BASE_URL: must be set, or SERVICE_PROVIDERS__MINE__BASE_URL, for an embedder that is not local',
+  assert.deepEqual(problemsOf({ SERVICE_EMBEDDER__PROVIDER: 'openai', SERVICE_EMBEDDER__API_KEY: 'key' }), [
+    'SERVICE_EMBEDDER__BASE_URL: must be set, or SERVICE_PROVIDERS__OPENAI__BASE_URL, for an embedder that is not local',
   ]);
 });
 

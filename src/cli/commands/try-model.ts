@@ -109,13 +109,14 @@ class Trial {
     const { settings } = await this.#call<{ settings: ShownProviders }>('GET', '/v1/admin/config');
     const known = knownModels.find(({ name }) => name === this.#name);
     const reranks = settings.reranker.kind === 'api' && settings.reranker.model === this.#name;
-    if (known?.does === 'reranking' || reranks) return this.#tryReranker(known, active, settings);
     try {
+      if (known?.does === 'reranking' || reranks) return await this.#tryReranker(known, active, settings);
       const found = await this.#findModel(models, known, settings);
       if (found.is_active) return this.#answersAlready(found);
       this.#tell(`${bold(this.#context, plain(found.id, 200))} beside ${plain(active.id, 200)}, which answers now`);
       const since = await this.#fill(found);
       const arms = { a: { model: active.id, isLocal: false }, b: { model: found.id }, since };
+      await this.#agreedToPay([active.provider, found.provider, rerankerOf(settings)]);
       const evaluations = await this.#evaluate(arms);
       return await this.#conclude(active, found, evaluations);
     } catch (error) {
@@ -333,6 +334,7 @@ class Trial {
     // A replay does not say by which reranker: one that is over may have been by another.
     const since = new Date(this.#context.now()).toISOString();
     const arms = { a: { model: id, isLocal: true }, b: { model: id }, since };
+    await this.#agreedToPay([active.provider, provider]);
     const evaluations = await this.#evaluate(arms);
     const verdict = commonVerdict(evaluations.map((each) => each.verdict));
     this.#show(evaluations, { a: 'local reranker', b: name });
@@ -372,6 +374,17 @@ class Trial {
   }
 
   /** Go on only where somebody wants it. */
+  /** Where queries, and passages to be reranked, go to somebody who takes money for it. */
+  async #agreedToPay(providers: readonly (string | null)[]): Promise<void> {
+    const paid = [...new Set(providers)].filter((provider) => provider !== null && isPaid(provider));
+    if (paid.length === 0) return;
+    this.#step(
+      'cost',
+      `up to ${this.#args.queries} queries of each kind, and passages to be reranked, go to ${paid.join(' and ')}, which take money`,
+    );
+    await this.#agreed('Send them?', 'nothing was compared');
+  }
+
   async #agreed(question: string, otherwise: string): Promise<void> {
     const { terminal, signal } = this.#context;
     if (!this.#args.yes && !(await terminal.confirm(question, signal))) throw new Declined(otherwise);
@@ -421,3 +434,7 @@ function stateOf(replays: readonly EvalReplayItem[], left: () => string): string
   if (running === undefined) return 'waits for other jobs';
   return running.planned === null ? 'weighing vectors and words' : left();
 }
+
+/** Who reranks searches for money or not; null where that is the service itself. */
+const rerankerOf = ({ reranker }: ShownProviders): string | null =>
+  reranker.kind === 'api' ? reranker.provider : null;
