@@ -1,6 +1,6 @@
 /**
  * Sends what is queued until nothing waits or something is in the way. May be ended at any moment: every step leaves rows from which
- * the next run goes on (docs/extension.md, invariant 2). One run at a time; the caller holds the lock.
+ * the next run goes on (docs/extension.md, invariant 2). One run at a time: the caller sees to that.
  */
 import type { IngestBatchResult } from '../../../src/domain/page.ts';
 import type { IngestItem, Problem, ServiceClient } from '../service/client.ts';
@@ -16,6 +16,8 @@ export interface SendDependencies {
   random: () => number;
   /** Whether what is imported is sent, too. */
   imports: boolean;
+  /** Runs `work`, a batch from the reading of its items to what became of them, while nobody takes items out. */
+  undisturbed: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 const source = 'extension';
@@ -53,7 +55,7 @@ const mostOneByOne = 20;
 
 /** Run until the queue is empty (null), or to the state that says why not and until when. */
 export async function sendQueue(dependencies: SendDependencies): Promise<SendState | null> {
-  const { database, now, random, imports } = dependencies;
+  const { database, now, random, imports, undisturbed } = dependencies;
   const state = (await getMeta(database, 'send')) ?? noSendState;
   const wait = state.notBefore - now();
   // A longer one was noted by a clock that was set back since.
@@ -66,9 +68,12 @@ export async function sendQueue(dependencies: SendDependencies): Promise<SendSta
   };
   for (;;) {
     const alone = oneByOne-- > 0;
-    const batch = await nextBatch(database, { imports }, alone ? firstAndAny : undefined);
-    if (batch.length === 0) return null;
-    const problem = await (alone ? sendFirst(dependencies, batch) : sendBatch(dependencies, batch));
+    const problem = await undisturbed(async () => {
+      const batch = await nextBatch(database, { imports }, alone ? firstAndAny : undefined);
+      if (batch.length === 0) return 'nothing waits';
+      return alone ? sendFirst(dependencies, batch) : sendBatch(dependencies, batch);
+    });
+    if (problem === 'nothing waits') return null;
     if (problem !== null) return fail(dependencies, problem);
   }
 }

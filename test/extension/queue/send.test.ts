@@ -57,7 +57,7 @@ class FakeService {
 }
 
 function sendTo(database: Database, service: Pick<FakeService, 'ingest'>, now = start): SendDependencies {
-  return { database, client: service, now: () => now, random: () => 1, imports: true };
+  return { database, client: service, now: () => now, random: () => 1, imports: true, undisturbed: (work) => work() };
 }
 
 async function statesOf(database: Database): Promise<Record<string, number>> {
@@ -474,7 +474,7 @@ test('while the service is away for a week it is asked at bounded, spread times,
   const database = await openOne();
   const service = new FakeService();
   service.answer = () => ({ problem: 'unreachable', detail: 'nobody is there' });
-  const dependencies = { database, client: service, random: numbersFrom(1), imports: true };
+  const dependencies = { ...sendTo(database, service), random: numbersFrom(1) };
   const week = 7 * 24 * 3600_000;
   const times: number[] = [];
   /** The first tries are with a batch. */
@@ -487,11 +487,7 @@ test('while the service is away for a week it is asked at bounded, spread times,
     assert.equal(state?.problem?.kind, 'unreachable');
     now = state?.notBefore ?? 0;
   }
-  assert.equal(
-    service.requests,
-    2 * times.length - batches,
-    'then a page and another one, which may not be at fault',
-  );
+  assert.equal(service.requests, 2 * times.length - batches, 'then a page and another one, which may not be at fault');
   for (const [at, time] of times.slice(1).entries()) {
     const full = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(20, at));
     const wait = time - times[at];
