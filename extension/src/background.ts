@@ -20,12 +20,11 @@ import {
 } from './messages.ts';
 import { linkToPassage, openLink, readingSuggestions } from './omnibox.ts';
 import {
-  type Database,
   getMeta,
   type ItemState,
+  keepOpen,
   noSendState,
   noTotals,
-  openDatabase,
   putMeta,
   type QueuedItem,
   type SendState,
@@ -45,11 +44,7 @@ const retryMinutes = 0.5;
 const listed = 100;
 const longestTitle = 1000;
 
-let opened: Promise<Database> | undefined;
-const database = (): Promise<Database> => {
-  opened ??= openDatabase();
-  return opened;
-};
+const database = keepOpen();
 
 async function rules(byHand = false): Promise<RuleContext> {
   const [settings, synced] = await Promise.all([readSettings(), database().then((db) => getMeta(db, 'blacklist'))]);
@@ -61,23 +56,25 @@ async function client(): Promise<ServiceClient | null> {
   return connection === null ? null : new ServiceClient(connection);
 }
 
+/** Rings until a run comes to an end, again and again: a run may take longer than the alarm, and be ended then. */
+const keepSending = (): Promise<void> =>
+  chrome.alarms.create('send', { delayInMinutes: retryMinutes, periodInMinutes: retryMinutes });
+
+/** Held while a batch is on its way, and while items are taken out. */
+const undisturbed = <Result>(work: () => Promise<Result>): Promise<Result> => navigator.locks.request('batch', work);
+
 /** Send what waits; whoever comes while it is being sent gets the end of that. */
 async function send(): Promise<SendState | null> {
   return navigator.locks.request('send', async () => {
+    await keepSending();
     const db = await database();
     const service = await client();
-    if (service === null) return null;
-    const running = (await getMeta(db, 'import'))?.status === 'running';
-    // Its alarm stands before anything is begun.
-    await chrome.alarms.create('send', { delayInMinutes: retryMinutes });
     let state: SendState | null = null;
-    for (;;) {
-      if (running) await continueImport(db, browserSources, rules);
+    for (let more = true; more && state === null && service !== null; ) {
+      more = await continueImport(db, browserSources, rules);
       const imports = (await getMeta(db, 'import'))?.status !== 'paused';
-      const dependencies = { database: db, client: service, now: Date.now, random: Math.random, imports };
-      state = await sendQueue(dependencies);
-      const more = (await getMeta(db, 'import'))?.status === 'running' && running;
-      if (state !== null || !more) break;
+      const by = { client: service, now: Date.now, random: Math.random, imports, undisturbed };
+      state = await sendQueue({ database: db, ...by });
     }
     if (state === null) await chrome.alarms.clear('send');
     else await chrome.alarms.create('send', { when: Math.max(state.notBefore, Date.now() + retryMinutes * 60_000) });
@@ -127,7 +124,7 @@ async function captured(page: CapturedPage): Promise<CaptureOutcome> {
     { now: context.now, maxMegabytes: context.settings.queueMegabytes },
   );
   if (outcome === 'queued') {
-    await chrome.alarms.create('send', { delayInMinutes: retryMinutes });
+    await keepSending();
     sendSoon();
   }
   return { outcome };
@@ -231,10 +228,10 @@ async function followEngines(chosen: readonly EngineName[]): Promise<void> {
   });
 }
 
-/** Delete from the queue, between two runs of sending. */
+/** Delete from the queue, between two batches. */
 async function takeOut(matches: (item: QueuedItem) => boolean): Promise<number> {
   const db = await database();
-  return navigator.locks.request('send', () => deleteItems(db, matches));
+  return undisturbed(() => deleteItems(db, matches));
 }
 
 async function forgetHere(target: { url: string } | { domain: string }): Promise<void> {
@@ -344,18 +341,24 @@ chrome.omnibox.onInputEntered.addListener((text, disposition) => {
   else void openSearch(text);
 });
 
+const syncHourly = (): Promise<void> =>
+  chrome.alarms.create('sync', { periodInMinutes: syncMinutes, delayInMinutes: 1 });
+
 chrome.runtime.onInstalled.addListener(({ reason }) => {
   const { getMessage } = chrome.i18n;
   chrome.contextMenus.removeAll(() => {
     chrome.contextMenus.create({ id: 'search', title: getMessage('menu_search'), contexts: ['selection'] });
     chrome.contextMenus.create({ id: 'save', title: getMessage('menu_save'), contexts: ['page'] });
   });
-  void chrome.alarms.create('sync', { periodInMinutes: syncMinutes, delayInMinutes: 1 });
+  void syncHourly();
   void readSettings().then((present) => followEngines(present.engines));
   if (reason === 'install') void chrome.tabs.create({ url: chrome.runtime.getURL('welcome.html') });
 });
 
-chrome.runtime.onStartup.addListener(sendSoon);
+chrome.runtime.onStartup.addListener(() => {
+  void syncHourly(); // Firefox keeps no alarms over its end
+  sendSoon();
+});
 
 chrome.alarms.onAlarm.addListener(({ name }) => {
   if (name === 'send') sendSoon();
@@ -367,6 +370,9 @@ chrome.storage.onChanged.addListener((changes) => {
     // Another service, or another token: what failed before may succeed now.
     void database().then(clearFailures).then(syncRules).then(sendSoon);
   }
-  if (changes.settings !== undefined) void readSettings().then((present) => followEngines(present.engines));
+  if (changes.settings !== undefined) {
+    void readSettings().then((present) => followEngines(present.engines));
+    sendSoon(); // an import stands still while capturing is paused
+  }
   void showState();
 });

@@ -53,8 +53,11 @@ async function stored<Schema extends z.ZodMiniType>(key: string, schema: Schema)
   return parsed.success ? parsed.data : null;
 }
 
+/** Each field by itself: what another version wrote takes no switch and no pause with it. */
 export async function readSettings(): Promise<Settings> {
-  return (await stored('settings', settings)) ?? defaultSettings;
+  const { settings: kept } = await chrome.storage.local.get<{ settings?: Record<string, unknown> }>('settings');
+  const valid = Object.entries(settings.shape).filter(([name, field]) => field.safeParse(kept?.[name]).success);
+  return settings.parse(Object.fromEntries(valid.map(([name]) => [name, kept?.[name]])));
 }
 
 export async function changeSettings(change: Partial<Settings>): Promise<Settings> {

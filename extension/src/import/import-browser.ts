@@ -125,23 +125,35 @@ async function queueEntry(
   return 'queued';
 }
 
-/** Put the next entries into the queue until enough wait, it is paused, or all was seen. */
+/**
+ * Put the next entries into the queue until enough wait, it or all capturing is paused, or all was seen. Where the browser gives none
+ * (people took back what they had allowed), it is paused. Whether it goes on once those were sent.
+ */
 export async function continueImport(
   database: Database,
   sources: BrowserSources,
   rulesAt: () => Promise<RuleContext>,
-): Promise<void> {
+): Promise<boolean> {
   for (;;) {
     const state = await getMeta(database, 'import');
-    if (state?.status !== 'running') return;
+    if (state?.status !== 'running') return false;
+    const rules = await rulesAt();
+    const { pausedUntil } = rules.settings;
+    if (pausedUntil === 'forever' || (pausedUntil ?? 0) > rules.now) return false;
     const waiting = IDBKeyRange.bound(
       ['waiting', rankOf.import, 0],
       ['waiting', rankOf.import, Number.MAX_SAFE_INTEGER],
     );
-    if ((await database.countFromIndex('items', 'order', waiting)) >= mostWaiting) return;
-    if ((await database.count('items')) + chunkSize > maxItems) return;
-    const step = await nextStep(state, sources);
-    const rules = await rulesAt();
+    if ((await database.countFromIndex('items', 'order', waiting)) >= mostWaiting) return true;
+    if ((await database.count('items')) + chunkSize > maxItems) return false;
+    let step: Step | null;
+    try {
+      step = await nextStep(state, sources);
+    } catch (error) {
+      console.warn('the import is paused: the browser gives no history or bookmarks', error);
+      await pauseImport(database, true);
+      return false;
+    }
     await transact(database, async (transaction) => {
       const metas = transaction.objectStore('meta');
       const present = (await metas.get('import')) as ImportState;

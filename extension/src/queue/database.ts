@@ -104,8 +104,24 @@ export type Transaction = IDBPTransaction<ExtensionDatabase, StoreName[], 'readw
 export const noTotals: Totals = { items: 0, units: 0, dropped: 0 };
 export const noSendState: SendState = { failures: 0, notBefore: 0, problem: null };
 
-export function openDatabase(name = 'readback'): Promise<Database> {
+/** The database, opened when it is first asked for, and again after that failed or the browser closed it. */
+export function keepOpen(name?: string): () => Promise<Database> {
+  let opened: Promise<Database> | undefined;
+  const openAgain = () => {
+    opened = undefined;
+  };
+  return () => {
+    if (opened === undefined) {
+      opened = openDatabase(name, openAgain);
+      opened.catch(openAgain);
+    }
+    return opened;
+  };
+}
+
+export function openDatabase(name = 'readback', terminated = () => {}): Promise<Database> {
   return openDB<ExtensionDatabase>(name, 2, {
+    terminated,
     async upgrade(database, before, _, transaction) {
       if (before >= 1) return waitAgain(transaction);
       const items = database.createObjectStore('items', { keyPath: 'id', autoIncrement: true });

@@ -50,22 +50,24 @@ const inState = (state: ItemState, rank?: number): IDBKeyRange =>
     ? IDBKeyRange.bound([state, 0, 0], [state, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
     : IDBKeyRange.bound([state, rank, 0], [state, rank, Number.MAX_SAFE_INTEGER]);
 
-/** Take the text of the oldest waiting items until `units` more fit. */
+/** Take the text of the refused items, then of the waiting ones, the oldest first, until `units` more fit. */
 async function makeRoom(transaction: Transaction, units: number, maxUnits: number): Promise<void> {
   const totals = (await readMeta(transaction.objectStore('meta'), 'totals')) ?? noTotals;
   let excess = totals.units + units - maxUnits;
   if (excess <= 0) return;
   let freed = 0;
-  let cursor = await transaction.objectStore('items').index('order').openCursor(inState('waiting'));
-  while (cursor !== null && excess > 0) {
-    const item = cursor.value;
-    if (item.size > 0) {
-      await transaction.objectStore('bodies').delete(item.id);
-      await cursor.update({ ...item, size: 0, metadata: { ...item.metadata, text_dropped: true } });
-      excess -= item.size;
-      freed += item.size;
+  for (const state of ['refused', 'waiting'] as const) {
+    let cursor = await transaction.objectStore('items').index('order').openCursor(inState(state));
+    while (cursor !== null && excess > 0) {
+      const item = cursor.value;
+      if (item.size > 0) {
+        await transaction.objectStore('bodies').delete(item.id);
+        await cursor.update({ ...item, size: 0, metadata: { ...item.metadata, text_dropped: true } });
+        excess -= item.size;
+        freed += item.size;
+      }
+      cursor = await cursor.continue();
     }
-    cursor = await cursor.continue();
   }
   await addTotals(transaction, { units: -freed });
 }
@@ -94,7 +96,8 @@ export function enqueue(
   return transact(database, async (transaction) => {
     const visits = transaction.objectStore('visits');
     const last = await visits.get(page.canonical);
-    const isSame = last !== undefined && page.visitedAt - last.lastReadAt < sessionMs;
+    // Also where the clock was set back by more than a session.
+    const isSame = last !== undefined && Math.abs(page.visitedAt - last.lastReadAt) < sessionMs;
     if (isSame) {
       await visits.put({ ...last, lastReadAt: Math.max(last.lastReadAt, page.visitedAt) });
       return 'same_visit';
@@ -128,17 +131,28 @@ export interface BatchItem {
   html: string | null;
 }
 
-/** The oldest waiting items, with their texts. */
-export async function nextBatch(database: Database, { imports }: { imports: boolean }): Promise<BatchItem[]> {
+/** The first items whose texts make no more than a request is to hold; one at least. */
+function withinUnits(items: QueuedItem[]): QueuedItem[] {
+  let units = 0;
+  const end = items.findIndex(({ size }, at) => {
+    units += size;
+    return at > 0 && units > batchUnits;
+  });
+  return end < 0 ? items : items.slice(0, end);
+}
+
+/** Those that `choose` takes of the oldest waiting items, one at least, with their texts. */
+export async function nextBatch(
+  database: Database,
+  { imports }: { imports: boolean },
+  choose: (items: QueuedItem[]) => QueuedItem[] = withinUnits,
+): Promise<BatchItem[]> {
   const transaction = database.transaction(['items', 'bodies']);
   const batch: BatchItem[] = [];
-  let units = 0;
   const range = imports ? inState('waiting') : inState('waiting', rankOf.read);
-  for (const item of await transaction.objectStore('items').index('order').getAll(range, batchItems)) {
-    units += item.size;
-    if (batch.length > 0 && units > batchUnits) break;
+  const oldest = await transaction.objectStore('items').index('order').getAll(range, batchItems);
+  for (const item of oldest.length === 0 ? [] : choose(oldest))
     batch.push({ item, html: (await transaction.objectStore('bodies').get(item.id)) ?? null });
-  }
   return batch;
 }
 
@@ -216,13 +230,18 @@ export function retryItem(database: Database, id: number): Promise<void> {
   });
 }
 
-/** Delete items that `matches`; the caller holds the lock of sending, so that none is on its way. Gives how many. */
+/**
+ * Delete items that `matches`, and their visits: read again, the page is queued again. The caller holds the lock of sending, so that
+ * none is on its way. Gives how many.
+ */
 export function deleteItems(database: Database, matches: (item: QueuedItem) => boolean): Promise<number> {
   return transact(database, async (transaction) => {
+    const visits = transaction.objectStore('visits');
     let deleted = 0;
     for (const item of await transaction.objectStore('items').getAll()) {
       if (!matches(item)) continue;
       await removeItem(transaction, item);
+      if ((await visits.get(item.canonical))?.visitedAt === item.visitedAt) await visits.delete(item.canonical);
       deleted++;
     }
     return deleted;

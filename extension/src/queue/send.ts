@@ -1,11 +1,11 @@
 /**
  * Sends what is queued until nothing waits or something is in the way. May be ended at any moment: every step leaves rows from which
- * the next run goes on (docs/extension.md, invariant 2). One run at a time; the caller holds the lock.
+ * the next run goes on (docs/extension.md, invariant 2). One run at a time: the caller sees to that.
  */
 import type { IngestBatchResult } from '../../../src/domain/page.ts';
 import type { IngestItem, Problem, ServiceClient } from '../service/client.ts';
-import { backoffMs } from './backoff.ts';
-import { type Database, getMeta, noSendState, type SendState } from './database.ts';
+import { backoffMs, longestAskedMs } from './backoff.ts';
+import { type Database, getMeta, noSendState, type QueuedItem, type SendState } from './database.ts';
 import { type BatchItem, type Fate, nextBatch, noteFailure, settle } from './queue.ts';
 
 export interface SendDependencies {
@@ -16,6 +16,8 @@ export interface SendDependencies {
   random: () => number;
   /** Whether what is imported is sent, too. */
   imports: boolean;
+  /** Runs `work`, a batch from the reading of its items to what became of them, while nobody takes items out. */
+  undisturbed: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 const source = 'extension';
@@ -53,30 +55,47 @@ const mostOneByOne = 20;
 
 /** Run until the queue is empty (null), or to the state that says why not and until when. */
 export async function sendQueue(dependencies: SendDependencies): Promise<SendState | null> {
-  const { database, now, imports } = dependencies;
+  const { database, now, random, imports, undisturbed } = dependencies;
   const state = (await getMeta(database, 'send')) ?? noSendState;
-  if (state.notBefore > now()) return state;
+  const wait = state.notBefore - now();
+  // A longer one was noted by a clock that was set back since.
+  if (wait > 0 && wait <= longestAskedMs) return state;
   let oneByOne = state.failures >= failuresOfAll ? mostOneByOne : 0;
+  const firstAndAny = ([first, ...others]: QueuedItem[]): QueuedItem[] => {
+    // Any: the next one may be at fault, too.
+    const at = Math.min(others.length - 1, Math.floor(random() * others.length));
+    return [first, ...others.splice(at, 1)];
+  };
   for (;;) {
-    const batch = await nextBatch(database, { imports });
-    if (batch.length === 0) return null;
-    const problem = await (oneByOne-- > 0 ? sendFirst(dependencies, batch) : sendBatch(dependencies, batch));
+    const alone = oneByOne-- > 0;
+    const problem = await undisturbed(async () => {
+      const batch = await nextBatch(database, { imports }, alone ? firstAndAny : undefined);
+      if (batch.length === 0) return 'nothing waits';
+      return alone ? sendFirst(dependencies, batch) : sendBatch(dependencies, batch);
+    });
+    if (problem === 'nothing waits') return null;
     if (problem !== null) return fail(dependencies, problem);
   }
 }
 
-/** Send the first page alone. Where the service fails, and takes another, that page is set aside. */
-async function sendFirst(dependencies: SendDependencies, [first, ...others]: BatchItem[]): Promise<Problem | null> {
-  const { random } = dependencies;
+/** Send the first page alone. Where the service fails or breaks off, takes the other, and fails again, that page is set aside. */
+async function sendFirst(dependencies: SendDependencies, [first, other]: BatchItem[]): Promise<Problem | null> {
+  const { database } = dependencies;
   const problem = await sendBatch(dependencies, [first]);
-  if (problem?.problem !== 'failing' || others.length === 0) return problem;
-  // Any: the next one may be at fault, too.
-  const other = others[Math.min(others.length - 1, Math.floor(random() * others.length))];
-  const again = await sendBatch(dependencies, [other]);
-  if (again !== null) return again;
-  await refuse(dependencies, first, `the service takes other pages, and not this one: ${problem.detail}`);
+  if (!isFault(problem) || other === undefined) return problem;
+  const answer = await sendBatch(dependencies, [other]);
+  if (answer !== null) return answer;
+  // A page that was refused says nothing of those that would be stored.
+  if ((await database.get('items', other.item.id)) !== undefined) return problem;
+  const again = await sendBatch(dependencies, [first]);
+  if (!isFault(again)) return again;
+  await refuse(dependencies, first, `the service takes other pages, and not this one: ${again.detail}`);
   return null;
 }
+
+/** Whether a page may be the reason: the service fails on it, or ends. */
+const isFault = (problem: Problem | null): problem is Problem =>
+  problem?.problem === 'failing' || problem?.problem === 'unreachable';
 
 async function sendBatch(dependencies: SendDependencies, batch: BatchItem[]): Promise<Problem | null> {
   const { client } = dependencies;

@@ -11,7 +11,7 @@ import type { Connection } from '../settings.ts';
 export type Problem =
   /** No answer: whether the request was taken in is not known. */
   | { problem: 'unreachable'; detail: string }
-  /** 5xx: the same. */
+  /** 5xx, and 4xx that say nothing of the pages: the same. */
   | { problem: 'busy' | 'failing' | 'full'; detail: string; retryAfterMs: number | null }
   /** 4xx: nothing was taken in. */
   | { problem: 'unauthorized' | 'forbidden' | 'too_large' | 'invalid' | 'not_found'; detail: string }
@@ -53,7 +53,7 @@ function problemOf(response: Response, body: unknown): Problem {
   if (status === 429) return { problem: 'rate_limited', detail, retryAfterMs: wait };
   if (status === 507) return { problem: 'full', detail, retryAfterMs: wait };
   if (status === 503) return { problem: 'busy', detail, retryAfterMs: wait };
-  return status >= 500 ? { problem: 'failing', detail, retryAfterMs: wait } : { problem: 'invalid', detail };
+  return status === 422 ? { problem: 'invalid', detail } : { problem: 'failing', detail, retryAfterMs: wait };
 }
 
 /** What an answer of a route has at least: lists, texts. */

@@ -15,13 +15,14 @@ export function ImportPanel() {
   const state = useLoaded(() => ask('importState', null), [tick, changes]);
   const overview = useLoaded(() => ask('queueOverview', null), [tick, changes]);
   const changed = () => setChanges((n) => n + 1);
-  const start = async () => {
+  const goOn = async (sources: readonly ImportSource[], begin: () => Promise<unknown>) => {
     // The click is what the browser wants to see: nothing may be waited for before.
-    const granted = await chrome.permissions.request({ permissions: [...chosen] });
+    const granted = await chrome.permissions.request({ permissions: [...sources] });
     setRefused(!granted);
-    if (granted) await ask('startImport', { sources: [...chosen] });
+    if (granted) await begin();
     changed();
   };
+  const start = () => goOn(chosen, () => ask('startImport', { sources: [...chosen] }));
   const toggle = (source: ImportSource) =>
     setChosen(chosen.includes(source) ? chosen.filter((each) => each !== source) : [...chosen, source]);
   return (
@@ -71,7 +72,7 @@ export function ImportPanel() {
             </button>
           )}
           {state.status === 'paused' && (
-            <button type="button" onClick={() => void ask('pauseImport', { paused: false }).then(changed)}>
+            <button type="button" onClick={() => void goOn(state.sources, () => ask('pauseImport', { paused: false }))}>
               {t('resume')}
             </button>
           )}

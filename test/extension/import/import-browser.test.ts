@@ -72,7 +72,7 @@ test('it waits while a thousand wait, pauses, and goes on where it was', async (
   const database = await openOne();
   const sources = historyOf(3000);
   await startImport(database, ['history'], now);
-  await continueImport(database, sources, rules);
+  assert.equal(await continueImport(database, sources, rules), true, 'it goes on once they were sent');
   const waiting = (await queued(database)).length;
   assert.ok(waiting >= 1000 && waiting < 1400, `${waiting}`);
   const { asked } = sources;
@@ -102,4 +102,32 @@ test('many pages of one time do not stop it', async () => {
   await startImport(database, ['history'], now);
   await continueImport(database, sources, rules);
   assert.equal((await getMeta(database, 'import'))?.status, 'done');
+});
+
+test('while capturing is paused it stands still, and goes on after', async () => {
+  const database = await openOne();
+  const sources = historyOf(300);
+  await startImport(database, ['history', 'bookmarks'], now);
+  const before = await getMeta(database, 'import');
+  for (const pausedUntil of ['forever', now + 1] as const) {
+    const paused = async () => ({ ...(await rules()), settings: settings.parse({ pausedUntil }) });
+    assert.equal(await continueImport(database, sources, paused), false);
+    assert.deepEqual(await getMeta(database, 'import'), before);
+  }
+  const over = async () => ({ ...(await rules()), settings: settings.parse({ pausedUntil: now }) });
+  assert.equal(await continueImport(database, sources, over), false, 'all was seen');
+  assert.equal((await getMeta(database, 'import'))?.queued, 301);
+});
+
+test('where the browser gives its history no more, it is paused, and goes on where it was', async () => {
+  const database = await openOne();
+  const sources = historyOf(300);
+  const takenBack = { ...sources, history: async () => Promise.reject(new TypeError('chrome.history is undefined')) };
+  await startImport(database, ['history'], now);
+  const before = await getMeta(database, 'import');
+  assert.equal(await continueImport(database, takenBack, rules), false);
+  assert.deepEqual(await getMeta(database, 'import'), { ...before, status: 'paused' });
+  await pauseImport(database, false);
+  assert.equal(await continueImport(database, sources, rules), false);
+  assert.equal((await getMeta(database, 'import'))?.queued, 300);
 });

@@ -57,7 +57,7 @@ class FakeService {
 }
 
 function sendTo(database: Database, service: Pick<FakeService, 'ingest'>, now = start): SendDependencies {
-  return { database, client: service, now: () => now, random: () => 1, imports: true };
+  return { database, client: service, now: () => now, random: () => 1, imports: true, undisturbed: (work) => work() };
 }
 
 async function statesOf(database: Database): Promise<Record<string, number>> {
@@ -93,6 +93,35 @@ test('a page read again within the session is one visit, and later another', asy
   assert.equal(await again(start + 4 * sessionMs), 'queued');
   await sendQueue(sendTo(database, service));
   assert.deepEqual(service.visits.get('https://example.org/1'), [start, start + 4 * sessionMs]);
+});
+
+test('a clock that was set back makes no page the same visit, and no wait a long one', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  const year = 365 * 24 * 3600_000;
+  const readAt = (at: number) => enqueue(database, pageNo(1, { at }), { ...room, now: at });
+  assert.equal(await readAt(start + year), 'queued');
+  service.answer = () => ({ problem: 'busy', detail: 'not now', retryAfterMs: 24 * 3600_000 });
+  assert.equal((await sendQueue(sendTo(database, service, start + year)))?.notBefore, start + year + 24 * 3600_000);
+  service.answer = null;
+  assert.equal(await readAt(start), 'queued');
+  assert.equal(await readAt(start - sessionMs + 1), 'same_visit', 'by less than a session');
+  await sendQueue(sendTo(database, service, start + year));
+  assert.equal(service.visits.size, 0, 'a day is waited for');
+  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.deepEqual(service.visits.get(pageNo(1).url), [start + year, start]);
+});
+
+test('a page that was taken out is queued when it is saved again, and one whose later visit waits is not', async () => {
+  const database = await openOne();
+  const read = (at: number) => enqueue(database, pageNo(1, { at }), { ...room, now: at });
+  const takeOut = (at: number) => deleteItems(database, ({ visitedAt }) => visitedAt === at);
+  assert.equal(await read(start), 'queued');
+  await takeOut(start);
+  assert.equal(await read(start + 1000), 'queued');
+  assert.equal(await read(start + 1000 + sessionMs), 'queued');
+  await takeOut(start + 1000);
+  assert.equal(await read(start + 2000 + sessionMs), 'same_visit');
 });
 
 class Ended extends Error {}
@@ -237,7 +266,6 @@ test('a page on which the service fails is set aside once it takes others, where
     const service = new FakeService();
     for (let number = 0; number < 25; number++)
       await enqueue(database, pageNo(number, { units: number === at ? 90 : 10 }), room);
-    const failing = { problem: 'failing', detail: 'internal error', retryAfterMs: null } as const;
     service.answer = (pages) => (pages.some(({ url }) => url === pageNo(at).url) ? failing : null);
     let now = start;
     for (let run = 0; run < 6; run++) {
@@ -258,6 +286,86 @@ test('a page on which the service fails is set aside once it takes others, where
     for (let run = 0; run < 8; run++) now = (await sendQueue(sendTo(database, service, now)))?.notBefore ?? 0;
     assert.deepEqual(await statesOf(database), { refused: 1, waiting: 10 });
     assert.equal((await getMeta(database, 'send'))?.failures, 8);
+  }
+});
+
+const failing = { problem: 'failing', detail: 'internal error', retryAfterMs: null } as const;
+const brokenOff = { problem: 'unreachable', detail: 'the connection was reset' } as const;
+
+/** Send in so many runs, each at the time that the one before gave, or fewer where all is sent; drawn from `random`. */
+async function runs(
+  database: Database,
+  service: FakeService,
+  most: number,
+  random: () => number = numbersFrom(7),
+): Promise<void> {
+  let now = start;
+  for (let run = 0; run < most; run++) {
+    const state = await sendQueue({ ...sendTo(database, service, now), random });
+    if (state === null) return;
+    now = state.notBefore;
+  }
+}
+
+const refusedOf = async (database: Database) =>
+  (await database.getAll('items')).filter(({ state }) => state === 'refused').map(({ url }) => url);
+
+test('a large page on which the service fails is set aside though the next one is large, too', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < 22; number++) {
+    const units = [4_000_000, 3_000_000][number] ?? 10;
+    await enqueue(database, pageNo(number, { units }), { ...room, maxMegabytes: 100 });
+  }
+  service.answer = (pages) => (pages.some(({ url }) => url === pageNo(0).url) ? failing : null);
+  await runs(database, service, 10);
+  assert.deepEqual([await refusedOf(database), service.visits.size], [[pageNo(0).url], 21]);
+});
+
+test('a page that makes the service break off is set aside once it takes others', async () => {
+  for (const at of [0, 5]) {
+    const database = await openOne();
+    const service = new FakeService();
+    for (let number = 0; number < 30; number++) await enqueue(database, pageNo(number), room);
+    service.answer = (pages) => (pages.some(({ url }) => url === pageNo(at).url) ? brokenOff : null);
+    await runs(database, service, 20);
+    assert.deepEqual([await refusedOf(database), service.visits.size], [[pageNo(at).url], 29], `page ${at}`);
+    const [{ reason }] = await database.getAll('items');
+    assert.match(reason ?? '', /takes other pages.*connection was reset/);
+  }
+});
+
+test('where the service fails on all that it would store, a page that it refuses says nothing of them', async () => {
+  const rejected = {
+    problem: null,
+    body: { results: [{ outcome: 'rejected', index: 0, detail: 'no host' }] },
+  } as const;
+  for (const refusal of [{ problem: 'invalid', detail: 'no host' } as const, rejected]) {
+    const database = await openOne();
+    const service = new FakeService();
+    for (let number = 0; number < 7; number++) await enqueue(database, pageNo(number), room);
+    service.answer = (pages) =>
+      pages.length === 1 && pages[0].url === pageNo(6).url
+        ? { ...refusal, ...('body' in refusal && { body: { results: [...refusal.body.results] } }) }
+        : failing;
+    await runs(database, service, 12, () => 1);
+    assert.deepEqual(
+      [await refusedOf(database), await statesOf(database)],
+      [[pageNo(6).url], { refused: 1, waiting: 6 }],
+    );
+  }
+});
+
+test('a service that comes back between two requests is told of no page by its failures before', async () => {
+  for (const failure of [failing, brokenOff]) {
+    for (let failures = 0; failures < 8; failures++) {
+      const database = await openOne();
+      const service = new FakeService();
+      for (let number = 0; number < 3; number++) await enqueue(database, pageNo(number), room);
+      service.answer = () => (service.requests <= failures ? failure : null);
+      await runs(database, service, 12);
+      assert.deepEqual([await database.count('items'), service.visits.size], [0, 3], `after ${failures} failures`);
+    }
   }
 });
 
@@ -296,6 +404,23 @@ test('beyond its bound the oldest lose their text, and are handed in by their ad
   assert.deepEqual(
     [...service.bodies.values()].map((body) => body !== undefined),
     [...Array<boolean>(7).fill(false), ...Array<boolean>(5).fill(true)],
+  );
+});
+
+test('refused pages lose their text before waiting ones do', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  const bound = { now: start, maxMegabytes: 1 };
+  for (let number = 0; number < 2; number++) await enqueue(database, pageNo(number, { units: 100_000 }), bound);
+  await enqueue(database, pageNo(2, { units: 200_000 }), bound);
+  service.answer = (pages) =>
+    pages.some(({ url }) => url === pageNo(2).url) ? { problem: 'invalid', detail: 'no' } : null;
+  await sendQueue(sendTo(database, service));
+  for (let number = 3; number < 8; number++) await enqueue(database, pageNo(number, { units: 100_000 }), bound);
+  assert.deepEqual(await getMeta(database, 'totals'), { items: 6, units: 500_000, dropped: 0 });
+  assert.deepEqual(
+    (await database.getAll('items')).map(({ state, size }) => [state, size]),
+    [['refused', 0], ...Array<unknown>(5).fill(['waiting', 100_000])],
   );
 });
 
@@ -349,9 +474,11 @@ test('while the service is away for a week it is asked at bounded, spread times,
   const database = await openOne();
   const service = new FakeService();
   service.answer = () => ({ problem: 'unreachable', detail: 'nobody is there' });
-  const dependencies = { database, client: service, random: numbersFrom(1), imports: true };
+  const dependencies = { ...sendTo(database, service), random: numbersFrom(1) };
   const week = 7 * 24 * 3600_000;
   const times: number[] = [];
+  /** The first tries are with a batch. */
+  const batches = 2;
   for (let now = start; now < start + week; ) {
     // A page is read between two tries. What is known of the tries before is what is stored: a worker lives for one.
     await enqueue(database, pageNo(times.length, { at: now }), { ...room, now });
@@ -360,7 +487,7 @@ test('while the service is away for a week it is asked at bounded, spread times,
     assert.equal(state?.problem?.kind, 'unreachable');
     now = state?.notBefore ?? 0;
   }
-  assert.equal(service.requests, times.length);
+  assert.equal(service.requests, 2 * times.length - batches, 'then a page and another one, which may not be at fault');
   for (const [at, time] of times.slice(1).entries()) {
     const full = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(20, at));
     const wait = time - times[at];

@@ -69,3 +69,24 @@ test('what a service answers is handed on', async (t) => {
     body: { results: [], query_id: 'q' },
   });
 });
+
+test('of the answers that refuse, one says that the pages are invalid', async (t) => {
+  let status = 0;
+  const { address } = await serve(t, (_, response) => response.writeHead(status).end('{"detail":"no"}'));
+  const told: Record<string, string[]> = {};
+  for (status of [400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 425, 429, 431, 500, 502, 503, 504, 507]) {
+    const { problem } = await clientOf(address).ingest([]);
+    told[String(problem)] = [...(told[String(problem)] ?? []), String(status)];
+  }
+  assert.deepEqual(told, {
+    failing: ['400', '405', '408', '409', '415', '425', '431', '500', '502', '504'],
+    unauthorized: ['401'],
+    forbidden: ['403'],
+    not_found: ['404'],
+    too_large: ['413'],
+    invalid: ['422'],
+    rate_limited: ['429'],
+    busy: ['503'],
+    full: ['507'],
+  });
+});
