@@ -163,6 +163,26 @@ const restlessFrames = article(
   </script>`,
 );
 
+/** A login page that becomes another one all the time. */
+const restlessLogin = article(
+  'shrews',
+  `<form><input type="password"></form>${'<p>More.</p>'.repeat(3000)}<script>
+    let n = 0;
+    setInterval(() => history.replaceState(null, '', '/restless-login?n=' + ++n), 40);
+  </script>`,
+);
+
+/** Frames in which people write, as editors make them. */
+const editors = article(
+  'dormice',
+  `<iframe id="design"></iframe><iframe srcdoc="<html contenteditable><body>Typed hazelnuts.</body></html>"></iframe>
+  <iframe srcdoc="<p>Framed beechnuts.</p>"></iframe><script>
+    const edited = document.getElementById('design').contentDocument;
+    edited.body.innerHTML = '<p>Typed chestnuts.</p>';
+    edited.designMode = 'on';
+  </script>`,
+);
+
 /** Evaluate in the world of the extension's content script of a tab, as whoever took it over could. */
 async function besidePage(session: CDPSession, extension: string, expression: string): Promise<unknown> {
   const found = new Promise<number>((resolve) => {
@@ -187,6 +207,12 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
   const service = await RunningService.start(t, withoutEntities);
   const site = await Site.open(t);
   site.pages.set('/overridden', overridden);
+  site.pages.set('/restless-login', restlessLogin);
+  site.pages.set('/editors', editors);
+  for (const name of ['object data', 'embed src']) {
+    const element = `<${name}="/members" type="text/html" width="300" height="300">`;
+    site.pages.set(`/${name.slice(0, 6).trim()}-login`, article('pikas', element));
+  }
   site.pages.set('/restless', restless);
   site.pages.set('/deep', deep);
   site.pages.set('/named', named(''));
@@ -231,7 +257,7 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
   await t.test(
     'nor can it hide a field for a password behind names, or hundreds of thousands of elements',
     async () => {
-      for (const path of ['/named-login', '/many-in-closed-root']) {
+      for (const path of ['/named-login', '/many-in-closed-root', '/object-login', '/embed-login']) {
         await tab.goto(`${news}${path}`);
         await tab.bringToFront();
         const decision = await browser.decisionAt(`${news}${path}`);
@@ -249,6 +275,25 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     assert.deepEqual(await browser.decisionAt(`${news}/long`), { outcome: 'queued' });
     assert.equal(await browser.outcomeAt(`${news}/self-scrolling`), null);
     await itself.close();
+  });
+  await t.test('a page that changes its address by itself makes up no pages that somebody read', async () => {
+    await browser.setOptions({ seconds: 1 });
+    await tab.goto(`${news}/spa/tides`);
+    await tab.bringToFront();
+    assert.deepEqual(await browser.decisionAt(`${news}/spa/tides`), { outcome: 'queued' });
+    const session = await browser.context.newCDPSession(tab);
+    // A minute in which nobody does anything.
+    await besidePage(session, browser.id, '(() => { const { now } = Date; Date.now = () => now() + 60_000; })()');
+    await tab.evaluate('go("moons")');
+    await browser.tabOf(`${news}/spa/moons`);
+    const other = await browser.context.newPage();
+    await other.goto(`${news}/article/voles`);
+    assert.deepEqual(await browser.decisionAt(`${news}/article/voles`), { outcome: 'queued' });
+    await other.close();
+    assert.equal(await browser.outcomeAt(`${news}/spa/moons`), null);
+    await tab.bringToFront();
+    await tab.mouse.move(100, 100);
+    assert.deepEqual(await browser.decisionAt(`${news}/spa/moons`), { outcome: 'queued' });
   });
   await t.test('one that takes all of its elements away for a while is read when they are back', async () => {
     await browser.setOptions({ seconds: 5 });
@@ -336,6 +381,71 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     assert.match(html, /<title>All about ocelots<[\s\S]*Ocelots hunt at night[\s\S]*Their last paragraph/);
     assert.doesNotMatch(html, /lynx/i);
     await browser.setOptions({ seconds: 1 });
+  });
+  await t.test('what is typed into a frame that is edited as a whole is not captured', async () => {
+    const html = await htmlOf(`${news}/editors`);
+    assert.match(html, /Framed beechnuts/);
+    assert.doesNotMatch(html, /Typed/);
+  });
+  await t.test('a page with a field for a password that never stands still is not saved by its address', async () => {
+    await tab.goto(`${news}/restless-login`, { waitUntil: 'commit' });
+    await tab.bringToFront();
+    const control = await browser.control();
+    const shows = (path: string) =>
+      control.evaluate(async (path) => {
+        for (const { id = 0 } of await chrome.tabs.query({})) {
+          const here = await chrome.tabs.sendMessage(id, { name: 'where', request: null }).catch(() => null);
+          if (here?.url.includes(path)) return id;
+        }
+        return null;
+      }, path);
+    let tabId: number | null = null;
+    await until(async () => {
+      tabId = await shows('/restless-login');
+      return tabId !== null;
+    }, 'it is there');
+    const request = { tabId, url: `${news}/restless-login?n=0`, title: 'Shrews' };
+    const { outcome } = await browser.ask<{ outcome: string }>('saveTab', request);
+    assert.ok(outcome === 'failed' || outcome === 'excluded', outcome);
+    const { items } = await browser.ask<QueueOverview>('queueOverview', null);
+    assert.deepEqual(
+      items.filter(({ url }) => url.includes('restless-login')),
+      [],
+    );
+    await tab.goto('about:blank');
+  });
+  await t.test('a page that cannot be stored is told, and tried again later and later', async () => {
+    const worker = await browser.worker();
+    await worker.evaluate(`{
+      self.tried = [];
+      chrome.runtime.onMessage.addListener(({ name, request }) => {
+        if (name === 'captured') self.tried.push(request.url);
+        return false;
+      });
+      self.realAdd = IDBObjectStore.prototype.add;
+      IDBObjectStore.prototype.add = () => {
+        throw new DOMException('full', 'QuotaExceededError');
+      };
+    }`);
+    const triesOf = (url: string) =>
+      worker.evaluate<number>(`self.tried.filter((each) => each === ${JSON.stringify(url)}).length`);
+    const urls = ['gnus', 'kudus'].map((topic) => `${news}/article/${topic}`);
+    await tab.goto(urls[0]);
+    await tab.bringToFront();
+    assert.deepEqual(await browser.decisionAt(urls[0]), { outcome: 'failed' });
+    const session = await browser.context.newCDPSession(tab);
+    await besidePage(session, browser.id, '(() => { const now = Date.now(); Date.now = () => now; })()');
+    const tries = await triesOf(urls[0]);
+    const popup = await browser.popupOf(urls[0]);
+    await popup.getByText('this browser could not store it').waitFor();
+    await popup.close();
+    const other = await browser.context.newPage();
+    await other.goto(urls[1]);
+    await until(async () => (await triesOf(urls[1])) >= 2, 'where time passes it is tried again');
+    assert.ok((await triesOf(urls[0])) <= tries + 1, 'where none passes it is not, but for what was under way');
+    await worker.evaluate('IDBObjectStore.prototype.add = self.realAdd');
+    await until(async () => (await browser.decisionAt(urls[1])).outcome === 'queued', 'it is stored at last');
+    await other.close();
   });
   await t.test('what an invisible element says of itself is not captured', async () => {
     const html = await htmlOf(`${news}/invisible`);
