@@ -222,12 +222,12 @@ function start(): void {
   listen();
   new MutationObserver(listen).observe(document, { childList: true });
   chrome.runtime.onMessage.addListener((message: Envelope, _sender, answer) => {
+    followAddress();
     if (message.name === 'where') {
       const secretField = mayAskForSecret(document, rootOf);
       answer({ url: location.href, title: page.title, about: aboutPage(), secretField, outcome: view.outcome });
     }
     if (message.name !== 'captureNow') return false;
-    followAddress();
     const failed: CaptureOutcome = { outcome: 'failed' };
     capture(view, true).then(
       (outcome) => answer(outcome ?? failed),
