@@ -60,7 +60,10 @@ const own = {
       gecko: {
         id: 'extension@readback',
         strict_min_version: '142.0',
-        data_collection_permissions: { required: ['browsingActivity', 'websiteContent'], optional: ['bookmarksInfo'] },
+        data_collection_permissions: {
+          required: ['browsingActivity', 'websiteContent', 'searchTerms'],
+          optional: ['bookmarksInfo'],
+        },
       },
     },
   },

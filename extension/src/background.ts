@@ -97,6 +97,7 @@ async function showState(): Promise<void> {
   const kind = state?.problem?.kind;
   const alarming = connection === null || kind === 'unauthorized' || kind === 'forbidden' || kind === 'full';
   const paused = pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > Date.now());
+  if (paused && pausedUntil !== 'forever') await chrome.alarms.create('resumed', { when: pausedUntil });
   await chrome.action.setBadgeText({ text: alarming ? '!' : paused ? 'II' : '' });
   await chrome.action.setBadgeBackgroundColor({ color: alarming ? '#b3261e' : '#6b6b6b' });
 }
@@ -137,8 +138,7 @@ async function saveTab({ tabId, url, title }: Request<'saveTab'>): Promise<Captu
     () => true,
     () => false, // a page that extensions may not look into, such as the browser's viewer of PDFs
   );
-  const answer = injected ? await askTab(tabId, 'captureNow') : null;
-  if (answer !== null) return answer;
+  if (injected) return (await askTab(tabId, 'captureNow')) ?? { outcome: 'failed' };
   return captured({ url, title, visitedAt: Date.now(), html: null, metadata: {}, byHand: true });
 }
 
@@ -149,7 +149,7 @@ async function pageState(url: string): Promise<PageState> {
     readConnection(),
     rules(),
     db.getAllFromIndex('items', 'canonical', canonical),
-    db.getAllFromIndex('log', 'url', url),
+    db.getAll('log'),
     getMeta(db, 'totals'),
     getMeta(db, 'send'),
   ]);
@@ -158,7 +158,7 @@ async function pageState(url: string): Promise<PageState> {
     paired: connection !== null,
     exclusion: exclusionOf(url, context),
     item: item ? { id: item.id, state: item.state, reason: item.reason, visitedAt: item.visitedAt } : null,
-    sent: log.at(-1) ?? null,
+    sent: log.findLast(({ url }) => canonicalAddress(url)?.url === canonical) ?? null,
     totals: totals ?? noTotals,
     send: state ?? noSendState,
   };
@@ -363,6 +363,10 @@ chrome.runtime.onStartup.addListener(() => {
 chrome.alarms.onAlarm.addListener(({ name }) => {
   if (name === 'send') sendSoon();
   if (name === 'sync') void syncRules().then(sendSoon);
+  if (name === 'resumed') {
+    void showState();
+    sendSoon();
+  }
 });
 
 chrome.storage.onChanged.addListener((changes) => {

@@ -19,7 +19,9 @@ export interface CapturedPage {
 export type CaptureOutcome =
   | { outcome: EnqueueOutcome }
   | { outcome: 'excluded'; rule: ExclusionRule }
-  | { outcome: 'not_paired' };
+  | { outcome: 'not_paired' }
+  /** It became another page again and again, or could not be stored. */
+  | { outcome: 'failed' };
 
 /** What is known in this browser of an address. */
 export interface PageState {
@@ -83,9 +85,12 @@ export type Reply<Name extends MessageName> = Messages[Name][1];
 
 /** To the content script of a tab. */
 export interface TabMessages {
-  captureNow: [null, CaptureOutcome | null];
-  /** `outcome`: what came of the present view, once it was read. */
-  where: [null, { url: string; title: string; about: string; outcome: CaptureOutcome | null }];
+  captureNow: [null, CaptureOutcome];
+  /**
+   * `secretField`: it shows a field for a secret, or has one filled in, or is too large to tell; `outcome`: what came of the present view, once
+   * it was read.
+   */
+  where: [null, { url: string; title: string; about: string; secretField: boolean; outcome: CaptureOutcome | null }];
 }
 
 export type Envelope = { name: string; request: unknown };

@@ -18,7 +18,7 @@ export function linkToPassage({ canonical_url, chunks }: Pick<PageResult, 'canon
 }
 
 /** Chromium reads descriptions as XML, Firefox as text. */
-const isChromium = (): boolean => chrome.runtime.getURL('').startsWith('chrome-extension:');
+export const isChromium = (): boolean => chrome.runtime.getURL('').startsWith('chrome-extension:');
 const escapeXml = (text: string): string => text.replace(/[<>&'"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 export async function readingSuggestions(
@@ -26,7 +26,7 @@ export async function readingSuggestions(
   text: string,
 ): Promise<chrome.omnibox.SuggestResult[]> {
   if (text.trim() === '') return [];
-  const answer = await service.search(text, mostSuggestions, { typed: true });
+  const answer = await service.search(text, mostSuggestions, { typed: true, log: false });
   if (answer.problem !== null) return [];
   return answer.body.results.map((result) => {
     const description = `${result.title ?? result.canonical_url} — ${result.domain}`;

@@ -60,6 +60,8 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
       assert.equal(page.source, 'extension');
       assert.equal(page.metadata?.language, 'en');
 
+      // Only somebody who is there reads a second view.
+      await program.mouse.move(200, 200);
       await program.evaluate('go("moons")');
       await until(async () => (await pagesOf(service)).has(`${news}/spa/moons`), 'the second view is kept');
       assert.match((await textOf(service, `${news}/spa/tides`)).body_text ?? '', /What the view tides tells/);
@@ -135,6 +137,10 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     await popup.getByRole('button', { name: 'Save now' }).click();
     await until(async () => (await pagesOf(service)).has(`${news}/article/pauses`), 'it is kept');
     await popup.close();
+    const badge = async () => (await browser.worker()).evaluate(() => chrome.action.getBadgeText({}));
+    await until(async () => (await badge()) === 'II', 'the icon says so');
+    await browser.ask('changeSettings', { pausedUntil: Date.now() + 1000 });
+    await until(async () => (await badge()) === '', 'and no more once the pause has ended');
   });
   await t.test('each of them once, and none that was to be left out but those that were allowed later', async () => {
     const allowed = `http://127.0.0.1:${site.port}/article/routers`;

@@ -53,8 +53,13 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     await read(`${news}/article/herons`);
     assert.match(await textOf(`${news}/article/herons`), /Paragraph 11 about herons/);
     await read(`${news}/spa/tides`);
+    // Only somebody who is there reads a second view.
+    await tab.clickOn('document.querySelector("h1")');
     await tab.evaluate('window.go("moons")');
     await until(async () => `${news}/spa/moons` in (await visits()), 'the second view is kept');
+    await read(`${news}/editors`);
+    assert.match(await textOf(`${news}/editors`), /Framed text about beechnuts/);
+    assert.doesNotMatch(await textOf(`${news}/editors`), /Typed text/);
     await read(`${news}/shadow`);
     const text = await textOf(`${news}/shadow`);
     for (const there of shownWords) assert.match(text, new RegExp(there));
@@ -64,6 +69,8 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     const unwanted: [url: string, rule: string][] = [
       [`${news}/members`, 'secret_field'],
       [`${news}/closed-login`, 'secret_field'],
+      [`${news}/object-login`, 'secret_field'],
+      [`${news}/embed-login`, 'secret_field'],
       [`${news}/hidden-closed-login`, 'secret_field'],
       [`${news}/hidden-open-login`, 'secret_field'],
       ['http://banking.first.example.org/article/accounts', 'kind'],
@@ -106,6 +113,18 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     const options = await browser.open(`${browser.pages}options.html`);
     await options.until(`document.querySelector('#queue')`);
     assert.deepEqual(await options.accessibilityFaults(), []);
+    await options.evaluate(`chrome.permissions.request = async (asked) => {
+      globalThis.asked = asked;
+      return false;
+    }`);
+    await options.click('Start');
+    await options.until('globalThis.asked !== undefined');
+    assert.deepEqual(await options.evaluate('globalThis.asked'), {
+      permissions: ['history', 'bookmarks'],
+      data_collection: ['bookmarksInfo'],
+    });
+    const { data_collection } = await options.evaluate<{ data_collection: string[] }>('chrome.permissions.getAll()');
+    assert.deepEqual(data_collection.sort(), ['browsingActivity', 'searchTerms', 'websiteContent']);
     await options.close();
   });
   await t.test(

@@ -231,7 +231,7 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
   await t.test(
     'nor can it hide a field for a password behind names, or hundreds of thousands of elements',
     async () => {
-      for (const path of ['/named-login', '/many-in-closed-root']) {
+      for (const path of ['/named-login', '/many-in-closed-root', '/object-login', '/embed-login']) {
         await tab.goto(`${news}${path}`);
         await tab.bringToFront();
         const decision = await browser.decisionAt(`${news}${path}`);
@@ -249,6 +249,28 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     assert.deepEqual(await browser.decisionAt(`${news}/long`), { outcome: 'queued' });
     assert.equal(await browser.outcomeAt(`${news}/self-scrolling`), null);
     await itself.close();
+  });
+  await t.test('a page that changes its address by itself makes up no pages that somebody read', async () => {
+    await browser.setOptions({ seconds: 1 });
+    await tab.goto(`${news}/spa/tides`);
+    await tab.bringToFront();
+    assert.deepEqual(await browser.decisionAt(`${news}/spa/tides`), { outcome: 'queued' });
+    const session = await browser.context.newCDPSession(tab);
+    // A minute in which nobody does anything. Each step asks for the time.
+    const later =
+      '(() => { const { now } = Date; let asked = 0; Date.now = () => now() + 60_000 + 0 * (globalThis.asked = ++asked); })()';
+    await besidePage(session, browser.id, later);
+    await tab.evaluate('go("moons")');
+    const moons = `${news}/spa/moons`;
+    await browser.tabOf(moons);
+    const isOver = async () =>
+      Number(await besidePage(session, browser.id, 'globalThis.asked')) > 20 ||
+      (await browser.outcomeAt(moons)) !== null;
+    await until(isOver, 'steps were taken');
+    assert.equal(await browser.outcomeAt(moons), null);
+    await tab.bringToFront();
+    await tab.mouse.move(100, 100);
+    assert.deepEqual(await browser.decisionAt(moons), { outcome: 'queued' });
   });
   await t.test('one that takes all of its elements away for a while is read when they are back', async () => {
     await browser.setOptions({ seconds: 5 });
@@ -336,6 +358,66 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     assert.match(html, /<title>All about ocelots<[\s\S]*Ocelots hunt at night[\s\S]*Their last paragraph/);
     assert.doesNotMatch(html, /lynx/i);
     await browser.setOptions({ seconds: 1 });
+  });
+  await t.test('what is typed into a frame that is edited as a whole is not captured', async () => {
+    const html = await htmlOf(`${news}/editors`);
+    assert.match(html, /Framed text about beechnuts/);
+    assert.doesNotMatch(html, /Typed text/);
+  });
+  await t.test('a page with a field for a password that never stands still is not saved by its address', async () => {
+    const url = `${news}/members`;
+    await tab.goto(url);
+    await tab.bringToFront();
+    const tabId = await browser.tabOf(url);
+    // Another address before each step of the work.
+    const restless = `(() => {
+      let n = 0;
+      requestIdleCallback = (begin) => {
+        history.replaceState(null, '', '/members?n=' + ++n);
+        setTimeout(begin);
+      };
+    })()`;
+    await besidePage(await browser.context.newCDPSession(tab), browser.id, restless);
+    const saved = await browser.ask('saveTab', { tabId, url, title: 'Members' });
+    assert.deepEqual(saved, { outcome: 'failed' });
+    const { items } = await browser.ask<QueueOverview>('queueOverview', null);
+    assert.deepEqual(
+      items.filter((item) => item.url.includes('/members')),
+      [],
+    );
+  });
+  await t.test('a page that cannot be stored is told, and tried again later and later', async () => {
+    const worker = await browser.worker();
+    await worker.evaluate(`{
+      self.tried = [];
+      chrome.runtime.onMessage.addListener(({ name, request }) => {
+        if (name === 'captured') self.tried.push(request.url);
+        return false;
+      });
+      self.realAdd = IDBObjectStore.prototype.add;
+      IDBObjectStore.prototype.add = () => {
+        throw new DOMException('full', 'QuotaExceededError');
+      };
+    }`);
+    const triesOf = (url: string) =>
+      worker.evaluate<number>(`self.tried.filter((each) => each === ${JSON.stringify(url)}).length`);
+    const urls = ['gnus', 'kudus'].map((topic) => `${news}/article/${topic}`);
+    await tab.goto(urls[0]);
+    await tab.bringToFront();
+    assert.deepEqual(await browser.decisionAt(urls[0]), { outcome: 'failed' });
+    const session = await browser.context.newCDPSession(tab);
+    await besidePage(session, browser.id, '(() => { const now = Date.now(); Date.now = () => now; })()');
+    const tries = await triesOf(urls[0]);
+    const popup = await browser.popupOf(urls[0]);
+    await popup.getByText('this browser could not store it').waitFor();
+    await popup.close();
+    const other = await browser.context.newPage();
+    await other.goto(urls[1]);
+    await until(async () => (await triesOf(urls[1])) >= 2, 'where time passes it is tried again');
+    assert.ok((await triesOf(urls[0])) <= tries + 1, 'where none passes it is not, but for what was under way');
+    await worker.evaluate('IDBObjectStore.prototype.add = self.realAdd');
+    await until(async () => (await browser.decisionAt(urls[1])).outcome === 'queued', 'it is stored at last');
+    await other.close();
   });
   await t.test('what an invisible element says of itself is not captured', async () => {
     const html = await htmlOf(`${news}/invisible`);

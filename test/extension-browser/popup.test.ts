@@ -15,6 +15,13 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
   const site = await Site.open(t);
   const browser = await ChromiumWithExtension.start(t, site);
   const tab = await browser.context.newPage();
+  /** What the service is told by any part of the extension: method, path and body. */
+  const told: string[] = [];
+  const { url: address } = service;
+  browser.context.on('request', (request) => {
+    const { origin, pathname, search } = new URL(request.url());
+    if (origin === address) told.push(`${request.method()} ${pathname}${search} ${request.postData() ?? ''}`);
+  });
   const pages = async () => (await service.call<PageListResponse>('GET', '/v1/pages?limit=500')).body.pages;
 
   await t.test('not paired: it says so, and nothing is captured', async () => {
@@ -43,6 +50,9 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     const seconds = options.getByLabel('Seconds of active reading');
     await seconds.fill('1');
     await seconds.blur();
+    await options.getByLabel('Name of a site').fill('two words');
+    await options.getByRole('button', { name: 'Never capture' }).click();
+    await options.getByText('This is not the name of a site').waitFor();
     await options.getByLabel('Name of a site').fill('diary.example.org');
     await options.getByRole('button', { name: 'Never capture' }).click();
     await options.getByLabel('Remove the rule for diary.example.org').waitFor();
@@ -81,12 +91,11 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await until(async () => (await pages()).some(({ visit_count }) => visit_count === 4), 'the visit has arrived');
     const popup = await browser.popupOf(page.url);
     await popup.getByText('Read 4 times since 5 Jan 2026.').waitFor();
-    const asked = async () =>
-      (await service.call<{ runs: { query_text: string }[] }>('GET', '/v1/admin/query-log')).body.runs.some(
-        ({ query_text }) => query_text.includes('All about herons'),
-      );
+    const asked = () => told.some((each) => each.includes('/v1/search') && each.includes('All about herons'));
     await until(asked, 'related pages are looked for');
     await popup.getByText('Captured on').waitFor();
+    const { sent } = await browser.ask<{ sent: unknown }>('pageState', { url: `${page.url}?utm_source=x#part` });
+    assert.ok(sent, 'an address is looked up as the service compares it');
     await popup.close();
   });
   await t.test('search while typing finds passages, and links to them', async () => {
@@ -99,6 +108,8 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await popup.getByRole('searchbox').fill('zyxwvut');
     await popup.getByText('Nothing you read matches.').waitFor();
     await popup.close();
+    const { body } = await service.call<{ runs: unknown[] }>('GET', '/v1/admin/query-log');
+    assert.deepEqual(body.runs, [], 'neither what is typed nor what is looked for by itself is logged');
   });
   await t.test('what comes late moves nothing that can be clicked', async () => {
     let letGo = () => {};
@@ -127,14 +138,44 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await browser.context.unroute(`${service.url}/**`);
     await popup.close();
   });
+  await t.test(
+    'of a page that is never captured the service is told nothing, before it is read and while paused',
+    async () => {
+      await browser.setOptions({ seconds: 600 });
+      await tab.goto(`${news}/members?token=reset-abc`);
+      let popup = await browser.popupOf(`${news}/members?token=reset-abc`);
+      await popup.getByText('Not captured yet').waitFor();
+      await popup.close();
+      await browser.ask('changeSettings', { pausedUntil: 'forever' });
+      await tab.goto('http://banking.example.org/article/accounts');
+      popup = await browser.popupOf('http://banking.example.org/article/accounts');
+      await popup.getByText('on the built-in list (banks and payments)').waitFor();
+      await popup.getByRole('button', { name: 'Resume' }).click();
+      await popup.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+      await popup.close();
+      // The popup of a page that may be captured does tell of it, later.
+      await tab.goto(`${news}/article/newts`);
+      popup = await browser.popupOf(`${news}/article/newts`);
+      const isTold = () =>
+        ['GET /v1/pages?', 'POST /v1/search'].every((call) =>
+          told.some((each) => each.startsWith(call) && each.includes('newts')),
+        );
+      await until(isTold, 'it is told of');
+      await popup.close();
+      assert.deepEqual(
+        told.filter((each) => /reset-abc|gardens|accounts/.test(each)),
+        [],
+      );
+      await browser.setOptions({ seconds: 1 });
+    },
+  );
   await t.test('an excluded page says by which rule, and is captured once its site is allowed', async () => {
     const url = 'http://banking.example.org/article/loans';
     await tab.goto(url);
     const popup = await browser.popupOf(url);
     await popup.getByText('on the built-in list (banks and payments)').waitFor();
-    const { body } = await service.call<{ runs: { query_text: string }[] }>('GET', '/v1/admin/query-log');
     assert.equal(
-      body.runs.some(({ query_text }) => query_text.includes('loans')),
+      told.some((each) => each.includes('loans')),
       false,
       'the service is not asked about it',
     );
@@ -160,6 +201,18 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await again.close();
     const state = await browser.ask<{ exclusion: unknown }>('pageState', { url: 'http://blog.example.org/other' });
     assert.deepEqual(state.exclusion, { rule: 'site', site: 'blog.example.org' });
+  });
+  await t.test('where a site above is switched off, its switch is shown, and turns it on again', async () => {
+    await browser.ask('switchSite', { site: 'example.net', to: 'off' });
+    await tab.goto('http://pond.example.net/article/newts');
+    const popup = await browser.popupOf('http://pond.example.net/article/newts');
+    const box = popup.getByRole('checkbox', { name: 'Capture what I read on example.net' });
+    assert.equal(await box.isChecked(), false);
+    await box.click();
+    await popup.getByRole('checkbox', { name: 'Capture what I read on pond.example.net' }).waitFor();
+    const state = await browser.ask<{ exclusion: unknown }>('pageState', { url: 'http://pond.example.net/other' });
+    assert.equal(state.exclusion, null);
+    await popup.close();
   });
   await t.test('a page is forgotten after a question, and not captured again', async () => {
     const url = `${news}/article/herons`;

@@ -70,6 +70,21 @@ const rootLogin = (mode: 'open' | 'closed', style: string, value: string): strin
   );
 const card = article('bicycles', '<form><input autocomplete="cc-number"><input autocomplete="cc-csc"></form>');
 
+/** Frames in which people write, as editors make them. */
+const editors = article('dormice').replace(
+  '</article>',
+  `<iframe id="design"></iframe><iframe srcdoc="<html contenteditable><body><p>Typed text about hazelnuts.</p></body></html>"></iframe>
+  <iframe srcdoc="<p>Framed text about beechnuts.</p>"></iframe></article><script>
+    const edited = document.getElementById('design').contentDocument;
+    edited.body.innerHTML = '<p>Typed text about chestnuts.</p>';
+    edited.designMode = 'on';
+  </script>`,
+);
+
+/** A login form of the same site in an element that is not written. */
+const embeddedLogin = (tag: string): string =>
+  article('pikas', `<${tag}="/members" type="text/html" width="300" height="300">`);
+
 const feed = `<!doctype html><title>Endless feed</title><main></main><script>
   let n = 0;
   function more() { for (let i = 0; i < 20; i++) { const p = document.createElement('p'); p.textContent = 'Post ' + n++ + ' of the endless feed about lanterns and trains.'; document.querySelector('main').append(p); } }
@@ -93,6 +108,9 @@ const fixed: Record<string, () => string> = {
   '/hidden-open-login': () => rootLogin('open', 'display:none', 'typed'),
   '/hidden-closed-login': () => rootLogin('closed', 'display:none', 'typed'),
   '/hidden-empty-login': () => rootLogin('closed', 'display:none', ''),
+  '/editors': () => editors,
+  '/object-login': () => embeddedLogin('object data'),
+  '/embed-login': () => embeddedLogin('embed src'),
   '/feed': () => feed,
   '/huge': huge,
 };

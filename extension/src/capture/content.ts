@@ -6,7 +6,7 @@ import { ask, type CaptureOutcome, type Envelope } from '../messages.ts';
 import { pageAddress } from './page-address.ts';
 import { readingRule } from './reading-rule.ts';
 import { type ReadingRule, ReadingTimer } from './reading-timer.ts';
-import { type Limits, type Serialized, serialize } from './serialize.ts';
+import { type Limits, mayAskForSecret, type Serialized, serialize } from './serialize.ts';
 import { withoutNames } from './without-names.ts';
 
 /**
@@ -34,12 +34,20 @@ declare const scheduler: {
 const page = withoutNames(document);
 
 class View {
-  readonly timer = new ReadingTimer(Date.now());
+  readonly timer: ReadingTimer;
   readonly address = pageAddress(location.href);
   /** Captured, excluded or being captured: nothing more is to be done for this view. */
   settled = false;
   /** What came of it. */
   outcome: CaptureOutcome | null = null;
+  /** After a failure the next try waits twice as long as the one before, ms. */
+  retryMs = stepMs;
+  notBefore = 0;
+
+  /** `before`: the view that the page changed its address from, by itself or by a person. */
+  constructor(before?: View) {
+    this.timer = new ReadingTimer(Date.now(), before?.timer);
+  }
 }
 
 let view = new View();
@@ -123,14 +131,22 @@ async function settleRead(of: View): Promise<void> {
   try {
     of.outcome = await capture(of, false);
   } catch {
-    // The background program was being replaced: the next step tries again. After an update of the extension nobody will ever answer.
+    // The background program was being replaced, or could not store the page: tried again. After an update of the extension nobody will ever answer.
     if (chrome.runtime?.id === undefined) stop();
-    else of.settled = false;
+    of.settled = false;
+    of.outcome = { outcome: 'failed' };
+    of.retryMs *= 2;
+    of.notBefore = Date.now() + of.retryMs;
   }
 }
 
+/** A change of the address is a new view, and no sign of a person. */
+function followAddress(): void {
+  if (pageAddress(location.href) !== view.address) view = new View(view);
+}
+
 async function step(): Promise<void> {
-  if (pageAddress(location.href) !== view.address) view = new View();
+  followAddress();
   const of = view;
   // A page may be without elements for a while, and then has nothing to read.
   if (of.settled || page.documentElement === null) return;
@@ -141,7 +157,7 @@ async function step(): Promise<void> {
   });
   if (hasScrolled) noteScrolled(of);
   rule ??= await readingRule();
-  if (!of.settled && of.timer.isRead(rule)) await settleRead(of);
+  if (!of.settled && Date.now() >= of.notBefore && of.timer.isRead(rule)) await settleRead(of);
 }
 
 /** What the page says that it is about: by it others are found that were read. */
@@ -206,11 +222,17 @@ function start(): void {
   listen();
   new MutationObserver(listen).observe(document, { childList: true });
   chrome.runtime.onMessage.addListener((message: Envelope, _sender, answer) => {
-    if (message.name === 'where')
-      answer({ url: location.href, title: page.title, about: aboutPage(), outcome: view.outcome });
+    followAddress();
+    if (message.name === 'where') {
+      const secretField = mayAskForSecret(document, rootOf);
+      answer({ url: location.href, title: page.title, about: aboutPage(), secretField, outcome: view.outcome });
+    }
     if (message.name !== 'captureNow') return false;
-    if (pageAddress(location.href) !== view.address) view = new View();
-    capture(view, true).then(answer, () => answer(null));
+    const failed: CaptureOutcome = { outcome: 'failed' };
+    capture(view, true).then(
+      (outcome) => answer(outcome ?? failed),
+      () => answer(failed),
+    );
     return true;
   });
   void follow();

@@ -30,13 +30,17 @@ export class ReadingTimer {
   #share = 0;
   #lastStep: number;
   #lastActivity: number;
-  #lastInput = Number.NEGATIVE_INFINITY;
+  #lastInput: number;
 
-  /** `now`, ms, is when the page was opened, which is a sign of a person, too. */
-  constructor(now: number) {
+  /**
+   * `now`, ms, is when the page was opened, which is a sign of a person, too; not so where it only changed its address: then `before` is the
+   * timer of the view before, and its last signs count on.
+   */
+  constructor(now: number, before?: ReadingTimer) {
     this.startedAt = now;
     this.#lastStep = now;
-    this.#lastActivity = now;
+    this.#lastActivity = before === undefined ? now : before.#lastActivity;
+    this.#lastInput = before === undefined ? Number.NEGATIVE_INFINITY : before.#lastInput;
   }
 
   get activeMs(): number {

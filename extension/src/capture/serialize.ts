@@ -91,13 +91,33 @@ const possibleHosts = new Set(
 );
 const mayHaveRoot = (name: string): boolean => possibleHosts.has(name) || name.includes('-');
 
-/** The document of a frame of the same origin; null for others. */
-function frameBody(frame: Element): Element | null {
-  const { contentDocument } = frame as HTMLIFrameElement;
-  return contentDocument ? withoutNames(contentDocument).body : null;
+/** The document in an `embed` of the same origin, which Chromium gives by its window alone. */
+function embeddedIn(embed: HTMLEmbedElement): Document | null {
+  const { defaultView } = withoutNames(embed.ownerDocument);
+  for (let n = 0; n < (defaultView?.length ?? 0); n++) {
+    try {
+      const frame = defaultView?.[n];
+      if (frame?.frameElement === embed) return frame.document;
+    } catch {
+      // Of another origin.
+    }
+  }
+  return null;
+}
+
+/** The body of the document in a frame, `object` or `embed` of the same origin; null for others. */
+function frameBody(frame: Element, name: string): Element | null {
+  const inner = name === 'embed' ? embeddedIn(frame as HTMLEmbedElement) : (frame as HTMLIFrameElement).contentDocument;
+  return inner ? withoutNames(inner).body : null;
 }
 const isFrame = (name: string): boolean => name === 'iframe' || name === 'frame';
-const frameOf = (element: Element, name: string): Element | null => (isFrame(name) ? frameBody(element) : null);
+const frameOf = (element: Element, name: string): Element | null =>
+  isFrame(name) || name === 'object' || name === 'embed' ? frameBody(element, name) : null;
+
+/** Whether people edit the whole of a document, by `designMode` or its root element: what is in it was typed. */
+const isEdited = (element: Element, name: string): boolean =>
+  (name === 'body' || name === 'frameset') &&
+  ((element as HTMLElement).isContentEditable || withoutNames(element.ownerDocument).designMode === 'on');
 
 /** The kept attributes as they are written; null where people edit what is in the element. */
 function attributesOf(element: Element): string | null {
@@ -182,7 +202,7 @@ function childrenOf(element: Element, name: string, root: ShadowRoot | null): Ar
     return assigned.length > 0 ? assigned : element.childNodes;
   }
   if (!isFrame(name)) return element.childNodes;
-  const body = frameBody(element);
+  const body = frameBody(element, name);
   return body === null ? [] : [body];
 }
 
@@ -210,7 +230,7 @@ interface Work {
 
 const every = '*';
 /** In a document, but not in its shadow roots: where most of them are, and found at once. */
-const fieldsAndFrames = 'input, iframe, frame';
+const fieldsAndFrames = 'input, iframe, frame, object, embed';
 
 const lookInto = (elements: ParentNode, which = every): Work => ({
   tag: null,
@@ -240,7 +260,7 @@ function begin(given: Element, out: Writer, rootOf: RootOf, work: Work[]): void 
   const root = mayHaveRoot(name) ? rootOf(element) : null;
   const isVisible = element.checkVisibility?.({ visibilityProperty: true }) ?? true;
   const isThere = isVisible || (!isFrame(name) && isShownIn(work.at(-1)?.of ?? null, given));
-  const attributes = skipped.has(name) || !isThere ? null : attributesOf(element);
+  const attributes = skipped.has(name) || !isThere || isEdited(element, name) ? null : attributesOf(element);
   if (attributes === null) {
     look(element, name, root, every, out, work);
     if (element.firstElementChild !== null) work.push(lookInto(element));
@@ -316,6 +336,19 @@ function writeHead(document: Document, out: Writer): void {
   const canonical = document.querySelector('link[rel="canonical"]')?.getAttribute('href');
   if (canonical) out.markup(`<link rel="canonical" href="${escapeValue(canonical.slice(0, longestAttribute))}">`);
   out.end('head');
+}
+
+/** So many steps are made at once where somebody waits for the answer. */
+const mostStepsAtOnce = 250;
+
+/** Whether a document shows a field for a secret, or has one filled in; true, too, for one that is too large to be looked through at once. */
+export function mayAskForSecret(document: Document, rootOf: RootOf): boolean {
+  const out = new Writer({ units: 0, elements: 0, nodes: 0 });
+  const work = finish([lookInto(withoutNames(document))], out, rootOf);
+  for (let steps = 0; steps < mostStepsAtOnce; steps++) {
+    if (work.next().done) return out.secretField;
+  }
+  return true;
 }
 
 /**

@@ -67,15 +67,16 @@ export function exclusionOf(
   );
   if (listed !== undefined) return { rule: 'blacklist', pattern: listed.pattern };
   if (byHand) return null;
-  const { pausedUntil } = settings;
-  if (pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > now)) {
-    return { rule: 'paused', until: pausedUntil };
-  }
   const chosen = switchOf(domain, settings.sites);
   if (chosen?.to === 'off') return { rule: 'site', site: chosen.site };
-  if (chosen?.to === 'on') return null;
-  if (isLocalHost(domain)) return { rule: 'local' };
-  const kind = defaultKindOf(new URL(canonical.url), settings.defaultKinds);
-  if (kind !== null) return { rule: 'kind', kind };
-  return settings.onlyAllowed ? { rule: 'only_allowed' } : null;
+  if (chosen?.to !== 'on') {
+    if (isLocalHost(domain)) return { rule: 'local' };
+    const kind = defaultKindOf(new URL(canonical.url), settings.defaultKinds);
+    if (kind !== null) return { rule: 'kind', kind };
+    if (settings.onlyAllowed) return { rule: 'only_allowed' };
+  }
+  // The last: of a page that is excluded for nothing but the pause the popup asks the service, of others it does not.
+  const { pausedUntil } = settings;
+  const isPaused = pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > now);
+  return isPaused ? { rule: 'paused', until: pausedUntil } : null;
 }

@@ -1,11 +1,16 @@
 /** Brings in the browser's history and bookmarks: asks for the permission, then shows how far it is. */
 import { useState } from 'preact/hooks';
 import { ask } from '../messages.ts';
+import { isChromium } from '../omnibox.ts';
 import type { ImportSource } from '../queue/database.ts';
 import { Notice, numberOf, t, useLoaded, useTicks } from './parts.tsx';
 
 const refreshMs = 1000;
 const allSources: readonly ImportSource[] = ['history', 'bookmarks'];
+
+/** What Firefox asks people for beside permissions: the kinds of data that are sent, of which bookmarks are one of their own. */
+const dataOf = (sources: readonly ImportSource[]): object =>
+  sources.includes('bookmarks') && !isChromium() ? { data_collection: ['bookmarksInfo'] } : {};
 
 export function ImportPanel() {
   const tick = useTicks(refreshMs);
@@ -17,7 +22,7 @@ export function ImportPanel() {
   const changed = () => setChanges((n) => n + 1);
   const goOn = async (sources: readonly ImportSource[], begin: () => Promise<unknown>) => {
     // The click is what the browser wants to see: nothing may be waited for before.
-    const granted = await chrome.permissions.request({ permissions: [...sources] });
+    const granted = await chrome.permissions.request({ permissions: [...sources], ...dataOf(sources) });
     setRefused(!granted);
     if (granted) await begin();
     changed();

@@ -84,7 +84,7 @@ function Sites({ settings, changed }: { settings: Settings; changed: () => void 
   const add = (to: 'on' | 'off') => {
     const site = normalizeDomain(typed);
     if (typeof site !== 'string') {
-      setFault(site.invalid);
+      setFault(t('site_invalid'));
       return;
     }
     setFault(null);

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PageResult } from '../../../src/domain/search.ts';
 import { ask, askTab, type CaptureOutcome, type PageState } from '../messages.ts';
+import { captureModeOf } from '../rules/capture-mode.ts';
 import { siteOf } from '../rules/decide.ts';
 import { ServiceClient } from '../service/client.ts';
 import { type Connection, readConnection, readSettings, type Settings } from '../settings.ts';
@@ -28,6 +29,8 @@ interface Tab {
   url: string;
   title: string;
   about: string;
+  /** It shows a field for a secret, or is not known not to. */
+  secretField: boolean;
   /** What its content script found out. */
   outcome: CaptureOutcome | null;
 }
@@ -45,7 +48,8 @@ async function currentTab(): Promise<Tab | null> {
   const url = here?.url ?? tab.url ?? '';
   if (!/^https?:/.test(url)) return null;
   const { title = tab.title ?? '', about = '', outcome = null } = here ?? {};
-  return { id: tab.id, url, title, about, outcome };
+  const secretField = here?.secretField ?? captureModeOf(url) === 'html';
+  return { id: tab.id, url, title, about, secretField, outcome };
 }
 
 function connectionOf(
@@ -68,7 +72,8 @@ function stateText(
   if (exclusion) return { kind: 'quiet', text: ruleText(exclusion) };
   if (outcome?.outcome === 'excluded' && outcome.rule.rule === 'secret_field')
     return { kind: 'quiet', text: outcomeText(outcome) };
-  if (outcome?.outcome === 'no_room') return { kind: 'bad', text: outcomeText(outcome) };
+  if (outcome?.outcome === 'no_room' || outcome?.outcome === 'failed')
+    return { kind: 'bad', text: outcomeText(outcome) };
   return { kind: 'quiet', text: t('page_not_yet') };
 }
 
@@ -156,8 +161,8 @@ function Forget({ tab, client, done }: { tab: Tab; client: ServiceClient; done: 
 }
 
 /** Whether the service may hear of this page: of what is never captured it gets no address and no title either. */
-function mayTell({ exclusion }: PageState, { outcome }: Tab): boolean {
-  return (exclusion === null || exclusion.rule === 'paused') && outcome?.outcome !== 'excluded';
+function mayTell({ exclusion }: PageState, { secretField, outcome }: Tab): boolean {
+  return (exclusion === null || exclusion.rule === 'paused') && !secretField && outcome?.outcome !== 'excluded';
 }
 
 function ThisPage({
@@ -176,7 +181,8 @@ function ThisPage({
   const [said, setSaid] = useState<string | null>(null);
   const page = useLoaded(async () => (mayTell(state, tab) ? client.pageOf(tab.url) : null), [tab.url, state]);
   const known = page && page.problem === null ? page.body.pages.at(0) : undefined;
-  const site = siteOf(tab.url);
+  // That of a parent domain stands for the sites below it.
+  const site = state.exclusion?.rule === 'site' ? state.exclusion.site : siteOf(tab.url);
   const { kind, text } = stateText(state, tab);
   const done = (words: string | null) => {
     setSaid(words);
@@ -207,7 +213,9 @@ function ThisPage({
         )}
         <Undo state={state} tab={tab} done={() => done(null)} />
       </div>
-      {site !== null && !isOverruled(state) && <SiteSwitch site={site} settings={settings} done={() => done(null)} />}
+      {site !== null && !isOverruled(state) && (
+        <SiteSwitch key={site} site={site} settings={settings} done={() => done(null)} />
+      )}
       <Forget tab={tab} client={client} done={done} />
     </section>
   );
@@ -220,7 +228,10 @@ const withoutMarks = (result: PageResult): PageResult => ({
 });
 
 function Related({ tab, client }: { tab: Tab; client: ServiceClient }) {
-  const answer = useLoaded(() => client.search(`${tab.title || tab.url} ${tab.about}`, mostRelated + 1), [tab.url]);
+  const answer = useLoaded(
+    () => client.search(`${tab.title || tab.url} ${tab.about}`, mostRelated + 1, { log: false }),
+    [tab.url],
+  );
   if (answer?.problem !== null) return null;
   const others = answer.body.results.filter(
     ({ canonical_url, title }) => canonical_url !== tab.url && title !== tab.title,

@@ -71,6 +71,22 @@ test('only what a person set in motion is scrolling by a person, which keeps the
   assert.equal(timer.activeMs, activityLastsMs + scrollLastsMs + activityLastsMs);
 });
 
+test('a change of the address is no sign of a person: the last signs of the view before count on', () => {
+  const first = new ReadingTimer(0);
+  first.activity(1000);
+  const second = new ReadingTimer(12_000, first);
+  assert.equal(second.startedAt, 12_000);
+  assert.equal(second.scrolling(12_000), false);
+  let at = pass(second, 12_000, 60);
+  assert.equal(second.activeMs, 4000, 'up to 15 s after the last sign');
+  const third = new ReadingTimer(at, second);
+  at = pass(third, at, 60);
+  assert.equal(third.activeMs, 0);
+  third.activity(at);
+  pass(third, at, 60);
+  assert.equal(third.activeMs, activityLastsMs);
+});
+
 test('a view is told by its address without names, passwords and places within it', () => {
   assert.equal(pageAddress('https://me:secret@example.org/a?b#part'), 'https://example.org/a?b');
   assert.equal(pageAddress('https://example.org/#/inbox/1'), 'https://example.org/#/inbox/1');

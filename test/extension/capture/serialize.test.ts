@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseHTML } from 'linkedom';
-import { type Limits, type Serialized, serialize } from '../../../extension/src/capture/serialize.ts';
+import { type Limits, mayAskForSecret, type Serialized, serialize } from '../../../extension/src/capture/serialize.ts';
 import { elementNode, walkTree } from '../../../src/compute/extraction/dom-tree.ts';
 import { parsePage } from '../../../src/compute/extraction/parse-page.ts';
 
@@ -75,6 +75,15 @@ test('a page with a password or card field is not written', () => {
     write('<body><input name="discard"><input type="search" name="q"><p>Text</p></body>').secretField,
     false,
   );
+});
+
+test('whether a page may ask for a secret is told at once, and of one too large to be looked through that it may', () => {
+  const ask = (html: string) =>
+    mayAskForSecret(parseHTML(`<html><body>${html}</body></html>`).document as unknown as Document, () => null);
+  assert.equal(ask('<p>Text</p><input name="q">'), false);
+  assert.equal(ask('<p>Text</p><div hidden><input type="password"></div>'), true);
+  assert.equal(ask('<i></i>'.repeat(40_000)), false);
+  assert.equal(ask('<i></i>'.repeat(60_000)), true);
 });
 
 test('a long page is cut at the limit, with its end tags', () => {

@@ -120,6 +120,16 @@ test('pauses end by themselves, and only allowed sites is a mode', () => {
   assert.equal(ruleOf(url, { onlyAllowed: true, sites: { 'example.org': 'on' } }), null);
 });
 
+test('a pause comes last: a site that nothing is told of is told of in no pause either', () => {
+  const paused = { pausedUntil: 'forever', sites: { 'example.org': 'off' } } as const;
+  assert.deepEqual(ruleOf('https://news.example.org/', paused), { rule: 'site', site: 'example.org' });
+  assert.deepEqual(ruleOf('http://127.0.0.1/', paused), { rule: 'local' });
+  assert.deepEqual(ruleOf('https://www.paypal.com/activity', paused), { rule: 'kind', kind: 'bank' });
+  assert.deepEqual(ruleOf('https://example.net/', { ...paused, onlyAllowed: true }), { rule: 'only_allowed' });
+  const sites = { '127.0.0.1': 'on' } as const;
+  assert.deepEqual(ruleOf('http://127.0.0.1/', { ...paused, sites }), { rule: 'paused', until: 'forever' });
+});
+
 test('by hand only the blacklist and what is no page count', () => {
   const all = rulesOf({ onlyAllowed: true, pausedUntil: 'forever', sites: { 'example.org': 'off' } });
   for (const url of ['https://example.org/', 'http://localhost/', 'https://mail.google.com/']) {
