@@ -125,35 +125,52 @@ test('a query is waited for no longer than its deadline, and leaves with its cal
   assert.deepEqual(failed, ['openai']);
 });
 
-test('a model that its server loads for the first query is asked once more, and waited for', async () => {
+test('a model that its server loads for the first query is asked once more, and waited for; with a key none is', async (t) => {
   const clock = new HandClock();
-  const { embedders } = open(shared('OLLAMA'), clock);
+  const own = await startFakeProvider({ dim });
+  t.after(() => own.close());
+  const { embedders } = open({ SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${own.url}/v1` }, clock);
   let load = () => {};
   const loaded = new Promise<void>((resolve) => {
     load = resolve;
   });
-  server.faultOf = () => ({ kind: 'late', after: loaded });
-  const earlier = server.calls.length;
-  const asked = () => server.calls.slice(earlier).map(({ body }) => body.input);
+  own.faultOf = () => ({ kind: 'late', after: loaded });
+  const earlier = own.calls.length;
+  const asked = () => own.calls.slice(earlier).map(({ body }) => body.input);
   const late = async (text: string) => {
-    const calls = server.calls.length;
+    const calls = own.calls.length;
     const query = assert.rejects(embedders.queryVector(modelAt('ollama'), text, { deadlineMs: 2000 }), {
       code: 'timeout',
     });
-    await server.received(calls + 1);
+    await own.received(calls + 1);
     await clock.advance(2000);
     await query;
   };
   await late('first');
-  await server.received(earlier + 2);
+  await own.received(earlier + 2);
   await late('second');
   assert.deepEqual(asked(), [['first'], ['first'], ['second']]);
   load();
-  await server.idle();
-  server.faultOf = () => undefined;
+  await own.idle();
+  own.faultOf = () => undefined;
   await clock.advance(60_000); // two that were late have opened the breaker
   assertNear(await embedders.queryVector(modelAt('ollama'), 'third'), vectorOf('third', dim));
   assert.deepEqual(asked().slice(3), [['third']]);
+  const keyed = open(shared('KEYED'), clock).embedders;
+  let answer = () => {};
+  const later = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  server.faultOf = () => ({ kind: 'late', after: later });
+  const calls = server.calls.length;
+  const query = assert.rejects(keyed.queryVector(modelAt('keyed'), 'text', { deadlineMs: 2000 }), { code: 'timeout' });
+  await server.received(calls + 1);
+  await clock.advance(2000);
+  await query;
+  answer();
+  await server.idle();
+  assert.equal(server.calls.length, calls + 1);
+  server.faultOf = () => undefined;
 });
 
 test('Ollama says by a message whether a text or its runner was at fault', async () => {
