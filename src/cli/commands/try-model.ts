@@ -389,7 +389,7 @@ class Trial {
     if (paid.length === 0) return;
     this.#step(
       'cost',
-      `up to ${this.#args.queries} queries of each kind, and passages to be reranked, go to ${paid.join(' and ')}, which take money`,
+      `up to ${this.#args.queries} queries of each kind, and passages to be reranked, go to ${paid.join(' and ')} and cost money there`,
     );
     await this.#agreed('Send them?', 'nothing was compared');
   }
