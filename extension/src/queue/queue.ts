@@ -96,8 +96,9 @@ export function enqueue(
   return transact(database, async (transaction) => {
     const visits = transaction.objectStore('visits');
     const last = await visits.get(page.canonical);
-    // Also where the clock was set back by more than a session.
-    const isSame = last !== undefined && Math.abs(page.visitedAt - last.lastReadAt) < sessionMs;
+    // A reading that is yet to come was noted by a clock that was set back since.
+    const isSame =
+      last !== undefined && page.visitedAt - last.lastReadAt < sessionMs && last.lastReadAt - now < sessionMs;
     if (isSame) {
       await visits.put({ ...last, lastReadAt: Math.max(last.lastReadAt, page.visitedAt) });
       return 'same_visit';

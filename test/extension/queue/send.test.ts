@@ -167,6 +167,17 @@ function endingAt(database: Database, service: FakeService, endAt: number) {
   };
 }
 
+test('a tab that was opened long ago and read now is of the visit of a tab that was read since', async () => {
+  const database = await openOne();
+  const minute = 60_000;
+  const readAt = (opened: number, now: number) =>
+    enqueue(database, pageNo(1, { at: start + opened * minute }), { ...room, now: start + now * minute });
+  assert.deepEqual(
+    [await readAt(50, 51), await readAt(0, 55), await readAt(56, 56)],
+    ['queued', 'same_visit', 'same_visit'],
+  );
+});
+
 test('ended between any two steps, every page arrives once', async (t) => {
   const most = 400;
   let steps = 0;
