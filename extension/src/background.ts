@@ -197,7 +197,7 @@ async function ownMatches(url: string): Promise<OwnMatch[]> {
   const query = engineQueryOf(url, settings.engines);
   const paused = settings.pausedUntil === 'forever' || (settings.pausedUntil ?? 0) > Date.now();
   if (query === null || service === null || paused) return [];
-  const answer = await service.search(query, mostMatches, { log: false, minRelevance: leastRelevance });
+  const answer = await service.search(query, mostMatches, { minRelevance: leastRelevance });
   if (answer.problem !== null) return [];
   const date = new Intl.DateTimeFormat(chrome.i18n.getUILanguage(), { dateStyle: 'medium' });
   return answer.body.results.map((result) => ({

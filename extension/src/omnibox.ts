@@ -26,7 +26,7 @@ export async function readingSuggestions(
   text: string,
 ): Promise<chrome.omnibox.SuggestResult[]> {
   if (text.trim() === '') return [];
-  const answer = await service.search(text, mostSuggestions, { typed: true, log: false });
+  const answer = await service.search(text, mostSuggestions, { typed: true });
   if (answer.problem !== null) return [];
   return answer.body.results.map((result) => {
     const description = `${result.title ?? result.canonical_url} — ${result.domain}`;

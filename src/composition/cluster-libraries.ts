@@ -138,9 +138,10 @@ export function clusterLibraries({
         nextMs = await openDue();
         if (monotonic() < sweepAt) continue;
         sweepAt = monotonic() + sweepEveryMs;
-        await sweep();
+        // Leases that end are not waited with for what may take long.
+        sweep().catch((err) => log.warn({ err }, 'copies that are not used could not be looked for'));
       } catch (err) {
-        log.warn({ err }, 'libraries that are idle or due, or their copies, could not be looked for');
+        log.warn({ err }, 'libraries that are idle or due could not be looked for');
       }
     }
   };

@@ -91,9 +91,7 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const shared = provider !== null && Object.hasOwn(providers, provider) ? providers[provider].base_url : null;
     const usual = provider !== null && group === 'embedder' ? usualAddressOf(provider) : null;
     if ((base_url ?? shared ?? usual) !== null) return;
-    const about = [group, `providers.${provider ?? '<name>'}`].map((at) =>
-      variableName([...at.split('.'), 'base_url']),
-    );
+    const about = [variableName([group, 'base_url']), variableName(['providers', provider ?? '<name>', 'base_url'])];
     conflicts.push({ about, problem: `${about[0]}: must be set, or ${about[1]}, for ${purpose}` });
   };
 

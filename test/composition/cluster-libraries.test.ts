@@ -23,7 +23,12 @@ interface Lease {
 }
 
 /** A host whose database and libraries are the test's. */
-function host({ maxOpen = 100, maxMemoryMb = null as number | null, residentMb = null as (() => number) | null } = {}) {
+function host({
+  maxOpen = 100,
+  maxMemoryMb = null as number | null,
+  residentMb = null as (() => number) | null,
+  sweep = async () => {},
+} = {}) {
   let time = 0;
   const waits: { at: number; go: () => void }[] = [];
   const wait = (ms: number) => new Promise<void>((go) => waits.push({ at: time + ms, go }));
@@ -81,7 +86,7 @@ function host({ maxOpen = 100, maxMemoryMb = null as number | null, residentMb =
         opened: Promise.resolve(),
       } as Library;
     },
-    sweep: async () => {},
+    sweep,
     isFollowed: async () => false,
     settings: { idle_close_minutes: 30, max_open_libraries: maxOpen, max_memory_mb: maxMemoryMb },
     residentBytes: () => (residentMb?.() ?? opened.length) * 1e6,
@@ -184,6 +189,13 @@ test('where memory is full, one without work is closed for a library that is due
   mb = 1;
   while (opened.length === 2) await next();
   assert.deepEqual(states(), ['anna serving', 'ben closing', 'carl serving']);
+});
+
+test('what a host is gone from is opened while copies are still being removed', async () => {
+  const { elsewhere, opened, next } = host({ sweep: () => new Promise(() => {}) });
+  await next(); // they are looked for behind the first look for libraries
+  elsewhere('anna', 5_000);
+  while (opened.length === 0) await next();
 });
 
 test('requests for a library that breaks here go to who has it by now', async () => {

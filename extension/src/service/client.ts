@@ -165,21 +165,16 @@ export class ServiceClient {
 
   /**
    * Passages, the best first. `typed`: somebody is typing, so that the last word may be unfinished and operators count; the signal ends
-   * a search that nobody waits for any more.
+   * a search that nobody waits for any more. None is put into the query log: they are typed, or made by the extension.
    */
   search(
     query: string,
     k: number,
-    {
-      typed = false,
-      log = true,
-      signal,
-      minRelevance,
-    }: { typed?: boolean; log?: boolean; signal?: AbortSignal; minRelevance?: number } = {},
+    { typed = false, signal, minRelevance }: { typed?: boolean; signal?: AbortSignal; minRelevance?: number } = {},
   ): Promise<Outcome<SearchResponse>> {
     const asTyped = typed ? { operators: true, prefix: true } : {};
     const floor = minRelevance === undefined ? {} : { min_relevance: minRelevance };
-    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, log, ...asTyped, ...floor };
+    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, log: false, ...asTyped, ...floor };
     return send(this.#connection, 'POST', '/v1/search', { results: 'list' }, body, signal);
   }
 }

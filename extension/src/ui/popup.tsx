@@ -228,10 +228,7 @@ const withoutMarks = (result: PageResult): PageResult => ({
 });
 
 function Related({ tab, client }: { tab: Tab; client: ServiceClient }) {
-  const answer = useLoaded(
-    () => client.search(`${tab.title || tab.url} ${tab.about}`, mostRelated + 1, { log: false }),
-    [tab.url],
-  );
+  const answer = useLoaded(() => client.search(`${tab.title || tab.url} ${tab.about}`, mostRelated + 1), [tab.url]);
   if (answer?.problem !== null) return null;
   const others = answer.body.results.filter(
     ({ canonical_url, title }) => canonical_url !== tab.url && title !== tab.title,

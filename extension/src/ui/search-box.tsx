@@ -20,7 +20,7 @@ export function SearchBox({ client, initial }: { client: ServiceClient; initial:
     }
     const end = new AbortController();
     const timer = setTimeout(async () => {
-      const answer = await client.search(query, mostResults, { typed: true, log: false, signal: end.signal });
+      const answer = await client.search(query, mostResults, { typed: true, signal: end.signal });
       if (end.signal.aborted) return;
       setFound(
         answer.problem === null

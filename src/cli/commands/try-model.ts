@@ -48,8 +48,6 @@ interface Arms {
   b: { model: string };
   /** Replays of before this time are of other vectors; ISO 8601. */
   since: string | null;
-  /** Replays that are over may have been of something else. */
-  isNew?: boolean;
 }
 
 interface Evaluation {
@@ -149,14 +147,12 @@ class Trial {
         `${plain(this.#name, 200)} is none of those known (readback model list --known) and is not registered:\nreadback model add NAME --provider P --dim N --max-tokens N registers it`,
       );
     const sources: [string, ModelSource][] = [];
-    const isSet = (provider: string) => settings.embedder.provider === provider || provider in settings.providers;
+    const isSet = (provider: string) =>
+      settings.embedder.provider === provider || Object.hasOwn(settings.providers, provider);
     const names = Object.entries(known.names);
     // From afar nobody sees what runs beside the service: who is set there comes first.
-    const inOrder =
-      this.#context.url === undefined
-        ? names
-        : [...names.filter(([provider]) => isSet(provider)), ...names.filter(([provider]) => !isSet(provider))];
-    for (const [provider, model_name] of inOrder) {
+    if (this.#context.url !== undefined) names.sort(([a], [b]) => Number(isSet(b)) - Number(isSet(a)));
+    for (const [provider, model_name] of names) {
       const source = await this.#sourceOf({ provider, model_name }, known, settings);
       sources.push([provider, source]);
       if (source.state === 'there') break;
@@ -243,7 +239,7 @@ class Trial {
   }
 
   /** The job of a replay: one that was begun already, one that was dead and is sent on, or a new one. */
-  async #begin(source: ReplaySource, { a, b, since, isNew = false }: Arms): Promise<string> {
+  async #begin(source: ReplaySource, { a, b, since }: Arms): Promise<string> {
     const { queries: limit, again } = this.#args;
     const asked = {
       ...{ source, model_a: a.model, model_b: b.model, rerank_a: true, rerank_b: true },
@@ -254,9 +250,9 @@ class Trial {
     const isSame = (replay: EvalReplayItem) =>
       Object.entries(asked).every(([field, value]) => replay[field as keyof typeof asked] === value);
     const isOver = ({ status, created_at, updated_at }: EvalReplayItem) =>
-      // One that is under way since before the vectors were made has queries of both.
+      // One that is under way since before the vectors were made has queries of both; one of rerankers does not say by which.
       (since !== null && created_at < since) ||
-      (status === 'done' && (again || isNew || Date.parse(updated_at) < this.#context.now() - dayMs));
+      (status === 'done' && (again || a.isLocal || Date.parse(updated_at) < this.#context.now() - dayMs));
     const found = (await this.#replays()).find(isSame);
     if (found === undefined || isOver(found)) {
       return (await this.#call<EvalReplayAccepted>('POST', '/v1/admin/eval/replay', asked)).job_id;
@@ -341,8 +337,7 @@ class Trial {
     const name = plain(this.#name, 200);
     this.#tell(`results by ${bold(this.#context, name)} beside those by the local reranker`);
     const { id } = active;
-    // A replay does not say by which reranker: one that is over may have been by another.
-    const arms = { a: { model: id, isLocal: true }, b: { model: id }, since: null, isNew: true };
+    const arms = { a: { model: id, isLocal: true }, b: { model: id }, since: null };
     await this.#agreedToPay([active.provider, provider]);
     const evaluations = await this.#evaluate(arms);
     const verdict = commonVerdict(evaluations.map((each) => each.verdict));
@@ -382,7 +377,6 @@ class Trial {
     if (!json) terminal.say('');
   }
 
-  /** Go on only where somebody wants it. */
   /** Where queries, and passages to be reranked, go to somebody who takes money for it. */
   async #agreedToPay(providers: readonly (string | null)[]): Promise<void> {
     const paid = [...new Set(providers)].filter((provider) => provider !== null && isPaid(provider));
@@ -394,6 +388,7 @@ class Trial {
     await this.#agreed('Send them?', 'nothing was compared');
   }
 
+  /** Go on only where somebody wants it. */
   async #agreed(question: string, otherwise: string): Promise<void> {
     const { terminal, signal } = this.#context;
     if (!this.#args.yes && !(await terminal.confirm(question, signal))) throw new Declined(otherwise);
