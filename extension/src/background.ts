@@ -34,7 +34,8 @@ import { sendQueue } from './queue/send.ts';
 import { captureModeOf } from './rules/capture-mode.ts';
 import { canonicalAddress, exclusionOf, type RuleContext } from './rules/decide.ts';
 import { ServiceClient } from './service/client.ts';
-import { changeSettings, readConnection, readSettings, switchSite } from './settings.ts';
+import type { Connection } from './service/connection.ts';
+import { changeSettings, readSettings, switchSite } from './settings.ts';
 
 /** How often the blacklist is read, minutes. */
 const syncMinutes = 60;
@@ -50,6 +51,8 @@ async function rules(byHand = false): Promise<RuleContext> {
   const [settings, synced] = await Promise.all([readSettings(), database().then((db) => getMeta(db, 'blacklist'))]);
   return { settings, blacklist: synced?.rules ?? [], now: Date.now(), byHand };
 }
+
+const readConnection = async (): Promise<Connection | null> => (await getMeta(await database(), 'connection')) ?? null;
 
 async function client(): Promise<ServiceClient | null> {
   const connection = await readConnection();
@@ -234,7 +237,11 @@ async function takeOut(matches: (item: QueuedItem) => boolean): Promise<number> 
   return undisturbed(() => deleteItems(db, matches));
 }
 
-async function forgetHere(target: { url: string } | { domain: string }): Promise<void> {
+async function forget(target: Request<'forget'>): Promise<Reply<'forget'>> {
+  const service = await client();
+  if (service === null) return { problem: chrome.i18n.getMessage('not_paired') };
+  const answer = await service.forget(target);
+  if (answer.problem !== null) return { problem: answer.detail };
   const db = await database();
   const canonical = 'url' in target ? canonicalAddress(target.url)?.url : undefined;
   const matches = (url: string) => {
@@ -245,6 +252,18 @@ async function forgetHere(target: { url: string } | { domain: string }): Promise
   await takeOut(({ url }) => matches(url));
   await deleteTraces(db, matches);
   await syncRules();
+  return { pages: answer.body.pages_purged };
+}
+
+/** What failed before may succeed at another service, or with another token. */
+async function connect(made: Connection | null): Promise<void> {
+  const db = await database();
+  await putMeta(db, 'connection', made);
+  if (made !== null) {
+    await clearFailures(db);
+    void syncRules().then(sendSoon);
+  }
+  await showState();
 }
 
 type Sender = chrome.runtime.MessageSender;
@@ -270,8 +289,10 @@ const handlers: { [Name in MessageName]: (request: Request<Name>, sender: Sender
     return send();
   },
   syncRules: async () => ({ synced: await syncRules() }),
-  forgetHere: async (target) => {
-    await forgetHere(target);
+  forget,
+  connection: readConnection,
+  connect: async (made) => {
+    await connect(made);
     return null;
   },
   changeSettings,
@@ -370,10 +391,6 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 });
 
 chrome.storage.onChanged.addListener((changes) => {
-  if (changes.connection?.newValue !== undefined) {
-    // Another service, or another token: what failed before may succeed now.
-    void database().then(clearFailures).then(syncRules).then(sendSoon);
-  }
   if (changes.settings !== undefined) {
     void readSettings().then((present) => followEngines(present.engines));
     sendSoon(); // an import stands still while capturing is paused

@@ -2,6 +2,7 @@
 import type { ImportSource, ImportState, LogEntry, QueuedItem, SendState, Totals } from './queue/database.ts';
 import type { EnqueueOutcome } from './queue/queue.ts';
 import type { ExclusionRule } from './rules/decide.ts';
+import type { Connection } from './service/connection.ts';
 import type { Settings, SiteSwitch } from './settings.ts';
 
 /** How a page is handed in: as it is shown, or by its address, where the service reads better than the browser shows. */
@@ -71,7 +72,11 @@ export interface Messages {
   deleteItem: [{ id: number }, { deleted: number }];
   sendNow: [null, SendState | null];
   syncRules: [null, { synced: boolean }];
-  forgetHere: [{ url: string } | { domain: string }, null];
+  /** Forget a page or site, at the service and here; it goes on though the popup is closed. */
+  forget: [{ url: string } | { domain: string }, { pages: number } | { problem: string }];
+  connection: [null, Connection | null];
+  /** Null: part from the service. */
+  connect: [Connection | null, null];
   /** Settings have one writer, so that a click counts though the popup is closed at once. */
   changeSettings: [Partial<Settings>, Settings];
   switchSite: [{ site: string; to: SiteSwitch | null }, Settings];

@@ -1,6 +1,6 @@
 /**
- * What a person chose, and where the service is. Both lie in `storage.local`; whoever reads them gets valid values, for what is
- * stored by an older version or imported from a file is parsed here. Written by the options page, the popup and the pairing page.
+ * What a person chose. It lies in `storage.local`, where content scripts find it; whoever reads it gets valid values, for what is
+ * stored by an older version or imported from a file is parsed here. Written by the background program alone.
  */
 import * as z from 'zod/mini';
 import { defaultActiveSeconds, defaultScrollShare } from './capture/reading-rule.ts';
@@ -36,22 +36,7 @@ export const settings = z.strictObject({
 });
 export type Settings = z.infer<typeof settings>;
 
-export const connection = z.strictObject({
-  /** Without a path and a slash at the end. */
-  address: z.url({ protocol: /^https?$/ }),
-  token: z.string().check(z.minLength(1)),
-  name: z.string(),
-  library: z._default(z.nullable(z.string()), null),
-});
-export type Connection = z.infer<typeof connection>;
-
 export const defaultSettings: Settings = settings.parse({});
-
-async function stored<Schema extends z.ZodMiniType>(key: string, schema: Schema): Promise<z.infer<Schema> | null> {
-  const { [key]: value } = await chrome.storage.local.get(key);
-  const parsed = schema.safeParse(value);
-  return parsed.success ? parsed.data : null;
-}
 
 /** Each field by itself: what another version wrote takes no switch and no pause with it. */
 export async function readSettings(): Promise<Settings> {
@@ -77,11 +62,4 @@ export async function switchSite(site: string, to: SiteSwitch | null): Promise<S
     await chrome.storage.local.set({ settings: changed });
     return changed;
   });
-}
-
-export const readConnection = (): Promise<Connection | null> => stored('connection', connection);
-
-export async function writeConnection(made: Connection | null): Promise<void> {
-  if (made === null) await chrome.storage.local.remove('connection');
-  else await chrome.storage.local.set({ connection: made });
 }

@@ -1,11 +1,15 @@
 /** What the extension captures in Chromium, and what never, against a real service. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
-import { ChromiumWithExtension } from './chromium.ts';
-import { hiddenWords, Site, shownWords } from './site.ts';
+import { ChromiumWithExtension, copyOfExtension } from './chromium.ts';
+import { article, hiddenWords, Site, shownWords } from './site.ts';
 
 async function pagesOf(service: RunningService): Promise<Map<string, PageListResponse['pages'][number]>> {
   const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
@@ -16,6 +20,25 @@ async function textOf(service: RunningService, url: string): Promise<PageRespons
   const { body } = await service.call<PageListResponse>('GET', `/v1/pages?url=${encodeURIComponent(url)}`);
   return (await service.call<PageResponse>('GET', `/v1/pages/${body.pages[0].page_id}`)).body;
 }
+
+/** Has a sound of a second, silent but not muted, that is played again and again, or not at all. */
+const playing = (plays: boolean): string =>
+  article(
+    'nightingales',
+    `<audio loop></audio><script>
+      const bytes = new Uint8Array(8044);
+      const view = new DataView(bytes.buffer);
+      const text = (at, letters) => [...letters].forEach((letter, n) => { bytes[at + n] = letter.charCodeAt(0); });
+      text(0, 'RIFF'); view.setUint32(4, 8036, true); text(8, 'WAVEfmt ');
+      view.setUint32(16, 16, true); view.setUint16(20, 1, true); view.setUint16(22, 1, true);
+      view.setUint32(24, 8000, true); view.setUint32(28, 8000, true); view.setUint16(32, 1, true); view.setUint16(34, 8, true);
+      text(36, 'data'); view.setUint32(40, 8000, true);
+      bytes.fill(128, 44);
+      const audio = document.querySelector('audio');
+      audio.src = URL.createObjectURL(new Blob([bytes], { type: 'audio/wav' }));
+      if (${plays}) void audio.play();
+    </script>`,
+  );
 
 test('what is read in Chromium is kept as it is shown, and what must not be is not', {
   skip: skipChromium,
@@ -108,21 +131,17 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     await browser.ask('syncRules', null);
     await readInVain('http://gone.example.org/article/past', { rule: 'blacklist', pattern: 'gone.example.org' });
   });
-  await t.test('private windows are not: nobody can allow it', async () => {
-    const page = await browser.context.newPage();
-    await page.goto(`chrome://extensions/?id=${browser.id}`);
-    const access = await page.evaluate(async (extensionId) => {
-      const { developerPrivate } = chrome as unknown as {
-        developerPrivate: {
-          updateExtensionConfiguration(change: { extensionId: string; incognitoAccess: boolean }): Promise<void>;
-          getExtensionInfo(id: string): Promise<{ incognitoAccess: unknown }>;
-        };
-      };
-      await developerPrivate.updateExtensionConfiguration({ extensionId, incognitoAccess: true });
-      return (await developerPrivate.getExtensionInfo(extensionId)).incognitoAccess;
-    }, browser.id);
-    assert.deepEqual(access, { isEnabled: false, isActive: false });
-    await page.close();
+  await t.test('one whose media play is read on without a sign of a person', async () => {
+    // Longer than a page is active by having been opened.
+    await browser.setOptions({ seconds: 17 });
+    for (const path of ['/still', '/playing']) {
+      site.pages.set(path, playing(path === '/playing'));
+      const tab = await browser.context.newPage();
+      await tab.goto(news + path);
+    }
+    await until(async () => (await pagesOf(service)).has(`${news}/playing`), 'it is kept');
+    assert.equal(await browser.outcomeAt(`${news}/still`), null);
+    await browser.setOptions({ seconds: 1 });
   });
   await t.test('nothing while paused; by hand it is', async () => {
     const options = await browser.open('popup.html?search=');
@@ -152,4 +171,55 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     for (const { canonical_url, visit_count } of (await pagesOf(service)).values())
       assert.equal(visit_count, 1, canonical_url);
   });
+});
+
+/** Tells its server once it was seen and had the focus for some seconds, each longer than the extension's shortest time of reading. */
+const telling = article(
+  'secrets',
+  `<script>
+    let left = 4;
+    const look = () => {
+      if (document.visibilityState === 'visible' && document.hasFocus()) left--;
+      if (left === 0) void fetch('/was-seen');
+      else setTimeout(look, 1000);
+    };
+    look();
+  </script>`,
+);
+
+test('nothing is captured in a private window of Chromium, whatever people allow', {
+  skip: skipChromium,
+}, async (t) => {
+  const spanning = copyOfExtension(t, (manifest) => {
+    manifest.incognito = 'spanning';
+  });
+  const url = 'http://news.example.org/secrets';
+  for (const [name, loaded, tried, captured] of [
+    ['it is allowed', undefined, true, []],
+    ['it is not allowed', undefined, false, []],
+    ['one that would run there is not allowed', spanning, false, []],
+    ['one that would run there is allowed: then it would be', spanning, true, [url]],
+  ] as const) {
+    await t.test(name, async (t) => {
+      const site = await Site.open(t);
+      site.pages.set('/secrets', telling);
+      const profile = mkdtempSync(join(tmpdir(), 'readback-chromium-'));
+      let browser = await ChromiumWithExtension.start(t, site, { loaded, profile });
+      if (tried) {
+        assert.equal(await browser.allowInPrivate(), loaded === spanning);
+        // It counts from the next start on.
+        await browser.context.close();
+        browser = await ChromiumWithExtension.start(t, site, { loaded, profile });
+      }
+      t.after(() => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+      // Nobody is there: what is captured stays.
+      await browser.connect({ address: 'http://127.0.0.1:9', token: 'none', name: 'Chromium', library: null });
+      await browser.setOptions({ seconds: 1 });
+      await (await browser.control()).evaluate((url) => void chrome.windows.create({ incognito: true, url }), url);
+      await until(async () => site.asked.has('/was-seen'), 'it was seen');
+      const queued = async () => (await browser.ask<QueueOverview>('queueOverview', null)).items.map(({ url }) => url);
+      if (captured.length > 0) await until(async () => (await queued()).length > 0, 'it is queued');
+      assert.deepEqual(await queued(), captured);
+    });
+  }
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
 import type { CaptureOutcome } from '../../extension/src/messages.ts';
-import type { Connection } from '../../extension/src/settings.ts';
+import type { Connection } from '../../extension/src/service/connection.ts';
 import { chromiumArgs, chromiumPath } from '../chromium.ts';
 import { patienceMs, type RunningService, type Scope, until } from '../process/service.ts';
 import type { Site } from './site.ts';
@@ -112,9 +112,10 @@ export class ChromiumWithExtension {
       locale,
       args: [
         ...chromiumArgs,
+        '--autoplay-policy=no-user-gesture-required',
         `--load-extension=${loaded}`,
         `--disable-extensions-except=${loaded}`,
-        '--disable-features=DisableLoadExtensionCommandLineSwitch,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
+        '--disable-features=DisableLoadExtensionCommandLineSwitch,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,HttpsFirstModeIncognito',
         // What real pages ask of others is nowhere.
         `--host-resolver-rules=MAP *.example.org 127.0.0.1:${site.port},MAP *.example.net 127.0.0.1:${site.port},MAP * ~NOTFOUND,EXCLUDE 127.0.0.1`,
       ],
@@ -211,6 +212,24 @@ export class ChromiumWithExtension {
     return this.open(`popup.html?tab=${await this.tabOf(url)}`);
   }
 
+  /** Whether it may run in private windows, once people have tried to allow it. */
+  async allowInPrivate(): Promise<boolean> {
+    const page = await this.context.newPage();
+    await page.goto(`chrome://extensions/?id=${this.id}`);
+    const isAllowed = await page.evaluate(async (extensionId) => {
+      const { developerPrivate } = chrome as unknown as {
+        developerPrivate: {
+          updateExtensionConfiguration(change: { extensionId: string; incognitoAccess: boolean }): Promise<void>;
+          getExtensionInfo(id: string): Promise<{ incognitoAccess: { isActive: boolean } }>;
+        };
+      };
+      await developerPrivate.updateExtensionConfiguration({ extensionId, incognitoAccess: true });
+      return (await developerPrivate.getExtensionInfo(extensionId)).incognitoAccess.isActive;
+    }, this.id);
+    await page.close();
+    return isAllowed;
+  }
+
   /** A page of the extension that stays, for what is asked and looked up. */
   control(): Promise<Page> {
     this.#control ??= this.open('popup.html?search=');
@@ -237,7 +256,7 @@ export class ChromiumWithExtension {
   }
 
   async connect(connection: Connection): Promise<void> {
-    await (await this.control()).evaluate((connection) => chrome.storage.local.set({ connection }), connection);
+    await this.ask('connect', connection);
   }
 
   /** Set options; `allow`: sites that are captured whatever the lists say. */

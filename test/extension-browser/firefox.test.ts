@@ -7,7 +7,7 @@ import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { copyOfExtension } from './chromium.ts';
 import { FirefoxWithExtension, firefoxExtension, skipFirefox } from './firefox.ts';
-import { hiddenWords, Site, shownWords } from './site.ts';
+import { hiddenWords, rewritten, Site, shownWords } from './site.ts';
 
 test('what is read in Firefox is kept as it is shown, and what must not be is not', {
   skip: skipFirefox,
@@ -19,6 +19,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
   await new Promise((resolve) => free.close(resolve));
   const service = await RunningService.start(t, { ...withoutEntities, SERVICE_BIND_PORT: String(address.port) });
   const site = await Site.open(t);
+  site.pages.set('/rewritten', rewritten(''));
   let browser = await FirefoxWithExtension.start(t, site);
   const news = 'http://news.example.org';
   const visits = async (): Promise<Record<string, number>> => {
@@ -97,6 +98,20 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     for (let n = 0; n < 10; n++) await tab.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
     await until(async () => `${news}/feed` in (await visits()), 'it is kept', 60_000);
     assert.equal((await visits())[`${news}/feed`], 1);
+  });
+  await t.test('one that is written anew is captured as it is then, and followed as before', async () => {
+    const url = `${news}/rewritten`;
+    await browser.ask('changeSettings', { activeSeconds: 600 });
+    await tab.goto(url);
+    await tab.activate();
+    await until(async () => await browser.isWatched(url), 'the page is followed', 60_000);
+    await tab.evaluate(`dispatchEvent(new Event('rewrite'))`);
+    for (let n = 0; n < 8; n++) await tab.turnWheel(1200);
+    await until(async () => url in (await visits()), 'it is kept', 60_000);
+    const text = await textOf(url);
+    assert.match(text, /Ocelots hunt at night[\s\S]*Their last paragraph/);
+    assert.doesNotMatch(text, /lynx/i);
+    await browser.ask('changeSettings', { activeSeconds: 1 });
   });
   await t.test('the popup tells of a page and forgets it; it and the options can be read by everybody', async () => {
     const url = `${news}/article/markers`;
@@ -230,10 +245,9 @@ test('nothing is captured in a private window of Firefox, whatever people allow'
   ] as const) {
     await t.test(name, async (t) => {
       const browser = await FirefoxWithExtension.start(t, site, { loaded, allowedInPrivate });
-      const control = await browser.control();
       // Nobody is there: what is captured stays.
       const connection = { address: 'http://127.0.0.1:9', token: 'none', name: 'Firefox', library: null };
-      await control.evaluate(`chrome.storage.local.set({ connection: ${JSON.stringify(connection)} })`);
+      await browser.ask('connect', connection);
       await browser.ask('changeSettings', { activeSeconds: 1 });
       const queued = async () => (await browser.ask<QueueOverview>('queueOverview', null)).items.map(({ url }) => url);
       const shown = await browser.open('about:blank');

@@ -189,6 +189,11 @@ export class FirefoxWithExtension {
     });
   }
 
+  /** Whether a content script follows a tab that shows an address. */
+  async isWatched(url: string): Promise<boolean> {
+    return (await (await this.control()).evaluate(tabOf(url))) !== null;
+  }
+
   /** What the content script of the tab that shows an address decided; null before it has. */
   async decisionAt(url: string): Promise<{ outcome: string; rule?: { rule: string } } | null> {
     return (await this.control()).evaluate(`(async () => {
@@ -308,6 +313,15 @@ export class FirefoxTab {
     const found = `[...document.querySelectorAll('button')].find((b) => b.textContent === ${JSON.stringify(button)})`;
     await this.until(found);
     await this.clickOn(found);
+  }
+
+  /** Turn the wheel over the middle of the page, by so many pixels down. */
+  async turnWheel(pixels: number): Promise<void> {
+    const actions = [{ type: 'scroll', x: 300, y: 300, deltaX: 0, deltaY: pixels }];
+    await this.#session.command('input.performActions', {
+      context: this.#context,
+      actions: [{ type: 'wheel', id: 'wheel', actions }],
+    });
   }
 
   /** Click on the element that an expression gives. */

@@ -7,7 +7,7 @@ import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { ChromiumWithExtension } from './chromium.ts';
-import { article, Site } from './site.ts';
+import { article, rewritten, Site } from './site.ts';
 
 const news = 'http://news.example.org';
 
@@ -114,19 +114,6 @@ const vanishing = article(
     }, { once: true });
   </script>`,
 );
-
-/** Is written anew when it is told to. */
-const rewritten = (more: string): string =>
-  article(
-    'lynxes',
-    `${more}<script>
-      addEventListener('rewrite', () => {
-        document.open();
-        document.write('<title>All about ocelots</title><p>Ocelots hunt at night.</p><div style="height: 9000px"></div><p>Their last paragraph.</p>');
-        document.close();
-      });
-    </script>`,
-  );
 
 /** So many elements, with text in the first and the last, where a script says. */
 const many = (into: string, more: string): string =>

@@ -1,6 +1,7 @@
 /** The popup and the options in Chromium, against a real service: what they say of a page, undo, search, forget. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PageState } from '../../extension/src/messages.ts';
 import type { Settings } from '../../extension/src/settings.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
@@ -227,6 +228,21 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
       false,
     );
     await popup.close();
+  });
+  await t.test('a page is forgotten, and its lines here, though the popup is closed at once', async () => {
+    const url = `${news}/article/lapwings`;
+    const isKept = async () => (await pages()).some(({ canonical_url }) => canonical_url === url);
+    const here = () => browser.ask<Pick<PageState, 'sent' | 'exclusion'>>('pageState', { url });
+    await tab.goto(url);
+    await tab.bringToFront();
+    await until(async () => (await isKept()) && (await here()).sent !== null, 'it is captured');
+    const popup = await browser.popupOf(url);
+    await popup.getByRole('button', { name: 'Forget this page' }).click();
+    await popup.getByRole('button', { name: 'Forget', exact: true }).click();
+    await popup.close();
+    await until(async () => !(await isKept()), 'the service has forgotten it');
+    await until(async () => (await here()).exclusion?.rule === 'blacklist', 'and so has the browser');
+    assert.equal((await here()).sent, null);
   });
   await t.test('while the service is away a page waits, and can be taken out', async () => {
     await service.stop();

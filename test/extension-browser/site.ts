@@ -85,6 +85,19 @@ const editors = article('dormice').replace(
 const embeddedLogin = (tag: string): string =>
   article('pikas', `<${tag}="/members" type="text/html" width="300" height="300">`);
 
+/** Is written anew when it is told to. */
+export const rewritten = (more: string): string =>
+  article(
+    'lynxes',
+    `${more}<script>
+      addEventListener('rewrite', () => {
+        document.open();
+        document.write('<title>All about ocelots</title><p>Ocelots hunt at night.</p><div style="height: 9000px"></div><p>Their last paragraph.</p>');
+        document.close();
+      });
+    </script>`,
+  );
+
 const feed = `<!doctype html><title>Endless feed</title><main></main><script>
   let n = 0;
   function more() { for (let i = 0; i < 20; i++) { const p = document.createElement('p'); p.textContent = 'Post ' + n++ + ' of the endless feed about lanterns and trains.'; document.querySelector('main').append(p); } }
@@ -119,6 +132,8 @@ export class Site {
   readonly port: number;
   /** Pages of a test, by path. */
   readonly pages: Map<string, string>;
+  /** Paths that were asked for. */
+  readonly asked = new Set<string>();
   /** Content security policy of every page. */
   policy: string | null = null;
 
@@ -133,6 +148,7 @@ export class Site {
     const server = createServer((request, response) => {
       // As a proxy it gets whole addresses.
       const { pathname } = new URL(request.url ?? '/', 'http://site');
+      site?.asked.add(pathname);
       const text = pathname.startsWith('/spa/') ? singlePageProgram : (pages.get(pathname) ?? fixed[pathname]?.());
       const topic = /^\/(?:article|a|login)\/([\w-]+)$/.exec(pathname)?.[1];
       response.setHeader('content-type', 'text/html; charset=utf-8');

@@ -82,10 +82,10 @@ before(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  kept.connection = { address, token: 'secret', name: 'test', library: null };
   Object.assign(globalThis, { chrome: chromeHere });
   Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true });
   await import('../../extension/src/background.ts');
+  await ask('connect', { address, token: 'secret', name: 'test', library: null });
 });
 after(() => {
   server.closeAllConnections();
@@ -175,6 +175,16 @@ test('an import that stood still while capturing was paused goes on when it is r
   await isSent();
   assert.equal(taken.at(-1), 'https://example.org/larks');
   assert.equal((await ask('importState', null))?.status, 'done');
+});
+
+test('an import that was paused may be begun anew, with other sources', async () => {
+  await ask('startImport', { sources: ['history', 'bookmarks'] });
+  await isSent();
+  assert.equal((await ask('importState', null))?.status, 'paused', 'there is no history');
+  await ask('startImport', { sources: ['bookmarks'] });
+  await isSent();
+  const state = await ask('importState', null);
+  assert.deepEqual([state?.status, state?.sources, state?.known], ['done', ['bookmarks'], 1]);
 });
 
 test('a browser that kept no alarms has them again when it starts', async () => {

@@ -157,6 +157,7 @@ export async function continueImport(
     await transact(database, async (transaction) => {
       const metas = transaction.objectStore('meta');
       const present = (await metas.get('import')) as ImportState;
+      if (present.startedAt !== state.startedAt) return; // begun anew meanwhile
       const counts = { queued: 0, excluded: 0, known: 0 };
       for (const entry of step?.entries ?? []) counts[await queueEntry(transaction, entry, rules)]++;
       const next = step?.next ?? { historyBefore: null, bookmarksFrom: null };

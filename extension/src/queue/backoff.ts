@@ -3,7 +3,7 @@
 const firstMs = 30_000;
 const longestMs = 30 * 60_000;
 /** What a service may ask for at most, and so the longest wait: a day. */
-export const longestAskedMs = 24 * 3600_000;
+const longestAskedMs = 24 * 3600_000;
 
 /**
  * Ms until the next try: doubled with each failure in a row, spread over the upper half so that several browsers do not come at

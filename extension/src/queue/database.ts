@@ -1,9 +1,10 @@
 /**
  * The database of the extension in this browser (docs/extension.md, "States of a queued item"): what waits to be sent, the visits of
- * late, what became of the last pages, and small states. Opened by the background program; the fields' times are ms since the epoch.
+ * late, what became of the last pages, where the service is, and small states. Opened by the background program; the fields' times are ms since the epoch.
  */
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
 import type { BlacklistRule } from '../rules/decide.ts';
+import type { Connection } from '../service/connection.ts';
 
 export type ItemState = 'waiting' | 'refused';
 
@@ -49,6 +50,7 @@ export interface RecentVisit {
 
 export interface SendState {
   failures: number;
+  notedAt: number;
   notBefore: number;
   problem: { kind: 'unreachable' | 'unauthorized' | 'forbidden' | 'full' | 'busy' | 'failing'; detail: string } | null;
 }
@@ -82,6 +84,8 @@ export interface ImportState {
 }
 
 interface Metas {
+  /** Null once somebody parted them. */
+  connection: Connection | null;
   totals: Totals;
   send: SendState;
   blacklist: Synced;
@@ -102,7 +106,7 @@ type StoreName = 'items' | 'bodies' | 'visits' | 'imported' | 'log' | 'meta';
 export type Transaction = IDBPTransaction<ExtensionDatabase, StoreName[], 'readwrite'>;
 
 export const noTotals: Totals = { items: 0, units: 0, dropped: 0 };
-export const noSendState: SendState = { failures: 0, notBefore: 0, problem: null };
+export const noSendState: SendState = { failures: 0, notedAt: 0, notBefore: 0, problem: null };
 
 /** The database, opened when it is first asked for, and again after that failed or the browser closed it. */
 export function keepOpen(name?: string): () => Promise<Database> {

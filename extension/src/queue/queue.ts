@@ -209,7 +209,7 @@ export function noteFailure(
   return transact(database, async (transaction) => {
     const metas = transaction.objectStore('meta');
     const failures = ((await readMeta(metas, 'send')) ?? noSendState).failures + 1;
-    const state: SendState = { failures, notBefore: now + waitMs(failures), problem };
+    const state: SendState = { failures, notedAt: now, notBefore: now + waitMs(failures), problem };
     await metas.put(state, 'send');
     return state;
   });

@@ -4,7 +4,7 @@
  */
 import type { IngestBatchResult } from '../../../src/domain/page.ts';
 import type { IngestItem, Problem, ServiceClient } from '../service/client.ts';
-import { backoffMs, longestAskedMs } from './backoff.ts';
+import { backoffMs } from './backoff.ts';
 import { type Database, getMeta, noSendState, type QueuedItem, type SendState } from './database.ts';
 import { type BatchItem, type Fate, nextBatch, noteFailure, settle } from './queue.ts';
 
@@ -57,9 +57,8 @@ const mostOneByOne = 20;
 export async function sendQueue(dependencies: SendDependencies): Promise<SendState | null> {
   const { database, now, random, imports, undisturbed } = dependencies;
   const state = (await getMeta(database, 'send')) ?? noSendState;
-  const wait = state.notBefore - now();
-  // A longer one was noted by a clock that was set back since.
-  if (wait > 0 && wait <= longestAskedMs) return state;
+  // What was noted later than now was noted by a clock that was set back since.
+  if (now() >= state.notedAt && now() < state.notBefore) return state;
   let oneByOne = state.failures >= failuresOfAll ? mostOneByOne : 0;
   const firstAndAny = ([first, ...others]: QueuedItem[]): QueuedItem[] => {
     // Any: the next one may be at fault, too.
@@ -85,12 +84,17 @@ async function sendFirst(dependencies: SendDependencies, [first, other]: BatchIt
   if (!isFault(problem) || other === undefined) return problem;
   const answer = await sendBatch(dependencies, [other]);
   if (answer !== null) return answer;
-  // A page that was refused says nothing of those that would be stored.
-  if ((await database.get('items', other.item.id)) !== undefined) return problem;
+  if (!(await isStored(database, other))) return problem;
   const again = await sendBatch(dependencies, [first]);
   if (!isFault(again)) return again;
   await refuse(dependencies, first, `the service takes other pages, and not this one: ${again.detail}`);
   return null;
+}
+
+/** Whether the service has stored a page: one that is refused, or on the blacklist, says nothing of others. */
+async function isStored(database: Database, { item }: BatchItem): Promise<boolean> {
+  const entry = (await database.getAllFromIndex('log', 'url', item.url)).at(-1);
+  return entry?.visitedAt === item.visitedAt && entry.outcome !== 'blacklisted';
 }
 
 /** Whether a page may be the reason: the service fails on it, or ends. */

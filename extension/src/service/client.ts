@@ -6,7 +6,7 @@ import type { BlacklistResponse, ForgetResponse } from '../../../src/domain/blac
 import type { IngestBatchResult, PageSummary } from '../../../src/domain/page.ts';
 import type { SearchResponse } from '../../../src/domain/search.ts';
 import { retryAfterMs } from '../queue/backoff.ts';
-import type { Connection } from '../settings.ts';
+import type { Connection } from './connection.ts';
 
 export type Problem =
   /** No answer: whether the request was taken in is not known. */

@@ -34,7 +34,7 @@ export function ImportPanel() {
     <section aria-labelledby="import">
       <h2 id="import">{t('section_import')}</h2>
       <p class="hint">{t('import_hint')}</p>
-      {state?.status !== 'running' && state?.status !== 'paused' && (
+      {state?.status !== 'running' && (
         <>
           {allSources.map((source) => (
             <label key={source} class="switch">

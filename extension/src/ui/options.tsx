@@ -6,13 +6,7 @@ import { type EngineName, engineNames, engines, originsOf } from '../engines/eng
 import { ask, type QueueOverview } from '../messages.ts';
 import type { QueuedItem } from '../queue/database.ts';
 import { defaultKinds } from '../rules/default-sites.ts';
-import {
-  readConnection,
-  readSettings,
-  type Settings,
-  settings as settingsSchema,
-  writeConnection,
-} from '../settings.ts';
+import { readSettings, type Settings, settings as settingsSchema } from '../settings.ts';
 import { ImportPanel } from './import-panel.tsx';
 import { describeDocument, Notice, numberOf, problemText, t, timeOf, useLoaded, useTicks } from './parts.tsx';
 
@@ -285,7 +279,7 @@ function Queue({ overview, changed }: { overview: QueueOverview; changed: () => 
 }
 
 function ConnectionPanel({ changed }: { changed: () => void }) {
-  const connection = useLoaded(readConnection, []);
+  const connection = useLoaded(() => ask('connection', null), []);
   if (connection === undefined) return null;
   return (
     <section aria-labelledby="connection">
@@ -303,7 +297,7 @@ function ConnectionPanel({ changed }: { changed: () => void }) {
             <a class="button" href="welcome.html">
               {t('pair_again')}
             </a>
-            <button type="button" onClick={() => void writeConnection(null).then(changed)}>
+            <button type="button" onClick={() => void ask('connect', null).then(changed)}>
               {t('unpair')}
             </button>
           </div>

@@ -6,7 +6,8 @@ import { ask, askTab, type CaptureOutcome, type PageState } from '../messages.ts
 import { captureModeOf } from '../rules/capture-mode.ts';
 import { siteOf } from '../rules/decide.ts';
 import { ServiceClient } from '../service/client.ts';
-import { type Connection, readConnection, readSettings, type Settings } from '../settings.ts';
+import type { Connection } from '../service/connection.ts';
+import { readSettings, type Settings } from '../settings.ts';
 import {
   dateOf,
   describeDocument,
@@ -123,17 +124,14 @@ function SiteSwitch({ site, settings, done }: { site: string; settings: Settings
   );
 }
 
-function Forget({ tab, client, done }: { tab: Tab; client: ServiceClient; done: (said: string) => void }) {
+function Forget({ tab, done }: { tab: Tab; done: (said: string) => void }) {
   const [asking, setAsking] = useState<'page' | 'site' | null>(null);
   const site = siteOf(tab.url) ?? '';
   const forget = async () => {
     const target = asking === 'site' ? { domain: site } : { url: tab.url };
-    const answer = await client.forget(target);
-    if (answer.problem === null) await ask('forgetHere', target);
+    const answer = await ask('forget', target);
     setAsking(null);
-    done(
-      answer.problem === null ? t('forgotten', numberOf(answer.body.pages_purged)) : t('forget_failed', answer.detail),
-    );
+    done('pages' in answer ? t('forgotten', numberOf(answer.pages)) : t('forget_failed', answer.problem));
   };
   if (asking !== null) {
     return (
@@ -216,7 +214,7 @@ function ThisPage({
       {site !== null && !isOverruled(state) && (
         <SiteSwitch key={site} site={site} settings={settings} done={() => done(null)} />
       )}
-      <Forget tab={tab} client={client} done={done} />
+      <Forget tab={tab} done={done} />
     </section>
   );
 }
@@ -268,7 +266,7 @@ function Popup() {
   const [changes, setChanges] = useState(0);
   const changed = () => setChanges((n) => n + 1);
   const loaded = useLoaded(async () => {
-    const [connection, tab, settings] = await Promise.all([readConnection(), currentTab(), readSettings()]);
+    const [connection, tab, settings] = await Promise.all([ask('connection', null), currentTab(), readSettings()]);
     const state = tab === null ? undefined : await ask('pageState', { url: tab.url });
     const totals = state ?? (await ask('queueOverview', null));
     return { connection, tab, settings, state, totals, client: connection && new ServiceClient(connection) };

@@ -1,8 +1,9 @@
 /** The first page: pairs this browser with a service by a code, and offers to bring in what was read before. */
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
+import { ask } from '../messages.ts';
 import { type Outcome, pair, ServiceClient } from '../service/client.ts';
-import { type Connection, connection as connectionSchema, readConnection, writeConnection } from '../settings.ts';
+import { type Connection, connection as connectionSchema } from '../service/connection.ts';
 import { ImportPanel } from './import-panel.tsx';
 import { describeDocument, Notice, t, useLoaded } from './parts.tsx';
 
@@ -46,7 +47,7 @@ function PairForm({ paired }: { paired: () => void }) {
     const { origin } = new URL(address);
     const made = await (token === '' ? byCode(origin) : byToken(origin));
     if (typeof made === 'string') return made;
-    await writeConnection(made);
+    await ask('connect', made);
     paired();
     return null;
   };
@@ -132,7 +133,7 @@ function PairForm({ paired }: { paired: () => void }) {
 
 function Welcome() {
   const [changes, setChanges] = useState(0);
-  const connection = useLoaded(readConnection, [changes]);
+  const connection = useLoaded(() => ask('connection', null), [changes]);
   const [again, setAgain] = useState(false);
   if (connection === undefined) return null;
   return (

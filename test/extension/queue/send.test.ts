@@ -108,6 +108,9 @@ test('a clock that was set back makes no page the same visit, and no wait a long
   assert.equal(await readAt(start - sessionMs + 1), 'same_visit', 'by less than a session');
   await sendQueue(sendTo(database, service, start + year));
   assert.equal(service.visits.size, 0, 'a day is waited for');
+  service.answer = () => ({ problem: 'busy', detail: 'not now', retryAfterMs: 24 * 3600_000 });
+  assert.equal((await sendQueue(sendTo(database, service, start + year - 1)))?.failures, 2, 'by a moment');
+  service.answer = null;
   assert.equal(await sendQueue(sendTo(database, service)), null);
   assert.deepEqual(service.visits.get(pageNo(1).url), [start + year, start]);
 });
@@ -213,6 +216,7 @@ test('an answer that was lost after the service took the batch in makes no secon
   const state = await sendQueue(sendTo(database, { ingest: lost }));
   assert.deepEqual(state, {
     failures: 1,
+    notedAt: start,
     notBefore: start + 30_000,
     problem: { kind: 'unreachable', detail: 'the connection was cut' },
   });
@@ -344,6 +348,17 @@ test('a page that makes the service break off is set aside once it takes others'
     const [{ reason }] = await database.getAll('items');
     assert.match(reason ?? '', /takes other pages.*connection was reset/);
   }
+});
+
+test('where the service fails on all that it would store, a page that it leaves out says nothing of them', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < 2; number++) await enqueue(database, pageNo(number), room);
+  const blacklisted = { outcome: 'blacklisted', index: 0, error: 'blacklisted', pattern: 'example.org' } as const;
+  service.answer = ([{ url }, ...others]) =>
+    others.length === 0 && url === pageNo(1).url ? { problem: null, body: { results: [blacklisted] } } : failing;
+  await runs(database, service, 6, () => 1);
+  assert.deepEqual([await refusedOf(database), await statesOf(database)], [[], { waiting: 1 }]);
 });
 
 test('where the service fails on all that it would store, a page that it refuses says nothing of them', async () => {
