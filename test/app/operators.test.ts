@@ -107,6 +107,23 @@ test('operators say which pages are wanted', async (t) => {
   assert.deepEqual(await found('heron site:birds.example', { filters: { domain: 'boats.example' } }), []);
 });
 
+test('operators without a word to search for give the pages that were seen last', async (t) => {
+  const { system, found } = await library(t);
+  const ordered = async (query: string) => {
+    const asked = searchRequest.parse({ query, operators: true });
+    const { results } = await system.ask('search.query', asked);
+    for (const { chunks } of results) assert.equal(chunks.length, 1);
+    return results.map(({ canonical_url }) => canonical_url.replace(/^https:\/\/(?:www\.)?/, ''));
+  };
+  assert.deepEqual(await ordered('lang:de'), [reiher]);
+  assert.deepEqual(await ordered('after:2025-03'), [reiher, boat, egret]);
+  assert.deepEqual(await ordered('after:2025-03 -lang:de'), [boat, egret]);
+  assert.deepEqual(await ordered('-egret'), [reiher, boat, heron]);
+  assert.deepEqual(await ordered('before:1999'), []);
+  assert.deepEqual(await found('lang:de', { operators: false }), [], 'without operators it is text');
+  assert.deepEqual(await found('   '), [], 'nothing was asked for');
+});
+
 test('without operators they are words, and pages that have a quoted phrase come first, wherever in the page it stands', async (t) => {
   const { search } = await library(t);
   const first = async (query: string) => {

@@ -220,7 +220,7 @@ export function queryRanker(dependencies: RankDependencies) {
   ): Promise<Ranking> => {
     const { candidates, prefix, rrf_k = defaultRrfK } = request;
     const { query, phrases, filters, held } = askedBy(request, reader);
-    const wanted = request.rerank;
+    const wanted = request.rerank && query !== '';
     const rerank = wanted && (localReranker || isLocal);
     const [{ used, retrieved }, named] = await Promise.all([
       retrieve(
@@ -317,7 +317,7 @@ function askedBy({ query: typed, operators, filters: body }: RankRequest, reader
   }
   const { text, phrases, all, none, after, before } = readOperators(typed);
   return {
-    query: text === '' ? typed : text,
+    query: text,
     phrases: phrases.slice(0, maxPhrases),
     filters: { ...filters, after: latest(filters.after, after), before: earliest(filters.before, before) },
     held: { all: [...all, ...language], none },

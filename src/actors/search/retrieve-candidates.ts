@@ -1,6 +1,7 @@
 /**
  * Which passages may be candidates, and what their pages are: filters, operators and quoted phrases become sets of labels, which the engine
- * searches (src/engine/retrieve.ts). Where a page stands is decided elsewhere (rank-query.ts).
+ * searches (src/engine/retrieve.ts). Where a page stands is decided elsewhere (rank-query.ts). A query that has operators and no words is
+ * answered by the newest pages.
  *
  * A query that is a host of which there are pages is searched by the names in it, twice: in all that passes, and in the host alone, so
  * that its pages are among the candidates however many others have these words. It costs one search with a filter more. So do quoted phrases:
@@ -8,10 +9,11 @@
  */
 import type { Logger } from 'pino';
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
+import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { type EmbeddingModel, localDim } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
-import { noCandidates, retrieve } from '../../engine/retrieve.ts';
+import { noCandidates, type RankedChunks, retrieve } from '../../engine/retrieve.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { VectorSpace } from '../../engine/vectors/vector-space.ts';
 import type { Catalog } from '../../index/catalog.ts';
@@ -83,6 +85,11 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const query = host?.words ?? asGiven;
     const timing_ms: Record<string, number> = { filter: monotonic() - began };
     if (allowed?.count === 0) return { ...noCandidates, ...pagesOf([], null, []) };
+    if (query === '') {
+      if (allowed === null) return { ...noCandidates, ...pagesOf([], null, []) };
+      const sparse = newest(catalog, allowed.labels, k);
+      return { ...noCandidates, sparse, known: true, timing_ms, ...pagesOf([sparse.labels], null, []) };
+    }
     const vectors: Pick<VectorSpace, 'candidates'> = {
       candidates: (asked) => spaces.use(model, ({ chunks }) => chunks.candidates(asked)),
     };
@@ -115,6 +122,22 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
     const pages = pagesOf([found.sparse.labels, found.dense.labels], host, phrases);
     return { ...found, ...pages, timing_ms: { ...timing_ms, ...found.timing_ms } };
+  };
+}
+
+/** The first passage that is allowed of each page, those of the pages seen latest first. */
+function newest(catalog: Catalog, allowed: Bitmap, k: number): RankedChunks {
+  const pages: { label: number; at: number }[] = [];
+  for (let no = 1; no < catalog.pageEnd; no++) {
+    const { first, count } = catalog.labelsOf(no);
+    let label = first;
+    while (label < first + count && !hasBit(allowed, label)) label++;
+    if (label < first + count) pages.push({ label, at: catalog.lastSeenAt(no) });
+  }
+  const latest = pages.sort((a, b) => b.at - a.at || b.label - a.label).slice(0, k);
+  return {
+    labels: Uint32Array.from(latest, ({ label }) => label),
+    scores: Float32Array.from(latest, (_, at) => 1 - at / latest.length),
   };
 }
 
