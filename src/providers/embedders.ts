@@ -14,7 +14,7 @@ import {
   type ProviderBreaker,
   type ProviderSettings,
 } from './provider-settings.ts';
-import type { CallOptions, ProviderCall } from './resilient-call.ts';
+import { type CallOptions, limited, type ProviderCall } from './resilient-call.ts';
 import { transformersProvider, transformersTimeoutS } from './transformers.ts';
 import { type RunTransformer, transformersEmbedder } from './transformers-embedder.ts';
 
@@ -84,31 +84,27 @@ export function openEmbedders({
     }
   };
 
-  const woken = new Set<string>();
+  const outlasting = new Set<string>();
   /**
-   * Ask again for the vector of a query that came too late, and wait. A server that loads its model for the first who asks stops when that one
-   * leaves, as searches do at their deadline: it would never be loaded (Ollama). One call for each model at a time; its vector is dropped.
-   * Who is asked with a key may take money for it, and has its models loaded.
+   * Whether a query's call goes on when its search waits no more; one for each model at a time. A server that loads its model for the first who
+   * asks (Ollama) stops when that one leaves, as searches do at their deadline: it would never be loaded. Who is asked with a key may take money
+   * for it, and has its models loaded.
    */
-  const wake = (model: ModelOfProvider, text: string) => {
-    const name = `${model.provider}/${model.model_name}`;
-    if (model.provider === transformersProvider || woken.has(name)) return;
-    if (embeddingEndpoint(model.provider, settings).credentials.api_key !== null) return;
-    woken.add(name);
-    embed(model, [text], 'query', { signal: stopping })
-      .catch(() => {}) // counted; the next search is told
-      .finally(() => woken.delete(name));
-  };
+  const mayOutlast = ({ provider }: ModelOfProvider, name: string): boolean =>
+    provider !== transformersProvider &&
+    !outlasting.has(name) &&
+    embeddingEndpoint(provider, settings).credentials.api_key === null;
 
   return {
     async queryVector(model, text, options = {}) {
       if (isBlank(text)) return null;
-      try {
-        return await embed(model, [text], 'query', options);
-      } catch (error) {
-        if (error instanceof ProviderError && error.code === 'timeout') wake(model, text);
-        throw error;
-      }
+      const { provider, model_name } = model;
+      const { signal, deadlineMs } = options;
+      const name = `${provider}/${model_name}`;
+      if (deadlineMs === undefined || !mayOutlast(model, name)) return embed(model, [text], 'query', options);
+      outlasting.add(name);
+      const call = embed(model, [text], 'query', { signal: stopping }).finally(() => outlasting.delete(name));
+      return limited({ provider, clock: surroundings.clock }, () => call, deadlineMs, signal);
     },
     async documentVectors(model, texts, signal) {
       const filled = texts.flatMap((text, at) => (isBlank(text) ? [] : [at]));

@@ -79,7 +79,7 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
       if (limitMs <= 0) throw lateAnswer(provider, deadlineMs);
       try {
         return await traced(`provider ${provider}`, { try: tries }, () =>
-          breaker.call(() => limited(attempt, limitMs, signal)),
+          breaker.call(() => limited({ provider, clock }, attempt, limitMs, signal)),
         );
       } catch (error) {
         signal?.throwIfAborted();
@@ -89,31 +89,6 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
       }
     }
   };
-
-  /** One try, ended after `limitMs` or by the caller, whether or not it heeds its signal. */
-  function limited<Result>(
-    attempt: (signal: AbortSignal) => Promise<Result>,
-    limitMs: number,
-    signal: AbortSignal | undefined,
-  ): Promise<Result> {
-    return new Promise<Result>((resolve, reject) => {
-      const controller = new AbortController();
-      const settle = () => {
-        cancelTimer();
-        signal?.removeEventListener('abort', leave);
-      };
-      const end = (reason: unknown) => {
-        settle();
-        controller.abort(reason);
-        reject(reason);
-      };
-      const leave = () => end(signal?.reason);
-      const cancelTimer = clock.after(limitMs, () => end(lateAnswer(provider, limitMs)));
-      signal?.addEventListener('abort', leave, { once: true });
-      const trying = (async () => attempt(controller.signal))();
-      trying.finally(settle).then(resolve, reject);
-    });
-  }
 
   function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -130,6 +105,31 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
   }
 }
 
+/** Run an attempt, ended after `limitMs` or by the caller, whether or not it heeds its signal. Errors: ProviderError `timeout`, the reason of the caller's signal. */
+export function limited<Result>(
+  { provider, clock }: Pick<CallParts, 'provider' | 'clock'>,
+  attempt: (signal: AbortSignal) => Promise<Result>,
+  limitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  return new Promise<Result>((resolve, reject) => {
+    const controller = new AbortController();
+    const settle = () => {
+      cancelTimer();
+      signal?.removeEventListener('abort', leave);
+    };
+    const end = (reason: unknown) => {
+      settle();
+      controller.abort(reason);
+      reject(reason);
+    };
+    const leave = () => end(signal?.reason);
+    const cancelTimer = clock.after(limitMs, () => end(lateAnswer(provider, limitMs)));
+    signal?.addEventListener('abort', leave, { once: true });
+    const trying = (async () => attempt(controller.signal))();
+    trying.finally(settle).then(resolve, reject);
+  });
+}
 function lateAnswer(provider: string, limitMs: number): ProviderError {
   return new ProviderError(provider, 'timeout', `no answer within ${Math.round(limitMs)} ms`);
 }

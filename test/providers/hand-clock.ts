@@ -19,9 +19,7 @@ export class HandClock implements Clock {
     return this.#now;
   }
 
-  wall(): number {
-    return Date.UTC(2026, 0, 1) + this.#now;
-  }
+  wall = (): number => Date.UTC(2026, 0, 1) + this.#now;
 
   after(ms: number, run: () => void): () => void {
     const timer = { at: this.#now + ms, run };
