@@ -312,9 +312,9 @@ function addModels(command: NewCommand, actions: Actions, run: Run): void {
   inside(model, 'try <name>', 'make a model ready beside the one that answers, compare both, and switch if you want to')
     .option('--yes', 'ask nothing; switch only where it is shown to be better')
     .option('--queries <number>', 'queries to compare by', integer(20, 2000), 200)
-    .option('--again', 'compare anew, though it was done within a day')
+    .option('--dim <number>', 'shorter vectors, of a known model that gives them', integer(1, 8192))
     .addHelpText('after', () => tryHelp)
-    .action((name, { yes = false, queries, again = false }) => run(actions.tryModel(name, { yes, queries, again })));
+    .action((name, { yes = false, queries, dim }) => run(actions.tryModel(name, { yes, queries, dim })));
   inside(model, 'add <name>', 'register a known model; or any, by what its provider calls it')
     .option('--provider <name>', 'ollama, tei, transformers, openai and so on: docs/providers.md')
     .option('--dim <number>', 'dimensions of its vectors', integer(1, 8192))

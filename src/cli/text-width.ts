@@ -32,6 +32,15 @@ export function fitted(text: string, columns: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** The text, cut in its middle to so many columns: of names both ends tell. */
+export function fittedWithin(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  const kept = Array.from(graphemes.segment(text), ({ segment }) => segment);
+  while (kept.length > 0 && textWidth(kept.join('')) > columns - 1) kept.splice(kept.length >> 1, 1);
+  kept.splice((kept.length + 1) >> 1, 0, '…');
+  return kept.join('');
+}
+
 /** The text in lines of so many columns at most, each behind `indent`, broken at blanks, and within a word that has no room in a line. */
 export function wrapped(text: string, columns: number, indent = ''): string[] {
   const room = Math.max(1, columns - textWidth(indent));

@@ -4,7 +4,7 @@ import { fewestQueries } from '../compute/measures/verdict.ts';
 import type { ReplayReport, ReplaySource } from '../domain/evaluation.ts';
 import { counted } from './page-lines.ts';
 import { bytesText, plain } from './terminal.ts';
-import { fitted, padded } from './text-width.ts';
+import { fitted, fittedWithin, padded } from './text-width.ts';
 
 /** Columns of what stands behind the names. */
 const columns = [
@@ -14,7 +14,8 @@ const columns = [
   ['memory', 9],
   ['1,000 pages', 13],
 ] as const;
-const columnsWidth = columns.reduce((sum, [, width]) => sum + width, 0);
+/** What names have beside them at least. */
+const leastRoom = 20;
 
 /** A head, a row for each arm, their difference and its interval; lines of `width` at most. `names`: what the arms are called. */
 export function trialLines(
@@ -28,15 +29,23 @@ export function trialLines(
     source === 'log'
       ? counted(queries, 'judged query', 'judged queries')
       : `${counted(queries, 'query', 'queries')} of pages`;
+  let shown = 0;
+  for (let used = leastRoom; shown < columns.length && used + columns[shown][1] <= width; shown++)
+    used += columns[shown][1];
+  const columnsWidth = columns.slice(0, shown).reduce((sum, [, each]) => sum + each, 0);
   const room = Math.min(
     width - columnsWidth,
     Math.max(what.length, ...[names.a, names.b, 'difference'].map(({ length }) => 2 + length)),
   );
   const line = (first: string, cells: readonly string[]) =>
-    padded(fitted(first, room), room) + cells.map((cell, at) => cell.padStart(columns[at][1])).join('');
+    padded(fitted(first, room), room) +
+    cells
+      .slice(0, shown)
+      .map((cell, at) => cell.padStart(columns[at][1]))
+      .join('');
   const arm = (side: 'a' | 'b') => {
     const { ndcg, recall, p50_ms, vectors_bytes, cost_usd_per_1000_pages: cost } = report[side];
-    return line(`  ${plain(names[side], 200)}`, [
+    return line(`  ${fittedWithin(plain(names[side], 200), room - 2)}`, [
       ...[ndcg.toFixed(3), recall.toFixed(3)],
       p50_ms == null ? '-' : `${p50_ms < 10 ? p50_ms.toFixed(1) : Math.round(p50_ms)} ms`,
       vectors_bytes === undefined ? '-' : bytesText(vectors_bytes),

@@ -35,6 +35,23 @@ test('the table of a trial has both models, their difference and its interval, w
   assert.match(long[0], /^42 queries of pages/);
 });
 
+test('in a narrow terminal names are told apart, and columns are left out from the right', () => {
+  const names = { a: 'ollama-snowflake-arctic-embed-110m-768', b: 'ollama-snowflake-arctic-embed-335m-1024' };
+  assert.deepEqual(trialLines('log', report, names, 40).slice(0, 3), [
+    '42 judged queries     nDCG@10  recall@10',
+    '  ollama-sn…110m-768    0.500      1.000',
+    '  ollama-sn…35m-1024    0.250      1.000',
+  ]);
+  for (const width of [50, 60, 72]) {
+    const [head, a, b] = trialLines('log', report, names, width);
+    assert.ok(
+      [head, a, b].every((line) => textWidth(line) <= width),
+      `${width}\n${head}\n${a}\n${b}`,
+    );
+    assert.notEqual(a.slice(0, 20), b.slice(0, 20));
+  }
+});
+
 test('the sentence of a trial', () => {
   assert.equal(
     verdictLine(report, 'worse'),

@@ -111,6 +111,10 @@ async function missing({ cli, here, ollama }: SetUp) {
     await wrong('voyage-3.5', 1),
     /^readback: voyage-3.5 cannot be had yet: it lacks\nvoyage: no key for voyage is set\n {2}set SERVICE_PROVIDERS__VOYAGE__API_KEY for/,
   );
+  const ofDim = (name: string, dim: string) => cli.run(['model', 'try', name, '--yes', '--dim', dim], here());
+  const long = await ofDim('arctic-l-v2', '300');
+  assert.deepEqual([long.code, long.stderr], [2, 'readback: arctic-l-v2 gives 1024 or 256 numbers, not 300\n']);
+  assert.match((await ofDim('cohere-rerank', '256')).stderr, /cohere-rerank is a reranker/);
   assert.match(
     await wrong('cohere-rerank', 1),
     /SERVICE_RERANKER__PROVIDER=cohere SERVICE_RERANKER__MODEL=rerank-v3.5/,
@@ -223,6 +227,9 @@ async function worse({ cli, here, activeModel }: SetUp) {
   assert.ok(report.a.ndcg > 0.9 && report.b.ndcg < report.a.ndcg, JSON.stringify(report));
   assert.ok(report.b.cost_usd_per_1000_pages > 0 && report.a.cost_usd_per_1000_pages === 0);
   assert.ok(report.b.vectors_bytes > report.a.vectors_bytes);
+  const short = ['model', 'try', 'arctic-l-v2', '--dim', '256', '--yes', '--queries', '20'];
+  assert.equal((await cli.json<Tried>(short, 0, here())).model, 'ollama-snowflake-arctic-embed2-256');
+  assert.equal((await cli.json<Tried>(short, 0, here())).model, 'ollama-snowflake-arctic-embed2-256', 'the same one');
   assert.equal(await activeModel(), good);
   assert.equal((await cli.run(['model', 'use', local], here())).code, 0);
   assert.equal(await activeModel(), local);

@@ -94,6 +94,9 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await page.locator('.row', { hasText: 'local-wink-1024' }).getByRole('button', { name: 'Search by it' }).click();
   await page.locator('.row', { hasText: 'local-wink-1024' }).getByText('active').waitFor();
   await row.getByRole('button', { name: 'Delete' }).click();
+  const question = page.getByRole('dialog', { name: 'Delete ollama-words-32-32?' });
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await question.getByRole('button', { name: 'Delete' }).click();
   await row.waitFor({ state: 'detached' });
   await show('#/search');
   await searchBox(page).waitFor();

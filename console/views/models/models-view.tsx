@@ -65,6 +65,7 @@ export function ModelsView() {
 function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void }) {
   const { id, provider, model_name, dim, is_active, status } = model;
   const [estimate, setEstimate] = useState<BackfillEstimateResponse | null>(null);
+  const [isRemoving, setRemoving] = useState(false);
   const backfill = useLoad((signal) => get<ModelBackfillResponse>(`${pathOf(id)}/backfill`, {}, signal), [id, status]);
   useRepeat(backfill.reload, lookAgainMs, status === 'backfilling');
   const act = (work: () => Promise<unknown>, said?: string) =>
@@ -73,6 +74,7 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
       if (said !== undefined) notify(said);
       changed();
     });
+  const remove = () => act(() => call('DELETE', pathOf(id)));
   return (
     <li class="row">
       <Badge kind={is_active ? 'ok' : status === 'failed' ? 'bad' : status === 'backfilling' ? 'live' : 'plain'}>
@@ -122,16 +124,33 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
               Search by it
             </button>
           )}
-          {status !== 'backfilling' && !is_active && (
+          {!is_active && (
             <button
               type="button"
               class="button button-small button-quiet-danger"
-              onClick={() => act(() => call('DELETE', pathOf(id)))}
+              onClick={() => (status === 'registered' ? remove() : setRemoving(true))}
             >
-              Delete
+              {status === 'backfilling' ? 'Stop and delete' : 'Delete'}
             </button>
           )}
         </div>
+      )}
+      {isRemoving && (
+        <Dialog title={`Delete ${id}?`} onClose={() => setRemoving(false)}>
+          <p>Its vectors go with it. To have them again they must be made again.</p>
+          <div class="dialog-actions">
+            <button
+              type="button"
+              class="button button-danger"
+              onClick={() => {
+                setRemoving(false);
+                void remove();
+              }}
+            >
+              Delete
+            </button>
+          </div>
+        </Dialog>
       )}
       {estimate !== null && (
         <Dialog title="Make vectors of every passage?" onClose={() => setEstimate(null)}>

@@ -18,7 +18,7 @@ import { fitted, wrapped } from '../text-width.ts';
 export interface AddModelArguments {
   /** The simplest to set up, of a known model. */
   provider?: string;
-  dim?: number;
+  dim?: number | undefined;
   tokens?: number;
 }
 
@@ -37,7 +37,8 @@ export async function modelsCommand(context: Context): Promise<ExitCode> {
       `${dim} dimensions`,
       plain(id, 200),
     ]);
-    for (const line of table(rows)) terminal.say(fitted(line, terminal.columns));
+    // Not cut: what tells models apart stands at the end of their names.
+    for (const row of table(rows)) for (const line of wrapped(row, terminal.columns)) terminal.say(line);
   }
   return exitCodes.done;
 }

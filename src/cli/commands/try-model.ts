@@ -38,8 +38,8 @@ export interface TryModelArguments {
   /** Ask nothing, and switch only where the model is shown to be better. */
   yes: boolean;
   queries: number;
-  /** Also where both were compared a short while ago. */
-  again: boolean;
+  /** Of the vectors of a known model that is not registered yet, or of the one that is meant; undefined: the model's own. */
+  dim?: number | undefined;
 }
 
 /** What is tried beside what answers now. */
@@ -59,7 +59,6 @@ interface Evaluation {
 
 /** Replays that are looked through for those that were begun already. */
 const lookedAt = 100;
-const dayMs = 86_400_000;
 
 export async function tryModelCommand(context: Context, name: string, args: TryModelArguments): Promise<ExitCode> {
   const { terminal, signal } = context;
@@ -108,6 +107,9 @@ class Trial {
       throw new CliError(exitCodes.failed, 'no model is active, so there is none to compare with: readback model use');
     const { settings } = await this.#call<{ settings: ShownProviders }>('GET', '/v1/admin/config');
     const known = knownModels.find(({ name }) => name === this.#name);
+    const { dim } = this.#args;
+    // Before anything is fetched.
+    if (known !== undefined && dim !== undefined) registrationOf(known.name, { dim });
     const reranks = settings.reranker.kind === 'api' && settings.reranker.model === this.#name;
     try {
       if (known?.does === 'reranking' || reranks) return await this.#tryReranker(known, active, settings);
@@ -133,8 +135,10 @@ class Trial {
     known: KnownModel | undefined,
     settings: ShownProviders,
   ): Promise<ModelInfo> {
-    const isNamed = ({ id, provider, model_name }: ModelInfo) =>
-      id === this.#name || (known !== undefined && known.names[provider] === model_name);
+    const { dim } = this.#args;
+    const isNamed = (model: ModelInfo) =>
+      (model.id === this.#name || (known !== undefined && known.names[model.provider] === model.model_name)) &&
+      (dim === undefined || model.dim === dim);
     const registered = models.find((model) => isNamed(model) && model.is_active) ?? models.find(isNamed);
     if (registered?.is_active === true) return registered;
     if (registered !== undefined) {
@@ -144,7 +148,7 @@ class Trial {
     if (known === undefined)
       throw new CliError(
         exitCodes.misuse,
-        `${plain(this.#name, 200)} is none of those known (readback model list --known) and is not registered:\nreadback model add NAME --provider P --dim N --max-tokens N registers it`,
+        `${plain(this.#name, 200)} is none of those known (readback model list --known) and is not registered${dim === undefined ? '' : ` with ${dim} dimensions`}:\nreadback model add NAME --provider P --dim N --max-tokens N registers it`,
       );
     const sources: [string, ModelSource][] = [];
     const isSet = (provider: string) =>
@@ -161,7 +165,7 @@ class Trial {
       sources.findLast(([, { state }]) => state === 'there') ?? sources.find(([, { state }]) => state === 'fetchable');
     if (usable === undefined) throw lacking(known.name, sources);
     await this.#settle(...usable);
-    return this.#call<ModelInfo>('POST', '/v1/models', registrationOf(known.name, { provider: usable[0] }));
+    return this.#call<ModelInfo>('POST', '/v1/models', registrationOf(known.name, { provider: usable[0], dim }));
   }
 
   #sourceOf(
@@ -240,7 +244,7 @@ class Trial {
 
   /** The job of a replay: one that was begun already, one that was dead and is sent on, or a new one. */
   async #begin(source: ReplaySource, { a, b, since }: Arms): Promise<string> {
-    const { queries: limit, again } = this.#args;
+    const { queries: limit } = this.#args;
     const asked = {
       ...{ source, model_a: a.model, model_b: b.model, rerank_a: true, rerank_b: true },
       // A service of an earlier version knows no such field.
@@ -249,10 +253,9 @@ class Trial {
     } satisfies Partial<EvalReplayRequest>;
     const isSame = (replay: EvalReplayItem) =>
       Object.entries(asked).every(([field, value]) => replay[field as keyof typeof asked] === value);
-    const isOver = ({ status, created_at, updated_at }: EvalReplayItem) =>
-      // One that is under way since before the vectors were made has queries of both; one of rerankers does not say by which.
-      (since !== null && created_at < since) ||
-      (status === 'done' && (again || a.isLocal || Date.parse(updated_at) < this.#context.now() - dayMs));
+    // One that is done may be of another reranker, or of other pages; one that began before the vectors were made has queries of older ones.
+    const isOver = ({ status, created_at }: EvalReplayItem) =>
+      status === 'done' || (since !== null && created_at < since);
     const found = (await this.#replays()).find(isSame);
     if (found === undefined || isOver(found)) {
       return (await this.#call<EvalReplayAccepted>('POST', '/v1/admin/eval/replay', asked)).job_id;
