@@ -24,6 +24,10 @@ const searches = 400;
 const quietS = 60;
 /** Libraries that are opened by a host that has no copy. */
 const coldOpenings = 10;
+/** Looked at when so many are open. */
+const grownTo: readonly number[] = [10, 30, 100, 300, 1000];
+/** Libraries that take as many pages again, in turn with the one process, which has pages by then, too. */
+const filledAgain = 12;
 
 const { values } = parseArgs({
   options: { libraries: { type: 'string', default: '1000' }, pages: { type: 'string', default: '200' } },
@@ -83,20 +87,44 @@ try {
   }
   const memory = () => hosts.reduce((sum, { service }) => sum + service.anonymousMb(), 0);
 
-  await fill(single, 0); // a first time, when threads and code are made
-  const alone = await fill(single, pagesEach);
+  await fill(single, 0); // when threads and code are made
   const tokens: string[] = [];
   /** With one library in each host, behind a quiet minute. */
   let startedMb = 0;
-  const rates: { accepted: number; indexed: number }[] = [];
+  const rates: Record<'single' | 'first' | 'further', { accepted: number; indexed: number }[]> = {
+    single: [],
+    first: [],
+    further: [],
+  };
+  let pagesIn = 0;
+  /** So many libraries are open: what the three hosts hold together, and searches in the first and in the last of them. */
+  const growth: { libraries: number; memory_mb: number; first_ms: object; last_ms: object }[] = [];
   for (let at = 0; at < count; at++) {
     const name = `library-${at}`;
     await newLibrary(database, name);
     tokens.push(await newToken(database, { library: name, name: 'bench', scopes: ['write'], now: 0 }));
     const caller = hosts[at % 3].service.as(tokens[at]);
     await opened(caller);
-    const rate = await fill(caller, at * pagesEach);
-    if (at >= 3) rates.push(rate); // behind the first of each host
+    const first = await fill(caller, at * pagesEach);
+    pagesIn += pagesEach;
+    if (at >= 3) rates.first.push(first); // behind the first of each host
+    if (at >= 3 && at < 3 + filledAgain) {
+      const others = (count + 2 * at) * pagesEach;
+      rates.further.push(await fill(caller, others));
+      rates.single.push(await fill(single, others + pagesEach));
+      pagesIn += pagesEach;
+    }
+    if (grownTo.includes(at + 1)) {
+      const last: number[] = [];
+      const earliest: number[] = [];
+      for (const query of queries.slice(0, 100)) {
+        earliest.push(await search(hosts[0].service.as(tokens[0]), query));
+        last.push(await search(caller, query));
+      }
+      const row = { libraries: at + 1, memory_mb: memory(), first_ms: latency(earliest), last_ms: latency(last) };
+      growth.push(row);
+      process.stderr.write(`bench: ${JSON.stringify(row)}\n`);
+    }
     if (at !== 2) continue;
     await delay(quietS * 1000);
     startedMb = memory();
@@ -124,7 +152,10 @@ try {
     cold.push(await opened(hosts[(at + 1) % 3].service.as(tokens[at])));
   }
 
-  const mean = (of: 'accepted' | 'indexed') => round(rates.reduce((sum, each) => sum + each[of], 0) / rates.length);
+  const meanOf = (some: (typeof rates)['single']) => {
+    const mean = (of: 'accepted' | 'indexed') => round(some.reduce((sum, each) => sum + each[of], 0) / some.length);
+    return { accepted: mean('accepted'), indexed: mean('indexed') };
+  };
   console.log(
     JSON.stringify(
       {
@@ -132,11 +163,13 @@ try {
         words_per_page: wordsPerPage,
         search_ms: { single: latency(times.single), owner: latency(times.owner), other_host: latency(times.other) },
         pages_per_s: {
-          single: { accepted: round(alone.accepted), indexed: round(alone.indexed) },
-          cluster: { accepted: mean('accepted'), indexed: mean('indexed') },
+          single: meanOf(rates.single),
+          first_of_a_library: meanOf(rates.first),
+          further: meanOf(rates.further),
         },
-        commits_per_page: round(commits / (count * pagesEach)),
-        postgres_bytes_per_page: Math.round(bytes / (count * pagesEach)),
+        growth,
+        commits_per_page: round(commits / pagesIn),
+        postgres_bytes_per_page: Math.round(bytes / pagesIn),
         cold_opening_ms: latency(cold),
         memory_mb: {
           one_library_each: startedMb,
