@@ -5,8 +5,11 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { type Document, SearchIndex, type SearchIndexOptions } from '../../src/engine/search-index.ts';
+import type { Document, SearchIndex as Index, SearchIndexOptions } from '../../src/engine/search-index.ts';
+import { compiled } from '../app/compiled.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
+
+const { SearchIndex }: typeof import('../../src/engine/search-index.ts') = await compiled('engine/search-index');
 
 const root = join(import.meta.dirname, '../..');
 const documents: Document[] = [
@@ -16,7 +19,7 @@ const documents: Document[] = [
   { label: 41, text: '… …' },
 ];
 
-async function opened(t: TestContext, options: SearchIndexOptions): Promise<SearchIndex> {
+async function opened(t: TestContext, options: SearchIndexOptions): Promise<Index> {
   const index = await SearchIndex.open(options);
   t.after(() => index.close().catch(() => {}));
   return index;
