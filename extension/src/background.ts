@@ -4,6 +4,7 @@
  */
 
 import { domainMatches } from '../../src/compute/web/domain-match.ts';
+import { pageAddress } from './capture/page-address.ts';
 import { type EngineName, engineQueryOf, engines, originsOf } from './engines/engines.ts';
 import { browserSources, continueImport, pauseImport, startImport } from './import/import-browser.ts';
 import {
@@ -25,17 +26,26 @@ import {
   keepOpen,
   noSendState,
   noTotals,
-  putMeta,
   type QueuedItem,
   type SendState,
+  transact,
 } from './queue/database.ts';
-import { clearFailures, deleteItems, deleteTraces, enqueue, retryItem } from './queue/queue.ts';
+import {
+  changeConnection,
+  clearFailures,
+  deleteItems,
+  deleteTraces,
+  enqueue,
+  forgetOldVisits,
+  keepRules,
+  retryItem,
+} from './queue/queue.ts';
 import { sendQueue } from './queue/send.ts';
 import { captureModeOf } from './rules/capture-mode.ts';
 import { canonicalAddress, exclusionOf, type RuleContext } from './rules/decide.ts';
 import { ServiceClient } from './service/client.ts';
-import type { Connection } from './service/connection.ts';
-import { changeSettings, readSettings, switchSite } from './settings.ts';
+import { type Connection, connection as connectionSchema } from './service/connection.ts';
+import { changeSettings, isPaused, readSettings, switchSite } from './settings.ts';
 
 /** How often the blacklist is read, minutes. */
 const syncMinutes = 60;
@@ -54,16 +64,24 @@ async function rules(byHand = false): Promise<RuleContext> {
 
 const readConnection = async (): Promise<Connection | null> => (await getMeta(await database(), 'connection')) ?? null;
 
+/** Fires when another service is connected, or none: an answer of the one before is not waited for. */
+let leaving = new AbortController();
+
 async function client(): Promise<ServiceClient | null> {
   const connection = await readConnection();
-  return connection === null ? null : new ServiceClient(connection);
+  return connection === null ? null : new ServiceClient(connection, leaving.signal);
 }
+
+const mayImport = async (): Promise<boolean> => {
+  const [settings, state] = await Promise.all([readSettings(), database().then((db) => getMeta(db, 'import'))]);
+  return state?.status !== 'paused' && !isPaused(settings, Date.now());
+};
 
 /** Rings until a run comes to an end, again and again: a run may take longer than the alarm, and be ended then. */
 const keepSending = (): Promise<void> =>
   chrome.alarms.create('send', { delayInMinutes: retryMinutes, periodInMinutes: retryMinutes });
 
-/** Held while a batch is on its way, and while items are taken out. */
+/** Held while a batch is on its way, while items are taken out, and while another service is connected. */
 const undisturbed = <Result>(work: () => Promise<Result>): Promise<Result> => navigator.locks.request('batch', work);
 
 /** Send what waits; whoever comes while it is being sent gets the end of that. */
@@ -71,12 +89,10 @@ async function send(): Promise<SendState | null> {
   return navigator.locks.request('send', async () => {
     await keepSending();
     const db = await database();
-    const service = await client();
+    const by = { client, now: Date.now, random: Math.random, imports: mayImport, undisturbed };
     let state: SendState | null = null;
-    for (let more = true; more && state === null && service !== null; ) {
+    for (let more = true; more && state === null && (await readConnection()) !== null; ) {
       more = await continueImport(db, browserSources, rules);
-      const imports = (await getMeta(db, 'import'))?.status !== 'paused';
-      const by = { client: service, now: Date.now, random: Math.random, imports, undisturbed };
       state = await sendQueue({ database: db, ...by });
     }
     if (state === null) await chrome.alarms.clear('send');
@@ -92,25 +108,27 @@ function sendSoon(): void {
 }
 
 async function showState(): Promise<void> {
-  const [connection, state, { pausedUntil }] = await Promise.all([
+  const [connection, state, settings] = await Promise.all([
     readConnection(),
     database().then((db) => getMeta(db, 'send')),
     readSettings(),
   ]);
   const kind = state?.problem?.kind;
   const alarming = connection === null || kind === 'unauthorized' || kind === 'forbidden' || kind === 'full';
-  const paused = pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > Date.now());
-  if (paused && pausedUntil !== 'forever') await chrome.alarms.create('resumed', { when: pausedUntil });
+  const { pausedUntil } = settings;
+  const paused = isPaused(settings, Date.now());
+  if (paused && typeof pausedUntil === 'number') await chrome.alarms.create('resumed', { when: pausedUntil });
   await chrome.action.setBadgeText({ text: alarming ? '!' : paused ? 'II' : '' });
   await chrome.action.setBadgeBackgroundColor({ color: alarming ? '#b3261e' : '#6b6b6b' });
 }
 
 async function syncRules(): Promise<boolean> {
-  const answer = await (await client())?.blacklist();
-  if (answer === undefined || answer.problem !== null) return false;
+  const asked = await readConnection();
+  if (asked === null) return false;
+  const answer = await new ServiceClient(asked, leaving.signal).blacklist();
+  if (answer.problem !== null) return false;
   const entries = answer.body.entries.map(({ kind, pattern }) => ({ kind, pattern }));
-  await putMeta(await database(), 'blacklist', { rules: entries, at: Date.now() });
-  return true;
+  return keepRules(await database(), asked, entries, Date.now());
 }
 
 async function captured(page: CapturedPage): Promise<CaptureOutcome> {
@@ -120,7 +138,8 @@ async function captured(page: CapturedPage): Promise<CaptureOutcome> {
   const canonical = canonicalAddress(page.url)?.url;
   if (rule !== null) return { outcome: 'excluded', rule };
   if (canonical === undefined) return { outcome: 'excluded', rule: { rule: 'scheme' } };
-  const { url, html, metadata, visitedAt } = page;
+  const { html, metadata, visitedAt } = page;
+  const url = pageAddress(page.url);
   const title = page.title.slice(0, longestTitle).toWellFormed();
   const outcome = await enqueue(
     await database(),
@@ -161,7 +180,8 @@ async function pageState(url: string): Promise<PageState> {
     paired: connection !== null,
     exclusion: exclusionOf(url, context),
     item: item ? { id: item.id, state: item.state, reason: item.reason, visitedAt: item.visitedAt } : null,
-    sent: log.findLast(({ url }) => canonicalAddress(url)?.url === canonical) ?? null,
+    sent:
+      log.findLast(({ url, outcome }) => outcome !== 'blacklisted' && canonicalAddress(url)?.url === canonical) ?? null,
     totals: totals ?? noTotals,
     send: state ?? noSendState,
   };
@@ -198,8 +218,7 @@ const engineScript = 'engines';
 async function ownMatches(url: string): Promise<OwnMatch[]> {
   const [settings, service] = await Promise.all([readSettings(), client()]);
   const query = engineQueryOf(url, settings.engines);
-  const paused = settings.pausedUntil === 'forever' || (settings.pausedUntil ?? 0) > Date.now();
-  if (query === null || service === null || paused) return [];
+  if (query === null || service === null || isPaused(settings, Date.now())) return [];
   const answer = await service.search(query, mostMatches, { minRelevance: leastRelevance });
   if (answer.problem !== null) return [];
   const date = new Intl.DateTimeFormat(chrome.i18n.getUILanguage(), { dateStyle: 'medium' });
@@ -244,25 +263,27 @@ async function forget(target: Request<'forget'>): Promise<Reply<'forget'>> {
   if (answer.problem !== null) return { problem: answer.detail };
   const db = await database();
   const canonical = 'url' in target ? canonicalAddress(target.url)?.url : undefined;
+  const rule =
+    'url' in target
+      ? ({ kind: 'url', pattern: canonical ?? target.url } as const)
+      : ({ kind: 'domain', pattern: target.domain } as const);
   const matches = (url: string) => {
     const address = canonicalAddress(url);
     if (address === null) return false;
     return 'domain' in target ? domainMatches(address.domain, target.domain) : address.url === canonical;
   };
+  await deleteTraces(db, matches, rule);
   await takeOut(({ url }) => matches(url));
-  await deleteTraces(db, matches);
-  await syncRules();
+  void syncRules();
   return { pages: answer.body.pages_purged };
 }
 
-/** What failed before may succeed at another service, or with another token. */
 async function connect(made: Connection | null): Promise<void> {
+  leaving.abort();
+  leaving = new AbortController();
   const db = await database();
-  await putMeta(db, 'connection', made);
-  if (made !== null) {
-    await clearFailures(db);
-    void syncRules().then(sendSoon);
-  }
+  await undisturbed(() => changeConnection(db, made));
+  if (made !== null) void syncRules().then(sendSoon);
   await showState();
 }
 
@@ -362,6 +383,14 @@ chrome.omnibox.onInputEntered.addListener((text, disposition) => {
   else void openSearch(text);
 });
 
+/** Earlier versions kept it where content scripts can read it. */
+async function takeOverConnection(): Promise<void> {
+  const { connection: kept } = await chrome.storage.local.get('connection');
+  const { success, data } = connectionSchema.safeParse(kept);
+  if (success && (await readConnection()) === null) await connect(data);
+  await chrome.storage.local.remove('connection');
+}
+
 const syncHourly = (): Promise<void> =>
   chrome.alarms.create('sync', { periodInMinutes: syncMinutes, delayInMinutes: 1 });
 
@@ -373,6 +402,7 @@ chrome.runtime.onInstalled.addListener(({ reason }) => {
   });
   void syncHourly();
   void readSettings().then((present) => followEngines(present.engines));
+  void takeOverConnection();
   if (reason === 'install') void chrome.tabs.create({ url: chrome.runtime.getURL('welcome.html') });
 });
 
@@ -383,7 +413,10 @@ chrome.runtime.onStartup.addListener(() => {
 
 chrome.alarms.onAlarm.addListener(({ name }) => {
   if (name === 'send') sendSoon();
-  if (name === 'sync') void syncRules().then(sendSoon);
+  if (name === 'sync') {
+    void database().then((db) => transact(db, (transaction) => forgetOldVisits(transaction, Date.now())));
+    void syncRules().then(sendSoon);
+  }
   if (name === 'resumed') {
     void showState();
     sendSoon();

@@ -38,6 +38,9 @@ export type Settings = z.infer<typeof settings>;
 
 export const defaultSettings: Settings = settings.parse({});
 
+export const isPaused = ({ pausedUntil }: Pick<Settings, 'pausedUntil'>, now: number): boolean =>
+  pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > now);
+
 /** Each field by itself: what another version wrote takes no switch and no pause with it. */
 export async function readSettings(): Promise<Settings> {
   const { settings: kept } = await chrome.storage.local.get<{ settings?: Record<string, unknown> }>('settings');

@@ -199,6 +199,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
       await again.getByRole('checkbox', { name: 'Capture what I read on blog.example.org' }).isChecked(),
       false,
     );
+    await again.getByText('you switched blog.example.org off').waitFor();
     await again.close();
     const state = await browser.ask<{ exclusion: unknown }>('pageState', { url: 'http://blog.example.org/other' });
     assert.deepEqual(state.exclusion, { rule: 'site', site: 'blog.example.org' });
@@ -219,6 +220,14 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     const url = `${news}/article/herons`;
     await tab.goto(url);
     const popup = await browser.popupOf(url);
+    // Enter twice forgets nothing.
+    await popup.getByRole('button', { name: 'Forget this page' }).focus();
+    await popup.keyboard.press('Enter');
+    await popup.getByRole('alertdialog', { name: 'Forget' }).waitFor();
+    await popup.keyboard.press('Enter');
+    await popup.getByRole('alertdialog', { name: 'Forget' }).waitFor({ state: 'detached' });
+    assert.equal(await popup.locator(':focus').textContent(), 'Forget this page');
+    assert.ok((await pages()).some(({ canonical_url }) => canonical_url === url));
     await popup.getByRole('button', { name: 'Forget this page' }).click();
     await popup.getByRole('button', { name: 'Forget', exact: true }).click();
     await popup.getByText('Pages erased: 1').waitFor();
@@ -246,6 +255,9 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
   });
   await t.test('while the service is away a page waits, and can be taken out', async () => {
     await service.stop();
+    const idle = await browser.open('popup.html?search=');
+    await idle.getByText('The service does not answer').waitFor();
+    await idle.close();
     await tab.goto(`${news}/article/foxes`);
     await tab.bringToFront();
     const counted = async () => (await browser.ask<{ totals: { items: number } }>('queueOverview', null)).totals.items;

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { MessageName, Reply, Request } from '../../extension/src/messages.ts';
+import type { Connection } from '../../extension/src/service/connection.ts';
 import { until } from '../process/service.ts';
 
 type Listener = (...told: unknown[]) => unknown;
@@ -63,33 +64,66 @@ const locks = {
   },
 };
 
-/** The service: it takes everything, once the test lets it. */
-const answers: (() => void)[] = [];
-const taken: string[] = [];
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (!request.url?.endsWith('/v1/pages/batch')) return void response.writeHead(404).end('{}');
-  const body = Buffer.concat(await request.toArray()).toString();
-  const { pages } = JSON.parse(body) as { pages: { url: string }[] };
-  answers.push(() => {
-    taken.push(...pages.map(({ url }) => url));
-    const results = pages.map(({ url }, index) => ({ outcome: 'accepted', index, page_id: url, status: 'queued' }));
-    response.end(JSON.stringify({ results }));
-  });
+/** A service: it takes everything, once the test lets it. */
+class Service {
+  readonly answers: (() => void)[] = [];
+  readonly taken: string[] = [];
+  /** Of the next batch, in place of taking it. */
+  refusal: number | null = null;
+  /** What it blocks; answered once the promise is kept. Null: it fails. */
+  blocked: Promise<string[]> | null = Promise.resolve([]);
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+
+  async open(): Promise<Connection> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    const address = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return { address, token: 'secret', name: 'test', library: null };
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const reply = (status: number, answer: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    if (request.url === '/v1/forget') return void reply(200, { pages_purged: 1 });
+    if (request.url === '/v1/blacklist') {
+      const patterns = await this.blocked;
+      if (patterns === null) return void reply(500, {});
+      return void reply(200, { entries: patterns.map((pattern) => ({ kind: 'domain', pattern })) });
+    }
+    if (request.url !== '/v1/pages/batch') return void reply(404, {});
+    const { pages } = JSON.parse(body) as { pages: { url: string }[] };
+    this.answers.push(() => {
+      if (this.refusal !== null) return void reply(this.refusal, { detail: 'no' });
+      this.taken.push(...pages.map(({ url }) => url));
+      const results = pages.map(({ url }, index) => ({ outcome: 'accepted', index, page_id: url, status: 'queued' }));
+      reply(200, { results });
+    });
+  }
 }
-const server = createServer((request, response) => void answer(request, response));
+
+const services: Service[] = [];
+async function openService(): Promise<{ service: Service; connection: Connection }> {
+  const service = new Service();
+  services.push(service);
+  return { service, connection: await service.open() };
+}
+const { service: first, connection: ofFirst } = await openService();
+const { answers, taken } = first;
 
 before(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   Object.assign(globalThis, { chrome: chromeHere });
   Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true });
   await import('../../extension/src/background.ts');
-  await ask('connect', { address, token: 'secret', name: 'test', library: null });
+  await ask('connect', ofFirst);
 });
 after(() => {
-  server.closeAllConnections();
-  server.close();
+  for (const service of services) service.close();
 });
 
 /** Ask as the popup does. */
@@ -108,9 +142,9 @@ function ask<Name extends MessageName>(name: Name, request: Request<Name>): Prom
 }
 
 /** A request of the program, which waits to be answered. */
-async function nextRequest(): Promise<() => void> {
-  await until(() => answers.length > 0, 'the program sends something');
-  return answers.shift() as () => void;
+async function nextRequest(from = answers): Promise<() => void> {
+  await until(() => from.length > 0, 'the program sends something');
+  return from.shift() as () => void;
 }
 
 const capture = (number: number) =>
@@ -185,6 +219,92 @@ test('an import that was paused may be begun anew, with other sources', async ()
   await isSent();
   const state = await ask('importState', null);
   assert.deepEqual([state?.status, state?.sources, state?.known], ['done', ['bookmarks'], 1]);
+});
+
+test('an import stands still while capturing is paused, though all of it waits, and knows no user names', async () => {
+  const marks = Array.from({ length: 30 }, (_, n) => ({
+    title: 'Mark',
+    url: `https://who:secret@example.org/mark/${n}#part`,
+  }));
+  Object.assign(chromeHere, { bookmarks: { getTree: async () => [{ title: 'All', children: marks }] } });
+  await ask('startImport', { sources: ['bookmarks'] });
+  const request = await nextRequest();
+  await ask('changeSettings', { pausedUntil: 'forever' });
+  request();
+  await isSent();
+  assert.equal((await ask('importState', null))?.status, 'running', 'it can be paused while it is sent');
+  assert.equal((await ask('queueOverview', null)).counts.waiting, 10);
+  await ask('changeSettings', { pausedUntil: null });
+  (await nextRequest())();
+  await isSent();
+  assert.equal((await ask('importState', null))?.status, 'done');
+  assert.deepEqual(taken.slice(-30).sort(), marks.map((_, n) => `https://example.org/mark/${n}`).sort());
+});
+
+test('what was forgotten is blocked here before the service says so, and waits no more', async () => {
+  first.blocked = null;
+  await ask('changeSettings', { activeSeconds: 1 });
+  assert.deepEqual(await ask('forget', { url: 'https://example.org/51?utm_source=x' }), { pages: 1 });
+  assert.deepEqual(await capture(51), {
+    outcome: 'excluded',
+    rule: { rule: 'blacklist', pattern: 'https://example.org/51' },
+  });
+  first.blocked = Promise.resolve([]);
+});
+
+test('where another service is connected, the one before gets no more, and nothing that it says is kept', async () => {
+  const { service: second, connection } = await openService();
+  const waiting = 25;
+  for (let number = 100; number < 100 + waiting; number++) await capture(number);
+  const late = await nextRequest();
+  const before = taken.length;
+  let tellLate = (_: string[]) => {};
+  first.blocked = new Promise((resolve) => {
+    tellLate = resolve;
+  });
+  second.blocked = Promise.resolve(['blocked.example']);
+  const syncing = ask('syncRules', null);
+  await ask('connect', connection);
+  first.refusal = 401;
+  late();
+  tellLate(['other.example']);
+  await syncing;
+  for (let sent = 0; sent < waiting; sent = second.taken.length) {
+    (await nextRequest(second.answers))();
+    await until(() => second.taken.length > sent, 'it takes them');
+  }
+  await isSent();
+  assert.deepEqual([second.taken.length, taken.length, answers.length], [waiting, before, 0]);
+  const state = await ask('pageState', { url: 'https://example.org/50' });
+  assert.deepEqual(
+    [state.send.problem, state.sent],
+    [null, null],
+    'that the other one has it says nothing of this one',
+  );
+  const blocked = async (host: string) => (await ask('pageState', { url: `https://${host}/` })).exclusion?.rule;
+  await until(async () => (await blocked('blocked.example')) === 'blacklist', 'its own rules are read');
+  assert.equal(await blocked('other.example'), undefined);
+
+  // What was imported into the other library is not in this one.
+  await ask('startImport', { sources: ['bookmarks'] });
+  for (let request = 0; request < 2; request++) (await nextRequest(second.answers))();
+  await isSent();
+  const imported = await ask('importState', null);
+  assert.deepEqual([imported?.queued, imported?.known], [30, 0]);
+
+  await capture(200);
+  const last = await nextRequest(second.answers);
+  for (let number = 201; number < 230; number++) await capture(number);
+  await ask('connect', null);
+  last();
+  await isSent();
+  assert.equal(second.answers.length, 0);
+  assert.equal((await ask('queueOverview', null)).counts.waiting >= 29, true, 'what waits stays');
+  await ask('connect', connection);
+  await until(async () => {
+    second.answers.shift()?.();
+    return (await ask('queueOverview', null)).counts.waiting === 0;
+  }, 'all is sent when it is connected again');
 });
 
 test('a browser that kept no alarms has them again when it starts', async () => {

@@ -25,7 +25,7 @@ export interface Attention {
 }
 
 export class ReadingTimer {
-  readonly startedAt: number;
+  #startedAt: number;
   #activeMs = 0;
   #share = 0;
   #lastStep: number;
@@ -37,10 +37,15 @@ export class ReadingTimer {
    * timer of the view before, and its last signs count on.
    */
   constructor(now: number, before?: ReadingTimer) {
-    this.startedAt = now;
+    this.#startedAt = now;
     this.#lastStep = now;
     this.#lastActivity = before === undefined ? now : before.#lastActivity;
     this.#lastInput = before === undefined ? Number.NEGATIVE_INFINITY : before.#lastInput;
+  }
+
+  /** When it was first seen by somebody active; before that, when it was opened. Ms. */
+  get startedAt(): number {
+    return this.#startedAt;
   }
 
   get activeMs(): number {
@@ -70,7 +75,9 @@ export class ReadingTimer {
     const passed = Math.min(Math.max(0, now - this.#lastStep), longestStepMs);
     this.#lastStep = now;
     const active = mediaPlaying || now - this.#lastActivity <= activityLastsMs;
-    if (visible && focused && active) this.#activeMs += passed;
+    if (!(visible && focused && active)) return;
+    if (this.#activeMs === 0) this.#startedAt = now - passed;
+    this.#activeMs += passed;
   }
 
   isRead({ activeMs, scrollShare }: ReadingRule): boolean {

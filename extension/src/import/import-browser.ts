@@ -2,6 +2,7 @@
  * Brings what the browser knows already, its history and bookmarks, into the queue: by address and time, without text, which the
  * service fetches. Goes on where it was after any end, by its state in the database; an address comes once. Times are ms.
  */
+import { pageAddress } from '../capture/page-address.ts';
 import {
   type Database,
   getMeta,
@@ -13,6 +14,7 @@ import {
 } from '../queue/database.ts';
 import { insertItem, maxItems } from '../queue/queue.ts';
 import { canonicalAddress, exclusionOf, type RuleContext } from '../rules/decide.ts';
+import { isPaused } from '../settings.ts';
 
 /** What is looked at in one transaction. */
 const chunkSize = 200;
@@ -89,6 +91,9 @@ interface Step {
   next: Pick<ImportState, 'historyBefore' | 'bookmarksFrom'>;
 }
 
+const isRead = ({ historyBefore, bookmarksFrom }: ImportState): boolean =>
+  historyBefore === null && bookmarksFrom === null;
+
 async function nextStep({ historyBefore, bookmarksFrom }: ImportState, sources: BrowserSources): Promise<Step | null> {
   if (historyBefore !== null) {
     const entries = await sources.history(historyBefore, chunkSize);
@@ -119,8 +124,15 @@ async function queueEntry(
   if ((await imported.get(canonical)) !== undefined) return 'known';
   if ((await transaction.objectStore('visits').get(canonical)) !== undefined) return 'known';
   await imported.put({ canonical, visitedAt: entry.visitedAt });
-  const { url, title, visitedAt } = entry;
-  const page = { url, canonical, title: title.slice(0, 1000), visitedAt, html: null, metadata: { imported: true } };
+  const { title, visitedAt } = entry;
+  const page = {
+    url: pageAddress(entry.url),
+    canonical,
+    title: title.slice(0, 1000),
+    visitedAt,
+    html: null,
+    metadata: { imported: true },
+  };
   await insertItem(transaction, page, rankOf.import, rules.now);
   return 'queued';
 }
@@ -138,13 +150,14 @@ export async function continueImport(
     const state = await getMeta(database, 'import');
     if (state?.status !== 'running') return false;
     const rules = await rulesAt();
-    const { pausedUntil } = rules.settings;
-    if (pausedUntil === 'forever' || (pausedUntil ?? 0) > rules.now) return false;
+    if (isPaused(rules.settings, rules.now)) return false;
     const waiting = IDBKeyRange.bound(
       ['waiting', rankOf.import, 0],
       ['waiting', rankOf.import, Number.MAX_SAFE_INTEGER],
     );
-    if ((await database.countFromIndex('items', 'order', waiting)) >= mostWaiting) return true;
+    const left = await database.countFromIndex('items', 'order', waiting);
+    // It is done when all is sent: until then people can pause it.
+    if (left >= (isRead(state) ? 1 : mostWaiting)) return true;
     if ((await database.count('items')) + chunkSize > maxItems) return false;
     let step: Step | null;
     try {
@@ -161,11 +174,10 @@ export async function continueImport(
       const counts = { queued: 0, excluded: 0, known: 0 };
       for (const entry of step?.entries ?? []) counts[await queueEntry(transaction, entry, rules)]++;
       const next = step?.next ?? { historyBefore: null, bookmarksFrom: null };
-      const done = next.historyBefore === null && next.bookmarksFrom === null;
       const changed: ImportState = {
         ...present,
         ...next,
-        status: done ? 'done' : present.status,
+        status: step === null ? 'done' : present.status,
         seen: present.seen + (step?.entries.length ?? 0),
         queued: present.queued + counts.queued,
         excluded: present.excluded + counts.excluded,

@@ -86,6 +86,8 @@ export interface ImportState {
 interface Metas {
   /** Null once somebody parted them. */
   connection: Connection | null;
+  /** Address and library of the last connection: what is remembered here is of it. */
+  library: string;
   totals: Totals;
   send: SendState;
   blacklist: Synced;

@@ -2,6 +2,9 @@
  * The queue's rows and the only code that changes them; each function is one transaction (docs/extension.md, "States of a queued
  * item"). Who sends is `send.ts`. Times are ms since the epoch.
  */
+
+import type { BlacklistRule } from '../rules/decide.ts';
+import type { Connection } from '../service/connection.ts';
 import type { Database, ItemState, LogOutcome, QueuedItem, SendState, Transaction } from './database.ts';
 import { noSendState, noTotals, rankOf, readMeta, transact } from './database.ts';
 
@@ -118,7 +121,8 @@ export function enqueue(
   });
 }
 
-async function forgetOldVisits(transaction: Transaction, now: number): Promise<void> {
+/** Visits of sessions that are over. */
+export async function forgetOldVisits(transaction: Transaction, now: number): Promise<void> {
   const old = IDBKeyRange.upperBound(now - 2 * sessionMs);
   let cursor = await transaction.objectStore('visits').index('lastReadAt').openCursor(old);
   while (cursor !== null) {
@@ -222,6 +226,37 @@ export function clearFailures(database: Database): Promise<void> {
   });
 }
 
+/**
+ * Another connection, or none. What is remembered of another library goes: what it was sent, what was read and imported, what it blocks. What
+ * waits stays, and failures count no more.
+ */
+export function changeConnection(database: Database, made: Connection | null): Promise<void> {
+  return transact(database, async (transaction) => {
+    const metas = transaction.objectStore('meta');
+    await metas.put(made, 'connection');
+    if (made === null) return;
+    const library = `${made.address} ${made.library ?? ''}`;
+    const before = await readMeta(metas, 'library');
+    if (before !== undefined && before !== library) {
+      for (const store of ['log', 'visits', 'imported'] as const) await transaction.objectStore(store).clear();
+      await metas.delete('blacklist');
+    }
+    await metas.put(library, 'library');
+    await metas.put(noSendState, 'send');
+  });
+}
+
+/** Keep what a service blocks, if it is the one that is connected. Gives whether it is. */
+export function keepRules(database: Database, asked: Connection, rules: BlacklistRule[], at: number): Promise<boolean> {
+  return transact(database, async (transaction) => {
+    const metas = transaction.objectStore('meta');
+    const present = await readMeta(metas, 'connection');
+    if (present?.address !== asked.address || present.token !== asked.token) return false;
+    await metas.put({ rules, at }, 'blacklist');
+    return true;
+  });
+}
+
 /** A refused item waits again. */
 export function retryItem(database: Database, id: number): Promise<void> {
   return transact(database, async (transaction) => {
@@ -249,9 +284,16 @@ export function deleteItems(database: Database, matches: (item: QueuedItem) => b
   });
 }
 
-/** Forget what is remembered here of pages that `matches`: the log, recent visits. */
-export function deleteTraces(database: Database, matches: (url: string) => boolean): Promise<void> {
+/** Forget what is remembered here of pages that `matches`: the log, recent visits. The rule holds before the service tells of it. */
+export function deleteTraces(
+  database: Database,
+  matches: (url: string) => boolean,
+  rule: BlacklistRule,
+): Promise<void> {
   return transact(database, async (transaction) => {
+    const metas = transaction.objectStore('meta');
+    const { rules = [], at = 0 } = (await readMeta(metas, 'blacklist')) ?? {};
+    await metas.put({ rules: [...rules, rule], at }, 'blacklist');
     const log = transaction.objectStore('log');
     for (const { id, url } of await log.getAll()) if (matches(url)) await log.delete(id);
     for (const store of ['visits', 'imported'] as const) {

@@ -10,14 +10,20 @@ import { type BatchItem, type Fate, nextBatch, noteFailure, settle } from './que
 
 export interface SendDependencies {
   database: Database;
-  client: Pick<ServiceClient, 'ingest'>;
+  /** To the service that is connected now; null where none is. */
+  client: () => Promise<Pick<ServiceClient, 'ingest'> | null>;
   now: () => number;
   /** 0 to 1. */
   random: () => number;
   /** Whether what is imported is sent, too. */
-  imports: boolean;
-  /** Runs `work`, a batch from the reading of its items to what became of them, while nobody takes items out. */
+  imports: () => Promise<boolean>;
+  /** Runs `work`, a batch from the reading of its items to what became of them, while nobody takes items out or connects another service. */
   undisturbed: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** Within a batch. */
+interface Sending extends Pick<SendDependencies, 'database' | 'now'> {
+  client: Pick<ServiceClient, 'ingest'>;
 }
 
 const source = 'extension';
@@ -35,7 +41,8 @@ function ingestItemOf({ item, html }: BatchItem): IngestItem {
   };
 }
 
-const told: Record<Problem['problem'], NonNullable<SendState['problem']>['kind']> = {
+/** What people are told of a problem. */
+export const told: Record<Problem['problem'], NonNullable<SendState['problem']>['kind']> = {
   unreachable: 'unreachable',
   busy: 'busy',
   failing: 'failing',
@@ -55,7 +62,7 @@ const mostOneByOne = 20;
 
 /** Run until the queue is empty (null), or to the state that says why not and until when. */
 export async function sendQueue(dependencies: SendDependencies): Promise<SendState | null> {
-  const { database, now, random, imports, undisturbed } = dependencies;
+  const { database, client, now, random, imports, undisturbed } = dependencies;
   const state = (await getMeta(database, 'send')) ?? noSendState;
   // What was noted later than now was noted by a clock that was set back since.
   if (now() >= state.notedAt && now() < state.notBefore) return state;
@@ -67,27 +74,30 @@ export async function sendQueue(dependencies: SendDependencies): Promise<SendSta
   };
   for (;;) {
     const alone = oneByOne-- > 0;
-    const problem = await undisturbed(async () => {
-      const batch = await nextBatch(database, { imports }, alone ? firstAndAny : undefined);
-      if (batch.length === 0) return 'nothing waits';
-      return alone ? sendFirst(dependencies, batch) : sendBatch(dependencies, batch);
+    const outcome = await undisturbed(async () => {
+      const by = await client();
+      const batch = await nextBatch(database, { imports: await imports() }, alone ? firstAndAny : undefined);
+      if (by === null || batch.length === 0) return 'nothing waits';
+      const sending = { database, now, client: by };
+      const problem = alone ? await sendFirst(sending, batch) : await sendBatch(sending, batch);
+      return problem === null ? 'sent' : fail(dependencies, problem);
     });
-    if (problem === 'nothing waits') return null;
-    if (problem !== null) return fail(dependencies, problem);
+    if (outcome === 'nothing waits') return null;
+    if (outcome !== 'sent') return outcome;
   }
 }
 
 /** Send the first page alone. Where the service fails or breaks off, takes the other, and fails again, that page is set aside. */
-async function sendFirst(dependencies: SendDependencies, [first, other]: BatchItem[]): Promise<Problem | null> {
-  const { database } = dependencies;
-  const problem = await sendBatch(dependencies, [first]);
+async function sendFirst(sending: Sending, [first, other]: BatchItem[]): Promise<Problem | null> {
+  const { database } = sending;
+  const problem = await sendBatch(sending, [first]);
   if (!isFault(problem) || other === undefined) return problem;
-  const answer = await sendBatch(dependencies, [other]);
+  const answer = await sendBatch(sending, [other]);
   if (answer !== null) return answer;
   if (!(await isStored(database, other))) return problem;
-  const again = await sendBatch(dependencies, [first]);
+  const again = await sendBatch(sending, [first]);
   if (!isFault(again)) return again;
-  await refuse(dependencies, first, `the service takes other pages, and not this one: ${again.detail}`);
+  await refuse(sending, first, `the service takes other pages, and not this one: ${again.detail}`);
   return null;
 }
 
@@ -101,29 +111,29 @@ async function isStored(database: Database, { item }: BatchItem): Promise<boolea
 const isFault = (problem: Problem | null): problem is Problem =>
   problem?.problem === 'failing' || problem?.problem === 'unreachable';
 
-async function sendBatch(dependencies: SendDependencies, batch: BatchItem[]): Promise<Problem | null> {
-  const { client } = dependencies;
+async function sendBatch(sending: Sending, batch: BatchItem[]): Promise<Problem | null> {
+  const { client } = sending;
   const answer = await client.ingest(batch.map(ingestItemOf));
-  if (answer.problem === null) return settleResults(dependencies, batch, answer.body.results);
+  if (answer.problem === null) return settleResults(sending, batch, answer.body.results);
   if (answer.problem !== 'too_large' && answer.problem !== 'invalid') return answer;
   if (batch.length > 1) {
     // One of them is at fault; the others are not to suffer.
     const half = batch.length >> 1;
-    return (await sendBatch(dependencies, batch.slice(0, half))) ?? (await sendBatch(dependencies, batch.slice(half)));
+    return (await sendBatch(sending, batch.slice(0, half))) ?? (await sendBatch(sending, batch.slice(half)));
   }
-  await refuse(dependencies, batch[0], answer.detail);
+  await refuse(sending, batch[0], answer.detail);
   return null;
 }
 
-const refuse = ({ database, now }: SendDependencies, { item }: BatchItem, reason: string): Promise<void> =>
+const refuse = ({ database, now }: Sending, { item }: BatchItem, reason: string): Promise<void> =>
   settle(database, [{ id: item.id, fate: { to: 'refused', reason } }], now());
 
 async function settleResults(
-  dependencies: SendDependencies,
+  sending: Sending,
   batch: BatchItem[],
   results: IngestBatchResult[],
 ): Promise<Problem | null> {
-  const { database, now } = dependencies;
+  const { database, now } = sending;
   if (!Array.isArray(results) || results.length !== batch.length)
     return { problem: 'failing', detail: 'the answer has not a result for each page', retryAfterMs: null };
   const fates = batch.map(({ item }, at) => ({ id: item.id, fate: fateOf(results[at]) }));

@@ -4,7 +4,7 @@
  */
 import { canonicalizeUrl, defaultTrackingParams, presetKeepParams } from '../../../src/compute/web/canonical-url.ts';
 import { domainMatches } from '../../../src/compute/web/domain-match.ts';
-import type { Settings, SiteSwitch } from '../settings.ts';
+import { isPaused, type Settings, type SiteSwitch } from '../settings.ts';
 import { type DefaultKind, defaultKindOf } from './default-sites.ts';
 import { isLocalHost } from './local-address.ts';
 
@@ -77,6 +77,5 @@ export function exclusionOf(
   }
   // The last: of a page that is excluded for nothing but the pause the popup asks the service, of others it does not.
   const { pausedUntil } = settings;
-  const isPaused = pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > now);
-  return isPaused ? { rule: 'paused', until: pausedUntil } : null;
+  return pausedUntil !== null && isPaused(settings, now) ? { rule: 'paused', until: pausedUntil } : null;
 }

@@ -3,6 +3,7 @@
 /** Names that are never public: RFC 6761, RFC 6762, RFC 8375, and what routers and companies use. */
 const localSuffixes = [
   'localhost',
+  'localdomain',
   'local',
   'internal',
   'intranet',
@@ -14,6 +15,8 @@ const localSuffixes = [
   'invalid',
   'onion',
 ];
+/** What routers call themselves. */
+const routers = ['fritz.box', 'speedport.ip'];
 
 /** Special-purpose ranges of RFC 6890 that are private, link-local, shared or loopback. */
 function isPrivateIpv4(host: string): boolean {
@@ -40,5 +43,8 @@ export function isLocalHost(hostname: string): boolean {
   if (host.startsWith('[')) return !isPublicIpv6(host);
   if (/^\d+\.\d+\.\d+\.\d+$/.test(host)) return isPrivateIpv4(host);
   if (!host.includes('.')) return true;
-  return localSuffixes.some((suffix) => host.endsWith(`.${suffix}`));
+  return (
+    localSuffixes.some((suffix) => host.endsWith(`.${suffix}`)) ||
+    routers.some((name) => host === name || host.endsWith(`.${name}`))
+  );
 }

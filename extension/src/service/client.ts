@@ -90,7 +90,7 @@ async function readJson(response: Response): Promise<unknown> {
 
 /** Send a request to the service at `address`; without a token where it is null. No redirect is followed: the token goes nowhere else. */
 async function send<Body>(
-  { address, token }: { address: string; token: string | null },
+  { address, token, leaving }: { address: string; token: string | null; leaving?: AbortSignal | undefined },
   method: string,
   path: string,
   shape: Shape,
@@ -106,7 +106,7 @@ async function send<Body>(
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
+      signal: AbortSignal.any([patience, ...(signal ? [signal] : []), ...(leaving ? [leaving] : [])]),
       credentials: 'omit',
       cache: 'no-store',
       redirect: 'error',
@@ -132,14 +132,21 @@ export interface Paired {
 
 /** Exchange a pairing code for a token of this browser's own. */
 export function pair(address: string, code: string, name: string): Promise<Outcome<Paired>> {
-  return send({ address, token: null }, 'POST', '/v1/pair', { token: 'text', name: 'text' }, { code, name });
+  return send(
+    { address, token: null },
+    'POST',
+    '/v1/pair',
+    { token: 'text', name: 'text', scopes: 'list' },
+    { code, name },
+  );
 }
 
 export class ServiceClient {
-  readonly #connection: Connection;
+  readonly #connection: Connection & { leaving: AbortSignal | undefined };
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
+  /** `leaving` ends what is asked. */
+  constructor(connection: Connection, leaving?: AbortSignal) {
+    this.#connection = { ...connection, leaving };
   }
 
   whoami(): Promise<Outcome<{ name: string; scopes: string[] }>> {

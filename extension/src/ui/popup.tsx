@@ -1,25 +1,17 @@
 /** The popup: whether it is connected, what became of this page, what was read about it before, and search. Also a page of its own for searches from the menu. */
 import { render } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { PageResult } from '../../../src/domain/search.ts';
+import { pageAddress } from '../capture/page-address.ts';
 import { ask, askTab, type CaptureOutcome, type PageState } from '../messages.ts';
+import type { SendState } from '../queue/database.ts';
+import { told } from '../queue/send.ts';
 import { captureModeOf } from '../rules/capture-mode.ts';
 import { siteOf } from '../rules/decide.ts';
-import { ServiceClient } from '../service/client.ts';
+import { type Outcome, ServiceClient } from '../service/client.ts';
 import type { Connection } from '../service/connection.ts';
 import { readSettings, type Settings } from '../settings.ts';
-import {
-  dateOf,
-  describeDocument,
-  Notice,
-  numberOf,
-  outcomeText,
-  problemText,
-  Results,
-  ruleText,
-  t,
-  useLoaded,
-} from './parts.tsx';
+import { dateOf, describeDocument, Notice, numberOf, outcomeText, Results, ruleText, t, useLoaded } from './parts.tsx';
 import { SearchBox } from './search-box.tsx';
 
 const hourMs = 3600_000;
@@ -53,14 +45,16 @@ async function currentTab(): Promise<Tab | null> {
   return { id: tab.id, url, title, about, secretField, outcome };
 }
 
+/** What was in the way of the last sending, or is now. */
 function connectionOf(
-  state: PageState | undefined,
+  { problem: before }: SendState,
+  now: Outcome<unknown> | undefined,
   connection: Connection,
 ): { kind: 'good' | 'warn' | 'bad'; text: string } {
-  const problem = state?.send.problem;
-  if (!problem) return { kind: 'good', text: t('connected', connection.library ?? connection.name) };
-  const severe = problem.kind === 'unauthorized' || problem.kind === 'forbidden' || problem.kind === 'full';
-  return { kind: severe ? 'bad' : 'warn', text: problemText(state.send) ?? '' };
+  const problem = before?.kind ?? (now === undefined || now.problem === null ? null : told[now.problem]);
+  if (problem === null) return { kind: 'good', text: t('connected', connection.library ?? connection.name) };
+  const severe = problem === 'unauthorized' || problem === 'forbidden' || problem === 'full';
+  return { kind: severe ? 'bad' : 'warn', text: t(`problem_${problem}`) };
 }
 
 function stateText(
@@ -69,14 +63,22 @@ function stateText(
 ): { kind: 'good' | 'warn' | 'quiet' | 'bad'; text: string } {
   if (item?.state === 'refused') return { kind: 'bad', text: t('page_refused', item.reason ?? '') };
   if (item) return { kind: 'warn', text: t('page_queued') };
-  if (sent) return { kind: 'good', text: t('page_sent', dateOf(sent.visitedAt)) };
   if (exclusion) return { kind: 'quiet', text: ruleText(exclusion) };
+  if (sent) return { kind: 'good', text: t('page_sent', dateOf(sent.visitedAt)) };
   if (outcome?.outcome === 'excluded' && outcome.rule.rule === 'secret_field')
     return { kind: 'quiet', text: outcomeText(outcome) };
   if (outcome?.outcome === 'no_room' || outcome?.outcome === 'failed')
     return { kind: 'bad', text: outcomeText(outcome) };
   return { kind: 'quiet', text: t('page_not_yet') };
 }
+
+/** What came of a click. */
+interface Said {
+  kind: 'good' | 'bad';
+  text: string;
+}
+
+const focus = (button: HTMLButtonElement | null) => button?.focus();
 
 function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => void }) {
   const { exclusion, item } = state;
@@ -124,31 +126,44 @@ function SiteSwitch({ site, settings, done }: { site: string; settings: Settings
   );
 }
 
-function Forget({ tab, done }: { tab: Tab; done: (said: string) => void }) {
+function Forget({ tab, done }: { tab: Tab; done: (said: Said) => void }) {
   const [asking, setAsking] = useState<'page' | 'site' | null>(null);
+  const isCancelled = useRef(false);
   const site = siteOf(tab.url) ?? '';
   const forget = async () => {
     const target = asking === 'site' ? { domain: site } : { url: tab.url };
-    const answer = await ask('forget', target);
+    const failed = (why: string): Said => ({ kind: 'bad', text: t('forget_failed', why) });
+    const said = await ask('forget', target).then(
+      (answer): Said =>
+        'pages' in answer ? { kind: 'good', text: t('forgotten', numberOf(answer.pages)) } : failed(answer.problem),
+      (error: unknown) => failed(String(error)),
+    );
     setAsking(null);
-    done('pages' in answer ? t('forgotten', numberOf(answer.pages)) : t('forget_failed', answer.problem));
+    done(said);
   };
   if (asking !== null) {
     return (
-      <div class="confirm" role="alertdialog" aria-label={t('forget')}>
+      <div key="question" class="confirm" role="alertdialog" aria-label={t('forget')}>
         <p>{asking === 'site' ? t('forget_site_sure', site) : t('forget_page_sure')}</p>
         <button type="button" class="danger" onClick={() => void forget()}>
           {t('forget')}
         </button>
-        <button type="button" autofocus onClick={() => setAsking(null)}>
+        <button
+          type="button"
+          ref={focus}
+          onClick={() => {
+            isCancelled.current = true;
+            setAsking(null);
+          }}
+        >
           {t('cancel')}
         </button>
       </div>
     );
   }
   return (
-    <div class="row">
-      <button type="button" class="plain" onClick={() => setAsking('page')}>
+    <div key="choice" class="row">
+      <button type="button" class="plain" ref={isCancelled.current ? focus : null} onClick={() => setAsking('page')}>
         {t('forget_page')}
       </button>
       <button type="button" class="plain" onClick={() => setAsking('site')}>
@@ -176,19 +191,24 @@ function ThisPage({
   settings: Settings;
   changed: () => void;
 }) {
-  const [said, setSaid] = useState<string | null>(null);
-  const page = useLoaded(async () => (mayTell(state, tab) ? client.pageOf(tab.url) : null), [tab.url, state]);
+  const [said, setSaid] = useState<Said | null>(null);
+  const page = useLoaded(
+    async () => (mayTell(state, tab) ? client.pageOf(pageAddress(tab.url)) : null),
+    [tab.url, state],
+  );
   const known = page && page.problem === null ? page.body.pages.at(0) : undefined;
   // That of a parent domain stands for the sites below it.
   const site = state.exclusion?.rule === 'site' ? state.exclusion.site : siteOf(tab.url);
   const { kind, text } = stateText(state, tab);
-  const done = (words: string | null) => {
+  const done = (words: Said | null) => {
     setSaid(words);
     changed();
   };
   const save = async () => {
-    const outcome: CaptureOutcome = await ask('saveTab', { tabId: tab.id, url: tab.url, title: tab.title });
-    done(outcomeText(outcome));
+    const failed: CaptureOutcome = { outcome: 'failed' };
+    const outcome = await ask('saveTab', { tabId: tab.id, url: tab.url, title: tab.title }).catch(() => failed);
+    const isSaved = outcome.outcome === 'queued' || outcome.outcome === 'same_visit';
+    done({ kind: isSaved ? 'good' : 'bad', text: outcomeText(outcome) });
   };
   return (
     <section class="card" aria-label={t('this_page')}>
@@ -202,9 +222,9 @@ function ThisPage({
               : t('read_times', numberOf(known.visit_count), dateOf(known.first_seen_at)))}
         </p>
       )}
-      {said !== null && <Notice kind="good">{said}</Notice>}
+      {said !== null && <Notice kind={said.kind}>{said.text}</Notice>}
       <div class="row">
-        {!state.item && !state.sent && (
+        {!state.item && (
           <button type="button" class="main" onClick={() => void save()}>
             {t('save_now')}
           </button>
@@ -268,11 +288,12 @@ function Popup() {
   const loaded = useLoaded(async () => {
     const [connection, tab, settings] = await Promise.all([ask('connection', null), currentTab(), readSettings()]);
     const state = tab === null ? undefined : await ask('pageState', { url: tab.url });
-    const totals = state ?? (await ask('queueOverview', null));
-    return { connection, tab, settings, state, totals, client: connection && new ServiceClient(connection) };
+    const queue = state ?? (await ask('queueOverview', null));
+    return { connection, tab, settings, state, queue, client: connection && new ServiceClient(connection) };
   }, [changes]);
+  const reached = useLoaded(async () => loaded?.client?.whoami(), [loaded]);
   if (loaded === undefined) return null;
-  const { connection, tab, settings, state, totals, client } = loaded;
+  const { connection, tab, settings, state, queue, client } = loaded;
   if (connection === null || client === null) {
     return (
       <main>
@@ -284,15 +305,15 @@ function Popup() {
       </main>
     );
   }
-  const { kind, text } = connectionOf(state ?? undefined, connection);
+  const { kind, text } = connectionOf(queue.send, reached, connection);
   return (
     <main>
       <h1 class="unseen">readback</h1>
       <header>
         <Notice kind={kind}>{text}</Notice>
-        {totals.totals.items > 0 && (
+        {queue.totals.items > 0 && (
           <a href="options.html#queue" target="_blank" rel="noopener">
-            {t('in_queue', numberOf(totals.totals.items))}
+            {t('in_queue', numberOf(queue.totals.items))}
           </a>
         )}
       </header>

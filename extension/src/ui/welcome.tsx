@@ -29,7 +29,7 @@ function pairProblem(answer: Exclude<Outcome<unknown>, { problem: null }>): stri
   return t('pair_failed', answer.detail);
 }
 
-function PairForm({ paired }: { paired: () => void }) {
+function PairForm({ paired, cancel }: { paired: () => void; cancel: (() => void) | null }) {
   const [address, setAddress] = useState(usualAddress);
   const [code, setCode] = useState('');
   const [token, setToken] = useState('');
@@ -54,6 +54,7 @@ function PairForm({ paired }: { paired: () => void }) {
   const byCode = async (origin: string): Promise<Connection | string> => {
     const answer = await pair(origin, code.trim().toUpperCase(), name.trim() || browserName());
     if (answer.problem !== null) return pairProblem(answer);
+    if (!answer.body.scopes.includes('write')) return t('token_reads_only');
     return connectionSchema.parse({
       address: origin,
       token: answer.body.token,
@@ -124,9 +125,16 @@ function PairForm({ paired }: { paired: () => void }) {
         </label>
       </details>
       {fault !== null && <Notice kind="bad">{fault}</Notice>}
-      <button type="submit" class="main" disabled={busy}>
-        {t('pair')}
-      </button>
+      <div class="row">
+        <button type="submit" class="main" disabled={busy}>
+          {t('pair')}
+        </button>
+        {cancel !== null && (
+          <button type="button" onClick={cancel}>
+            {t('cancel')}
+          </button>
+        )}
+      </div>
     </form>
   );
 }
@@ -144,6 +152,7 @@ function Welcome() {
         <section>
           <h2>{t('section_pair')}</h2>
           <PairForm
+            cancel={connection === null ? null : () => setAgain(false)}
             paired={() => {
               setAgain(false);
               setChanges((n) => n + 1);

@@ -71,6 +71,18 @@ test('only what a person set in motion is scrolling by a person, which keeps the
   assert.equal(timer.activeMs, activityLastsMs + scrollLastsMs + activityLastsMs);
 });
 
+test('a visit is of the time when it was first read, and stays so', () => {
+  const timer = new ReadingTimer(0);
+  assert.equal(timer.startedAt, 0);
+  const hidden = { visible: false, focused: true, mediaPlaying: false };
+  for (let at = 1000; at <= 60_000; at += 1000) timer.step(at, hidden);
+  timer.activity(60_000);
+  const end = pass(timer, 60_000, 5);
+  assert.equal(timer.startedAt, 60_000);
+  pass(timer, end, 5);
+  assert.equal(timer.startedAt, 60_000);
+});
+
 test('a change of the address is no sign of a person: the last signs of the view before count on', () => {
   const first = new ReadingTimer(0);
   first.activity(1000);

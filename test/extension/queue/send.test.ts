@@ -57,7 +57,8 @@ class FakeService {
 }
 
 function sendTo(database: Database, service: Pick<FakeService, 'ingest'>, now = start): SendDependencies {
-  return { database, client: service, now: () => now, random: () => 1, imports: true, undisturbed: (work) => work() };
+  const [client, imports] = [async () => service, async () => true];
+  return { database, client, now: () => now, random: () => 1, imports, undisturbed: (work) => work() };
 }
 
 async function statesOf(database: Database): Promise<Record<string, number>> {

@@ -14,6 +14,10 @@ test('local and private hosts in all their forms are local, public ones are not'
     'localhost',
     'router',
     'nas.local',
+    'pc.localdomain',
+    'fritz.box',
+    'nas.fritz.box',
+    'speedport.ip',
     'wiki.internal',
     'a.b.home.arpa',
     'x.test',
@@ -35,7 +39,15 @@ test('local and private hosts in all their forms are local, public ones are not'
     local.filter((host) => !isLocalHost(host)),
     [],
   );
-  const open = ['example.org', '8.8.8.8', '172.32.0.1', '100.128.0.1', '[2606:4700::1111]', 'localhost.example.org'];
+  const open = [
+    'example.org',
+    '8.8.8.8',
+    '172.32.0.1',
+    '100.128.0.1',
+    '[2606:4700::1111]',
+    'localhost.example.org',
+    'a.box',
+  ];
   assert.deepEqual(open.filter(isLocalHost), []);
 });
 
