@@ -79,10 +79,13 @@ function watch() {
   let answered:
     | (Pick<Shown, 'isPassing' | 'stages'> & { sentAt: number; answeredAt: number; keyAt: number })
     | undefined;
+  /** What an answer changes; where its results are the same, only the line that says how long it took. */
+  const changing = '.results, .search-status';
   const send = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
     const asked = String(input) === '/v1/search' ? JSON.parse(String(init?.body)) : undefined;
     if (asked?.chunks_per_page === undefined || asked.chunks_per_page === 0) return send(input, init);
+    answered = undefined;
     const [sentAt, keyBefore] = [performance.now(), keyAt];
     const response = await send(input, init);
     const { json } = response;
@@ -114,9 +117,7 @@ function watch() {
   new MutationObserver((changes) => {
     if (answered === undefined) return;
     if (
-      !changes.some(
-        ({ target }) => (target as Element).closest?.('.results') || target.parentElement?.closest('.results'),
-      )
+      !changes.some(({ target }) => (target as Element).closest?.(changing) || target.parentElement?.closest(changing))
     )
       return;
     waiting = answered;
