@@ -16,7 +16,7 @@ import { createQueryAnalyzer } from '../src/engine/analyze-query.ts';
 import { StoreView } from '../src/store/store-view.ts';
 import { ExactNearest } from './engine/exact-nearest.ts';
 import { englishWords, loadBenchVectors } from './english-words.ts';
-import { fill, timeSearches } from './http-load.ts';
+import { fill, pagesOf, timeSearches } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
@@ -122,7 +122,7 @@ async function fillTo(service: RunningService, size: number): Promise<number> {
   const perPage = passages === 0 ? passagesPerPage : passages / pages;
   const from = pages;
   pages = Math.max(from, Math.ceil(size / perPage));
-  return fill(service, workload, { from, to: pages });
+  return fill(service, pagesOf(workload), { from, to: pages });
 }
 
 const service = await runService({ SERVICE_ENTITY__ENABLED: 'false', SERVICE_CLUSTER__ENABLED: 'false' });

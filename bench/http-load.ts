@@ -25,6 +25,12 @@ export function pageOf(number: number, words: readonly string[], host: string) {
   };
 }
 
+/** The pages of a workload, by their numbers. */
+export const pagesOf =
+  ({ chunkWords }: { chunkWords: (page: number) => readonly string[] }) =>
+  (number: number) =>
+    pageOf(number, chunkWords(number), 'bench');
+
 /** Quantiles of times in ms, to hundredths. */
 export function latency(times: readonly number[]) {
   const sorted = [...times].sort((a, b) => a - b);
@@ -55,10 +61,10 @@ export async function pushPages(service: Caller, pages: readonly object[]): Prom
 /** Pages pushed before the next are made: bounds the bench's own memory. */
 const pagesAtOnce = 2000;
 
-/** Push pages `from` up to `to` of a workload, and wait until they are indexed; gives seconds. Errors: as of `pushPages`. */
+/** Push pages `from` up to `to`, and wait until they are indexed; gives seconds. Errors: as of `pushPages`. */
 export async function fill(
   service: Caller,
-  { chunkWords }: { chunkWords: (page: number) => readonly string[] },
+  pageAt: (number: number) => object,
   { from = 0, to }: { from?: number; to: number },
 ): Promise<number> {
   const began = performance.now();
@@ -66,7 +72,7 @@ export async function fill(
     const count = Math.min(pagesAtOnce, to - first);
     await pushPages(
       service,
-      Array.from({ length: count }, (_, i) => pageOf(first + i, chunkWords(first + i), 'bench')),
+      Array.from({ length: count }, (_, i) => pageAt(first + i)),
     );
     process.stderr.write(`bench: ${first + count} of ${to} pages\n`);
   }

@@ -11,7 +11,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { englishWords, loadBenchVectors } from './english-words.ts';
-import { fill, latency, timeSearches } from './http-load.ts';
+import { fill, latency, pagesOf, timeSearches } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
@@ -47,7 +47,7 @@ async function measure(words: string) {
     ...(values.keep === undefined ? {} : { SERVICE_DATA_DIR: values.keep }),
   });
   try {
-    const filledS = kept ? null : await fill(service, workload, { to: pages });
+    const filledS = kept ? null : await fill(service, pagesOf(workload), { to: pages });
     const startMs = Math.round(await service.restart());
     const byDefault = await timeSearches(service, queries, {});
     const noSuggestions = await timeSearches(service, queries, { suggest: 0 });

@@ -8,8 +8,13 @@ export interface Route {
   params: URLSearchParams;
 }
 
+/** After the last of passing places, ms: then the address has it. */
+const settleMs = 500;
+
 const fragment = signal(location.hash);
+let settling: ReturnType<typeof setTimeout> | undefined;
 addEventListener('hashchange', () => {
+  forget();
   if (codeInAddress() === null) fragment.value = location.hash;
 });
 
@@ -24,6 +29,9 @@ export const route = computed<Route>(() => {
   const [view, part = ''] = path.split('/', 2);
   return { view: view === '' ? 'search' : view, part: decode(part), params: new URLSearchParams(query) };
 });
+
+/** Of the route alone, for those who would be drawn anew with each change of the rest. */
+export const currentView = computed(() => route.value.view);
 
 /** An address may be typed: what cannot be decoded is taken as it is. */
 function decode(text: string): string {
@@ -43,9 +51,27 @@ export function linkTo(view: string, part = '', params: Params = {}): string {
   return `#/${view}${part === '' ? '' : `/${encodeURIComponent(part)}`}${query === '' ? '' : `?${query}`}`;
 }
 
-/** Go there; `replace` leaves no step to come back to. */
-export function go(to: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, '', to);
-  else history.pushState(null, '', to);
+/**
+ * Go there; `replace` leaves no step to come back to. One that is `passing`, too, comes into the address when nothing follows it for a while: for each address
+ * a browser takes some 10 ms of processor time, to note it and to draw the page's icon again (bench/results/2026-11-console.md).
+ */
+export function go(to: string, { replace = false, passing = false } = {}): void {
+  if (!replace) settle();
+  forget();
   fragment.value = to;
+  if (passing) settling = setTimeout(settle, settleMs);
+  else if (replace) history.replaceState(null, '', to);
+  else history.pushState(null, '', to);
+}
+
+/** The address has the passing place now. */
+export function settle(): void {
+  if (settling === undefined) return;
+  forget();
+  history.replaceState(null, '', fragment.value);
+}
+
+function forget(): void {
+  clearTimeout(settling);
+  settling = undefined;
 }

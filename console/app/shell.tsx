@@ -15,7 +15,7 @@ import { TimeView } from '../views/time/time-view.tsx';
 import { TopicsView } from '../views/topics/topics-view.tsx';
 import { KeysDialog, keysShown, useGlobalKeys } from './keys.tsx';
 import { Notices } from './notices.tsx';
-import { linkTo, route } from './router.ts';
+import { currentView, linkTo } from './router.ts';
 import { Brand, holder, SignInDialog, SignInPage } from './session.tsx';
 import { nextTheme, theme } from './theme.ts';
 import { type ViewEntry, views } from './views.ts';
@@ -40,7 +40,7 @@ export function Shell() {
 
 function Frame() {
   useGlobalKeys();
-  const { view } = route.value;
+  const { value: view } = currentView;
   const main = useRef<HTMLElement>(null);
   const [isOpen, setOpen] = useState(false);
   const isFirst = useRef(true);

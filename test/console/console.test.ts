@@ -80,6 +80,27 @@ test('results come while typing; terms are marked, and the link leads to the pas
   assert.deepEqual(faults, []);
 });
 
+test('the address has what is typed once typing rests, or the box is left', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  const before = page.url();
+  await page.evaluate(() => {
+    const { setTimeout: later } = globalThis;
+    // Typing does not come to rest.
+    const restMs = 500;
+    globalThis.setTimeout = ((work: () => void, ms = 0) => (ms < restMs ? later(work, ms) : 0)) as typeof later;
+  });
+  await searchBox(page).pressSequentially('sourdough');
+  await until(async () => (await titles(page))[0] === 'Bread from a starter', 'results come in passing');
+  assert.equal(page.url(), before);
+  await page.getByRole('link', { name: 'Topics', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Topics' }).waitFor();
+  await page.goBack();
+  await results(page).first().waitFor();
+  assert.match(page.url(), /#\/search\?q=sourdough$/);
+  assert.equal(await searchBox(page).inputValue(), 'sourdough');
+  assert.deepEqual(faults, []);
+});
+
 test('what passes while typing comes to no log, what typing rests on does, and can be judged', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service);
   const logged = async () => {

@@ -7,14 +7,16 @@
  *   sent        both together
  *   key         from the last key, so with the pause of 60 ms that the console waits for the next key
  *
- * Beside the times, the processor time that the page's main thread and the service took for an answer, whatever else the machine did.
+ * Beside the times, the processor time that the page's main thread, all of the browser and the service took for a key, whatever else the machine did.
  *
+ *   npm run bench:console -- --collection boolq-valtest --collection clapnq-dev     texts and queries of ../shared/data/ir, in place of invented words
  *   npm run bench:console -- --keep FOLDER     keeps the data folder, and uses it if it is there
  */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
-import { fill, latency } from '../../bench/http-load.ts';
+import { missingCollection, openCollections } from '../../bench/collection-library.ts';
+import { fill, latency, pagesOf } from '../../bench/http-load.ts';
 import { describeMachine } from '../../bench/machine.ts';
 import { runService } from '../../bench/running-service.ts';
 import { openWorkload } from '../../bench/workload.ts';
@@ -24,6 +26,7 @@ const { values } = parseArgs({
   options: {
     chunks: { type: 'string', default: '100000' },
     queries: { type: 'string', default: '30' },
+    collection: { type: 'string', multiple: true, default: [] },
     keep: { type: 'string' },
   },
 });
@@ -31,6 +34,22 @@ const seed = 42;
 const wordsPerPage = 1000;
 const chunksPerPage = 3;
 const wordsTyped = 3;
+
+/** What the library is filled with, and what is typed. */
+function openLibrary() {
+  const { collection: names } = values;
+  if (names.length === 0) {
+    const workload = openWorkload({ seed, wordsPerChunk: wordsPerPage });
+    const typed = (number: number) => workload.query(number).words.slice(0, wordsTyped).join(' ');
+    return { pageAt: pagesOf(workload), typed };
+  }
+  const { pageAt, queries } = openCollections(names, seed);
+  return {
+    pageAt: (number: number) => pageAt(number, wordsPerPage),
+    typed: (number: number) => queries[number % queries.length],
+  };
+}
+
 /** Between two keys, ms: a request for each is sent. */
 const keyEveryMs = 150;
 
@@ -41,6 +60,8 @@ interface Shown {
   key: number;
   /** Whether it was asked for while typing. */
   isPassing: boolean;
+  /** What the service says of its stages. */
+  stages: Record<string, number>;
 }
 
 /** Runs in the page: notes when requests for results are sent and answered, and when what they brought is painted. */
@@ -55,19 +76,25 @@ function watch() {
     },
     true,
   );
-  let answered: { sentAt: number; answeredAt: number; keyAt: number; isPassing: boolean } | undefined;
+  let answered:
+    | (Pick<Shown, 'isPassing' | 'stages'> & { sentAt: number; answeredAt: number; keyAt: number })
+    | undefined;
+  /** What an answer changes; where its results are the same, only the line that says how long it took. */
+  const changing = '.results, .search-status';
   const send = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
     const asked = String(input) === '/v1/search' ? JSON.parse(String(init?.body)) : undefined;
     if (asked?.chunks_per_page === undefined || asked.chunks_per_page === 0) return send(input, init);
+    answered = undefined;
     const [sentAt, keyBefore] = [performance.now(), keyAt];
     const response = await send(input, init);
     const { json } = response;
     response.json = async () => {
       const text = await response.text();
       const answeredAt = performance.now();
-      answered = { sentAt, answeredAt, keyAt: keyBefore, isPassing: asked.log === false };
-      return JSON.parse(text) as Awaited<ReturnType<typeof json>>;
+      const answer = JSON.parse(text) as Awaited<ReturnType<typeof json>>;
+      answered = { sentAt, answeredAt, keyAt: keyBefore, isPassing: asked.log === false, stages: answer.timing_ms };
+      return answer;
     };
     return response;
   };
@@ -75,7 +102,7 @@ function watch() {
   let waiting: typeof answered;
   painted.port1.onmessage = () => {
     if (waiting === undefined) return;
-    const { sentAt, answeredAt, keyAt: at, isPassing } = waiting;
+    const { sentAt, answeredAt, keyAt: at, isPassing, stages } = waiting;
     const now = performance.now();
     shown.push({
       service: answeredAt - sentAt,
@@ -83,15 +110,14 @@ function watch() {
       sent: now - sentAt,
       key: now - at,
       isPassing,
+      stages,
     });
     waiting = undefined;
   };
   new MutationObserver((changes) => {
     if (answered === undefined) return;
     if (
-      !changes.some(
-        ({ target }) => (target as Element).closest?.('.results') || target.parentElement?.closest('.results'),
-      )
+      !changes.some(({ target }) => (target as Element).closest?.(changing) || target.parentElement?.closest(changing))
     )
       return;
     waiting = answered;
@@ -101,6 +127,11 @@ function watch() {
   }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
 }
 
+const missing = missingCollection(values.collection);
+if (missing !== null) {
+  process.stderr.write(`bench: skipped, ${missing}\n`);
+  process.exit();
+}
 const kept = values.keep !== undefined && existsSync(values.keep);
 const service = await runService({
   SERVICE_ENTITY__ENABLED: 'false',
@@ -109,9 +140,9 @@ const service = await runService({
 });
 const browser = await chromium.launch({ executablePath: chromiumPath, args: [...chromiumArgs] });
 try {
-  const workload = openWorkload({ seed, wordsPerChunk: wordsPerPage });
+  const { pageAt, typed } = openLibrary();
   if (!kept) {
-    await fill(service, workload, { to: Math.ceil(Number(values.chunks) / chunksPerPage) });
+    await fill(service, pageAt, { to: Math.ceil(Number(values.chunks) / chunksPerPage) });
     await service.restart();
   }
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
@@ -122,7 +153,9 @@ try {
   await box.waitFor();
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const wholeBrowser = await browser.newBrowserCDPSession();
   const processorMs = async () => {
+    const { processInfo } = await wholeBrowser.send('SystemInfo.getProcessInfo');
     const { metrics } = await session.send('Performance.getMetrics');
     const of = (name: string) => 1000 * (metrics.find((metric) => metric.name === name)?.value ?? 0);
     return {
@@ -130,6 +163,7 @@ try {
       style: of('RecalcStyleDuration'),
       layout: of('LayoutDuration'),
       page: of('TaskDuration'),
+      browser: 1000 * processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0),
       service: service.cpuMs(),
     };
   };
@@ -137,17 +171,26 @@ try {
     ((await service.call('POST', '/v1/admin/eval/score', {})).body as { logged: number }).logged;
   const loggedBefore = await countLogged();
   const before = await processorMs();
+  let keys = 0;
   for (let number = 0; number < Number(values.queries); number++) {
     await box.fill('');
-    await page.keyboard.type(workload.query(number).words.slice(0, wordsTyped).join(' '), { delay: keyEveryMs });
+    await page.keyboard.type(typed(number), { delay: keyEveryMs });
+    keys += typed(number).length;
     await page.locator('.results[aria-busy="false"]').waitFor();
   }
   const after = await processorMs();
   const shown = await page.evaluate(() => (globalThis as unknown as { shown: Shown[] }).shown);
-  const perAnswer = (name: keyof typeof after) => Math.round((100 * (after[name] - before[name])) / shown.length) / 100;
+  const perKey = (name: keyof typeof after) => Math.round((100 * (after[name] - before[name])) / keys) / 100;
   const of = (some: readonly Shown[]) =>
     Object.fromEntries(
       (['service', 'console', 'sent', 'key'] as const).map((name) => [name, latency(some.map((each) => each[name]))]),
+    );
+  const stagesOf = (some: readonly Shown[]) =>
+    Object.fromEntries(
+      Object.keys(some[0].stages).map((stage) => {
+        const { p50, p95 } = latency(some.map(({ stages }) => stages[stage] ?? 0));
+        return [stage, { p50, p95 }];
+      }),
     );
   const passing = shown.filter(({ isPassing }) => isPassing);
   const logged = (await countLogged()) - loggedBefore;
@@ -157,16 +200,19 @@ try {
     seed,
     machine: describeMachine(),
     chunks: index.indexed_chunks,
+    collections: values.collection,
     queries: Number(values.queries),
+    keys,
     key_every_ms: keyEveryMs,
-    while_typing_ms: passing.length > 0 ? of(passing) : null,
+    while_typing_ms: passing.length > 0 ? { ...of(passing), stages: stagesOf(passing) } : null,
     all_ms: of(shown),
-    processor_ms_an_answer: {
-      script: perAnswer('script'),
-      style: perAnswer('style'),
-      layout: perAnswer('layout'),
-      page: perAnswer('page'),
-      service: perAnswer('service'),
+    processor_ms_a_key: {
+      script: perKey('script'),
+      style: perKey('style'),
+      layout: perKey('layout'),
+      page: perKey('page'),
+      browser: perKey('browser'),
+      service: perKey('service'),
     },
     logged_queries: logged,
   };

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { connection, epoch } from '../../api/client.ts';
 import { isTyping, searchWanted } from '../../app/keys.tsx';
-import { go, route } from '../../app/router.ts';
+import { go, route, settle } from '../../app/router.ts';
 import { duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Fault } from '../../ui/parts.tsx';
@@ -12,12 +12,15 @@ import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
 import { useSearch } from './use-search.ts';
 
-/** What is looked for becomes something else. */
-function change(part: Partial<Criteria>): void {
-  go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: true });
+/** What is looked for becomes something else; `passing` while it is typed. */
+function change(part: Partial<Criteria>, { passing = false } = {}): void {
+  go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: true, passing });
 }
 
 const resultTitle = '[data-result] .result-title';
+
+/** Results of something else than what is asked for now are told apart once that takes a while, ms: with every key they would flicker. */
+const staleMs = 400;
 
 const again = () => {
   epoch.value++;
@@ -48,6 +51,7 @@ export function SearchView() {
     return () => removeEventListener('keydown', onKey);
   });
   useKeptFocus(section, found);
+  const looksStale = useLasting(isStale, staleMs);
   const toResults = () => {
     rest(); // also where there are none yet to go to
     section.current?.querySelector<HTMLElement>(resultTitle)?.focus();
@@ -69,7 +73,7 @@ export function SearchView() {
           narrow={change}
         />
       ),
-    [found, isStale, busy, filterKey],
+    [found, busy, filterKey],
   );
   const filterPanel = useMemo(
     () => <FilterPanel criteria={criteria} counted={counted} change={change} isOpen={showsFilters} />,
@@ -102,8 +106,9 @@ export function SearchView() {
               value={criteria.query}
               onInput={({ currentTarget }) => {
                 type(currentTarget.value);
-                change({ query: currentTarget.value });
+                change({ query: currentTarget.value }, { passing: true });
               }}
+              onBlur={settle}
               onKeyDown={(event) => {
                 if (event.key !== 'ArrowDown') return;
                 event.preventDefault();
@@ -153,7 +158,7 @@ export function SearchView() {
         <div class="search-body">
           <section
             ref={section}
-            class={isStale ? 'results results-stale' : 'results'}
+            class={looksStale ? 'results results-stale' : 'results'}
             aria-label="Results"
             aria-busy={busy}
             tabIndex={-1}
@@ -167,6 +172,20 @@ export function SearchView() {
       )}
     </div>
   );
+}
+
+/** Whether `is` has been so for a while. */
+function useLasting(is: boolean, ms: number): boolean {
+  const [lasts, setLasts] = useState(false);
+  useEffect(() => {
+    if (!is) return;
+    const timer = setTimeout(() => setLasts(true), ms);
+    return () => {
+      clearTimeout(timer);
+      setLasts(false);
+    };
+  }, [is]);
+  return is && lasts;
 }
 
 /** The focus stays in `section` when `shown` changes: on its result, or where that is gone on the one in its place. */

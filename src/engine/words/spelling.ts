@@ -118,30 +118,67 @@ function isNear({ table, at }: { table: TermTable; at: number }, bytes: Uint8Arr
   return editsBetween(bytes, bytes.length, table.bytes, offsets[at], length, mostEdits) <= mostEdits;
 }
 
-/** The words of a corpus that begin with `word` and go on, those of most passages first; as many as there are weights. */
+/** A word as one of the segments that have it holds it. */
+interface HeldWord {
+  segment: Segment;
+  id: number;
+  /** In all segments. */
+  passages: number;
+}
+
+/** The words of a corpus that begin with `word` and go on, those of most passages first; as many as there are weights. Words that are not so common are counted, and not read. */
 function completedWords(corpus: readonly CorpusSegment[], vectors: WordVectors | null, word: string): NearWord[] {
   if (!letters.test(word) || word.length < leastBeginning || word.length > mostLetters) return [];
   const bytes = encoder.encode(word);
   const set = setOf(bytes, 0, bytes.length);
-  const found = new Map<string, NearWord & { passages: number }>();
+  const found = new Map<number | string, HeldWord>();
   for (const { segment } of corpus) {
     const { lengths, sets } = shapesOf(segment, vectors);
     for (const id of wordsBeginning(segment, vectors, bytes)) {
       if (lengths[id] <= bytes.length || (set & ~sets[id]) !== 0 || !beginsWith(placeOf(segment, vectors, id), bytes))
         continue;
-      const near = wordOf(segment, vectors, id);
-      if (near === null) continue;
-      const passages = passagesWith(segment, id) + (found.get(near.word)?.passages ?? 0);
-      found.set(near.word, { ...near, edits: 0, passages });
+      const key = keyOf(segment, vectors, id);
+      const passages = passagesWith(segment, id);
+      const held = found.get(key);
+      if (held === undefined) found.set(key, { segment, id, passages });
+      else {
+        held.segment = segment;
+        held.id = id;
+        held.passages += passages;
+      }
     }
   }
+  const all = [...found.values()];
+  const counts = Uint32Array.from(all, ({ passages }) => passages).sort();
+  for (let count = 4 * COMPLETIONS.length; ; count *= 4) {
+    const least = counts[Math.max(0, all.length - count)];
+    const commonest = all.filter(({ passages }) => passages >= least);
+    const completed = commonestOf(corpus, vectors, commonest);
+    if (completed.length === COMPLETIONS.length || count >= all.length) return completed;
+  }
+}
+
+/** Of words those of most passages first, one for each stem that a passage has; as many as there are weights. */
+function commonestOf(corpus: readonly CorpusSegment[], vectors: WordVectors | null, held: HeldWord[]): NearWord[] {
+  const words = held.flatMap(({ segment, id, passages }) => {
+    const near = wordOf(segment, vectors, id);
+    return near === null ? [] : { near: { ...near, edits: 0 }, passages };
+  });
   const byStem = new Map<string, NearWord>();
-  const commonest = [...found.values()].sort((a, b) => b.passages - a.passages || (a.word < b.word ? -1 : 1));
-  for (const { passages: _passages, ...near } of commonest) {
+  for (const { near } of words.sort((a, b) => b.passages - a.passages || (a.near.word < b.near.word ? -1 : 1))) {
     if (byStem.size === COMPLETIONS.length) break;
     if (!byStem.has(near.stem) && documentFrequency(corpus, near.stem) > 0) byStem.set(near.stem, near);
   }
   return [...byStem.values()];
+}
+
+/** The same for the same word in every segment: its row of the word vectors, or its text. */
+function keyOf(segment: Segment, vectors: WordVectors | null, id: number): number | string {
+  const { table, at } = placeOf(segment, vectors, id);
+  if (table === vectors?.vocabulary) return at;
+  const text = termOf(table, at);
+  const row = vectors === null ? -1 : lookupTerm(vectors.vocabulary, text);
+  return row < 0 ? text : row;
 }
 
 /** The words of a segment whose first two bytes are these. */
@@ -170,7 +207,9 @@ function beginsWith(
   { table: { bytes, offsets }, at }: { table: TermTable; at: number },
   beginning: Uint8Array,
 ): boolean {
-  return beginning.every((byte, place) => bytes[offsets[at] + place] === byte);
+  for (let place = 0; place < beginning.length; place++)
+    if (bytes[offsets[at] + place] !== beginning[place]) return false;
+  return true;
 }
 
 /** Documents that hold the stem of a word, deleted ones included. */

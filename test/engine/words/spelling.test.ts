@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { WordVectors } from '../../../src/compute/embedding/word-vectors.ts';
+import { buildTermTable, lookupTerm } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { buildSegmentOfTerms } from '../../../src/engine/words/build-segment.ts';
@@ -10,10 +12,13 @@ import { nearestWords, wordsIn } from '../../../src/engine/words/spelling.ts';
 const analyzer = createTextAnalyzer(createWinkTokenizer);
 const none = new Uint32Array(0);
 
-function corpusOf(...texts: string[]) {
+const corpusOf = (...texts: string[]) => corpusWith(() => -1, ...texts);
+
+/** Each text a segment, whose forward index has the rows of the word vectors. */
+function corpusWith(rowOf: (word: string) => number, ...texts: string[]) {
   return texts.map((text, id) => {
     const body = analyzer.analyze(text).terms;
-    const vocabulary = { fingerprint: 1, rowOf: () => -1 };
+    const vocabulary = { fingerprint: 1, rowOf };
     const segment = buildSegmentOfTerms(analyzer.lexicon, [{ title: none, section: none, body }], vocabulary);
     return corpusSegment(id, segment, createDeletions(1));
   });
@@ -66,4 +71,37 @@ test('a corpus knows the words that a live passage has', () => {
     ['halibut'],
   );
   assert.deepEqual(wordsIn([], null).nearest('halibutt'), []);
+});
+
+test('an unfinished word becomes those of most passages, of all segments together, one for each stem', () => {
+  const texts = [
+    ...Array.from({ length: 7 }, () => 'stations'),
+    ...Array.from({ length: 6 }, () => 'station stampede'),
+    ...Array.from({ length: 5 }, () => 'steam'),
+    ...Array.from({ length: 4 }, () => 'stork stave'),
+    ...Array.from({ length: 3 }, () => 'stilt st45'),
+    // So many words of one passage that the common ones are far apart.
+    Array.from({ length: 200 }, (_, at) => `stz${String.fromCharCode(97 + (at % 26), 97 + Math.floor(at / 26))}`).join(
+      ' ',
+    ),
+    'sturgeon',
+  ];
+  const vocabulary = buildTermTable(['stave', 'stations', 'other', 'steam', 'stampede']);
+  const vectors = { vocabulary } as WordVectors;
+  const rowOf = (word: string) => lookupTerm(vocabulary, word);
+  const rowed = texts.map((text, at) => corpusWith(at % 2 === 0 ? rowOf : () => -1, text)[0]);
+  for (const [known, expected] of [
+    [wordsIn(corpusOf(...texts), null), ['station', 'stamped', 'steam', 'stave', 'stork']],
+    [wordsIn(rowed, vectors), ['station', 'steam', 'stave', 'stork', 'stamped']],
+  ] as const) {
+    assert.deepEqual(
+      known.completions('st').map(({ word }) => word),
+      expected,
+    );
+    assert.deepEqual(
+      known.completions('stur').map(({ word, edits }) => [word, edits]),
+      [['sturgeon', 0]],
+    );
+    for (const none of ['s', 'xy', 'sturgeon', '12']) assert.deepEqual(known.completions(none), [], none);
+  }
 });
