@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { axeSource } from '../console/browser.ts';
-import { type Scope, until } from '../process/service.ts';
+import { patienceMs, type Scope, until } from '../process/service.ts';
 import type { Site } from './site.ts';
 
 export const firefoxPath = '/usr/bin/firefox-esr';
@@ -40,7 +40,18 @@ class Session {
   command(method: string, params: Record<string, unknown>): Promise<Result> {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      const patience = setTimeout(() => reject(new Error(`no answer to ${method}`)), patienceMs);
+      const settled = () => clearTimeout(patience);
+      this.#waiting.set(id, {
+        resolve: (result) => {
+          settled();
+          resolve(result);
+        },
+        reject: (error) => {
+          settled();
+          reject(error);
+        },
+      });
       this.#socket.send(JSON.stringify({ id, method, params }));
     });
   }

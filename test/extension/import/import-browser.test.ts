@@ -38,6 +38,12 @@ function historyOf(count: number): BrowserSources & { asked: number } {
   };
 }
 
+/** As if the service had taken all that waits. */
+async function sendAll(database: Database, sources: BrowserSources): Promise<void> {
+  await database.clear('items');
+  assert.equal(await continueImport(database, sources, rules), false);
+}
+
 async function queued(database: Database): Promise<string[]> {
   return (await database.getAll('items')).map(({ url }) => url).sort();
 }
@@ -57,14 +63,16 @@ test('history and bookmarks come once, without what the rules leave out and what
   await startImport(database, ['history', 'bookmarks'], now);
   await continueImport(database, sources, rules);
   const first = await getMeta(database, 'import');
-  assert.equal(first?.status, 'done');
+  assert.equal(first?.status, 'running', 'until all was sent');
   assert.equal(first?.queued, 700, '699 of the history, one of the bookmarks');
   assert.equal(first?.excluded, 2);
   const all = [...Array.from({ length: 700 }, (_, n) => `https://example.org/${n}`), 'https://example.org/kept'].sort();
   assert.deepEqual(await queued(database), all);
+  await sendAll(database, sources);
+  assert.equal((await getMeta(database, 'import'))?.status, 'done');
   await startImport(database, ['history', 'bookmarks'], now);
   await continueImport(database, sources, rules);
-  assert.deepEqual(await queued(database), all, 'again: nothing more');
+  assert.deepEqual(await queued(database), [], 'again: nothing more');
   assert.equal((await getMeta(database, 'import'))?.queued, 0);
 });
 
@@ -101,6 +109,7 @@ test('many pages of one time do not stop it', async () => {
   };
   await startImport(database, ['history'], now);
   await continueImport(database, sources, rules);
+  await sendAll(database, sources);
   assert.equal((await getMeta(database, 'import'))?.status, 'done');
 });
 
@@ -115,7 +124,7 @@ test('while capturing is paused it stands still, and goes on after', async () =>
     assert.deepEqual(await getMeta(database, 'import'), before);
   }
   const over = async () => ({ ...(await rules()), settings: settings.parse({ pausedUntil: now }) });
-  assert.equal(await continueImport(database, sources, over), false, 'all was seen');
+  assert.equal(await continueImport(database, sources, over), true, 'all was seen, and waits');
   assert.equal((await getMeta(database, 'import'))?.queued, 301);
 });
 
@@ -128,6 +137,6 @@ test('where the browser gives its history no more, it is paused, and goes on whe
   assert.equal(await continueImport(database, takenBack, rules), false);
   assert.deepEqual(await getMeta(database, 'import'), { ...before, status: 'paused' });
   await pauseImport(database, false);
-  assert.equal(await continueImport(database, sources, rules), false);
+  assert.equal(await continueImport(database, sources, rules), true);
   assert.equal((await getMeta(database, 'import'))?.queued, 300);
 });
