@@ -313,8 +313,11 @@ function addModels(command: NewCommand, actions: Actions, run: Run): void {
     .option('--yes', 'ask nothing; switch only where it is shown to be better')
     .option('--queries <number>', 'queries to compare by', integer(20, 2000), 200)
     .option('--dim <number>', 'shorter vectors, of a known model that gives them', integer(1, 8192))
+    .option('--again', 'compare anew, though it was done within a day')
     .addHelpText('after', () => tryHelp)
-    .action((name, { yes = false, queries, dim }) => run(actions.tryModel(name, { yes, queries, dim })));
+    .action((name, { yes = false, queries, dim, again = false }) =>
+      run(actions.tryModel(name, { yes, queries, dim, again })),
+    );
   inside(model, 'add <name>', 'register a known model; or any, by what its provider calls it')
     .option('--provider <name>', 'ollama, tei, transformers, openai and so on: docs/providers.md')
     .option('--dim <number>', 'dimensions of its vectors', integer(1, 8192))

@@ -1,6 +1,8 @@
 /** Where a provider is that everybody finds at one address, and who takes money: no text and no key goes to an address that nobody set. */
 
 export const ollamaProvider = 'ollama';
+/** How a provider is called where `reranker.provider` does not say; its wire format is the one most servers speak. */
+export const unnamedProvider = 'api';
 const ollama = 'http://127.0.0.1:11434/v1';
 
 /** By provider that takes money, the address that its makers give, to be set. */

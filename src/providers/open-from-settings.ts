@@ -1,4 +1,5 @@
 /** The reranker, the chat client and the transcription endpoint that the settings name, each with a breaker and retries of its own. Embedders: embedders.ts. */
+import { unnamedProvider } from '../domain/usual-address.ts';
 import { openReranker, type Reranker } from './api-reranker.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
 import { endpointOf } from './endpoint.ts';
@@ -16,9 +17,6 @@ export interface NamedReranker {
   warm: (() => Promise<void>) | null;
 }
 
-/** How a provider is called where `reranker.provider` does not say; its wire format is the one most servers speak. */
-const unnamed = 'api';
-
 /**
  * The reranker of `reranker.*`, for kind `api`. Breaker: `<provider>-rerank`.
  * Errors: TypeError where no address or no model is set, which reading the settings has refused.
@@ -30,7 +28,7 @@ export function rerankerOf(
 ): NamedReranker {
   const { reranker, secrets, resilience } = settings;
   const { model, dtype } = reranker;
-  const provider = reranker.provider ?? unnamed;
+  const provider = reranker.provider ?? unnamedProvider;
   const breaker = breakers.of(`${provider}-rerank`);
   const name = [provider, model].filter((part) => part !== null).join('/');
   if (provider === transformersProvider) {

@@ -54,7 +54,7 @@ for (const [name, what] of [
         SERVICE_AUTH_TOKEN: 't',
       }),
     } as unknown as Context;
-    assert.equal(await tryModelCommand(context, name, { yes: false, queries: 40 }), 0);
+    assert.equal(await tryModelCommand(context, name, { yes: false, queries: 40, again: false }), 0);
     assert.deepEqual(questions, ['Send them?']);
     assert.match(
       said.join('\n'),

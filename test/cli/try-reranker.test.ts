@@ -39,7 +39,7 @@ test('results by a reranker are measured beside those by the local one; one that
   assert.match(worse.stdout, /^it stays as it is set: another SERVICE_RERANKER__KIND/m);
 
   tei.scoreOf = (query, text) => (`${vectorOf(query)}` === `${vectorOf(text)}` ? 0.9 : 0.1);
-  const named = ['model', 'try', 'BAAI/bge-reranker-v2-m3', '--yes', '--queries', '40'];
+  const named = ['model', 'try', 'BAAI/bge-reranker-v2-m3', '--yes', '--queries', '40', '--again'];
   const better = await cli.json<{ verdict: string; switched: boolean; evaluations: unknown[] }>(named);
   assert.deepEqual([better.verdict, better.switched, better.evaluations.length], ['better', false, 1]);
 

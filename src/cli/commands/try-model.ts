@@ -23,7 +23,7 @@ import type {
   ModelInfo,
   ModelListResponse,
 } from '../../domain/model.ts';
-import { isPaid } from '../../domain/usual-address.ts';
+import { isPaid, unnamedProvider } from '../../domain/usual-address.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { findSource, type Lack, type ModelSource, type ShownProviders } from '../model-sources.ts';
@@ -38,6 +38,8 @@ export interface TryModelArguments {
   /** Ask nothing, and switch only where the model is shown to be better. */
   yes: boolean;
   queries: number;
+  /** Also where both were compared a short while ago. */
+  again: boolean;
   /** Of the vectors of a known model that is not registered yet, or of the one that is meant; undefined: the model's own. */
   dim?: number | undefined;
 }
@@ -48,6 +50,8 @@ interface Arms {
   b: { model: string };
   /** Replays of before this time are of other vectors; ISO 8601. */
   since: string | null;
+  /** What orders the results now, as reports name it: replays by another one are of no use. */
+  reranker: string | null;
 }
 
 interface Evaluation {
@@ -59,6 +63,7 @@ interface Evaluation {
 
 /** Replays that are looked through for those that were begun already. */
 const lookedAt = 100;
+const dayMs = 86_400_000;
 
 export async function tryModelCommand(context: Context, name: string, args: TryModelArguments): Promise<ExitCode> {
   const { terminal, signal } = context;
@@ -117,7 +122,12 @@ class Trial {
       if (found.is_active) return this.#answersAlready(found);
       this.#tell(`${bold(this.#context, plain(found.id, 200))} beside ${plain(active.id, 200)}, which answers now`);
       const since = await this.#fill(found);
-      const arms = { a: { model: active.id, isLocal: false }, b: { model: found.id }, since };
+      const arms = {
+        a: { model: active.id, isLocal: false },
+        b: { model: found.id },
+        since,
+        reranker: reportedReranker(settings),
+      };
       await this.#agreedToPay([active.provider, found.provider, rerankerOf(settings)]);
       const evaluations = await this.#evaluate(arms);
       return await this.#conclude(active, found, evaluations);
@@ -243,8 +253,8 @@ class Trial {
   }
 
   /** The job of a replay: one that was begun already, one that was dead and is sent on, or a new one. */
-  async #begin(source: ReplaySource, { a, b, since }: Arms): Promise<string> {
-    const { queries: limit } = this.#args;
+  async #begin(source: ReplaySource, { a, b, since, reranker }: Arms): Promise<string> {
+    const { queries: limit, again } = this.#args;
     const asked = {
       ...{ source, model_a: a.model, model_b: b.model, rerank_a: true, rerank_b: true },
       // A service of an earlier version knows no such field.
@@ -253,9 +263,11 @@ class Trial {
     } satisfies Partial<EvalReplayRequest>;
     const isSame = (replay: EvalReplayItem) =>
       Object.entries(asked).every(([field, value]) => replay[field as keyof typeof asked] === value);
-    // One that is done may be of another reranker, or of other pages; one that began before the vectors were made has queries of older ones.
-    const isOver = ({ status, created_at }: EvalReplayItem) =>
-      status === 'done' || (since !== null && created_at < since);
+    const isOld = ({ updated_at, report }: EvalReplayItem) =>
+      Date.parse(updated_at) < this.#context.now() - dayMs || report?.b.reranker_model !== reranker;
+    const isOver = (replay: EvalReplayItem) =>
+      // One that is under way since before the vectors were made has queries of both.
+      (since !== null && replay.created_at < since) || (replay.status === 'done' && (again || isOld(replay)));
     const found = (await this.#replays()).find(isSame);
     if (found === undefined || isOver(found)) {
       return (await this.#call<EvalReplayAccepted>('POST', '/v1/admin/eval/replay', asked)).job_id;
@@ -340,7 +352,12 @@ class Trial {
     const name = plain(this.#name, 200);
     this.#tell(`results by ${bold(this.#context, name)} beside those by the local reranker`);
     const { id } = active;
-    const arms = { a: { model: id, isLocal: true }, b: { model: id }, since: null };
+    const arms = {
+      a: { model: id, isLocal: true },
+      b: { model: id },
+      since: null,
+      reranker: reportedReranker(settings),
+    };
     await this.#agreedToPay([active.provider, provider]);
     const evaluations = await this.#evaluate(arms);
     const verdict = commonVerdict(evaluations.map((each) => each.verdict));
@@ -440,6 +457,12 @@ function stateOf(replays: readonly EvalReplayItem[], left: () => string): string
   const running = replays.find(({ status }) => status === 'running');
   if (running === undefined) return 'waits for other jobs';
   return running.planned === null ? 'weighing vectors and words' : left();
+}
+
+/** What reports call the reranker that is set; null for none. */
+function reportedReranker({ reranker: { kind, provider, model } }: ShownProviders): string | null {
+  if (kind !== 'api') return kind === 'local' ? 'local' : null;
+  return [provider ?? unnamedProvider, model].filter((part) => part !== null).join('/');
 }
 
 /** Who reranks searches for money or not; null where that is the service itself. */
