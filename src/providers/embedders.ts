@@ -11,6 +11,7 @@ import {
   type CallSurroundings,
   callsThrough,
   embeddingEndpoint,
+  findEmbeddingEndpoint,
   type ProviderBreaker,
   type ProviderSettings,
 } from './provider-settings.ts';
@@ -93,13 +94,14 @@ export function openEmbedders({
   const mayOutlast = ({ provider }: ModelOfProvider, name: string): boolean =>
     provider !== transformersProvider &&
     !outlasting.has(name) &&
-    embeddingEndpoint(provider, settings).credentials.api_key === null;
+    findEmbeddingEndpoint(provider, settings)?.credentials.api_key === null;
 
   return {
     async queryVector(model, text, options = {}) {
       if (isBlank(text)) return null;
       const { provider, model_name } = model;
       const { signal, deadlineMs } = options;
+      signal?.throwIfAborted();
       const name = `${provider}/${model_name}`;
       if (deadlineMs === undefined || !mayOutlast(model, name)) return embed(model, [text], 'query', options);
       outlasting.add(name);

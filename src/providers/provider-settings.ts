@@ -55,12 +55,17 @@ const unset = { base_url: null, credentials: { api_key: null, userinfo: null } }
  * Errors: ProviderError `unconfigured`.
  */
 export function embeddingEndpoint(provider: string, settings: ProviderSettings): Endpoint {
-  const { embedder, secrets } = settings;
-  const own = provider === embedder.provider ? { base_url: embedder.base_url, credentials: secrets.embedder } : unset;
-  const endpoint = endpointOf(provider, own, sharedSource(provider, settings));
+  const endpoint = findEmbeddingEndpoint(provider, settings);
   if (endpoint !== null) return endpoint;
   const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL`;
   throw new ProviderError(provider, 'unconfigured', `no address is set for it: set ${variable}`);
+}
+
+/** The same; null where no address is set. */
+export function findEmbeddingEndpoint(provider: string, settings: ProviderSettings): Endpoint | null {
+  const { embedder, secrets } = settings;
+  const own = provider === embedder.provider ? { base_url: embedder.base_url, credentials: secrets.embedder } : unset;
+  return endpointOf(provider, own, sharedSource(provider, settings));
 }
 
 /** Whether models of this provider may be registered: it is known by name, or the settings say something of it. */

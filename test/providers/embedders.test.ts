@@ -189,6 +189,16 @@ test('a call for which the server loads its model goes on when the search leaves
   server.faultOf = () => undefined;
 });
 
+test('a search that has left asks for nothing; one whose provider has no address is counted as failed', async () => {
+  const { embedders, failed } = open({ SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${server.url}/v1` });
+  const calls = server.calls.length;
+  const left = { deadlineMs: 2000, signal: AbortSignal.abort(new Error('gone')) };
+  await assert.rejects(embedders.queryVector(modelAt('ollama'), 'text', left), /gone/);
+  assert.equal(server.calls.length, calls);
+  await assert.rejects(embedders.queryVector(modelAt('mine'), 'text', { deadlineMs: 2000 }), { code: 'unconfigured' });
+  assert.deepEqual(failed, ['mine']);
+});
+
 test('Ollama says by a message whether a text or its runner was at fault', async () => {
   const { embedders } = open(shared('OLLAMA'));
   const ask = () => embedders.documentVectors(modelAt('ollama'), ['text']);
