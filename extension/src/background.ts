@@ -3,7 +3,6 @@
  * other parts, and is ended and started by the browser at any time: whatever it has to do later is a row and an alarm.
  */
 
-import { domainMatches } from '../../src/compute/web/domain-match.ts';
 import { pageAddress } from './capture/page-address.ts';
 import { type EngineName, engineQueryOf, engines, originsOf } from './engines/engines.ts';
 import { browserSources, continueImport, pauseImport, startImport } from './import/import-browser.ts';
@@ -28,21 +27,20 @@ import {
   noTotals,
   type QueuedItem,
   type SendState,
-  transact,
 } from './queue/database.ts';
 import {
   changeConnection,
   clearFailures,
   deleteItems,
   deleteTraces,
+  dropOldVisits,
   enqueue,
-  forgetOldVisits,
   keepRules,
   retryItem,
 } from './queue/queue.ts';
 import { sendQueue } from './queue/send.ts';
 import { captureModeOf } from './rules/capture-mode.ts';
-import { canonicalAddress, exclusionOf, type RuleContext } from './rules/decide.ts';
+import { type BlacklistRule, canonicalAddress, exclusionOf, isNamedBy, type RuleContext } from './rules/decide.ts';
 import { ServiceClient } from './service/client.ts';
 import { type Connection, connection as connectionSchema } from './service/connection.ts';
 import { changeSettings, isPaused, readSettings, switchSite } from './settings.ts';
@@ -262,15 +260,13 @@ async function forget(target: Request<'forget'>): Promise<Reply<'forget'>> {
   const answer = await service.forget(target);
   if (answer.problem !== null) return { problem: answer.detail };
   const db = await database();
-  const canonical = 'url' in target ? canonicalAddress(target.url)?.url : undefined;
-  const rule =
+  const rule: BlacklistRule =
     'url' in target
-      ? ({ kind: 'url', pattern: canonical ?? target.url } as const)
-      : ({ kind: 'domain', pattern: target.domain } as const);
+      ? { kind: 'url', pattern: canonicalAddress(target.url)?.url ?? target.url }
+      : { kind: 'domain', pattern: target.domain };
   const matches = (url: string) => {
-    const address = canonicalAddress(url);
-    if (address === null) return false;
-    return 'domain' in target ? domainMatches(address.domain, target.domain) : address.url === canonical;
+    const page = canonicalAddress(url);
+    return page !== null && isNamedBy(rule, page);
   };
   await deleteTraces(db, matches, rule);
   await takeOut(({ url }) => matches(url));
@@ -414,7 +410,7 @@ chrome.runtime.onStartup.addListener(() => {
 chrome.alarms.onAlarm.addListener(({ name }) => {
   if (name === 'send') sendSoon();
   if (name === 'sync') {
-    void database().then((db) => transact(db, (transaction) => forgetOldVisits(transaction, Date.now())));
+    void database().then((db) => dropOldVisits(db, Date.now()));
     void syncRules().then(sendSoon);
   }
   if (name === 'resumed') {

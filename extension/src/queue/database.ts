@@ -188,13 +188,3 @@ export async function getMeta<Name extends keyof Metas>(
 ): Promise<Metas[Name] | undefined> {
   return readMeta({ get: (key) => database.get('meta', key) }, name);
 }
-
-export async function putMeta<Name extends keyof Metas>(
-  database: Database,
-  name: Name,
-  value: Metas[Name],
-): Promise<void> {
-  await transact(database, async (transaction) => {
-    await transaction.objectStore('meta').put(value, name);
-  });
-}

@@ -121,8 +121,11 @@ export function enqueue(
   });
 }
 
-/** Visits of sessions that are over. */
-export async function forgetOldVisits(transaction: Transaction, now: number): Promise<void> {
+/** Drop the visits of sessions that are over. */
+export const dropOldVisits = (database: Database, now: number): Promise<void> =>
+  transact(database, (transaction) => forgetOldVisits(transaction, now));
+
+async function forgetOldVisits(transaction: Transaction, now: number): Promise<void> {
   const old = IDBKeyRange.upperBound(now - 2 * sessionMs);
   let cursor = await transaction.objectStore('visits').index('lastReadAt').openCursor(old);
   while (cursor !== null) {

@@ -54,6 +54,10 @@ function switchOf(domain: string, sites: Settings['sites']): { site: string; to:
   return longest === null ? null : { site: longest, to: sites[longest] };
 }
 
+/** Whether a rule of the blacklist is about a page. */
+export const isNamedBy = ({ kind, pattern }: BlacklistRule, page: { url: string; domain: string }): boolean =>
+  kind === 'url' ? pattern === page.url : domainMatches(page.domain, pattern);
+
 /** The first rule that keeps a page from being captured; null where it may be. */
 export function exclusionOf(
   url: string,
@@ -62,9 +66,7 @@ export function exclusionOf(
   const canonical = /^https?:/i.test(url) ? canonicalAddress(url) : null;
   if (canonical === null) return { rule: 'scheme' };
   const { domain } = canonical;
-  const listed = blacklist.find(({ kind, pattern }) =>
-    kind === 'url' ? pattern === canonical.url : domainMatches(domain, pattern),
-  );
+  const listed = blacklist.find((rule) => isNamedBy(rule, canonical));
   if (listed !== undefined) return { rule: 'blacklist', pattern: listed.pattern };
   if (byHand) return null;
   const chosen = switchOf(domain, settings.sites);
