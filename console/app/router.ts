@@ -14,7 +14,7 @@ const settleMs = 500;
 const fragment = signal(location.hash);
 let settling: ReturnType<typeof setTimeout> | undefined;
 addEventListener('hashchange', () => {
-  forget();
+  dropPassing();
   if (codeInAddress() === null) fragment.value = location.hash;
 });
 
@@ -57,7 +57,7 @@ export function linkTo(view: string, part = '', params: Params = {}): string {
  */
 export function go(to: string, { replace = false, passing = false } = {}): void {
   if (!replace) settle();
-  forget();
+  dropPassing();
   fragment.value = to;
   if (passing) settling = setTimeout(settle, settleMs);
   else if (replace) history.replaceState(null, '', to);
@@ -67,11 +67,11 @@ export function go(to: string, { replace = false, passing = false } = {}): void 
 /** The address has the passing place now. */
 export function settle(): void {
   if (settling === undefined) return;
-  forget();
+  dropPassing();
   history.replaceState(null, '', fragment.value);
 }
 
-function forget(): void {
+function dropPassing(): void {
   clearTimeout(settling);
   settling = undefined;
 }

@@ -84,9 +84,9 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const host = findHost(asGiven, filters);
     const query = host?.words ?? asGiven;
     const timing_ms: Record<string, number> = { filter: monotonic() - began };
-    if (allowed?.count === 0) return { ...noCandidates, ...pagesOf([], null, []) };
-    if (query === '') {
-      if (allowed === null) return { ...noCandidates, ...pagesOf([], null, []) };
+    const isAsked = query !== '' || allowed !== null;
+    if (!isAsked || allowed?.count === 0) return { ...noCandidates, ...pagesOf([], null, []) };
+    if (query === '' && allowed !== null) {
       const sparse = newest(catalog, allowed.labels, k);
       return { ...noCandidates, sparse, known: true, timing_ms, ...pagesOf([sparse.labels], null, []) };
     }
