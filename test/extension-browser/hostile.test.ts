@@ -138,13 +138,13 @@ const invisible = article(
   <img style="display: none" alt="Hidden plums" src="data:,"><a hidden href="/hidden-pears">x</a>`,
 );
 
-/** Frames that go elsewhere all the time. */
+/** Frames that go elsewhere all the time, within one site: Playwright's list of frames breaks where many change their process. */
 const restlessFrames = article(
   'voles',
   `<iframe src="/frame"></iframe><iframe src="/frame"></iframe><script>
     setInterval(() => {
       for (const frame of document.querySelectorAll('iframe')) {
-        frame.src = ['/frame', '/article/inner', 'http://other.example.net/foreign', 'about:blank'][Math.floor(Math.random() * 4)];
+        frame.src = ['/frame', '/article/inner', 'http://other.example.org/foreign', 'about:blank'][Math.floor(Math.random() * 4)];
       }
     }, 100);
   </script>`,
