@@ -1,7 +1,7 @@
 /** Keys that work everywhere, and the list of all keys. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { go, linkTo } from './router.ts';
+import { currentView, go, linkTo } from './router.ts';
 import { views } from './views.ts';
 
 export const keysShown = signal(false);
@@ -25,7 +25,7 @@ export function useGlobalKeys(): void {
       if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
       if (event.key === '/') {
         event.preventDefault();
-        go(linkTo('search'), { replace: location.hash.startsWith('#/search') });
+        if (currentView.value !== 'search') go(linkTo('search'));
         searchWanted.value++;
       } else if (event.key === '?') {
         event.preventDefault();

@@ -105,7 +105,14 @@ export function SignInDialog() {
     dialog.current?.showModal();
   }, []);
   return (
-    <dialog ref={dialog} class="dialog" aria-labelledby="again" onCancel={(event) => event.preventDefault()}>
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby="again"
+      onCancel={(event) => event.preventDefault()}
+      // A browser closes what Escape is pressed for again and again.
+      onClose={({ currentTarget }) => currentTarget.showModal()}
+    >
       <h2 id="again">Your session has ended</h2>
       <p class="quiet">Sign in again; you go on where you were.</p>
       <SignInForm />
