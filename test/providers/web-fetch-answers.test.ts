@@ -22,7 +22,9 @@ test('one deadline ends a drip, a silence and a chain of slow redirects', async 
   });
   for (const path of ['/drip', '/silent', '/slow']) {
     const error = await failure(fetcher({ timeoutMs: 500 })(site.url(path), { signal: never }));
-    assert.deepEqual([error.message, error.permanent], ['timed out after 0.5 s', false], path);
+    // On a busy machine the time may end while a connection is being made.
+    assert.match(error.message, /^(?:timed out after|no connection within) 0\.5 s$/, path);
+    assert.equal(error.permanent, false, path);
   }
   while (site.open > 0) await setImmediate();
 });
