@@ -29,6 +29,7 @@ import {
   type SendState,
 } from './queue/database.ts';
 import {
+  addRule,
   changeConnection,
   clearFailures,
   deleteItems,
@@ -120,13 +121,18 @@ async function showState(): Promise<void> {
   await chrome.action.setBadgeBackgroundColor({ color: alarming ? '#b3261e' : '#6b6b6b' });
 }
 
+/** Rules that were added here while the worker lives: an answer that was asked for before one lacks it. */
+let rulesAdded = 0;
+
 async function syncRules(): Promise<boolean> {
-  const asked = await readConnection();
+  const [asked, db] = await Promise.all([readConnection(), database()]);
   if (asked === null) return false;
+  const known = rulesAdded;
   const answer = await new ServiceClient(asked, leaving.signal).blacklist();
   if (answer.problem !== null) return false;
   const entries = answer.body.entries.map(({ kind, pattern }) => ({ kind, pattern }));
-  return keepRules(await database(), asked, entries, Date.now());
+  if (known !== rulesAdded) return syncRules();
+  return keepRules(db, asked, entries, Date.now());
 }
 
 async function captured(page: CapturedPage): Promise<CaptureOutcome> {
@@ -268,17 +274,22 @@ async function forget(target: Request<'forget'>): Promise<Reply<'forget'>> {
     const page = canonicalAddress(url);
     return page !== null && isNamedBy(rule, page);
   };
-  await deleteTraces(db, matches, rule);
-  await takeOut(({ url }) => matches(url));
+  rulesAdded++;
+  await addRule(db, rule);
+  await undisturbed(async () => {
+    await deleteItems(db, ({ url }) => matches(url));
+    await deleteTraces(db, matches);
+  });
   void syncRules();
   return { pages: answer.body.pages_purged };
 }
 
 async function connect(made: Connection | null): Promise<void> {
-  leaving.abort();
-  leaving = new AbortController();
   const db = await database();
-  await undisturbed(() => changeConnection(db, made));
+  leaving.abort();
+  await undisturbed(() => changeConnection(db, made)).finally(() => {
+    leaving = new AbortController();
+  });
   if (made !== null) void syncRules().then(sendSoon);
   await showState();
 }

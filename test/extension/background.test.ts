@@ -72,6 +72,7 @@ class Service {
   refusal: number | null = null;
   /** What it blocks; answered once the promise is kept. Null: it fails. */
   blocked: Promise<string[]> | null = Promise.resolve([]);
+  listsAsked = 0;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
   async open(): Promise<Connection> {
@@ -92,6 +93,7 @@ class Service {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     if (request.url === '/v1/forget') return void reply(200, { pages_purged: 1 });
     if (request.url === '/v1/blacklist') {
+      this.listsAsked++;
       const patterns = await this.blocked;
       if (patterns === null) return void reply(500, {});
       return void reply(200, { entries: patterns.map((pattern) => ({ kind: 'domain', pattern })) });
@@ -249,6 +251,38 @@ test('what was forgotten is blocked here before the service says so, and waits n
     outcome: 'excluded',
     rule: { rule: 'blacklist', pattern: 'https://example.org/51' },
   });
+  first.blocked = Promise.resolve([]);
+});
+
+test('what is forgotten while it is on its way leaves no line', async () => {
+  await capture(60);
+  const answer = await nextRequest();
+  const forgetting = ask('forget', { url: 'https://example.org/60' });
+  const isBlocked = async () => (await ask('pageState', { url: 'https://example.org/60' })).exclusion !== null;
+  await until(isBlocked, 'the rule holds');
+  answer();
+  await forgetting;
+  await isSent();
+  const { log } = await ask('queueOverview', null);
+  assert.deepEqual(
+    log.filter(({ url }) => url.endsWith('/60')),
+    [],
+  );
+});
+
+test('a list of rules that was asked for before something was forgotten does not lift its rule', async () => {
+  let tell = (_: string[]) => {};
+  const { listsAsked } = first;
+  first.blocked = new Promise((resolve) => {
+    tell = resolve;
+  });
+  const early = ask('syncRules', null);
+  await until(() => first.listsAsked > listsAsked, 'the list is asked for');
+  first.blocked = Promise.resolve(['birds.example']);
+  await ask('forget', { domain: 'birds.example' });
+  tell([]);
+  assert.deepEqual(await early, { synced: true });
+  assert.equal((await ask('pageState', { url: 'https://birds.example/' })).exclusion?.rule, 'blacklist');
   first.blocked = Promise.resolve([]);
 });
 

@@ -230,20 +230,19 @@ export function clearFailures(database: Database): Promise<void> {
 }
 
 /**
- * Another connection, or none. What is remembered of another library goes: what it was sent, what was read and imported, what it blocks. What
- * waits stays, and failures count no more.
+ * Another connection, or none. What is remembered of another library goes: what it was sent, what was read and imported. What waits stays,
+ * failures count no more, and what is blocked stays so until the new one tells what it blocks. A pasted token does not tell its library: each
+ * counts as a library of its own.
  */
 export function changeConnection(database: Database, made: Connection | null): Promise<void> {
   return transact(database, async (transaction) => {
     const metas = transaction.objectStore('meta');
     await metas.put(made, 'connection');
     if (made === null) return;
-    const library = `${made.address} ${made.library ?? ''}`;
+    const library = `${made.address} ${made.library ?? made.token}`;
     const before = await readMeta(metas, 'library');
-    if (before !== undefined && before !== library) {
+    if (before !== undefined && before !== library)
       for (const store of ['log', 'visits', 'imported'] as const) await transaction.objectStore(store).clear();
-      await metas.delete('blacklist');
-    }
     await metas.put(library, 'library');
     await metas.put(noSendState, 'send');
   });
@@ -287,16 +286,21 @@ export function deleteItems(database: Database, matches: (item: QueuedItem) => b
   });
 }
 
-/** Forget what is remembered here of pages that `matches`: the log, recent visits. The rule holds before the service tells of it. */
-export function deleteTraces(
-  database: Database,
-  matches: (url: string) => boolean,
-  rule: BlacklistRule,
-): Promise<void> {
+/** A rule that holds before the service tells of it. */
+export function addRule(database: Database, rule: BlacklistRule): Promise<void> {
   return transact(database, async (transaction) => {
     const metas = transaction.objectStore('meta');
     const { rules = [], at = 0 } = (await readMeta(metas, 'blacklist')) ?? {};
     await metas.put({ rules: [...rules, rule], at }, 'blacklist');
+  });
+}
+
+/**
+ * Forget what is remembered here of pages that `matches`: the log, recent visits. The caller holds the lock of sending: what is on its way is
+ * written into the log when it is answered.
+ */
+export function deleteTraces(database: Database, matches: (url: string) => boolean): Promise<void> {
+  return transact(database, async (transaction) => {
     const log = transaction.objectStore('log');
     for (const { id, url } of await log.getAll()) if (matches(url)) await log.delete(id);
     for (const store of ['visits', 'imported'] as const) {

@@ -117,6 +117,7 @@ async function send<Body>(
     if (response.ok) return { problem: 'failing', detail: 'the answer is not that of a service', retryAfterMs: null };
     return problemOf(response, answered);
   } catch (error) {
+    if (leaving?.aborted) return { problem: 'busy', detail: 'another service is being connected', retryAfterMs: null };
     if (patience.aborted)
       return { problem: 'failing', detail: `no answer within ${answerWithinMs / 1000} s`, retryAfterMs: null };
     return { problem: 'unreachable', detail: error instanceof Error ? error.message : String(error) };

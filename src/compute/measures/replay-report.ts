@@ -9,7 +9,9 @@ export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery 
   const [a, b] = [meanMeasures(replayed.map((each) => each.a)), meanMeasures(replayed.map((each) => each.b))];
   const count = (holds: (each: ReplayedQuery) => boolean) => replayed.filter(holds).length;
   const mean = (name: 'jaccard_at_k' | 'rbo' | 'intersection_size') => meanOf(replayed.map((each) => each[name])) ?? 0;
-  const rerankers = replayed.at(-1);
+  // Of the last query that was reranked: a provider may fail at one.
+  const rerankerOf = (side: 'a' | 'b') =>
+    replayed.findLast((each) => each[side].reranker_model !== null)?.[side].reranker_model ?? null;
   const differencesOf = (name: 'ndcg' | 'recall') => replayed.map((each) => each.b[name] - each.a[name]);
   const [ndcg, recall] =
     replayed.length === 0 ? [] : bootstrapIntervals([differencesOf('ndcg'), differencesOf('recall')]);
@@ -20,11 +22,11 @@ export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery 
     queries: replayed.length,
     skipped: results.length - replayed.length,
     a: {
-      ...{ model: replay.model_a, rerank: replay.rerank_a, reranker_model: rerankers?.a.reranker_model ?? null, ...a },
+      ...{ model: replay.model_a, rerank: replay.rerank_a, reranker_model: rerankerOf('a'), ...a },
       p50_ms: medianOf(replayed.map((each) => each.a.ms)),
     },
     b: {
-      ...{ model: replay.model_b, rerank: replay.rerank_b, reranker_model: rerankers?.b.reranker_model ?? null, ...b },
+      ...{ model: replay.model_b, rerank: replay.rerank_b, reranker_model: rerankerOf('b'), ...b },
       p50_ms: medianOf(replayed.map((each) => each.b.ms)),
     },
     difference: difference(a, b),

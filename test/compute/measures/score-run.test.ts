@@ -88,6 +88,9 @@ test('the report of a replay has the means of both arms, their difference and wh
     better: { a: 1, b: 1, neither: 1 },
     agreement: { jaccard_at_k: 0.5, rbo: 0.5, kendall_tau: 0.75, intersection_size: 2 },
   });
+  const last = query(1, 1, 1);
+  const failed = { ...last, a: { ...last.a, reranker_model: null } };
+  assert.equal(replayReportOf(replay, [last, failed]).a.reranker_model, 'r', 'its provider failed at the last query');
   const { queries, interval } = replayReportOf(replay, []);
   assert.deepEqual([queries, interval], [0, null]);
 });

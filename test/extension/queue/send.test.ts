@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { openDB } from 'idb';
 import { type Database, getMeta, openDatabase } from '../../../extension/src/queue/database.ts';
 import {
+  addRule,
+  changeConnection,
   clearFailures,
   deleteItems,
   enqueue,
@@ -565,4 +567,17 @@ test('what an earlier version had under way waits again', async () => {
   assert.equal(await sendQueue(sendTo(database, service)), null);
   assert.deepEqual([...service.visits.keys()].sort(), ['https://example.org/0', 'https://example.org/1']);
   assert.deepEqual(await statesOf(database), { refused: 1 });
+});
+
+test('of one service, each pasted token counts as a library of its own; what is blocked stays so until the next list', async () => {
+  const database = await openOne();
+  const by = (token: string) => ({ address: 'http://localhost:8000', token, name: token, library: null });
+  await changeConnection(database, by('work'));
+  await enqueue(database, pageNo(0), room);
+  await addRule(database, { kind: 'domain', pattern: 'bank.example' });
+  await changeConnection(database, by('work'));
+  assert.equal(await database.count('visits'), 1);
+  await changeConnection(database, by('home'));
+  assert.equal(await database.count('visits'), 0);
+  assert.equal((await getMeta(database, 'blacklist'))?.rules.length, 1);
 });

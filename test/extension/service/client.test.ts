@@ -90,3 +90,11 @@ test('of the answers that refuse, one says that the pages are invalid', async (t
     full: ['507'],
   });
 });
+
+test('what another connection ends is no fault of the page that was on its way', async (t) => {
+  const leaving = new AbortController();
+  const service = await serve(t, () => leaving.abort());
+  const { address } = service;
+  const client = new ServiceClient({ address, token: 'secret', name: 'test', library: null }, leaving.signal);
+  assert.equal((await client.search('herons', 3)).problem, 'busy');
+});
