@@ -19,15 +19,7 @@ import {
   type Request,
 } from './messages.ts';
 import { linkToPassage, openLink, readingSuggestions } from './omnibox.ts';
-import {
-  getMeta,
-  type ItemState,
-  keepOpen,
-  noSendState,
-  noTotals,
-  type QueuedItem,
-  type SendState,
-} from './queue/database.ts';
+import { getMeta, type ItemState, keepOpen, noSendState, noTotals, type SendState } from './queue/database.ts';
 import {
   addRule,
   changeConnection,
@@ -254,12 +246,6 @@ async function followEngines(chosen: readonly EngineName[]): Promise<void> {
   });
 }
 
-/** Delete from the queue, between two batches. */
-async function takeOut(matches: (item: QueuedItem) => boolean): Promise<number> {
-  const db = await database();
-  return undisturbed(() => deleteItems(db, matches));
-}
-
 async function forget(target: Request<'forget'>): Promise<Reply<'forget'>> {
   const service = await client();
   if (service === null) return { problem: chrome.i18n.getMessage('not_paired') };
@@ -311,7 +297,10 @@ const handlers: { [Name in MessageName]: (request: Request<Name>, sender: Sender
     sendSoon();
     return null;
   },
-  deleteItem: async ({ id }) => ({ deleted: await takeOut((item) => item.id === id) }),
+  deleteItem: async ({ id }) => {
+    const db = await database();
+    return { deleted: await undisturbed(() => deleteItems(db, (item) => item.id === id)) };
+  },
   sendNow: async () => {
     await clearFailures(await database());
     return send();

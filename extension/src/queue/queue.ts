@@ -234,18 +234,24 @@ export function clearFailures(database: Database): Promise<void> {
  * failures count no more, and what is blocked stays so until the new one tells what it blocks. A pasted token does not tell its library: each
  * counts as a library of its own.
  */
-export function changeConnection(database: Database, made: Connection | null): Promise<void> {
+export async function changeConnection(database: Database, made: Connection | null): Promise<void> {
+  const library = made && `${made.address} ${made.library ?? (await digestOf(made.token))}`;
   return transact(database, async (transaction) => {
     const metas = transaction.objectStore('meta');
     await metas.put(made, 'connection');
-    if (made === null) return;
-    const library = `${made.address} ${made.library ?? made.token}`;
+    if (library === null) return;
     const before = await readMeta(metas, 'library');
     if (before !== undefined && before !== library)
       for (const store of ['log', 'visits', 'imported'] as const) await transaction.objectStore(store).clear();
     await metas.put(library, 'library');
     await metas.put(noSendState, 'send');
   });
+}
+
+/** Tells tokens apart, and is kept when one is not. */
+async function digestOf(token: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token));
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** Keep what a service blocks, if it is the one that is connected. Gives whether it is. */

@@ -580,4 +580,10 @@ test('of one service, each pasted token counts as a library of its own; what is 
   await changeConnection(database, by('home'));
   assert.equal(await database.count('visits'), 0);
   assert.equal((await getMeta(database, 'blacklist'))?.rules.length, 1);
+  await changeConnection(database, null);
+  assert.doesNotMatch(
+    JSON.stringify(await database.getAll('meta')),
+    /home|work/,
+    'no token stays when it is disconnected',
+  );
 });
