@@ -22,8 +22,10 @@ test('one deadline ends a drip, a silence and a chain of slow redirects', async 
   });
   for (const path of ['/drip', '/silent', '/slow']) {
     const error = await failure(fetcher({ timeoutMs: 500 })(site.url(path), { signal: never }));
-    // On a busy machine the time may end while a connection is being made.
-    assert.match(error.message, /^(?:timed out after|no connection within) 0\.5 s$/, path);
+    // Between two redirects, and on a busy machine before the first request, a connection is being made.
+    const mayConnect = path === '/slow' || !site.asked.includes(path);
+    const expected = mayConnect ? /^(?:timed out after|no connection within) 0\.5 s$/ : /^timed out after 0\.5 s$/;
+    assert.match(error.message, expected, path);
     assert.equal(error.permanent, false, path);
   }
   while (site.open > 0) await setImmediate();
