@@ -35,7 +35,7 @@ import { sendQueue } from './queue/send.ts';
 import { captureModeOf } from './rules/capture-mode.ts';
 import { type BlacklistRule, canonicalAddress, exclusionOf, isNamedBy, type RuleContext } from './rules/decide.ts';
 import { ServiceClient } from './service/client.ts';
-import { type Connection, connection as connectionSchema } from './service/connection.ts';
+import type { Connection } from './service/connection.ts';
 import { changeSettings, isPaused, readSettings, switchSite } from './settings.ts';
 
 /** How often the blacklist is read, minutes. */
@@ -379,14 +379,6 @@ chrome.omnibox.onInputEntered.addListener((text, disposition) => {
   else void openSearch(text);
 });
 
-/** Earlier versions kept it where content scripts can read it. */
-async function takeOverConnection(): Promise<void> {
-  const { connection: kept } = await chrome.storage.local.get('connection');
-  const { success, data } = connectionSchema.safeParse(kept);
-  if (success && (await readConnection()) === null) await connect(data);
-  await chrome.storage.local.remove('connection');
-}
-
 const syncHourly = (): Promise<void> =>
   chrome.alarms.create('sync', { periodInMinutes: syncMinutes, delayInMinutes: 1 });
 
@@ -398,7 +390,6 @@ chrome.runtime.onInstalled.addListener(({ reason }) => {
   });
   void syncHourly();
   void readSettings().then((present) => followEngines(present.engines));
-  void takeOverConnection();
   if (reason === 'install') void chrome.tabs.create({ url: chrome.runtime.getURL('welcome.html') });
 });
 

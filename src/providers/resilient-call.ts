@@ -130,6 +130,7 @@ export function limited<Result>(
     trying.finally(settle).then(resolve, reject);
   });
 }
+
 function lateAnswer(provider: string, limitMs: number): ProviderError {
   return new ProviderError(provider, 'timeout', `no answer within ${Math.round(limitMs)} ms`);
 }

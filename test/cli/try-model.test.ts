@@ -230,6 +230,8 @@ async function worse({ cli, here, activeModel }: SetUp) {
   const short = ['model', 'try', 'arctic-l-v2', '--dim', '256', '--yes', '--queries', '20'];
   assert.equal((await cli.json<Tried>(short, 0, here())).model, 'ollama-snowflake-arctic-embed2-256');
   assert.equal((await cli.json<Tried>(short, 0, here())).model, 'ollama-snowflake-arctic-embed2-256', 'the same one');
+  const whole = ['model', 'try', 'arctic-l-v2', '--yes', '--queries', '20'];
+  assert.equal((await cli.json<Tried>(whole, 0, here())).model, 'ollama-snowflake-arctic-embed2-1024');
   assert.equal(await activeModel(), good);
   assert.equal((await cli.run(['model', 'use', local], here())).code, 0);
   assert.equal(await activeModel(), local);

@@ -310,4 +310,40 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await browser.pair(service);
     await until(async () => (await pages()).some(({ canonical_url }) => canonical_url === page.url), 'it has arrived');
   });
+  await t.test('a service that is back is told as connected, and gets what waits', async () => {
+    const page = { url: `${news}/back`, title: 'Back', visitedAt: Date.now(), html: null, metadata: {}, byHand: false };
+    const pauseSending = (notBefore: number) =>
+      new Promise<void>((resolve, reject) => {
+        const opening = indexedDB.open('readback');
+        opening.onerror = () => reject(opening.error);
+        opening.onsuccess = () => {
+          const problem = { kind: 'unreachable', detail: 'it was away' };
+          const transaction = opening.result.transaction('meta', 'readwrite');
+          transaction.objectStore('meta').put({ failures: 1, notedAt: Date.now(), notBefore, problem }, 'send');
+          transaction.oncomplete = () => resolve();
+          transaction.onerror = () => reject(transaction.error);
+        };
+      });
+    const options = await browser.open('options.html');
+    await options.evaluate(pauseSending, Date.now() + 24 * 3600_000);
+    await browser.ask('captured', page);
+    assert.equal((await browser.ask<PageState>('pageState', { url: page.url })).item?.state, 'waiting');
+    const popup = await browser.open('popup.html?search=');
+    await popup.getByText('Connected to').waitFor();
+    await until(async () => (await pages()).some(({ canonical_url }) => canonical_url === page.url), 'it has arrived');
+    await popup.close();
+    await options.close();
+  });
+  await t.test('a code that gives no right to write is told, with the token to revoke', async () => {
+    const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair', scopes: ['read'] });
+    const welcome = await browser.open('welcome.html');
+    await welcome.getByRole('button', { name: 'Pair with another' }).click();
+    await welcome.getByText('Another address').click();
+    await welcome.getByLabel('Address of the service').fill(service.url);
+    await welcome.getByLabel('Name of this browser there').fill('A reader');
+    await welcome.getByRole('textbox', { name: 'Code', exact: true }).fill(body.code);
+    await welcome.getByRole('button', { name: 'Pair', exact: true }).click();
+    await welcome.getByText('The token of this code, “A reader”, may only read. Revoke it').waitFor();
+    await welcome.close();
+  });
 });

@@ -45,13 +45,18 @@ async function currentTab(): Promise<Tab | null> {
   return { id: tab.id, url, title, about, secretField, outcome };
 }
 
+/** Whether the last sending failed for what an answer of the service disproves. */
+const isDisproved = ({ problem }: SendState, now: Outcome<unknown> | undefined): boolean =>
+  now?.problem === null && (problem?.kind === 'unreachable' || problem?.kind === 'unauthorized');
+
 /** What was in the way of the last sending, or is now. */
 function connectionOf(
-  { problem: before }: SendState,
+  before: SendState,
   now: Outcome<unknown> | undefined,
   connection: Connection,
 ): { kind: 'good' | 'warn' | 'bad'; text: string } {
-  const problem = before?.kind ?? (now === undefined || now.problem === null ? null : told[now.problem]);
+  const past = isDisproved(before, now) ? null : before.problem?.kind;
+  const problem = past ?? (now === undefined || now.problem === null ? null : told[now.problem]);
   if (problem === null) return { kind: 'good', text: t('connected', connection.library ?? connection.name) };
   const severe = problem === 'unauthorized' || problem === 'forbidden' || problem === 'full';
   return { kind: severe ? 'bad' : 'warn', text: t(`problem_${problem}`) };
@@ -128,16 +133,23 @@ function SiteSwitch({ site, settings, done }: { site: string; settings: Settings
 
 function Forget({ tab, done }: { tab: Tab; done: (said: Said) => void }) {
   const [asking, setAsking] = useState<'page' | 'site' | null>(null);
-  const isCancelled = useRef(false);
+  const [busy, setBusy] = useState(false);
+  const wasAsked = useRef(false);
   const site = siteOf(tab.url) ?? '';
+  const question = (about: 'page' | 'site') => () => {
+    wasAsked.current = true;
+    setAsking(about);
+  };
   const forget = async () => {
-    const target = asking === 'site' ? { domain: site } : { url: tab.url };
+    setBusy(true);
+    const target = asking === 'site' ? { domain: site } : { url: pageAddress(tab.url) };
     const failed = (why: string): Said => ({ kind: 'bad', text: t('forget_failed', why) });
     const said = await ask('forget', target).then(
       (answer): Said =>
         'pages' in answer ? { kind: 'good', text: t('forgotten', numberOf(answer.pages)) } : failed(answer.problem),
       (error: unknown) => failed(String(error)),
     );
+    setBusy(false);
     setAsking(null);
     done(said);
   };
@@ -145,17 +157,10 @@ function Forget({ tab, done }: { tab: Tab; done: (said: Said) => void }) {
     return (
       <div key="question" class="confirm" role="alertdialog" aria-label={t('forget')}>
         <p>{asking === 'site' ? t('forget_site_sure', site) : t('forget_page_sure')}</p>
-        <button type="button" class="danger" onClick={() => void forget()}>
+        <button type="button" class="danger" disabled={busy} onClick={() => void forget()}>
           {t('forget')}
         </button>
-        <button
-          type="button"
-          ref={focus}
-          onClick={() => {
-            isCancelled.current = true;
-            setAsking(null);
-          }}
-        >
+        <button type="button" ref={focus} disabled={busy} onClick={() => setAsking(null)}>
           {t('cancel')}
         </button>
       </div>
@@ -163,10 +168,10 @@ function Forget({ tab, done }: { tab: Tab; done: (said: Said) => void }) {
   }
   return (
     <div key="choice" class="row">
-      <button type="button" class="plain" ref={isCancelled.current ? focus : null} onClick={() => setAsking('page')}>
+      <button type="button" class="plain" ref={wasAsked.current ? focus : null} onClick={question('page')}>
         {t('forget_page')}
       </button>
-      <button type="button" class="plain" onClick={() => setAsking('site')}>
+      <button type="button" class="plain" onClick={question('site')}>
         {t('forget_site', site)}
       </button>
     </div>
@@ -291,7 +296,15 @@ function Popup() {
     const queue = state ?? (await ask('queueOverview', null));
     return { connection, tab, settings, state, queue, client: connection && new ServiceClient(connection) };
   }, [changes]);
-  const reached = useLoaded(async () => loaded?.client?.whoami(), [loaded]);
+  const triesAgain = useRef(true);
+  const reached = useLoaded(async () => {
+    const answer = await loaded?.client?.whoami();
+    if (loaded && triesAgain.current && isDisproved(loaded.queue.send, answer)) {
+      triesAgain.current = false;
+      void ask('sendNow', null).then(changed);
+    }
+    return answer;
+  }, [loaded]);
   if (loaded === undefined) return null;
   const { connection, tab, settings, state, queue, client } = loaded;
   if (connection === null || client === null) {

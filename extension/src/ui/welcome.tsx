@@ -54,7 +54,7 @@ function PairForm({ paired, cancel }: { paired: () => void; cancel: (() => void)
   const byCode = async (origin: string): Promise<Connection | string> => {
     const answer = await pair(origin, code.trim().toUpperCase(), name.trim() || browserName());
     if (answer.problem !== null) return pairProblem(answer);
-    if (!answer.body.scopes.includes('write')) return t('token_reads_only');
+    if (!answer.body.scopes.includes('write')) return t('code_reads_only', answer.body.name);
     return connectionSchema.parse({
       address: origin,
       token: answer.body.token,

@@ -10,6 +10,7 @@
 import type { Logger } from 'pino';
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { TopK } from '../../compute/structures/top-k.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { type EmbeddingModel, localDim } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
@@ -127,18 +128,17 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
 
 /** The first passage that is allowed of each page, those of the pages seen latest first. */
 function newest(catalog: Catalog, allowed: Bitmap, k: number): RankedChunks {
-  const pages: { label: number; at: number }[] = [];
+  const latest = new TopK(new Float64Array(k));
   for (let no = 1; no < catalog.pageEnd; no++) {
+    const at = catalog.lastSeenAt(no);
+    if (at < latest.bar) continue;
     const { first, count } = catalog.labelsOf(no);
     let label = first;
     while (label < first + count && !hasBit(allowed, label)) label++;
-    if (label < first + count) pages.push({ label, at: catalog.lastSeenAt(no) });
+    if (label < first + count) latest.offer(label, at);
   }
-  const latest = pages.sort((a, b) => b.at - a.at || b.label - a.label).slice(0, k);
-  return {
-    labels: Uint32Array.from(latest, ({ label }) => label),
-    scores: Float32Array.from(latest, (_, at) => 1 - at / latest.length),
-  };
+  const { labels } = latest.take();
+  return { labels, scores: Float32Array.from(labels, (_, at) => 1 - at / labels.length) };
 }
 
 /** The filters narrowed to a host and those below it; null where they are about another. */

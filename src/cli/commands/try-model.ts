@@ -146,9 +146,11 @@ class Trial {
     settings: ShownProviders,
   ): Promise<ModelInfo> {
     const { dim } = this.#args;
+    // By its name, a model is what registering it would make; by its id, the one that has it.
+    const isKnown = ({ provider, model_name, dim: made }: ModelInfo) =>
+      known?.names[provider] === model_name && made === (dim ?? known.dim);
     const isNamed = (model: ModelInfo) =>
-      (model.id === this.#name || (known !== undefined && known.names[model.provider] === model.model_name)) &&
-      (dim === undefined || model.dim === dim);
+      isKnown(model) || (model.id === this.#name && (dim === undefined || model.dim === dim));
     const registered = models.find((model) => isNamed(model) && model.is_active) ?? models.find(isNamed);
     if (registered?.is_active === true) return registered;
     if (registered !== undefined) {
