@@ -129,7 +129,8 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
 /** The first passage that is allowed of each page, those of the pages seen latest first. */
 function newest(catalog: Catalog, allowed: Bitmap, k: number): RankedChunks {
   const latest = new TopK(new Float64Array(k));
-  for (let no = 1; no < catalog.pageEnd; no++) {
+  // Later numbers were first seen later: from the end few are offered in vain.
+  for (let no = catalog.pageEnd - 1; no > 0; no--) {
     const at = catalog.lastSeenAt(no);
     if (at < latest.bar) continue;
     const { first, count } = catalog.labelsOf(no);
