@@ -2,7 +2,7 @@
  * The words of a text that may become keywords: whole words as written, pairs of capitalised words (names, mostly), and in scripts
  * without spaces the words that the platform's dictionary knows. The stop words of its language are none of them, nor are legal forms.
  */
-import { stopWordsOf } from '../text/stop-words.ts';
+import { englishFunctionWords, stopWordsOf } from '../text/stop-words.ts';
 import { findUnspacedRuns } from '../text/unspaced-scripts.ts';
 
 export interface KeywordTerm {
@@ -17,6 +17,8 @@ const word = /\p{L}[\p{L}\p{M}\p{N}]*(?:(?:[-'’.]|(?<=\p{Lu})&(?=\p{Lu}))[\p{L
 /** Addresses and entities of HTML: what is written, but not said. */
 const markup = /\b(?:https?:\/\/|www\.)[^\s<>"]+|&#?\w+;|<[a-z/][^<>]*>/gi;
 const possessive = /['’]s$/i;
+/** `aren't`, `we'll` */
+const contraction = /(?:n['’]t|['’](?:re|ve|ll|d|m))$/i;
 const capitalised = /^\p{Lu}/u;
 const between = /^[ \u00a0]$/;
 /** Legal forms of companies: half of all business news have one, and no subject has. */
@@ -36,14 +38,14 @@ export type KeywordTermsOf = (text: string, language: string) => KeywordTerm[];
 /** `stem` folds inflections. */
 export function createKeywordTerms(stem: (word: string) => string): KeywordTermsOf {
   const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
-  const spaced = (text: string, stopWords: ReadonlySet<string>, terms: KeywordTerm[]) => {
+  const spaced = (text: string, isStopWord: (word: string) => boolean, terms: KeywordTerm[]) => {
     let last: { surface: string; key: string; end: number } | null = null;
     for (const match of text.matchAll(word)) {
       const surface = match[0].replace(possessive, '');
       const { index } = match;
       const end = index + match[0].length;
       const lower = surface.toLowerCase();
-      if (surface.length > longest || stopWords.has(lower) || legalForms.has(lower)) {
+      if (surface.length > longest || isStopWord(lower) || legalForms.has(lower)) {
         last = null;
         continue;
       }
@@ -56,23 +58,25 @@ export function createKeywordTerms(stem: (word: string) => string): KeywordTerms
       last = isName && surface === match[0] ? { surface, key, end } : null;
     }
   };
-  const unspaced = (text: string, stopWords: ReadonlySet<string>, terms: KeywordTerm[]) => {
+  const unspaced = (text: string, isStopWord: (word: string) => boolean, terms: KeywordTerm[]) => {
     for (const { segment, isWordLike } of segmenter.segment(text)) {
-      if (isWordLike !== true || segment.length < shortestUnspaced || stopWords.has(segment)) continue;
+      if (isWordLike !== true || segment.length < shortestUnspaced || isStopWord(segment)) continue;
       terms.push({ key: segment, surface: segment });
     }
   };
   return (written, language) => {
     const stopWords = stopWordsOf(language);
+    const isStopWord = (word: string) =>
+      stopWords.has(word) || (language === 'en' && (englishFunctionWords.has(word) || contraction.test(word)));
     const text = written.replace(markup, ' | ');
     const terms: KeywordTerm[] = [];
     let at = 0;
     for (const { start, end } of findUnspacedRuns(text)) {
-      spaced(text.slice(at, start), stopWords, terms);
-      for (const [piece] of text.slice(start, end).matchAll(letters)) unspaced(piece, stopWords, terms);
+      spaced(text.slice(at, start), isStopWord, terms);
+      for (const [piece] of text.slice(start, end).matchAll(letters)) unspaced(piece, isStopWord, terms);
       at = end;
     }
-    spaced(text.slice(at), stopWords, terms);
+    spaced(text.slice(at), isStopWord, terms);
     return terms;
   };
 }

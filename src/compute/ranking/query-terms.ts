@@ -6,27 +6,9 @@
 import type { TermSequence } from '../embedding/embed-local.ts';
 import { accentsTellWords, foldAccents } from '../text/fold-accents.ts';
 import { bareTerm, stemIn } from '../text/stemmers.ts';
-import { stopWordsOf } from '../text/stop-words.ts';
+import { englishFunctionWords, stopWordsOf } from '../text/stop-words.ts';
 import { isOfPairs } from '../text/unspaced-scripts.ts';
 
-/**
- * The closed classes of English: articles, pronouns, prepositions, conjunctions, auxiliaries, question words, and the clitics
- * that the analyzer cuts off. Left out of the list, as they are names or subjects as often: `us`, `may`, `will`, `can`, `mine`.
- */
-const FUNCTION_WORDS: ReadonlySet<string> = new Set(
-  `a an the this that these those
-  i me my myself we our ours ourselves you your yours yourself he him his himself she her hers herself
-  it its itself they them their theirs themselves
-  who whom whose which what when where why how
-  be am is are was were been being do does did doing done have has had having
-  would should could might must shall
-  and or but nor so yet if then than because while although though whether as until unless
-  of at by for with about against between into through during before after above below to from in out on off over
-  under upon within without toward towards among per via onto
-  not no nor only own same too very just also such both each few more most other some any all every either neither
-  there here again further once now ever
-  n't 's 're 've 'll 'd 'm nt ca wo`.split(/\s+/),
-);
 /** Articles and pronouns of French and Italian that lost their vowel. */
 const ELIDED: ReadonlySet<string> = new Set(
   `c' d' j' l' m' n' s' t' v' qu' jusqu' quoiqu' lorsqu' puisqu' un' all' dall' dell' nell' sull' coll' gl' agl' dagl' degl' negl' sugl'`.split(
@@ -95,5 +77,5 @@ function languageOfQuery(words: readonly string[], [commonest = 'en', ...others]
 
 function isFunctionWord(word: string, language: string): boolean {
   if (ELIDED.has(word)) return true;
-  return language === 'en' ? FUNCTION_WORDS.has(word) : stopWordsOf(language).has(word) && !isOfPairs(word);
+  return language === 'en' ? englishFunctionWords.has(word) : stopWordsOf(language).has(word) && !isOfPairs(word);
 }

@@ -5,6 +5,24 @@
 import * as lists from 'stopword';
 import { accentsTellWords, foldAccents } from './fold-accents.ts';
 
+/**
+ * The closed classes of English: articles, pronouns, prepositions, conjunctions, auxiliaries, question words, and the clitics
+ * that the analyzer cuts off. The list of the package lacks a third of them. Left out of the list, as they are names or subjects as often: `us`, `may`, `will`, `can`, `mine`.
+ */
+export const englishFunctionWords: ReadonlySet<string> = new Set(
+  `a an the this that these those
+  i me my myself we our ours ourselves you your yours yourself he him his himself she her hers herself
+  it its itself they them their theirs themselves
+  who whom whose which what when where why how
+  be am is are was were been being do does did doing done have has had having
+  would should could might must shall
+  and or but nor so yet if then than because while although though whether as until unless
+  of at by for with about against between into through during before after above below to from in out on off over
+  under upon within without toward towards among per via onto
+  not no nor only own same too very just also such both each few more most other some any all every either neither
+  there here again further once now ever
+  n't 's 're 've 'll 'd 'm nt ca wo`.split(/\s+/),
+);
 /** Languages that are detected under another code. */
 const asDetected: Readonly<Record<string, string>> = { nb: 'no', fil: 'tl' };
 

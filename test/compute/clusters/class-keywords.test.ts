@@ -154,3 +154,14 @@ test('a legal form is in no name of a topic, and what stands before it is', () =
   );
   assert.deepEqual(surfaces, ['Apple', 'sued', 'Acme', 'Beta', 'Corporate', 'law', 'corpora']);
 });
+
+test('words that only join others are no keywords, contracted or not', () => {
+  const found = keywordsOf([
+    [0, 'Why aren’t glaciers growing? When not fed by snow they shrink.'],
+    [0, 'Glaciers don’t stand still; when they do not flow they are dead.'],
+    [0, "When glaciers aren't cold they do not last."],
+    [1, 'Cats sleep all day.'],
+    [1, 'Cats dream at night.'],
+  ]);
+  assert.deepEqual(found.get(0), ['glaciers']);
+});
