@@ -1,5 +1,9 @@
-/** Where you are: the fragment of the address, `#/view/part?name=value`. */
-import { computed, signal } from '@preact/signals';
+/**
+ * Where you are: the fragment of the address, `#/view/part?name=value`. What was there when one left, the scroll and what views keep, is there
+ * again when one comes back by the browser's buttons, as long as the page is loaded.
+ */
+import { batch, computed, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 
 export interface Route {
   view: string;
@@ -11,12 +15,76 @@ export interface Route {
 /** After the last of passing places, ms: then the address has it. */
 const settleMs = 500;
 
+/** A step of the browser's history, in which it is kept. */
+interface Place {
+  id: number;
+  /** Steps that lead back within the console. */
+  depth: number;
+}
+
+/** What is kept of a place. */
+type Memory = Map<string, unknown>;
+const mostMemories = 50;
+const memories = new Map<number, Memory>();
+
+const newPlace = (depth: number): Place => ({ id: performance.timeOrigin + performance.now(), depth });
+
 const fragment = signal(location.hash);
 let settling: ReturnType<typeof setTimeout> | undefined;
-addEventListener('hashchange', () => {
+let here = placeOf(0);
+/** Counts arrivals at places that were left before. */
+export const returns = signal(0);
+
+history.scrollRestoration = 'manual'; // by the time that a browser does it views are still empty
+addEventListener('popstate', () => {
   dropPassing();
-  if (codeInAddress() === null) fragment.value = location.hash;
+  if (codeInAddress() !== null) return;
+  leave();
+  here = placeOf(here.depth + 1);
+  batch(() => {
+    if (memories.has(here.id)) returns.value++;
+    fragment.value = location.hash;
+  });
 });
+
+/** That of the present step; a link has made one that has none yet. */
+function placeOf(depth: number): Place {
+  const { state } = history as { state: Place | null };
+  if (typeof state?.id === 'number') return state;
+  const place = newPlace(depth);
+  history.replaceState(place, '');
+  return place;
+}
+
+const memoryOf = ({ id }: Place): Memory => {
+  const memory = memories.get(id) ?? new Map();
+  memories.delete(id);
+  memories.set(id, memory);
+  for (const oldest of memories.keys()) if (memories.size > mostMemories) memories.delete(oldest);
+  return memory;
+};
+
+function leave(): void {
+  keep('scroll', scrollY);
+  keep('link', document.activeElement?.getAttribute('href') ?? null);
+}
+
+/** Have `value` here for who comes back to this place. */
+export const keep = (name: string, value: unknown): void => void memoryOf(here).set(name, value);
+
+/** What was kept here; undefined where nothing was. */
+export const kept = <Value>(name: string): Value | undefined => memories.get(here.id)?.get(name) as Value | undefined;
+
+/** What was kept under a name is out of date, wherever it is. */
+export function dropKept(name: string): void {
+  for (const memory of memories.values()) memory.delete(name);
+}
+
+/** Back to where one came from; to the search for who came from nowhere. */
+export function goBack(): void {
+  if (here.depth > 0) history.back();
+  else go(linkTo('search'), { replace: true });
+}
 
 /** The one-time code of a link, which is no place to be; null where there is none. */
 export const codeInAddress = (): string | null => {
@@ -32,6 +100,18 @@ export const route = computed<Route>(() => {
 
 /** Of the route alone, for those who would be drawn anew with each change of the rest. */
 export const currentView = computed(() => route.value.view);
+export const currentPart = computed(() => route.value.part);
+
+/** What the browser's tab and history call this place. */
+export function setTitle(title: string): void {
+  document.title = `${title} · readback`;
+}
+
+/** The title that a view knows once it has loaded what it shows. */
+export const useTitle = (title: string | undefined): void =>
+  useEffect(() => {
+    if (title !== undefined) setTitle(title);
+  }, [title]);
 
 /** An address may be typed: what cannot be decoded is taken as it is. */
 function decode(text: string): string {
@@ -58,17 +138,21 @@ export function linkTo(view: string, part = '', params: Params = {}): string {
 export function go(to: string, { replace = false, passing = false } = {}): void {
   if (!replace) settle();
   dropPassing();
-  fragment.value = to;
   if (passing) settling = setTimeout(settle, settleMs);
-  else if (replace) history.replaceState(null, '', to);
-  else history.pushState(null, '', to);
+  else if (replace) history.replaceState(here, '', to);
+  else {
+    leave();
+    here = newPlace(here.depth + 1);
+    history.pushState(here, '', to);
+  }
+  fragment.value = to;
 }
 
 /** The address has the passing place now. */
 export function settle(): void {
   if (settling === undefined) return;
   dropPassing();
-  history.replaceState(null, '', fragment.value);
+  history.replaceState(here, '', fragment.value);
 }
 
 function dropPassing(): void {

@@ -1,6 +1,6 @@
 /** The frame: navigation, the view, the bar that tells of a service that is away, notices and dialogs. */
 import { type ComponentType, Fragment } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connection, session } from '../api/client.ts';
 import { Icon } from '../ui/icon.tsx';
 import { JobsView } from '../views/jobs/jobs-view.tsx';
@@ -13,9 +13,10 @@ import { SourcesView } from '../views/sources/sources-view.tsx';
 import { SystemView } from '../views/system/system-view.tsx';
 import { TimeView } from '../views/time/time-view.tsx';
 import { TopicsView } from '../views/topics/topics-view.tsx';
+import { useFocusKept } from './focus.ts';
 import { KeysDialog, keysShown, useGlobalKeys } from './keys.tsx';
 import { Notices } from './notices.tsx';
-import { currentView, linkTo } from './router.ts';
+import { currentPart, currentView, kept, linkTo, returns, setTitle } from './router.ts';
 import { Brand, holder, SignInDialog, SignInPage } from './session.tsx';
 import { nextTheme, theme } from './theme.ts';
 import { type ViewEntry, views } from './views.ts';
@@ -40,20 +41,26 @@ export function Shell() {
 
 function Frame() {
   useGlobalKeys();
+  useFocusKept();
   const { value: view } = currentView;
+  const { value: part } = currentPart;
   const main = useRef<HTMLElement>(null);
   const [isOpen, setOpen] = useState(false);
-  const isFirst = useRef(true);
   const View = components[view] ?? NoSuchView;
-  useEffect(() => {
-    const title = views.find(({ name }) => name === view)?.title ?? 'Page';
-    document.title = `${title} · readback`;
+  useLayoutEffect(() => {
+    // A view may know a better one.
+    setTitle(views.find(({ name }) => name === view)?.title ?? 'Page');
     setOpen(false);
-    // A screen reader begins at the new view; the search box takes the focus itself.
-    if (!isFirst.current && view !== 'search') main.current?.focus();
-    isFirst.current = false;
-    scrollTo(0, 0);
-  }, [view]);
+  }, [view, part]);
+  useArrival(main, view, part);
+  useEffect(() => {
+    if (!isOpen) return;
+    const onKey = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') setOpen(false);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [isOpen]);
   return (
     <Fragment>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -117,6 +124,47 @@ function Frame() {
     </Fragment>
   );
 }
+
+/** Where one comes for the first time, it is shown from the top; where one comes back, from where one left, and with the focus there. */
+function useArrival(main: { current: HTMLElement | null }, view: string, part: string): void {
+  const isFirst = useRef(true);
+  const last = useRef({ view, part, returned: 0 });
+  useEffect(() => {
+    const { value: returned } = returns;
+    const isReturn = returned !== last.current.returned;
+    const isOther = view !== last.current.view || part !== last.current.part;
+    last.current = { view, part, returned };
+    const { current: frame } = main;
+    const isBegin = isFirst.current;
+    isFirst.current = false;
+    if (frame === null || isBegin || !(isReturn || isOther)) return;
+    const link = isReturn ? kept<string | null>('link') : null;
+    const top = isReturn ? (kept<number>('scroll') ?? 0) : 0;
+    const isThere = () => {
+      const target = link && frame.querySelector<HTMLElement>(`a[href="${CSS.escape(link)}"]`);
+      if (target) target.focus({ preventScroll: true });
+      scrollTo(0, top);
+      return Math.abs(scrollY - top) < 1 && (link === null || Boolean(target));
+    };
+    // A screen reader begins at the new view; the search box takes the focus itself.
+    if (isOther && (isReturn || view !== 'search')) frame.focus({ preventScroll: true });
+    if (isThere()) return;
+    // What is shown comes in parts.
+    const stop = () => {
+      observer.disconnect();
+      for (const event of byHand) removeEventListener(event, stop);
+    };
+    const observer = new ResizeObserver(() => {
+      if (isThere()) stop();
+    });
+    for (const event of byHand) addEventListener(event, stop, { once: true });
+    observer.observe(frame);
+    return stop;
+  }, [view, part, returns.value]);
+}
+
+/** What tells that a person goes on. */
+const byHand = ['wheel', 'pointerdown', 'keydown', 'touchstart'] as const;
 
 function NavGroup({ title, entries, current }: { title: string; entries: readonly ViewEntry[]; current: string }) {
   return (

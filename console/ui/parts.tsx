@@ -1,6 +1,6 @@
 /** Small parts: dialogs, empty and faulty states, badges, meters, copy buttons. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, Unreachable, wordsFor } from '../api/client.ts';
 import { count } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -86,7 +86,17 @@ export function Progress({ part, whole, label }: { part: number; whole: number; 
   );
 }
 
-/** A dialog that is open while it is rendered. */
+/** Where a dialog begins: at its first field; where it is about to destroy something, at what does not. */
+function beginningOf(dialog: HTMLDialogElement): HTMLElement | null {
+  const destroys = dialog.querySelector('.button-danger') !== null;
+  return dialog.querySelector(
+    destroys
+      ? '.dialog-actions .button:not(.button-danger)'
+      : 'input:not(:disabled), select, textarea, .dialog-actions .button',
+  );
+}
+
+/** A dialog that is open while it is rendered. Closed, it gives the focus back to what had it. */
 export function Dialog({
   title,
   onClose,
@@ -99,11 +109,23 @@ export function Dialog({
   wide?: boolean;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
+  const isGone = useRef(false);
+  useLayoutEffect(() => {
+    const { current: open } = dialog;
+    open?.showModal();
+    if (open !== null) beginningOf(open)?.focus();
+    return () => {
+      isGone.current = true;
+      open?.close();
+    };
   }, []);
   return (
-    <dialog ref={dialog} class={wide ? 'dialog dialog-wide' : 'dialog'} aria-label={title} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class={wide ? 'dialog dialog-wide' : 'dialog'}
+      aria-label={title}
+      onClose={() => isGone.current || onClose()}
+    >
       <div class="dialog-head">
         <h2>{title}</h2>
         <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
@@ -112,6 +134,42 @@ export function Dialog({
       </div>
       {children}
     </dialog>
+  );
+}
+
+/** Asks once, plainly, before something that cannot be undone. */
+export function Confirm({
+  title,
+  act,
+  onAct,
+  onClose,
+  children,
+}: {
+  title: string;
+  act: string;
+  onAct: () => Promise<unknown>;
+  /** Also after the act. */
+  onClose: () => void;
+  children?: ComponentChildren;
+}) {
+  const [busy, setBusy] = useState(false);
+  const doIt = async () => {
+    setBusy(true);
+    await onAct();
+    onClose();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <div class="dialog-actions">
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="button button-danger" disabled={busy} onClick={() => void doIt()}>
+          {act}
+        </button>
+      </div>
+    </Dialog>
   );
 }
 

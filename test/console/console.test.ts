@@ -256,7 +256,10 @@ test('the focus stays among the results when theirs is gone, and results of othe
   without = () => [];
   await from(2003);
   await page.getByText('You have read nothing about this').waitFor();
-  assert.ok(await page.evaluate(() => document.activeElement?.classList.contains('results')));
+  await until(
+    () => page.evaluate(() => document.activeElement?.closest('.results') !== null),
+    'the focus is where the results were',
+  );
   await page.unrouteAll({ behavior: 'wait' });
   assert.deepEqual(faults, []);
 });
@@ -510,6 +513,7 @@ test('tokens, pairing codes and backups are made, and a token is revoked at once
   assert.equal((await service.call('GET', '/v1/whoami', undefined, { token: made })).status, 200);
   await page.getByRole('button', { name: 'Done' }).click();
   await page.locator('.row', { hasText: 'a <b>script</b>' }).getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await until(
     async () => (await service.call('GET', '/v1/whoami', undefined, { token: made })).status === 401,
     'the token is refused',

@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '../..');
 const pollMs = 20;
 const longestPollMs = 250;
 /** Nothing that a test waits for takes this long on any machine; who waits in vain waits no longer, ms. */
-export const patienceMs = 600_000;
+export const patienceMs = Number(process.env.READBACK_TEST_PATIENCE_MS ?? 600_000);
 
 /** Settings where reading pages for entities is not what is tried: it takes longer than all else. */
 export const withoutEntities = { SERVICE_ENTITY__ENABLED: 'false' };

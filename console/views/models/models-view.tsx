@@ -12,7 +12,7 @@ import { attempt, notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { count, decimal, duration } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Dialog, Fault, Progress, ViewHead } from '../../ui/parts.tsx';
+import { Badge, Confirm, Dialog, Fault, Progress, ViewHead } from '../../ui/parts.tsx';
 import { Compare } from './compare.tsx';
 import { Evaluation } from './evaluation.tsx';
 import { KnownModels } from './known-models.tsx';
@@ -136,21 +136,9 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
         </div>
       )}
       {isRemoving && (
-        <Dialog title={`Delete ${id}?`} onClose={() => setRemoving(false)}>
+        <Confirm title={`Delete ${id}?`} act="Delete" onAct={remove} onClose={() => setRemoving(false)}>
           <p>Its vectors go with it. To have them again they must be made again.</p>
-          <div class="dialog-actions">
-            <button
-              type="button"
-              class="button button-danger"
-              onClick={() => {
-                setRemoving(false);
-                void remove();
-              }}
-            >
-              Delete
-            </button>
-          </div>
-        </Dialog>
+        </Confirm>
       )}
       {estimate !== null && (
         <Dialog title="Make vectors of every passage?" onClose={() => setEstimate(null)}>

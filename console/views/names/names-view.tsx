@@ -10,7 +10,7 @@ import type { PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
-import { go, linkTo, route } from '../../app/router.ts';
+import { go, linkTo, route, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -179,6 +179,7 @@ function NamePages({ reference }: { reference: string }) {
       ),
     [data?.entity.id ?? null],
   );
+  useTitle(data?.entity.canonical_form);
   if (error instanceof ApiError && error.status === 404) {
     return (
       <Empty icon="names" title="No page mentions this name">

@@ -4,10 +4,11 @@ import type { ForgetResponse } from '../../../src/domain/blacklist.ts';
 import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
 import { call, get, wordsFor } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { go, linkTo } from '../../app/router.ts';
+import { goBack, linkTo } from '../../app/router.ts';
 import { many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Dialog, FormFault } from '../../ui/parts.tsx';
+import { dropKeptSearches } from '../search/use-search.ts';
 
 interface Props {
   url: string;
@@ -28,6 +29,7 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
     try {
       const body = scope === 'page' ? { url } : { domain };
       setDone(await call<ForgetResponse>('POST', '/v1/forget', { body }));
+      dropKeptSearches();
     } catch (error) {
       setFault(wordsFor(error));
     } finally {
@@ -40,7 +42,7 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
         title="Forgotten"
         onClose={() => {
           onClose();
-          go(linkTo('search'));
+          goBack();
         }}
       >
         <Forgetting done={done} />

@@ -4,7 +4,7 @@ import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/en
 import type { PageChunksResponse, PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
-import { linkTo, route } from '../../app/router.ts';
+import { linkTo, route, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -23,6 +23,7 @@ export function PageView() {
   const page = useLoad((signal) => get<PageResponse>(path, {}, signal), [pageId]);
   const chunks = useLoad((signal) => get<PageChunksResponse>(`${path}/chunks`, {}, signal), [pageId]);
   const names = useLoad((signal) => get<PageEntitiesResponse>(`${path}/entities`, {}, signal), [pageId]);
+  useTitle(page.data && nameOf(page.data));
   const again = () => {
     for (const part of [page, chunks, names]) part.reload();
   };

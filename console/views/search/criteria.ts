@@ -27,11 +27,16 @@ const keys = {
 } as const;
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
-export function criteriaOf(params: URLSearchParams): Criteria {
-  const day = (name: string) => {
+/** The period in an address, which may be typed: what is no day is left out, and the earlier one is the first. */
+export function periodIn(params: URLSearchParams): Pick<Criteria, 'from' | 'to'> {
+  const [from, to] = [keys.from, keys.to].map((name) => {
     const text = params.get(name) ?? '';
-    return dayPattern.test(text) ? text : null;
-  };
+    return dayPattern.test(text) && dayOf(startOf(text)) === text ? text : null;
+  });
+  return from !== null && to !== null && from > to ? { from: to, to: from } : { from, to };
+}
+
+export function criteriaOf(params: URLSearchParams): Criteria {
   return {
     query: params.get(keys.query) ?? '',
     site: params.get(keys.site),
@@ -39,8 +44,7 @@ export function criteriaOf(params: URLSearchParams): Criteria {
     topicName: params.get(keys.topicName),
     name: params.get(keys.name),
     lang: /^[a-z]{2}$/.exec(params.get(keys.lang) ?? '')?.[0] ?? null,
-    from: day(keys.from),
-    to: day(keys.to),
+    ...periodIn(params),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Two thumbs: whether a page was a good result of a search, or of a comparison. They wait for one that is logged: `queryId` is null until then. */
-import { useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
 import { call } from '../../api/client.ts';
 import { attempt } from '../../app/notices.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -9,12 +9,16 @@ const words = [
   { relevant: false, label: 'Bad result', action: 'bad', icon: 'down' },
 ] as const;
 
+/** By query and page, what was said since the console was loaded: who comes back to the results finds it. */
+const judgements = signal<ReadonlyMap<string, boolean>>(new Map());
+
 export function Judge({ queryId, pageId }: { queryId: string | null; pageId: string }) {
-  const [judged, setJudged] = useState<boolean | null>(null);
+  const key = `${queryId} ${pageId}`;
+  const judged = judgements.value.get(key);
   const judge = (relevant: boolean) =>
     attempt(async () => {
       await call('POST', '/v1/feedback', { body: { query_id: queryId, page_id: pageId, relevant } });
-      setJudged(relevant);
+      judgements.value = new Map(judgements.value).set(key, relevant);
     });
   return (
     <fieldset class="judge" aria-label="Was this a good result?">

@@ -116,14 +116,18 @@ function Welcome({ reload }: { reload: () => void }) {
 /** One page by its address: the service fetches it. */
 export function AddAddress({ added, label = 'Or try it with one address' }: { added: () => void; label?: string }) {
   const [url, setUrl] = useState('');
-  const submit = (event: Event) => {
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
     event.preventDefault();
-    void attempt(async () => {
+    if (busy) return;
+    setBusy(true);
+    await attempt(async () => {
       await call('POST', '/v1/pages', { body: { url: url.trim(), source: 'console' } });
       setUrl('');
       notify('Taken in; it is fetched and read now.');
       added();
     });
+    setBusy(false);
   };
   return (
     <form class="add-address" onSubmit={submit}>
@@ -139,8 +143,8 @@ export function AddAddress({ added, label = 'Or try it with one address' }: { ad
             value={url}
             onInput={({ currentTarget }) => setUrl(currentTarget.value)}
           />
-          <button type="submit" class="button button-primary">
-            Add
+          <button type="submit" class="button button-primary" aria-disabled={busy}>
+            {busy ? 'Adding…' : 'Add'}
           </button>
         </span>
       </label>

@@ -55,7 +55,7 @@ export function ResultList({ found, busy, isFiltered, toBox, more, clearFilters,
           <Result
             key={result.page_id}
             result={result}
-            queryId={found.isPassing ? null : found.query_id}
+            queryId={found.isPassing || query === '' ? null : found.query_id}
             query={query}
             narrow={narrow}
           />
@@ -73,7 +73,7 @@ export function ResultList({ found, busy, isFiltered, toBox, more, clearFilters,
             {suggestions.map(({ page_id, title, reason }) => (
               <li key={page_id}>
                 <a href={linkTo('page', page_id)}>
-                  <bdi>{title ?? page_id}</bdi>
+                  <bdi>{title ?? 'Untitled page'}</bdi>
                 </a>
                 <span class="quiet">
                   <bdi>{reason}</bdi>

@@ -1,9 +1,9 @@
 /** Search: the box, the results, and beside them what narrows them. */
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { connection, epoch } from '../../api/client.ts';
 import { isTyping, searchWanted } from '../../app/keys.tsx';
-import { go, route, settle } from '../../app/router.ts';
-import { duration, many } from '../../ui/format.ts';
+import { go, kept, route, settle, useTitle } from '../../app/router.ts';
+import { count, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Fault } from '../../ui/parts.tsx';
 import { type Criteria, criteriaOf, filterless, isFiltered, linkOf } from './criteria.ts';
@@ -12,9 +12,9 @@ import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
 import { useSearch } from './use-search.ts';
 
-/** What is looked for becomes something else; `passing` while it is typed. */
+/** What is looked for becomes something else: a step that one can go back on, but for what is passing while it is typed. */
 function change(part: Partial<Criteria>, { passing = false } = {}): void {
-  go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: true, passing });
+  go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: passing, passing });
 }
 
 const resultTitle = '[data-result] .result-title';
@@ -36,10 +36,14 @@ export function SearchView() {
     box.current?.focus();
     box.current?.select();
   };
+  const [wantedBefore] = useState(searchWanted.value);
   useEffect(() => {
-    if (searchWanted.value > 0) focusBox();
-    else if (!matchMedia('(hover: none)').matches) box.current?.focus();
+    if (searchWanted.value > wantedBefore) focusBox();
+    // Who comes back to a result finds the focus on it.
+    else if (!kept<string>('link') && !matchMedia('(hover: none)').matches) box.current?.focus();
   }, [searchWanted.value]);
+  const title = criteria.query.trim();
+  useTitle(title === '' ? 'Search' : title);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) {
@@ -50,13 +54,13 @@ export function SearchView() {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   });
-  useKeptFocus(section, found);
   const looksStale = useLasting(isStale, staleMs);
   const toResults = () => {
     rest(); // also where there are none yet to go to
     section.current?.querySelector<HTMLElement>(resultTitle)?.focus();
   };
-  const isEmpty = criteria.query.trim() === '';
+  const isEmpty = title === '';
+  const isIdle = isEmpty && !isFiltered(criteria);
   // Neither is drawn anew with every key: results come with an answer, what the filters show when typing rests.
   const filterKey = linkOf({ ...criteria, query: '' });
   const resultList = useMemo(
@@ -80,7 +84,7 @@ export function SearchView() {
     [counted, filterKey, showsFilters],
   );
   return (
-    <div class={isEmpty ? 'search search-idle' : 'search'}>
+    <div class={isIdle ? 'search search-idle' : 'search'}>
       <h1 class="hidden">Search</h1>
       <div class="search-top">
         <search>
@@ -133,10 +137,17 @@ export function SearchView() {
             </span>
           </form>
         </search>
-        {!isEmpty && (
+        {!isIdle && (
           <div class="search-line">
             <p class="search-status" role="status">
-              {statusOf({ found, busy, counted: isCounted ? counted.length : 0, isAway: connection.value === 'lost' })}
+              {statusOf({
+                found,
+                busy,
+                looksStale,
+                counted: isCounted ? counted.length : 0,
+                hasFailed: error !== undefined,
+                isAway: connection.value === 'lost',
+              })}
             </p>
             <button
               type="button"
@@ -152,7 +163,7 @@ export function SearchView() {
         )}
         <FilterChips criteria={criteria} change={change} />
       </div>
-      {isEmpty ? (
+      {isIdle ? (
         <Landing />
       ) : (
         <div class="search-body">
@@ -165,7 +176,7 @@ export function SearchView() {
             onFocusIn={rest}
           >
             <Fault error={error} retry={again} />
-            {resultList}
+            {error !== undefined && isStale ? null : resultList}
           </section>
           {filterPanel}
         </div>
@@ -188,38 +199,22 @@ function useLasting(is: boolean, ms: number): boolean {
   return is && lasts;
 }
 
-/** The focus stays in `section` when `shown` changes: on its result, or where that is gone on the one in its place. */
-function useKeptFocus(section: { current: HTMLElement | null }, shown: unknown): void {
-  const { activeElement } = document;
-  const focused = section.current?.contains(activeElement) ? (activeElement as HTMLElement) : null;
-  const place = section.current === null || focused === null ? 0 : resultsBefore(section.current, focused);
-  useLayoutEffect(() => {
-    if (focused === null || section.current === null || section.current.contains(document.activeElement)) return;
-    const titles = [...section.current.querySelectorAll<HTMLElement>(resultTitle)];
-    // A result that moved is taken out and put in again.
-    const next = focused.isConnected ? focused : (titles[Math.min(place, titles.length - 1)] ?? section.current);
-    next.focus();
-  }, [shown]);
-}
-
-const resultsBefore = (section: HTMLElement, element: HTMLElement): number =>
-  [...section.querySelectorAll('[data-result]')].filter(
-    (item) => !item.contains(element) && item.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING,
-  ).length;
-
 interface Told {
   found: { results: readonly unknown[]; tookMs: number; has_more: boolean } | null;
   busy: boolean;
+  looksStale: boolean;
   counted: number;
+  hasFailed: boolean;
   isAway: boolean;
 }
 
-function statusOf({ found, busy, counted, isAway }: Told): string {
+function statusOf({ found, busy, looksStale, counted, hasFailed, isAway }: Told): string {
   if (isAway) return 'Waiting for the service';
-  if (found === null) return busy ? 'Searching…' : '';
+  if (busy && (found === null || looksStale)) return 'Searching…';
+  if (found === null || hasFailed) return '';
   const all = Math.max(counted, found.results.length);
   if (all === 0) return 'Nothing found';
   const isMore = all >= 100 || (all > counted && found.has_more);
-  const pages = `${many(all, 'page')}${isMore ? ' and more' : ''}`;
+  const pages = isMore ? `More than ${count(all)} pages` : many(all, 'page');
   return `${pages} in ${duration(found.tookMs / 1000)}`;
 }

@@ -4,10 +4,11 @@
  * logged; then come the counts of the filters. Only answers to what is in the box are shown, and what was shown stays until then, so that nothing
  * flickers.
  */
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
 import { call, epoch, isAbort } from '../../api/client.ts';
-import { type Criteria, filtersOf } from './criteria.ts';
+import { dropKept, keep, kept } from '../../app/router.ts';
+import { type Criteria, filtersOf, isFiltered } from './criteria.ts';
 
 /** A pause between keys, ms. */
 const pauseMs = 60;
@@ -19,6 +20,8 @@ const mostCounted = 100;
 const full = { k: pageSize, chunks_per_page: 3 };
 /** What is asked for while somebody types: the results that fit a window, and no more. */
 const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false };
+/** Filters alone ask for the newest pages that pass them: the service is asked for words or operators. */
+const anyPage = 'after:1970-01-01';
 const counts = { k: mostCounted, chunks_per_page: 0, suggest: 0, rerank: false, log: false };
 
 export interface Found extends SearchResponse {
@@ -50,6 +53,19 @@ interface Search {
   rest: () => void;
 }
 
+const wordsOf = (asked: string) => (asked === '' ? { query: anyPage, log: false, suggest: 0 } : { query: asked });
+
+/** What is kept of a search for who comes back to it. */
+interface Kept {
+  key: string;
+  found: Found;
+  counted: readonly PageResult[];
+}
+const keptName = 'search';
+
+/** Something was forgotten, or came: results are asked for anew by who comes back to them. */
+export const dropKeptSearches = (): void => dropKept(keptName);
+
 export function useSearch(criteria: Criteria): Search {
   const [found, setFound] = useState<Found | null>(null);
   const [error, setError] = useState<unknown>(undefined);
@@ -62,7 +78,9 @@ export function useSearch(criteria: Criteria): Search {
   const rest = useRef(() => {});
   const { query, ...filters } = criteria;
   const asked = query.trim();
+  const isIdle = asked === '' && !isFiltered(criteria);
   const filterKey = JSON.stringify(filters);
+  const key = JSON.stringify([asked, filterKey, epoch.value]);
 
   // Before the next key can come, so that Enter is always of what is in the box.
   useLayoutEffect(() => {
@@ -70,25 +88,35 @@ export function useSearch(criteria: Criteria): Search {
     askedBefore.current = asked;
     typed.current = null;
     rest.current = () => {};
-    if (asked === '') {
+    if (isIdle) {
       setFound(null);
       setError(undefined);
       setBusy(false);
       setCounted([]);
       return;
     }
-    setBusy(true);
-    setIsCounted(false);
     const controller = new AbortController();
     const { signal } = controller;
     running.current = controller;
+    const before = kept<Kept>(keptName);
+    if (before?.key === key) {
+      setFound(before.found);
+      setError(undefined);
+      setBusy(false);
+      setCounted(before.counted);
+      setIsCounted(true);
+      return () => controller.abort();
+    }
+    setBusy(true);
+    setIsCounted(false);
     /** Errors: none; what goes wrong is shown, an abort is nothing. */
     const search = async (
       fields: typeof passing | typeof full | typeof counts,
       show: (answer: SearchResponse) => void,
     ) => {
       try {
-        const body = { query: asked, filters: filtersOf(criteria), operators: true, prefix: isTyping, ...fields };
+        const words = wordsOf(asked);
+        const body = { ...words, filters: filtersOf(criteria), operators: true, prefix: isTyping, ...fields };
         const answer = await call<SearchResponse>('POST', '/v1/search', { body, signal });
         if (!signal.aborted) show(answer);
       } catch (reason) {
@@ -137,12 +165,15 @@ export function useSearch(criteria: Criteria): Search {
   }, [asked, filterKey, epoch.value]);
 
   const isStale = found === null || found.query !== asked || found.filterKey !== filterKey;
+  useEffect(() => {
+    if (found !== null && !found.isPassing && isCounted && !isStale) keep(keptName, { key, found, counted });
+  }, [found, isCounted]);
   const more = () => {
     const { current: controller } = running;
     if (isStale || busy || controller === null) return;
     setBusy(true);
     const body = {
-      query: found.query,
+      ...wordsOf(found.query),
       filters: filtersOf(criteria),
       operators: true,
       prefix: found.isUnfinished,

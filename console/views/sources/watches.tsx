@@ -7,7 +7,7 @@ import { attempt, notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Dialog, Empty, Fault, FormFault } from '../../ui/parts.tsx';
+import { Badge, Confirm, Dialog, Empty, Fault, FormFault } from '../../ui/parts.tsx';
 import { nameOf, shortUrl } from '../../ui/text.tsx';
 
 const lookAgainMs = 3000;
@@ -138,6 +138,7 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
   const [hours, setHours] = useState(String(watch?.interval_hours ?? ''));
   const [enabled, setEnabled] = useState(watch?.enabled ?? true);
   const [fault, setFault] = useState<string | null>(null);
+  const [stops, setStops] = useState(false);
   const attemptHere = async (work: () => Promise<unknown>) => {
     try {
       await work();
@@ -159,6 +160,20 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
         : call('PATCH', pathOf(watch), { body: shared }),
     );
   };
+  if (watch !== null && stops) {
+    return (
+      <Confirm
+        title="Stop following?"
+        act="Stop following"
+        onAct={() => attempt(() => call('DELETE', pathOf(watch)))}
+        onClose={onClose}
+      >
+        <p>
+          <bdi>{nameOf({ title: watch.title, canonical_url: watch.url })}</bdi> is not polled any more. Its pages stay.
+        </p>
+      </Confirm>
+    );
+  }
   return (
     <Dialog title={watch === null ? 'Follow a feed' : 'Change this feed'} onClose={onClose}>
       <form class="stack" onSubmit={submit}>
@@ -227,12 +242,8 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
         <FormFault said={fault} />
         <div class="dialog-actions">
           {watch !== null && (
-            <button
-              type="button"
-              class="button button-quiet-danger push"
-              onClick={() => attemptHere(() => call('DELETE', pathOf(watch)))}
-            >
-              Stop following; pages stay
+            <button type="button" class="button button-quiet-danger push" onClick={() => setStops(true)}>
+              Stop following…
             </button>
           )}
           <button type="submit" class="button button-primary">

@@ -8,7 +8,7 @@ import { attempt } from '../../app/notices.tsx';
 import { mayWrite, signOut } from '../../app/session.tsx';
 import { ago, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, CopyButton, Dialog, Fault } from '../../ui/parts.tsx';
+import { Badge, Confirm, CopyButton, Dialog, Fault } from '../../ui/parts.tsx';
 
 export function Access() {
   return (
@@ -87,6 +87,7 @@ function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () =
 
 function Sessions() {
   const { data, error, reload } = useLoad((signal) => get<{ sessions: Session[] }>('/v1/sessions', {}, signal), []);
+  const [ending, setEnding] = useState<Session | null>(null);
   const end = ({ id, current }: Session) =>
     attempt(async () => {
       if (current) return signOut();
@@ -112,13 +113,25 @@ function Sessions() {
             </div>
             <div class="row-end">
               <time dateTime={each.last_used_at}>{ago(each.last_used_at)}</time>
-              <button type="button" class="button button-small" onClick={() => end(each)}>
+              <button type="button" class="button button-small" onClick={() => setEnding(each)}>
                 {each.current ? 'Sign out' : 'End'}
               </button>
             </div>
           </li>
         ))}
       </ul>
+      {ending !== null && (
+        <Confirm
+          title={ending.current ? 'Sign out?' : 'End this session?'}
+          act={ending.current ? 'Sign out' : 'End it'}
+          onAct={() => end(ending)}
+          onClose={() => setEnding(null)}
+        >
+          <p>
+            <bdi>{browserOf(ending.user_agent)}</bdi> needs a new link or a token to come in again.
+          </p>
+        </Confirm>
+      )}
     </section>
   );
 }
@@ -137,6 +150,7 @@ const sourceWords = { settings: 'from the settings', created: 'made here', paire
 function Tokens() {
   const { data, error, reload } = useLoad((signal) => get<{ tokens: Token[] }>('/v1/tokens', {}, signal), []);
   const [isNew, setNew] = useState(false);
+  const [revoking, setRevoking] = useState<Token | null>(null);
   const revoke = ({ id }: Token) =>
     attempt(async () => {
       await call('DELETE', `/v1/tokens/${encodeURIComponent(id)}`);
@@ -177,7 +191,7 @@ function Tokens() {
                 {each.last_used_at === null ? 'not used yet' : `used ${ago(each.last_used_at)}`}
               </span>
               {mayWrite() && each.source !== 'settings' && (
-                <button type="button" class="button button-small button-quiet-danger" onClick={() => revoke(each)}>
+                <button type="button" class="button button-small button-quiet-danger" onClick={() => setRevoking(each)}>
                   Revoke
                 </button>
               )}
@@ -185,6 +199,16 @@ function Tokens() {
           </li>
         ))}
       </ul>
+      {revoking !== null && (
+        <Confirm
+          title={`Revoke “${revoking.name}”?`}
+          act="Revoke"
+          onAct={() => revoke(revoking)}
+          onClose={() => setRevoking(null)}
+        >
+          <p>Whatever uses this token is shut out at once. It cannot be had again.</p>
+        </Confirm>
+      )}
       {isNew && (
         <NewToken
           onClose={() => {

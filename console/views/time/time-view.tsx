@@ -7,20 +7,20 @@ import { clockOf, count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { nameOf, SiteMark } from '../../ui/text.tsx';
-import { dayOf, startOf } from '../search/criteria.ts';
+import { dayOf, periodIn, startOf } from '../search/criteria.ts';
 import { periodOf } from '../search/filters.tsx';
 import { Calendar, firstDay } from './calendar.tsx';
 import { byDay, mostPages, readingSince, type Topic, topicsOfPages } from './reading.ts';
 
 export function TimeView() {
   const { params } = route.value;
-  const [site, from, to] = [params.get('site'), params.get('from'), params.get('to')];
+  const site = params.get('site');
+  const { from, to } = periodIn(params);
   const reading = useLoad((signal) => readingSince(firstDay(), site, signal), [site ?? '']);
   const topics = useLoad(topicsOfPages, []);
   const days = useMemo(() => byDay(reading.data?.pages ?? []), [reading.data]);
   const counts = useMemo(() => new Map([...days].map(([day, pages]) => [day, pages.length])), [days]);
-  const show = (change: Record<string, string | null>) =>
-    go(linkTo('time', '', { site, from, to, ...change }), { replace: true });
+  const show = (change: Record<string, string | null>) => go(linkTo('time', '', { site, from, to, ...change }));
   const shown = useMemo(
     () =>
       (reading.data?.pages ?? [])

@@ -9,7 +9,7 @@ import type {
 import { ApiError, call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
-import { linkTo, route } from '../../app/router.ts';
+import { linkTo, route, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, count, many, percent } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -100,6 +100,7 @@ function TopicPages({ id }: { id: string }) {
     (signal) => get<ClusterDetailResponse>(`/v1/clusters/${encodeURIComponent(id)}`, { offset: 0, limit }, signal),
     [id, limit],
   );
+  useTitle(data && nameOfTopic(data.cluster));
   if (error instanceof ApiError && error.status === 404) return <Empty icon="topics" title="There is no such topic" />;
   if (data === undefined)
     return error === undefined ? <div class="waiting" aria-busy="true" /> : <Fault error={error} retry={reload} />;
@@ -120,7 +121,7 @@ function TopicPages({ id }: { id: string }) {
         {pages.map((page) => (
           <li key={page.page_id}>
             <a class="page-row" href={linkTo('page', page.page_id)}>
-              <SiteMark domain={shortUrl(page.canonical_url)} />
+              <SiteMark domain={shortUrl(page.canonical_url).split('/')[0]} />
               <span class="page-row-text">
                 <bdi class="page-row-title">{nameOf(page)}</bdi>
                 <bdi class="page-row-site">{shortUrl(page.canonical_url).split('/')[0]}</bdi>

@@ -1,0 +1,76 @@
+/** The focus stays where a person is when what has it is taken away, moved or switched off: on what is in its place now. */
+import { useEffect } from 'preact/hooks';
+import { isTyping } from './keys.tsx';
+
+interface Focused {
+  element: HTMLElement;
+  /** Each element around it, from the inside, and how many that take the focus it has before this one. */
+  around: { scope: Element; before: number }[];
+}
+
+const focusable =
+  'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), summary';
+
+export function useFocusKept(): void {
+  useEffect(() => {
+    let last: Focused | null = null;
+    const onFocusIn = ({ target }: FocusEvent) => {
+      last = target instanceof HTMLElement ? focusedOf(target) : null;
+    };
+    const onFocusOut = ({ target }: FocusEvent) => {
+      // It is also told of what is just taken away.
+      queueMicrotask(() => {
+        if (last?.element === target && last.element.isConnected && !isOff(last.element)) last = null;
+      });
+    };
+    const observer = new MutationObserver(() => {
+      if (last === null) return;
+      const { element } = last;
+      const isLost = (document.activeElement ?? document.body) === document.body;
+      if (isLost && element.isConnected && !isOff(element)) element.focus({ preventScroll: true });
+      else if (isLost && !element.isConnected) nextTo(last)?.focus();
+      // What is typed in stays, and counting with every key would take time.
+      else if (element.isConnected && !isTyping(element)) last = focusedOf(element);
+    });
+    observer.observe(document.body, {
+      childList: true,
+      subtree: true,
+      attributes: true,
+      attributeFilter: ['disabled'],
+    });
+    addEventListener('focusin', onFocusIn);
+    addEventListener('focusout', onFocusOut);
+    return () => {
+      observer.disconnect();
+      removeEventListener('focusin', onFocusIn);
+      removeEventListener('focusout', onFocusOut);
+    };
+  }, []);
+}
+
+const isOff = (element: HTMLElement): boolean => element.matches(':disabled');
+
+const focusablesIn = (scope: Element): HTMLElement[] =>
+  [...scope.querySelectorAll<HTMLElement>(focusable)].filter((each) => each.checkVisibility());
+
+function focusedOf(element: HTMLElement): Focused {
+  const all = focusablesIn(document.body);
+  const isBefore = (each: HTMLElement) =>
+    (each.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+  const before = all.filter(isBefore);
+  const around: Focused['around'] = [];
+  for (let scope = element.parentElement; scope !== null; scope = scope.parentElement) {
+    const { length } = before.filter((each) => scope.contains(each));
+    around.push({ scope, before: length });
+  }
+  return { element, around };
+}
+
+/** What took its place, or the last one before it; as far around it as must be. */
+function nextTo({ around }: Focused): HTMLElement | null {
+  for (const { scope, before } of around) {
+    const others = scope.isConnected ? focusablesIn(scope) : [];
+    if (others.length > 0) return others[Math.min(before, others.length - 1)];
+  }
+  return null;
+}

@@ -1,0 +1,258 @@
+/** Moving about in the console: back and forth, the focus, titles, questions before what cannot be undone. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type { PageResponse } from '../../src/domain/page.ts';
+import { RunningService, until } from '../process/service.ts';
+import { results, searchBox, searchFor, signedIn, skip, startBrowser, titles } from './browser.ts';
+import { fillLibrary, plainPages } from './library.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+let service: RunningService;
+let browser: Browser;
+let ids: string[];
+
+/** Long enough to be scrolled. */
+const longText = Array.from({ length: 120 }, (_, at) => `Paragraph ${at} of a long page on lighthouses.`).join('\n\n');
+const longPages = ['one', 'two'].map((name) => ({
+  url: `https://long.example/${name}`,
+  title: `Long page ${name}`,
+  body_extracted: longText,
+  fetched_at: '2026-05-01T12:00:00Z',
+}));
+
+before(async () => {
+  if (skip !== false) return;
+  browser = await startBrowser(scope);
+  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
+  ids = await fillLibrary(service, [...plainPages, ...longPages]);
+});
+afterEach(async () => {
+  if (skip !== false) return;
+  for (const context of browser.contexts()) await context.close();
+});
+after(async () => {
+  for (const cleanUp of cleanUps) await cleanUp();
+});
+
+const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
+const scrolled = (page: Page) => page.evaluate(() => scrollY);
+/** What has the focus, by its name. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const { activeElement } = document;
+    return activeElement?.getAttribute('aria-label') ?? activeElement?.textContent?.trim() ?? '';
+  });
+
+test('filters without words list the newest pages that pass them', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/search?site=engines.example');
+  await until(async () => (await results(page).count()) === 2, 'the pages of the site');
+  assert.deepEqual(await titles(page), ['Valves of steam engines', 'The centrifugal governor']);
+  await page.getByText(/^2 pages in/).waitFor();
+  await show('#/time?from=2026-01-02&to=2026-01-04');
+  await page.getByRole('link', { name: 'Search within' }).click();
+  await until(async () => (await titles(page)).join() === 'The centrifugal governor', 'the page of the period');
+  await searchBox(page).fill('bread');
+  await page.getByText('Not with these filters.').waitFor();
+  await show('#/search?from=2026-99-99&to=2026-01-04');
+  await until(async () => (await titles(page)).join() === 'The centrifugal governor', 'what is no day is left out');
+  assert.deepEqual(faults, []);
+});
+
+test('one comes back to the results as one left them', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'heron sighting');
+  await page.getByRole('button', { name: 'More results' }).click();
+  await until(async () => (await results(page).count()) === 20, 'twenty results');
+  await rest(page);
+  const there = results(page).nth(16);
+  const before = await there.getAttribute('data-result');
+  const judged = page.waitForResponse('**/v1/feedback');
+  await there.getByRole('button', { name: 'Good result' }).click();
+  await judged;
+  const link = there.getByRole('link', { name: 'Stored text' });
+  await link.scrollIntoViewIfNeeded();
+  const top = await scrolled(page);
+  assert.ok(top > 0);
+  await link.click();
+  await page.waitForURL(/#\/page\/pg_/);
+  await page.locator('.prose').waitFor();
+  let searches = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/v1/search')) searches++;
+  });
+  await page.goBack();
+  await until(async () => (await results(page).count()) === 20, 'all of the results');
+  await until(async () => Math.abs((await scrolled(page)) - top) < 2, 'where one was');
+  assert.equal(
+    await page.evaluate(() => document.activeElement?.closest('[data-result]')?.getAttribute('data-result')),
+    before,
+  );
+  assert.equal(await there.getByRole('button', { name: 'Good result' }).getAttribute('aria-pressed'), 'true');
+  assert.equal(searches, 0, 'nothing is asked for again');
+  assert.equal(await page.title(), 'heron sighting · readback');
+  assert.deepEqual(faults, []);
+});
+
+test('a page that follows a page is shown from the top', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const [one, two] = ids.slice(-2);
+  await show(`#/page/${one}`);
+  await page.getByRole('heading', { name: 'Long page one' }).waitFor();
+  assert.equal(await page.title(), 'Long page one · readback');
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  const bottom = await scrolled(page);
+  assert.ok(bottom > 0);
+  await show(`#/page/${two}`);
+  await page.getByRole('heading', { name: 'Long page two' }).waitFor();
+  await until(async () => (await scrolled(page)) === 0, 'the top');
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'main');
+  await page.goBack();
+  await until(async () => Math.abs((await scrolled(page)) - bottom) < 2, 'where one left the first');
+  assert.deepEqual(faults, []);
+});
+
+test('a filter and a period are steps that one goes back on', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await searchFor(page, 'engine valve water');
+  const all = await titles(page);
+  await page.locator('.facet-row', { hasText: 'engines.example' }).click();
+  await page.getByRole('button', { name: /Remove filter Site/ }).waitFor();
+  await rest(page);
+  await page.goBack();
+  await until(async () => (await titles(page)).join() === all.join(), 'the wider search');
+  assert.equal(await page.getByRole('button', { name: /Remove filter/ }).count(), 0);
+  assert.equal(await searchBox(page).inputValue(), 'engine valve water');
+  await show('#/time');
+  await page.getByLabel('From', { exact: true }).fill('2026-03-01');
+  await page.waitForURL(/from=2026-03-01/);
+  await page.goBack();
+  await until(async () => (await page.getByLabel('From', { exact: true }).inputValue()) === '', 'every day');
+  assert.deepEqual(faults, []);
+});
+
+test('an address that is added in haste is one visit', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  let letGo: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let asked = 0;
+  await page.route('**/v1/pages', async (route) => {
+    if (route.request().method() === 'POST') asked++;
+    await gate;
+    await route.continue();
+  });
+  await show('#/sources');
+  const field = page.getByPlaceholder('https://', { exact: true });
+  await field.fill('http://127.0.0.1:9/hasty');
+  for (let times = 0; times < 3; times++) await field.press('Enter');
+  letGo();
+  await page.getByText('Taken in').waitFor();
+  assert.equal(asked, 1);
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
+test('the focus goes to what takes the place of what is gone', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  for (const name of ['first', 'second', 'third'])
+    await service.call('POST', '/v1/tokens', { name: `script ${name}`, scopes: ['read'] });
+  await show('#/system');
+  const rows = page.locator('section[aria-labelledby="tokens"] .row');
+  const row = (name: string) => rows.filter({ hasText: `script ${name}` });
+  const revoke = async (name: string) => {
+    await row(name).getByRole('button', { name: 'Revoke' }).press('Enter');
+    const question = page.getByRole('dialog');
+    await question.getByText('shut out at once').waitFor();
+    assert.equal(await focused(page), 'Cancel', 'a question begins at what destroys nothing');
+    await question.getByRole('button', { name: 'Revoke' }).press('Enter');
+    await row(name).waitFor({ state: 'detached' });
+  };
+  const places = await rows.allTextContents();
+  const after = places[places.findIndex((text) => text.includes('script first')) + 1];
+  await revoke('first');
+  assert.ok(
+    await page.evaluate(
+      (text) => document.activeElement?.closest('.row')?.textContent?.startsWith(text.slice(0, 12)),
+      after,
+    ),
+    'the row that came after it',
+  );
+  await page.getByRole('button', { name: 'Back up now' }).press('Enter');
+  await page.getByText(/in a new backup/).waitFor();
+  await until(async () => (await focused(page)) === 'Back up now', 'the button has the focus again');
+  await page.getByRole('button', { name: 'New token' }).press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('placeholder')), 'laptop script');
+  await page.keyboard.press('Escape');
+  await until(async () => (await focused(page)) === 'New token', 'what opened the dialog has the focus again');
+  await show('#/search?q=heron&site=herons.example&from=2026-01-01');
+  await page.getByRole('button', { name: /Remove filter Site/ }).press('Enter');
+  await until(async () => /Remove filter Read/.test(await focused(page)), 'the chip in its place');
+  assert.deepEqual(faults, []);
+});
+
+test('a name that nobody mentions is told in place of results of something else', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { allowed: /404/ });
+  await searchFor(page, 'heron sighting');
+  await page.locator('#filters').getByRole('textbox').fill('Nobody Whatsoever');
+  await page.locator('#filters').getByRole('textbox').press('Enter');
+  await page.locator('.results .bar-error').waitFor();
+  assert.equal(await results(page).count(), 0);
+  await page.getByRole('button', { name: /Remove filter Name/ }).click();
+  await until(async () => (await results(page).count()) === 10, 'the results without it');
+  assert.deepEqual(faults, []);
+});
+
+test('a search that takes long says that it goes on', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'heron sighting');
+  let letGo: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/v1/search', async (route) => {
+    await gate;
+    await route.continue();
+  });
+  await page.locator('.facet-row', { hasText: 'herons.example' }).click();
+  await page.getByRole('status').getByText('Searching…').waitFor();
+  letGo();
+  await page.getByText(/pages? in .*s$/).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
+test('after a page is forgotten one is back at the results, without it', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+    url: 'https://herons.example/forgotten',
+    title: 'Heron to forget',
+    body_extracted: 'Herons are wading birds that hunt fish in shallow water. An okapi stood by, and said nothing.',
+  });
+  await service.settled([body.page_id]);
+  await searchFor(page, 'okapi heron sighting');
+  await results(page).filter({ hasText: 'Heron to forget' }).getByRole('link', { name: 'Stored text' }).click();
+  await page.getByRole('button', { name: 'Forget…' }).click();
+  assert.equal(await focused(page), 'Keep it');
+  await page.getByRole('button', { name: 'Forget this page' }).click();
+  await page.getByText('1 page erased from the store').waitFor();
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.waitForURL(/#\/search\?q=okapi/);
+  await rest(page);
+  await until(async () => (await results(page).count()) > 0, 'results');
+  assert.ok(!(await titles(page)).includes('Heron to forget'));
+  assert.deepEqual(faults, []);
+});
+
+test('on a narrow screen Escape closes the menu', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { viewport: { width: 360, height: 740 } });
+  const menu = page.getByRole('button', { name: 'Menu' });
+  await menu.click();
+  assert.equal(await menu.getAttribute('aria-expanded'), 'true');
+  await page.keyboard.press('Escape');
+  await until(async () => (await menu.getAttribute('aria-expanded')) === 'false', 'it is closed');
+  assert.deepEqual(faults, []);
+});
