@@ -134,8 +134,10 @@ async function captured(page: CapturedPage): Promise<CaptureOutcome> {
   const canonical = canonicalAddress(page.url)?.url;
   if (rule !== null) return { outcome: 'excluded', rule };
   if (canonical === undefined) return { outcome: 'excluded', rule: { rule: 'scheme' } };
-  const { html, metadata, visitedAt } = page;
+  const { html, metadata } = page;
   const url = pageAddress(page.url);
+  // Whoever took over a page's process may say anything.
+  const visitedAt = page.visitedAt >= 0 && page.visitedAt <= context.now ? Math.floor(page.visitedAt) : context.now;
   const title = page.title.slice(0, longestTitle).toWellFormed();
   const outcome = await enqueue(
     await database(),

@@ -98,7 +98,10 @@ function serverOf({ provider, model_name }: WantedModel): Lack[] {
   return [{ detail: `it has to run with ${model_name}`, next: `${run} --model-id ${model_name}` }];
 }
 
-function addressOf({ provider, does }: WantedModel, { embedder, reranker, providers }: ShownProviders): Address {
+function addressOf(
+  { provider, does }: Pick<WantedModel, 'provider' | 'does'>,
+  { embedder, reranker, providers }: ShownProviders,
+): Address {
   const part = does === 'reranking' ? reranker : embedder;
   const own = part.provider === provider ? part : null;
   const shared = Object.hasOwn(providers, provider) ? providers[provider] : null;
@@ -106,6 +109,13 @@ function addressOf({ provider, does }: WantedModel, { embedder, reranker, provid
     base_url: own?.base_url ?? shared?.base_url ?? usualAddressOf(provider),
     api_key: own?.api_key ?? shared?.api_key ?? null,
   };
+}
+
+/** Who takes money for what is sent there, or may: whoever has a key. Null for who does not. */
+export function payeeOf(wanted: Pick<WantedModel, 'provider' | 'does'>, settings: ShownProviders): string | null {
+  const { provider } = wanted;
+  if (provider === localProvider || provider === transformersProvider) return null;
+  return isPaid(provider) || addressOf(wanted, settings).api_key !== null ? provider : null;
 }
 
 function inProcess(wanted: WantedModel, { cache_dir }: ShownProviders, isHere: boolean): ModelSource {

@@ -5,6 +5,9 @@ import { jobStatus } from './job.ts';
 import { sentModelId } from './model.ts';
 import { queryInteger } from './query-values.ts';
 
+/** Queries of the library's own by which is learned how much a model's vectors count beside the words: some seconds with the embedded model, a few thousand tokens of a provider. */
+export const learningQueries = 300;
+
 export const evalScoreRequest = z.strictObject({
   k: z.int().min(1).max(1000).default(10),
   since: datetime.nullable().optional(),

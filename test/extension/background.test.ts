@@ -243,6 +243,15 @@ test('an import stands still while capturing is paused, though all of it waits, 
   assert.deepEqual(taken.slice(-30).sort(), marks.map((_, n) => `https://example.org/mark/${n}`).sort());
 });
 
+test('a time that is none is now, and holds up nothing', async () => {
+  const page = { title: '', html: '<p>Herons', metadata: {}, byHand: false };
+  for (const [number, visitedAt] of [9e15, Number.NaN, -1].entries())
+    await ask('captured', { ...page, url: `https://example.org/time/${number}`, visitedAt });
+  (await nextRequest())();
+  await isSent();
+  for (const number of [0, 1, 2]) assert.ok(taken.includes(`https://example.org/time/${number}`), String(number));
+});
+
 test('what was forgotten is blocked here before the service says so, and waits no more', async () => {
   first.blocked = null;
   await ask('changeSettings', { activeSeconds: 1 });

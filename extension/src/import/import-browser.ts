@@ -9,6 +9,7 @@ import {
   type ImportSource,
   type ImportState,
   rankOf,
+  readMeta,
   type Transaction,
   transact,
 } from '../queue/database.ts';
@@ -169,10 +170,12 @@ export async function continueImport(
     }
     await transact(database, async (transaction) => {
       const metas = transaction.objectStore('meta');
-      const present = (await metas.get('import')) as ImportState;
-      if (present.startedAt !== state.startedAt) return; // begun anew meanwhile
+      const present = await readMeta(metas, 'import');
+      if (present?.startedAt !== state.startedAt) return; // begun anew meanwhile, or another library is connected
+      // Something may have been forgotten since the rules were read.
+      const blacklist = (await readMeta(metas, 'blacklist'))?.rules ?? [];
       const counts = { queued: 0, excluded: 0, known: 0 };
-      for (const entry of step?.entries ?? []) counts[await queueEntry(transaction, entry, rules)]++;
+      for (const entry of step?.entries ?? []) counts[await queueEntry(transaction, entry, { ...rules, blacklist })]++;
       const next = step?.next ?? { historyBefore: null, bookmarksFrom: null };
       const changed: ImportState = {
         ...present,

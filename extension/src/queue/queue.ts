@@ -230,22 +230,33 @@ export function clearFailures(database: Database): Promise<void> {
 }
 
 /**
- * Another connection, or none. What is remembered of another library goes: what it was sent, what was read and imported. What waits stays,
- * failures count no more, and what is blocked stays so until the new one tells what it blocks. A pasted token does not tell its library: each
- * counts as a library of its own.
+ * Another connection, or none. What is remembered of the library goes, unless it is the same one: what it was sent, what it refused, what was read and imported, and an
+ * import that goes on. What waits stays, with its visits; failures count no more, and what is blocked stays so until the new one tells what it
+ * blocks. A pasted token does not tell its library: each counts as a library of its own.
  */
 export async function changeConnection(database: Database, made: Connection | null): Promise<void> {
   const library = made && `${made.address} ${made.library ?? (await digestOf(made.token))}`;
   return transact(database, async (transaction) => {
     const metas = transaction.objectStore('meta');
     await metas.put(made, 'connection');
-    if (library === null) return;
     const before = await readMeta(metas, 'library');
-    if (before !== undefined && before !== library)
-      for (const store of ['log', 'visits', 'imported'] as const) await transaction.objectStore(store).clear();
+    if (before !== undefined && before !== library) await forgetLibrary(transaction);
+    if (library === null) return void (await metas.delete('library'));
     await metas.put(library, 'library');
     await metas.put(noSendState, 'send');
   });
+}
+
+async function forgetLibrary(transaction: Transaction): Promise<void> {
+  for (const store of ['log', 'visits', 'imported'] as const) await transaction.objectStore(store).clear();
+  await transaction.objectStore('meta').delete('import');
+  const items = transaction.objectStore('items');
+  for (const item of await items.getAll()) {
+    const { canonical, visitedAt, rank } = item;
+    if (item.state === 'refused') await items.put({ ...item, state: 'waiting', reason: null });
+    if (rank === rankOf.read)
+      await transaction.objectStore('visits').put({ canonical, visitedAt, lastReadAt: visitedAt });
+  }
 }
 
 /** Tells tokens apart, and is kept when one is not. */

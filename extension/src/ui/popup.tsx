@@ -45,9 +45,11 @@ async function currentTab(): Promise<Tab | null> {
   return { id: tab.id, url, title, about, secretField, outcome };
 }
 
-/** Whether the last sending failed for what an answer of the service disproves. */
-const isDisproved = ({ problem }: SendState, now: Outcome<unknown> | undefined): boolean =>
-  now?.problem === null && (problem?.kind === 'unreachable' || problem?.kind === 'unauthorized');
+const openedAt = Date.now();
+
+/** Whether the last sending failed for what an answer of the service since then disproves. */
+const isDisproved = ({ problem, notedAt }: SendState, now: Outcome<unknown> | undefined): boolean =>
+  now?.problem === null && notedAt < openedAt && (problem?.kind === 'unreachable' || problem?.kind === 'unauthorized');
 
 /** What was in the way of the last sending, or is now. */
 function connectionOf(
@@ -296,13 +298,10 @@ function Popup() {
     const queue = state ?? (await ask('queueOverview', null));
     return { connection, tab, settings, state, queue, client: connection && new ServiceClient(connection) };
   }, [changes]);
-  const triesAgain = useRef(true);
   const reached = useLoaded(async () => {
     const answer = await loaded?.client?.whoami();
-    if (loaded && triesAgain.current && isDisproved(loaded.queue.send, answer)) {
-      triesAgain.current = false;
-      void ask('sendNow', null).then(changed);
-    }
+    // Fails it again, that is noted now, and not tried here once more.
+    if (loaded && isDisproved(loaded.queue.send, answer)) void ask('sendNow', null).then(changed);
     return answer;
   }, [loaded]);
   if (loaded === undefined) return null;

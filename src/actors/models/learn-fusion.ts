@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { setModelFusion } from '../../commands/set-model-floor.ts';
 import { type KnownItem, learnWeight } from '../../compute/ranking/fuse-scores.ts';
 import { seededRandom } from '../../compute/seeded-random.ts';
+import { learningQueries } from '../../domain/evaluation.ts';
 import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { defaultRrfK } from '../../domain/search.ts';
 import type { Embedders } from '../../providers/embedders.ts';
@@ -33,8 +34,6 @@ interface PageQuery {
   query: string;
 }
 
-/** Queries that are asked: some seconds with the embedded model, a few thousand tokens of a provider. */
-const asked = 300;
 /** Pages that are looked at for a query, at most. */
 const triesEach = 4;
 /** Of them in one call to an outside model: ten calls in all, also where a provider counts calls by the minute. */
@@ -61,7 +60,7 @@ function* pageQueries(reader: StoreReader, seed: number): Generator<PageQuery[]>
   const random = seededRandom(seed);
   const end = reader.counters.peek('page');
   let some: PageQuery[] = [];
-  for (let tried = 0, made = 0; made < asked && tried < triesEach * asked; tried++) {
+  for (let tried = 0, made = 0; made < learningQueries && tried < triesEach * learningQueries; tried++) {
     const no = 1 + Math.floor(random() * (end - 1));
     const query = queryOfPage(reader, no, random);
     if (query === null) continue;

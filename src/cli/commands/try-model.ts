@@ -7,14 +7,15 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { commonVerdict, fewestQueries, type Verdict, verdictOf } from '../../compute/measures/verdict.ts';
-import type {
-  EvalReplayAccepted,
-  EvalReplayItem,
-  EvalReplayList,
-  EvalReplayRequest,
-  ReplayReport,
-  ReplaySource,
-  ScoreReport,
+import {
+  type EvalReplayAccepted,
+  type EvalReplayItem,
+  type EvalReplayList,
+  type EvalReplayRequest,
+  learningQueries,
+  type ReplayReport,
+  type ReplaySource,
+  type ScoreReport,
 } from '../../domain/evaluation.ts';
 import { type KnownModel, knownModels } from '../../domain/known-models.ts';
 import type {
@@ -26,7 +27,7 @@ import type {
 import { isPaid, unnamedProvider } from '../../domain/usual-address.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
-import { findSource, type Lack, type ModelSource, type ShownProviders } from '../model-sources.ts';
+import { findSource, type Lack, type ModelSource, payeeOf, type ShownProviders } from '../model-sources.ts';
 import { counted } from '../page-lines.ts';
 import { type ServiceClient, UnreachableError } from '../service-client.ts';
 import { bar, bytesText, plain } from '../terminal.ts';
@@ -128,9 +129,10 @@ class Trial {
         since,
         reranker: reportedReranker(settings),
       };
-      await this.#agreedToPay([active.provider, found.provider, rerankerOf(settings)]);
+      const payee = embeddingPayee(found, settings);
+      await this.#agreedToPay([embeddingPayee(active, settings), payee, rerankingPayee(settings)], payee !== null);
       const evaluations = await this.#evaluate(arms);
-      return await this.#conclude(active, found, evaluations);
+      return await this.#conclude(active, found, { evaluations, payee });
     } catch (error) {
       if (!(error instanceof Declined)) throw error;
       if (this.#context.json) this.#context.terminal.json({ declined: error.message, switched: false });
@@ -266,14 +268,19 @@ class Trial {
     const isSame = (replay: EvalReplayItem) =>
       Object.entries(asked).every(([field, value]) => replay[field as keyof typeof asked] === value);
     const isOld = ({ updated_at, report }: EvalReplayItem) =>
-      Date.parse(updated_at) < this.#context.now() - dayMs || report?.b.reranker_model !== reranker;
+      Date.parse(updated_at) < this.#context.now() - dayMs ||
+      // With more pages there may be enough queries.
+      (report !== null && (report.b.reranker_model !== reranker || verdictOf(report) === 'too_few'));
     const isOver = (replay: EvalReplayItem) =>
       // One that is under way since before the vectors were made has queries of both.
-      (since !== null && replay.created_at < since) || (replay.status === 'done' && (again || isOld(replay)));
+      (since !== null && replay.created_at < since) ||
+      ((replay.status === 'done' || replay.status === 'dead') && (again || isOld(replay)));
     const found = (await this.#replays()).find(isSame);
     if (found === undefined || isOver(found)) {
       return (await this.#call<EvalReplayAccepted>('POST', '/v1/admin/eval/replay', asked)).job_id;
     }
+    if (found.status === 'done')
+      this.#step('measured', `${found.updated_at.slice(0, 16).replace('T', ' ')} UTC: --again measures anew`);
     if (found.status === 'dead') await this.#call('POST', `/v1/jobs/${found.job_id}/retry`);
     return found.job_id;
   }
@@ -307,7 +314,11 @@ class Trial {
     }
   }
 
-  async #conclude(active: ModelInfo, found: ModelInfo, evaluations: readonly Evaluation[]): Promise<ExitCode> {
+  async #conclude(
+    active: ModelInfo,
+    found: ModelInfo,
+    { evaluations, payee }: { evaluations: readonly Evaluation[]; payee: string | null },
+  ): Promise<ExitCode> {
     const verdict = commonVerdict(evaluations.map((each) => each.verdict));
     this.#show(evaluations, { a: active.id, b: found.id });
     const [id, other] = [plain(found.id, 200), plain(active.id, 200)];
@@ -329,6 +340,8 @@ class Trial {
       const why = this.#args.yes && verdict !== 'worse' ? ': --yes switches only where it is shown to be better' : '';
       this.#tell(`searches go by ${other}, as before${why}`);
       this.#tell(`all the same: readback model use ${id}; or away with it: readback model remove ${id}`);
+      const where = payee === null ? '' : `, from ${plain(payee, 100)}, ${isPaid(payee) ? 'for' : 'perhaps for'} money`;
+      this.#tell(`until it is removed new pages get its vectors, too${where}`);
     }
     return exitCodes.done;
   }
@@ -360,7 +373,7 @@ class Trial {
       since: null,
       reranker: reportedReranker(settings),
     };
-    await this.#agreedToPay([active.provider, provider]);
+    await this.#agreedToPay([embeddingPayee(active, settings), rerankingPayee(settings)], false);
     const evaluations = await this.#evaluate(arms);
     const verdict = commonVerdict(evaluations.map((each) => each.verdict));
     this.#show(evaluations, { a: 'local reranker', b: name });
@@ -399,13 +412,15 @@ class Trial {
     if (!json) terminal.say('');
   }
 
-  /** Where queries, and passages to be reranked, go to somebody who takes money for it. */
-  async #agreedToPay(providers: readonly (string | null)[]): Promise<void> {
-    const paid = [...new Set(providers)].filter((provider) => provider !== null && isPaid(provider));
+  /** Where queries, and passages to be reranked, go to somebody who takes money for it, or may. */
+  async #agreedToPay(payees: readonly (string | null)[], learns: boolean): Promise<void> {
+    const paid = [...new Set(payees)].filter((payee) => payee !== null);
     if (paid.length === 0) return;
+    const learned = learns ? `, ${learningQueries} to learn how far its vectors are trusted,` : ',';
+    const costs = paid.every(isPaid) ? 'cost' : 'may cost';
     this.#step(
       'cost',
-      `up to ${this.#args.queries} queries of each kind, and passages to be reranked, go to ${paid.join(' and ')} and cost money there`,
+      `up to ${this.#args.queries} queries of each kind${learned} and passages to be reranked, go to ${paid.map((payee) => plain(payee, 100)).join(' and ')} and ${costs} money there`,
     );
     await this.#agreed('Send them?', 'nothing was compared');
   }
@@ -467,6 +482,13 @@ function reportedReranker({ reranker: { kind, provider, model } }: ShownProvider
   return [provider ?? unnamedProvider, model].filter((part) => part !== null).join('/');
 }
 
-/** Who reranks searches for money or not; null where that is the service itself. */
-const rerankerOf = ({ reranker }: ShownProviders): string | null =>
-  reranker.kind === 'api' ? reranker.provider : null;
+const embeddingPayee = ({ provider }: ModelInfo, settings: ShownProviders): string | null =>
+  payeeOf({ provider, does: 'embedding' }, settings);
+
+/** Who takes money for reranking, or may; null where that is the service itself. */
+function rerankingPayee(settings: ShownProviders): string | null {
+  const { kind, provider, base_url, api_key } = settings.reranker;
+  if (kind !== 'api') return null;
+  if (provider !== null) return payeeOf({ provider, does: 'reranking' }, settings);
+  return api_key === null ? null : (base_url ?? unnamedProvider);
+}

@@ -8,7 +8,7 @@ import {
   startImport,
 } from '../../../extension/src/import/import-browser.ts';
 import { type Database, getMeta, openDatabase } from '../../../extension/src/queue/database.ts';
-import { enqueue } from '../../../extension/src/queue/queue.ts';
+import { addRule, changeConnection, deleteItems, enqueue } from '../../../extension/src/queue/queue.ts';
 import { settings } from '../../../extension/src/settings.ts';
 
 const now = Date.parse('2026-03-01T10:00:00Z');
@@ -139,4 +139,55 @@ test('where the browser gives its history no more, it is paused, and goes on whe
   await pauseImport(database, false);
   assert.equal(await continueImport(database, sources, rules), true);
   assert.equal((await getMeta(database, 'import'))?.queued, 300);
+});
+
+test('an import ends with the library that it was for; a library that is connected anew gets all', async () => {
+  const database = await openOne();
+  const by = (library: string) => ({ address: 'http://localhost:8000', token: 't', name: 'n', library });
+  await changeConnection(database, by('home'));
+  const sources = historyOf(1500);
+  await startImport(database, ['history'], now);
+  await continueImport(database, sources, rules);
+  await database.clear('items');
+  await changeConnection(database, by('work'));
+  assert.equal(await getMeta(database, 'import'), undefined);
+  assert.equal(await continueImport(database, sources, rules), false);
+  assert.deepEqual(await queued(database), []);
+  const some = historyOf(5);
+  for (const _ of ['first', 'begun anew']) {
+    await startImport(database, ['history'], now);
+    await continueImport(database, some, rules);
+    assert.equal((await queued(database)).length, 5);
+    await database.clear('items');
+    await changeConnection(database, null);
+    await changeConnection(database, by('work'));
+  }
+});
+
+test('what is forgotten, and who is left, while the history is read is not queued', async () => {
+  const database = await openOne();
+  await changeConnection(database, { address: 'http://localhost:8000', token: 't', name: 'n', library: 'home' });
+  const sources = historyOf(5);
+  const meanwhile = (work: () => Promise<unknown>): BrowserSources => ({
+    ...sources,
+    history: async (before, limit) => {
+      await work();
+      return sources.history(before, limit);
+    },
+  });
+  const live = async () => ({ ...(await rules()), blacklist: (await getMeta(database, 'blacklist'))?.rules ?? [] });
+  await startImport(database, ['history'], now);
+  const forgetting = async () => {
+    await addRule(database, { kind: 'domain', pattern: 'example.org' });
+    await deleteItems(database, () => true);
+  };
+  await continueImport(database, meanwhile(forgetting), live);
+  assert.deepEqual(await queued(database), []);
+  await startImport(database, ['history'], now + 1);
+  await continueImport(
+    database,
+    meanwhile(() => changeConnection(database, null)),
+    rules,
+  );
+  assert.deepEqual(await queued(database), []);
 });

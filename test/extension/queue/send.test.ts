@@ -13,6 +13,7 @@ import {
   type ReadPage,
   retryItem,
   sessionMs,
+  settle,
 } from '../../../extension/src/queue/queue.ts';
 import { type SendDependencies, sendQueue } from '../../../extension/src/queue/send.ts';
 import type { IngestItem, Outcome } from '../../../extension/src/service/client.ts';
@@ -574,16 +575,32 @@ test('of one service, each pasted token counts as a library of its own; what is 
   const by = (token: string) => ({ address: 'http://localhost:8000', token, name: token, library: null });
   await changeConnection(database, by('work'));
   await enqueue(database, pageNo(0), room);
+  assert.equal(await sendQueue(sendTo(database, new FakeService())), null);
   await addRule(database, { kind: 'domain', pattern: 'bank.example' });
   await changeConnection(database, by('work'));
   assert.equal(await database.count('visits'), 1);
   await changeConnection(database, by('home'));
   assert.equal(await database.count('visits'), 0);
   assert.equal((await getMeta(database, 'blacklist'))?.rules.length, 1);
+  await changeConnection(database, by('work'));
   await changeConnection(database, null);
   assert.doesNotMatch(
     JSON.stringify(await database.getAll('meta')),
     /home|work/,
     'no token stays when it is disconnected',
   );
+});
+
+test('a page that waits for another library than it was read for is one visit there, and one that was refused waits again', async () => {
+  const database = await openOne();
+  const by = (library: string) => ({ address: 'http://localhost:8000', token: 't', name: 'n', library });
+  await changeConnection(database, by('home'));
+  await enqueue(database, pageNo(0), room);
+  await enqueue(database, pageNo(1), room);
+  const [, refused] = await database.getAll('items');
+  await settle(database, [{ id: refused.id, fate: { to: 'refused', reason: 'that of home' } }], start);
+  await changeConnection(database, by('work'));
+  const again = { ...pageNo(0), visitedAt: start + 60_000 };
+  assert.equal(await enqueue(database, again, { ...room, now: start + 60_000 }), 'same_visit');
+  assert.deepEqual(await statesOf(database), { waiting: 2 });
 });
