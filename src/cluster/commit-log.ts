@@ -8,6 +8,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FatalError, LeaseEndedError } from '../domain/errors.ts';
+import type { Commit } from '../store/index-mark.ts';
 import type { CommitLog, Position, RowBlock } from '../store/stored-rows.ts';
 import { intArray, textArray } from './array-parameter.ts';
 import { type Database, mayPass } from './database.ts';
@@ -53,6 +54,11 @@ export class DatabaseLog implements CommitLog {
     this.position = options.position;
     this.#seq = options.position.seq;
     void options.lease.lost.then((error) => this.#fail(error));
+  }
+
+  /** The last commit that PostgreSQL is known to have. */
+  get acknowledged(): Commit {
+    return { ...this.position, seq: this.#seq };
   }
 
   async ready(): Promise<void> {

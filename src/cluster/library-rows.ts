@@ -2,6 +2,7 @@
  * The row of each library in PostgreSQL: who serves it until when, and where its commits stand. Times are the server's, never a host's.
  * The epoch is the fence: whoever takes a library over raises it, and a commit of an older epoch changes nothing.
  */
+import type { Commit } from '../store/index-mark.ts';
 import type { Position } from '../store/stored-rows.ts';
 import type { Database } from './database.ts';
 
@@ -165,15 +166,14 @@ export class LibraryRows {
     });
   }
 
-  /** Whether a file that stands at `position` has nothing that is not in the library's history. Of the epochs before the claim's. */
-  async hasHistoryOf({ library, epoch, run, seq }: Position): Promise<'all' | 'none' | 'not its end'> {
+  /** Whether a commit, and so every one before it, is in the library's history. Of the epochs before the claim's. */
+  async hasCommit({ library, epoch, run, seq }: Commit): Promise<boolean> {
     const [row] = await this.#database.query<{ run: string; next_seq: number | null }>({
       text: `select own.run, next.seq as next_seq from readback.takeover own
              left join readback.takeover next on next.library_id = own.library_id and next.epoch = own.epoch + 1
              where own.library_id = $1 and own.epoch = $2`,
       values: [library, epoch],
     });
-    if (row === undefined || row.run !== run || row.next_seq === null) return 'none';
-    return seq <= row.next_seq ? 'all' : 'not its end';
+    return row !== undefined && row.run === run && row.next_seq !== null && seq <= row.next_seq;
   }
 }

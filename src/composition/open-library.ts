@@ -12,6 +12,7 @@ import { lanes } from '../domain/lane.ts';
 import { clearInterruptedRestore } from '../store/backup.ts';
 import { openDataFolder } from '../store/data-folder.ts';
 import { replaceAbandoned } from '../store/environment.ts';
+import { IndexMark } from '../store/index-mark.ts';
 import { LibraryCopy } from '../store/library-copy.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { requireRoomToOpen } from '../store/room-to-open.ts';
@@ -73,7 +74,7 @@ export async function openLibrary(
     if (again && held === null && !existsSync(join(path, 'store'))) throw new Error(`${path} has no store any more`);
     const folder = openDataFolder(path, randomUUID());
     // A copy that was not closed in order may be damaged, which would end the process that opens it: its rows are read anew.
-    const discardCopy = () => LibraryCopy.discard(path, { index: false });
+    const discardCopy = () => LibraryCopy.discard(path);
     if (held !== null && !folder.wasUsed) discardCopy();
     let isSound = true;
     opened.push(() => {
@@ -113,6 +114,7 @@ export async function openLibrary(
     await ensureActiveModel(store, settings, { now, log });
     const threads = host.threads.of(randomUUID());
     const recoveryWaitMs = held === null ? undefined : indexWaitMs;
+    const indexMark = held === null ? null : new IndexMark(path, () => held.commits.acknowledged);
     const { storage } = settings;
     const max_bytes = held?.claim.max_bytes ?? storage.max_bytes;
     const parts = {
@@ -125,6 +127,7 @@ export async function openLibrary(
       store,
       feed: new CommitFeed(),
       isShared: held !== null,
+      indexMark,
       recoveryWaitMs,
     };
     const services = await timed('services', () => startServices(servicesOf(parts), { ending, log }));
