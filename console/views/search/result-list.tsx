@@ -1,6 +1,9 @@
 /** The results: pages, each with its passages, the best first. Arrows go from one to the next. */
 import { useState } from 'preact/hooks';
+import type { PageListResponse } from '../../../src/domain/page.ts';
 import type { Correction, PageResult } from '../../../src/domain/search.ts';
+import { get } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
 import { linkTo } from '../../app/router.ts';
 import { ago, fullDateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -285,6 +288,16 @@ function NothingFound({
   clearFilters,
   searchFor,
 }: Pick<Props, 'found' | 'isFiltered' | 'clearFilters' | 'searchFor'>) {
+  const { data } = useLoad((signal) => get<PageListResponse>('/v1/pages', { limit: 1 }, signal), []);
+  if (data?.pages.length === 0) {
+    return (
+      <Empty icon="search" title="Your library is empty">
+        <p>
+          <a href={linkTo('search')}>Ways to fill it</a>
+        </p>
+      </Empty>
+    );
+  }
   return (
     <Empty icon="search" title="You have read nothing about this">
       <Corrections corrected={found.corrected} query={found.query} searchFor={searchFor} />
