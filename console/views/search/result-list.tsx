@@ -58,7 +58,7 @@ export function ResultList({ found, busy, isFiltered, toBox, more, clearFilters,
           <Result
             key={result.page_id}
             result={result}
-            queryId={found.isPassing || query === '' ? null : found.query_id}
+            queryId={found.isPassing ? null : found.query_id}
             query={query}
             narrow={narrow}
           />
@@ -193,7 +193,7 @@ function Result({
             <Icon name="why" />
             Why
           </button>
-          <Judge key={queryId} queryId={queryId} pageId={page_id} />
+          {query !== '' && <Judge key={queryId} queryId={queryId} pageId={page_id} />}
         </div>
         {opened === 'why' && <Why result={result} />}
         {opened === 'similar' && <SimilarPages pageId={page_id} />}
