@@ -11,7 +11,7 @@ import type { PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, call, get, wordsFor } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
-import { go, linkTo, route, useTitle } from '../../app/router.ts';
+import { go, linkTo, route, settle, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -27,9 +27,12 @@ const namesAtOnce = 120;
 const typingPauseMs = 100;
 
 function NameList() {
-  const [wanted, setWanted] = useState('');
-  const [asked, setAsked] = useState('');
-  const [type, setType] = useState<string | null>(null);
+  const { params } = route.value;
+  const wanted = params.get('q') ?? '';
+  const type = params.get('type');
+  const setWanted = (q: string) => go(linkTo('names', '', { q, type }), { replace: true, passing: true });
+  const setType = (chosen: string | null) => go(linkTo('names', '', { q: wanted, type: chosen }));
+  const [asked, setAsked] = useState(wanted.trim());
   const [more, setMore] = useState<{ of: string; entities: EntitySummary[]; cursor: string | null } | null>(null);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(wanted.trim()), typingPauseMs);
@@ -72,6 +75,7 @@ function NameList() {
               maxLength={200}
               value={wanted}
               onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+              onBlur={settle}
             />
           </form>
         </search>
