@@ -1,7 +1,8 @@
-/** Short notices at the edge: what was done, what went wrong. They go by themselves, errors stay until closed. */
-import { signal } from '@preact/signals';
+/** Short notices at the edge: what was done, what went wrong. They go by themselves, errors when closed, or with the view that they are about. */
+import { effect, signal } from '@preact/signals';
 import { isAbort, wordsFor } from '../api/client.ts';
 import { Icon } from '../ui/icon.tsx';
+import { currentView } from './router.ts';
 
 interface Notice {
   id: number;
@@ -13,6 +14,13 @@ const notices = signal<readonly Notice[]>([]);
 const shownMs = 5000;
 const mostAtOnce = 4;
 let next = 1;
+
+let viewBefore = currentView.peek();
+effect(() => {
+  if (currentView.value === viewBefore) return;
+  viewBefore = currentView.value;
+  notices.value = notices.peek().filter(({ kind }) => kind === 'done');
+});
 
 export function notify(text: string, kind: Notice['kind'] = 'done'): void {
   const notice = { id: next++, text, kind };

@@ -104,3 +104,6 @@ export function SiteMark({ domain }: { domain: string }) {
     </bdi>
   );
 }
+
+/** A text of others within a sentence: what turns the direction of writing in it turns nothing around it. */
+export const isolated = (text: string): string => `\u2068${text}\u2069`;

@@ -42,7 +42,12 @@ export type PageEntitiesResponse = z.infer<typeof pageEntitiesResponse>;
 export const undoMergeResponse = z.strictObject({ restored_entity_id: z.string() });
 export type UndoMergeResponse = z.infer<typeof undoMergeResponse>;
 
-const entityMergeResponse = z.strictObject({
+export const mergeEntityRequest = z.strictObject({
+  with: z.string().min(1).max(1024).describe('id, canonical form or alias of the other name'),
+});
+export type MergeEntityRequest = z.infer<typeof mergeEntityRequest>;
+
+export const entityMergeResponse = z.strictObject({
   merge_id: z.string(),
   kept_entity_id: z.string(),
   kept_form: z.string(),
@@ -52,6 +57,7 @@ const entityMergeResponse = z.strictObject({
   merged_at: datetime,
   undone_at: datetime.nullable(),
 });
+export type EntityMergeResponse = z.infer<typeof entityMergeResponse>;
 export const entityMergeListResponse = z.strictObject({ merges: z.array(entityMergeResponse) });
 export type EntityMergeListResponse = z.infer<typeof entityMergeListResponse>;
 

@@ -19,6 +19,8 @@ import type {
   EntityListQuery,
   EntityListResponse,
   EntityMergeListResponse,
+  EntityMergeResponse,
+  MergeEntityRequest,
   PageEntitiesResponse,
   UndoMergeResponse,
 } from './entity.ts';
@@ -131,6 +133,7 @@ export interface Messages {
   /** Those of most pages first. */
   'entity.list': { request: EntityListQuery; reply: EntityListResponse };
   'entity.get': { request: { ref: string }; reply: EntityDetailResponse };
+  'entity.merge': { request: MergeEntityRequest & { ref: string }; reply: EntityMergeResponse };
   'entity.undoMerge': { request: { merge_id: string }; reply: UndoMergeResponse };
   'entity.merges': { request: Record<string, never>; reply: EntityMergeListResponse };
   /** Forget a page or a domain for good. Answered when all of it is gone from every answer. */

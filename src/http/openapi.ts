@@ -103,6 +103,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
   SimilarResponse: search.similarResponse,
   Suggestion: search.suggestion,
   TokenListResponse: access.tokenListResponse,
+  MergeEntityRequest: entity.mergeEntityRequest,
+  EntityMergeResponse: entity.entityMergeResponse,
   UndoMergeResponse: entity.undoMergeResponse,
   UpdateWatchRequest: watch.updateWatchRequest,
   WatchListResponse: watch.watchListResponse,

@@ -73,10 +73,12 @@ function rowOf(head: FileHead, format: ImportFormat | null, name: string): Forma
   const told = formatRows.find((row) => head.kinds.includes(row.kind) && row.isTold(head));
   if (told !== undefined) {
     if (format === null || format === told.format) return told;
-    throw new ImportError(`${name} is ${told.format} by its content, not ${format}: leave --format out`);
+    throw new ImportError(`${name} is ${told.format} by its content, not ${format}: leave the format out`);
   }
   if (format === null)
-    throw new ImportError(`the format of ${name} is not recognised: \`readback import --help\` lists those that are`);
+    throw new ImportError(
+      `the format of ${name} is not recognised; known are ${[...new Set(formatRows.map((row) => row.format))].join(', ')}`,
+    );
   const rows = formatRows.filter((row) => row.format === format);
   const row = rows.find(({ kind }) => head.kinds.includes(kind));
   if (row !== undefined) return row;

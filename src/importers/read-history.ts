@@ -101,7 +101,7 @@ export async function visitsLeftOut(path: string, browser: Browser): Promise<Rec
   const cases = leftOut.map(([reason, condition]) => `WHEN ${condition} THEN '${reason}'`).join(' ');
   const query = `SELECT CASE ${cases} END AS reason, count(*) AS count FROM ${from} GROUP BY 1`;
   return withCopy(path, (database) => {
-    const rows = told(path, () => database.all(query));
+    const rows = told(() => database.all(query));
     return Object.fromEntries(
       rows.flatMap(({ reason, count }) => (reason === null ? [] : [[String(reason), Number(count)]])),
     );
@@ -111,13 +111,13 @@ export async function visitsLeftOut(path: string, browser: Browser): Promise<Rec
 export async function* readHistory(path: string, browser: Browser): AsyncGenerator<ImportItem> {
   const layout: HistoryLayout = layouts[browser];
   const copy = await copyOf(path);
-  const database = opened(copy, path);
+  const database = opened(copy);
   try {
     for (const query of queriesOf(layout)) {
-      const statement = told(path, () => database.prepare(query));
+      const statement = told(() => database.prepare(query));
       try {
         const rows = (statement.iterate() as Iterable<Row>)[Symbol.iterator]();
-        for (let row = told(path, () => rows.next()); row.done !== true; row = told(path, () => rows.next())) {
+        for (let row = told(() => rows.next()); row.done !== true; row = told(() => rows.next())) {
           const { url, title, visits, time } = row.value;
           yield itemOf({
             url: String(url ?? ''),
@@ -141,7 +141,7 @@ async function withCopy<Result>(
   use: (database: InstanceType<typeof Database>) => Result,
 ): Promise<Result> {
   const copy = await copyOf(path);
-  const database = opened(copy, path);
+  const database = opened(copy);
   try {
     return use(database);
   } finally {
@@ -187,7 +187,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function opened(copy: string, path: string) {
+function opened(copy: string) {
   const database = new Database(join(copy, 'history'));
   try {
     // Without shared memory a write-ahead log is read by the only user of the file.
@@ -202,16 +202,16 @@ function opened(copy: string, path: string) {
   } catch (cause) {
     database.close();
     rmSync(copy, { recursive: true, force: true });
-    throw new ImportError(`${path} cannot be read as SQLite: ${errorMessage(cause)}`, { cause });
+    throw new ImportError(`the database cannot be read as SQLite: ${errorMessage(cause)}`, { cause });
   }
 }
 
 /** What SQLite says of a file that is damaged, cut off or laid out otherwise, as an ImportError. */
-function told<Result>(path: string, read: () => Result): Result {
+function told<Result>(read: () => Result): Result {
   try {
     return read();
   } catch (cause) {
-    throw new ImportError(`${path} is damaged, or no history that this version knows: ${errorMessage(cause)}`, {
+    throw new ImportError(`the database is damaged, or no history that this version knows: ${errorMessage(cause)}`, {
       cause,
     });
   }

@@ -1,5 +1,5 @@
 /**
- * Chunk vectors, the truth behind the HNSW shards. Database: `vectors` [space, page no] → the page's chunk vectors one after the
+ * Chunk vectors, the truth behind the vector shards. Database: `vectors` [space, page no] → the page's chunk vectors one after the
  * other, little-endian float32. One value a page: written, read and deleted together with its chunks.
  */
 import type { Environment, Table } from './environment.ts';

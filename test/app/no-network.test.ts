@@ -65,10 +65,7 @@ test('an import without a network waits for days, says so, and is fetched when t
   for (let times = 0; times < 12; times++) await pass(6 * hourMs);
   const waiting = await fetchJobs();
   assert.deepEqual([...new Set(waiting.map(({ status, attempts }) => `${status} ${attempts}`))], ['pending 0']);
-  assert.match(
-    waiting[0].last_error ?? '',
-    /^no network: waits, tried again (?:now|at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)/,
-  );
+  assert.match(waiting[0].last_error ?? '', /^no network: waits, tried again (?:now|in \d+ s)$/);
   assert.deepEqual(
     system.breakerStates().map(({ name, state }) => [name, state]),
     [['network', 'open']],

@@ -280,7 +280,7 @@ test('what was refused to the session before ends none that began since', { skip
   await show('#/names');
   await asks.waitFor();
   for (let n = 0; n < 4; n++) await page.keyboard.press('Escape');
-  assert.equal(await asks.isVisible(), true);
+  await asks.waitFor();
   await page.getByLabel('Access token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await asks.waitFor({ state: 'detached' });

@@ -61,6 +61,27 @@ test('the map lights up what a search finds and what is within a lasso', { skip 
   await page.mouse.up();
   const lit = await page.getByRole('button', { name: /lit up/ }).textContent();
   assert.ok(Number(/\d+/.exec(lit ?? '')?.[0]) >= all, String(lit));
+  await page.locator('.map-side').getByRole('link').first().click();
+  await page.waitForURL(/#\/page\//);
+  await page.goBack();
+  await until(
+    async () => (await page.getByRole('button', { name: /lit up/ }).textContent()) === lit,
+    'what was lit is lit again',
+  );
+  assert.deepEqual(faults, []);
+});
+
+test('a search is shown on the map, by an address of its own', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/search?q=sourdough');
+  await page.getByRole('link', { name: 'On the map' }).click();
+  await page.waitForURL(/#\/map\?q=sourdough/);
+  await page.locator('.map-side').getByText('Bread from a starter').waitFor();
+  assert.equal(await page.getByLabel('Light up a search').inputValue(), 'sourdough');
+  await page.getByRole('button', { name: /lit up/ }).click();
+  await page.waitForURL(/#\/map$/);
+  await page.goBack();
+  await page.locator('.map-side').getByText('Bread from a starter').waitFor();
   assert.deepEqual(faults, []);
 });
 

@@ -261,3 +261,53 @@ test('on a narrow screen Escape closes the menu', { skip }, async () => {
   await until(async () => (await menu.getAttribute('aria-expanded')) === 'false', 'it is closed');
   assert.deepEqual(faults, []);
 });
+
+test('two names are taken for one, and that is undone', { skip }, async () => {
+  const [one, other] = ['Zalubake Lake', 'Kodimure Lake'];
+  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+    url: 'https://lakes.example/',
+    title: 'Lakes',
+    body_extracted: `We swam in ${one}, and again in ${one}. We also swam in ${other}.`,
+  });
+  await service.settled([body.page_id]);
+  const idOf = async (name: string) =>
+    (await service.call<{ entity: { id: string } }>('GET', `/v1/entities/${encodeURIComponent(name)}`)).body.entity?.id;
+  await until(async () => (await idOf(other)) !== undefined, 'the page is read for names');
+  const { page, faults, show } = await signedIn(browser, service);
+  await show(`#/names/${await idOf(one)}`);
+  await page.getByRole('button', { name: 'Merge with…' }).click();
+  await page.keyboard.type('kodi');
+  await page.getByRole('dialog').getByRole('button', { name: other }).click();
+  await page.getByText('They are one name').waitFor();
+  await page.getByText(`also ${other}`).waitFor();
+  assert.equal(await idOf(other), await idOf(one));
+  await show('#/names');
+  await page.locator('.row', { hasText: other }).getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('They are two names again').waitFor();
+  assert.notEqual(await idOf(other), await idOf(one));
+  assert.deepEqual(faults, []);
+});
+
+test('what went wrong is told with the name of the file isolated, and goes with its view; files may be dropped anywhere', {
+  skip,
+}, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /422/ });
+  await show('#/sources');
+  await page.getByText('Drop a file here').waitFor();
+  const isKept = await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['no format of any kind'], '\u202Etxt.exe'));
+    const drop = new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data });
+    document.querySelector('h1')?.dispatchEvent(drop);
+    return drop.defaultPrevented;
+  });
+  assert.ok(isKept, 'the browser does not open it');
+  const notice = page.locator('.notice-error');
+  await notice.waitFor();
+  const text = (await notice.locator('bdi').textContent()) ?? '';
+  assert.match(text, /^\u2068\u202Etxt\.exe\u2069: the format of .* is not recognised/);
+  assert.doesNotMatch(text, /\/imports\/|readback import/);
+  await show('#/jobs');
+  await notice.waitFor({ state: 'detached' });
+  assert.deepEqual(faults, []);
+});

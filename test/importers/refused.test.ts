@@ -68,7 +68,7 @@ test('what is known and cannot be imported says why, and what to do instead', as
 
 test('a format that is named is refused where the content is another, or has no page as that', async (t) => {
   const cases: [content: string, format: ImportFormat, message: RegExp][] = [
-    [bookmarks, 'urls', /is bookmarks by its content, not urls: leave --format out/],
+    [bookmarks, 'urls', /is bookmarks by its content, not urls: leave the format out/],
     [pocket, 'instapaper', /is pocket by its content, not instapaper/],
     [pocket, 'urls', /is pocket by its content/],
     ['Dear diary,\nnothing happened\n', 'urls', /has no address of a page as urls/],

@@ -14,6 +14,7 @@ import type {
 import type {
   EntityDetailResponse,
   EntityMergeListResponse,
+  EntityMergeResponse,
   PageEntitiesResponse,
   UndoMergeResponse,
 } from '../../src/domain/entity.ts';
@@ -177,7 +178,7 @@ test('every route wants a token, and those that change something one that may wr
     const { status } = await shared.call('GET', `/v1/${path}`, undefined, { token: readToken });
     assert.ok(status === 200 || status === 404, `${path}: ${status}`);
   }
-  for (const path of ['clusters/recompute', 'entities/merges/em_00000001/undo']) {
+  for (const path of ['clusters/recompute', 'entities/en_00000001/merge', 'entities/merges/em_00000001/undo']) {
     const { status, body } = await shared.call('POST', `/v1/${path}`, undefined, { token: readToken });
     assert.deepEqual([status, body], [403, { detail: 'token lacks required scope: write' }], path);
   }
@@ -547,6 +548,31 @@ test('spellings are merged, references survive, and merges are undone last in, f
     after.map(({ undone_at }) => undone_at !== null && isInstant(undone_at)),
     after.map((_, i) => i < 2),
   );
+});
+
+test('two names are taken for one by hand, and that is undone like any other merge', async () => {
+  const merge = (ref: string, body: object) =>
+    post<EntityMergeResponse & { detail?: string }>(`/v1/entities/${encodeURIComponent(ref)}/merge`, body);
+  const list = await merges();
+  const [one, other] = list.slice(2, 4).map(({ kept_form }) => kept_form);
+  const [undone] = list;
+  const before = await entity(one);
+  const again = await merge(undone.kept_form, { with: undone.merged_form });
+  assert.deepEqual([again.status, typeof again.body.detail], [409, 'string'], 'they stay two');
+  assert.equal((await merge(one, { with: one })).status, 409, 'one already');
+  assert.equal((await merge(one, { with: 'Nobody Whatsoever' })).status, 404);
+  assert.equal((await merge('Nobody Whatsoever', { with: one })).status, 404);
+  assert.equal((await merge(one, {})).status, 422);
+  assert.deepEqual(await merges(), list, 'nothing has changed');
+  const made = await merge(one, { with: other });
+  assert.deepEqual([made.status, made.body], [200, (await merges())[0]]);
+  const both = await entity(one);
+  assert.deepEqual(await entity(other), both);
+  assert.equal(both.entity.mention_count, before.entity.mention_count + 3);
+  assert.equal((await merge(other, { with: one })).status, 409, 'one already');
+  assert.equal((await post(`/v1/entities/merges/${made.body.merge_id}/undo`)).status, 200);
+  const { idf: _, ...counts } = (await entity(one)).entity;
+  assert.deepEqual({ ...counts, idf: before.entity.idf }, before.entity);
 });
 
 test('a language model names the topics where one is set; its key is shown to nobody', async (t) => {

@@ -12,7 +12,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Badge, Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { shortUrl } from '../../ui/text.tsx';
 import { kindOptions, kindWords, statusKinds } from './job-words.ts';
-import { useJobs } from './use-jobs.ts';
+import { mostShown, useJobs } from './use-jobs.ts';
 
 const statuses = ['pending', 'running', 'failed', 'dead', 'done'] as const;
 const summaryEveryMs = 3000;
@@ -89,6 +89,9 @@ export function JobsView() {
             ))}
           </ul>
         ))}
+      {jobs.data?.length === mostShown && (
+        <p class="quiet">These are the newest {mostShown}; states and kinds above show others.</p>
+      )}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { get, session } from '../../api/client.ts';
 import { listenToJobs } from '../../api/events.ts';
 import { type Loaded, useLoad } from '../../api/load.ts';
 
-const mostShown = 200;
+export const mostShown = 200;
 
 export function useJobs(status: string | null, kind: string | null): Loaded<ListedJob[]> {
   const jobs = useLoad(

@@ -8,7 +8,7 @@ import type { SearchResponse } from '../../../src/domain/search.ts';
 import { ApiError, call, get, isAbort } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
-import { linkTo } from '../../app/router.ts';
+import { go, keep, kept, linkTo, route } from '../../app/router.ts';
 import { colorOf, theme } from '../../app/theme.ts';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -48,16 +48,27 @@ const restMs = 160;
 const listed = 60;
 const listedInView = 12;
 
+/** What is kept of the map for who comes back to it. */
+interface Kept {
+  lit: readonly string[] | null;
+  colorBy: ColorBy;
+  camera: Camera;
+}
+const keptName = 'map';
+
 function Plane({ points }: { points: Points }) {
+  const [before] = useState(() => kept<Kept>(keptName));
+  const asked = route.value.params.get('q')?.trim() ?? '';
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawing = useRef<PointDrawing | null>(null);
-  const camera = useRef<Camera>({ x: 0, y: 0, scale: 300 });
+  const camera = useRef<Camera>(before?.camera ?? { x: 0, y: 0, scale: 300 });
   const [isThere, setThere] = useState(true);
-  const [colorBy, setColorBy] = useState<ColorBy>('topic');
+  const [colorBy, setColorBy] = useState<ColorBy>(before?.colorBy ?? 'topic');
   const [facts, setFacts] = useState<ReadonlyMap<string, PageSummary>>(new Map());
-  const [query, setQuery] = useState('');
-  const [lit, setLit] = useState<readonly number[] | null>(null);
+  const [query, setQuery] = useState(asked);
+  const indexesOf = (ids: readonly string[]) => ids.flatMap((id) => points.indexOf.get(id) ?? []);
+  const [lit, setLit] = useState<readonly number[] | null>(before?.lit ? indexesOf(before.lit) : null);
   const [isLasso, setLasso] = useState(false);
   const [line, setLine] = useState<readonly (readonly [number, number])[]>([]);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -93,7 +104,8 @@ function Plane({ points }: { points: Points }) {
     const made = drawPoints(element, points.places);
     drawing.current = made;
     setThere(made !== null);
-    whole();
+    if (before === undefined) whole();
+    else redraw(true);
     const observer = new ResizeObserver(() => redraw(true));
     observer.observe(element);
     return () => {
@@ -123,17 +135,33 @@ function Plane({ points }: { points: Points }) {
     return () => controller.abort();
   }, [colorBy, facts]);
 
-  const search = (event: Event) => {
-    event.preventDefault();
-    if (query.trim() === '') {
-      setLit(null);
+  useEffect(() => {
+    keep(keptName, {
+      lit: lit === null ? null : lit.map((at) => points.ids[at]),
+      colorBy,
+      camera: camera.current,
+    } satisfies Kept);
+  }, [lit, colorBy, rest]);
+  const isAskedBefore = useRef(before !== undefined);
+  useEffect(() => {
+    setQuery(asked);
+    if (isAskedBefore.current) {
+      isAskedBefore.current = false;
       return;
     }
+    if (asked === '') return setLit(null);
+    const controller = new AbortController();
+    const { signal } = controller;
     void attempt(async () => {
-      const body = { query: query.trim(), k: 100, chunks_per_page: 0, suggest: 0 };
-      const { results } = await call<SearchResponse>('POST', '/v1/search', { body });
-      setLit(results.flatMap(({ page_id }) => points.indexOf.get(page_id) ?? []));
+      const body = { query: asked, operators: true, k: 100, chunks_per_page: 0, suggest: 0, log: false };
+      const { results } = await call<SearchResponse>('POST', '/v1/search', { body, signal });
+      setLit(indexesOf(results.map(({ page_id }) => page_id)));
     });
+    return () => controller.abort();
+  }, [points, asked]);
+  const search = (event: Event) => {
+    event.preventDefault();
+    go(linkTo('map', '', { q: query.trim() }));
   };
   /** A place on the screen as one of the map. */
   const placeAt = (event: { clientX: number; clientY: number }): [number, number] => {
@@ -224,6 +252,7 @@ function Plane({ points }: { points: Points }) {
     redraw(true);
   };
   const labels = useMemo(() => points.labels.slice(0, 60), [points]);
+  const ofNone = useMemo(() => points.topics.filter((topic) => topic === null).length, [points]);
   const inView = useMemo(() => {
     const { current: element } = frame;
     return element === null
@@ -268,6 +297,7 @@ function Plane({ points }: { points: Points }) {
             onClick={() => {
               setLit(null);
               setQuery('');
+              if (asked !== '') go(linkTo('map'));
             }}
           >
             <Icon name="x" />
@@ -324,6 +354,15 @@ function Plane({ points }: { points: Points }) {
                       </button>
                     </li>
                   ))}
+                  {ofNone > 0 && colorBy === 'topic' && (
+                    <li>
+                      <span class="facet-row">
+                        <span class="map-dot map-dot-none" />
+                        <span class="facet-text">of no topic</span>
+                        <span class="numbers">{count(ofNone)}</span>
+                      </span>
+                    </li>
+                  )}
                 </ul>
               </section>
             </>
@@ -352,22 +391,28 @@ function useWheel(target: { current: HTMLCanvasElement | null }, zoom: (event: W
   }, [target]);
 }
 
+/** Half of the height of a label, px. */
+const labelHalf = 12;
+
 /** Put each label where its topic is; of those that would lie over another, only the larger topic's is shown. */
 function placeLabels(frame: HTMLElement | null, { x, y, scale }: Camera): void {
   if (frame === null) return;
   const { clientWidth: width, clientHeight: height } = frame;
   const taken: { left: number; right: number; top: number; bottom: number }[] = [];
   for (const label of frame.querySelectorAll<HTMLElement>('.map-label')) {
-    const left = width / 2 + (Number(label.dataset.x) - x) * scale;
-    const top = height / 2 - (Number(label.dataset.y) - y) * scale;
+    const across = width / 2 + (Number(label.dataset.x) - x) * scale;
+    const down = height / 2 - (Number(label.dataset.y) - y) * scale;
     // About as wide as its text: nothing is measured while the map moves.
     const half = (label.textContent?.length ?? 0) * 3.4 + 8;
-    const box = { left: left - half, right: left + half, top: top - 12, bottom: top + 12 };
+    // Near an edge it stands within it.
+    const left = Math.max(half, Math.min(width - half, across));
+    const top = Math.max(labelHalf, Math.min(height - labelHalf, down));
+    const box = { left: left - half, right: left + half, top: top - labelHalf, bottom: top + labelHalf };
     const isFree =
-      box.left > 0 &&
-      box.right < width &&
-      box.top > 0 &&
-      box.bottom < height &&
+      across > 0 &&
+      across < width &&
+      down > 0 &&
+      down < height &&
       !taken.some(
         (other) => box.left < other.right && box.right > other.left && box.top < other.bottom && box.bottom > other.top,
       );

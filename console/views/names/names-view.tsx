@@ -4,18 +4,19 @@ import type {
   EntityDetailResponse,
   EntityListResponse,
   EntityMergeListResponse,
+  EntityMergeResponse,
   EntitySummary,
 } from '../../../src/domain/entity.ts';
 import type { PageResponse } from '../../../src/domain/page.ts';
-import { ApiError, call, get } from '../../api/client.ts';
+import { ApiError, call, get, wordsFor } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
-import { go, linkTo, route, useTitle } from '../../app/router.ts';
+import { go, linkTo, route, settle, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Empty, Fault, ViewHead } from '../../ui/parts.tsx';
-import { nameOf, SiteMark } from '../../ui/text.tsx';
+import { Badge, Dialog, Empty, Fault, FormFault, ViewHead } from '../../ui/parts.tsx';
+import { isolated, nameOf, SiteMark } from '../../ui/text.tsx';
 
 export function NamesView() {
   const { part } = route.value;
@@ -26,9 +27,12 @@ const namesAtOnce = 120;
 const typingPauseMs = 100;
 
 function NameList() {
-  const [wanted, setWanted] = useState('');
-  const [asked, setAsked] = useState('');
-  const [type, setType] = useState<string | null>(null);
+  const { params } = route.value;
+  const wanted = params.get('q') ?? '';
+  const type = params.get('type');
+  const setWanted = (q: string) => go(linkTo('names', '', { q, type }), { replace: true, passing: true });
+  const setType = (chosen: string | null) => go(linkTo('names', '', { q: wanted, type: chosen }));
+  const [asked, setAsked] = useState(wanted.trim());
   const [more, setMore] = useState<{ of: string; entities: EntitySummary[]; cursor: string | null } | null>(null);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(wanted.trim()), typingPauseMs);
@@ -71,6 +75,7 @@ function NameList() {
               maxLength={200}
               value={wanted}
               onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+              onBlur={settle}
             />
           </form>
         </search>
@@ -163,9 +168,64 @@ function Merges() {
   );
 }
 
-const shownPages = 40;
+const offered = 8;
+
+/** Which other name is the same; asked once by choosing it, and undone in the list of names. */
+function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClose: () => void; merged: () => void }) {
+  const [wanted, setWanted] = useState('');
+  const [fault, setFault] = useState<string | null>(null);
+  const q = wanted.trim();
+  const { data } = useLoad(
+    (signal) => get<EntityListResponse>('/v1/entities', { q, type: entity.type, limit: offered + 1 }, signal),
+    [q === '' ? null : q],
+  );
+  const others = q === '' ? [] : (data?.entities ?? []).filter(({ id }) => id !== entity.id).slice(0, offered);
+  const merge = async (other: EntitySummary) => {
+    try {
+      const path = `/v1/entities/${encodeURIComponent(entity.id)}/merge`;
+      const { kept_form } = await call<EntityMergeResponse>('POST', path, { body: { with: other.id } });
+      notify(`They are one name: ${isolated(kept_form)}.`);
+      onClose();
+      merged();
+    } catch (error) {
+      setFault(wordsFor(error));
+    }
+  };
+  return (
+    <Dialog title={`Which is “${isolated(entity.canonical_form)}”, too?`} onClose={onClose}>
+      <div class="stack">
+        <label class="field">
+          <span>Another name, of the same kind</span>
+          <input
+            type="search"
+            class="input"
+            maxLength={200}
+            value={wanted}
+            onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+          />
+        </label>
+        <ul class="tags" aria-label="Names to merge with" aria-live="polite">
+          {others.map((other) => (
+            <li key={other.id}>
+              <button type="button" class="tag" onClick={() => void merge(other)}>
+                <bdi>{other.canonical_form}</bdi> <span class="numbers quiet">{count(other.page_count)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {q !== '' && data !== undefined && others.length === 0 && <p class="quiet">No other name is like this.</p>}
+        <FormFault said={fault} />
+        <p class="quiet">Pages of both are found by either. It can be undone under Names.</p>
+      </div>
+    </Dialog>
+  );
+}
+
+const pagesAtOnce = 40;
 
 function NamePages({ reference }: { reference: string }) {
+  const [shown, setShown] = useState(pagesAtOnce);
+  const [isMerging, setMerging] = useState(false);
   const { data, error, reload } = useLoad(
     (signal) => get<EntityDetailResponse>(`/v1/entities/${encodeURIComponent(reference)}`, {}, signal),
     [reference],
@@ -174,10 +234,10 @@ function NamePages({ reference }: { reference: string }) {
     (signal) =>
       Promise.all(
         (data?.page_ids ?? [])
-          .slice(0, shownPages)
+          .slice(0, shown)
           .map((id) => get<PageResponse>(`/v1/pages/${encodeURIComponent(id)}`, { offset: 0, length: 1 }, signal)),
       ),
-    [data?.entity.id ?? null],
+    [data?.entity.id ?? null, shown],
   );
   useTitle(data?.entity.canonical_form);
   if (error instanceof ApiError && error.status === 404) {
@@ -202,11 +262,17 @@ function NamePages({ reference }: { reference: string }) {
         title={entity.canonical_form}
         lead={`${entity.type} · ${many(entity.mention_count, 'mention')} in ${many(entity.page_count, 'page')}${others.length > 0 ? ` · also ${others.slice(0, 8).join(', ')}` : ''}`}
       >
+        {mayWrite() && (
+          <button type="button" class="button" onClick={() => setMerging(true)}>
+            Merge with…
+          </button>
+        )}
         <a class="button" href={linkTo('search', '', { q: entity.canonical_form, name: entity.id })}>
           <Icon name="search" />
           Search within
         </a>
       </ViewHead>
+      {isMerging && <MergeDialog entity={entity} onClose={() => setMerging(false)} merged={reload} />}
       <Fault error={pages.error} retry={pages.reload} />
       <ul class="page-list">
         {pages.data?.map((page) => (
@@ -222,6 +288,11 @@ function NamePages({ reference }: { reference: string }) {
           </li>
         ))}
       </ul>
+      {pages.data !== undefined && pages.data.length < data.page_ids.length && (
+        <button type="button" class="button" disabled={pages.loading} onClick={() => setShown(shown + pagesAtOnce)}>
+          More of {count(data.page_ids.length)}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,6 +1,9 @@
 /** The results: pages, each with its passages, the best first. Arrows go from one to the next. */
 import { useState } from 'preact/hooks';
+import type { PageListResponse } from '../../../src/domain/page.ts';
 import type { Correction, PageResult } from '../../../src/domain/search.ts';
+import { get } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
 import { linkTo } from '../../app/router.ts';
 import { ago, fullDateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -55,7 +58,7 @@ export function ResultList({ found, busy, isFiltered, toBox, more, clearFilters,
           <Result
             key={result.page_id}
             result={result}
-            queryId={found.isPassing || query === '' ? null : found.query_id}
+            queryId={found.isPassing ? null : found.query_id}
             query={query}
             narrow={narrow}
           />
@@ -190,7 +193,7 @@ function Result({
             <Icon name="why" />
             Why
           </button>
-          <Judge key={queryId} queryId={queryId} pageId={page_id} />
+          {query !== '' && <Judge key={queryId} queryId={queryId} pageId={page_id} />}
         </div>
         {opened === 'why' && <Why result={result} />}
         {opened === 'similar' && <SimilarPages pageId={page_id} />}
@@ -285,6 +288,16 @@ function NothingFound({
   clearFilters,
   searchFor,
 }: Pick<Props, 'found' | 'isFiltered' | 'clearFilters' | 'searchFor'>) {
+  const { data } = useLoad((signal) => get<PageListResponse>('/v1/pages', { limit: 1 }, signal), []);
+  if (data?.pages.length === 0) {
+    return (
+      <Empty icon="search" title="Your library is empty">
+        <p>
+          <a href={linkTo('search')}>Ways to fill it</a>
+        </p>
+      </Empty>
+    );
+  }
   return (
     <Empty icon="search" title="You have read nothing about this">
       <Corrections corrected={found.corrected} query={found.query} searchFor={searchFor} />

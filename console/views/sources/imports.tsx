@@ -1,5 +1,5 @@
 /** Files of other programs, dropped here: sent as they are, read by the service, followed until they are done. */
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ImportResponse as Import, ImportListResponse } from '../../../src/domain/import.ts';
 import { call, get, upload, wordsFor } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
@@ -8,6 +8,7 @@ import { mayWrite } from '../../app/session.tsx';
 import { ago, bytes, count, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Badge, Fault } from '../../ui/parts.tsx';
+import { isolated } from '../../ui/text.tsx';
 
 const lookAgainMs = 1000;
 const statusKinds = { running: 'live', done: 'ok', failed: 'bad', stopped: 'warn' } as const;
@@ -29,31 +30,19 @@ export function Imports() {
       try {
         await upload<Import>('/v1/imports', { name: file.name, format: 'auto' }, file);
       } catch (reason) {
-        notify(`${file.name}: ${wordsFor(reason)}`, 'error');
+        notify(`${isolated(file.name)}: ${wordsFor(reason)}`, 'error');
       } finally {
         setSending((names) => names.filter((name) => name !== file.name));
         reload();
       }
     }
   };
+  useDrop(setOver, send);
   return (
     <section class="block" aria-labelledby="imports">
       <h2 id="imports">Bring in what you have</h2>
       {mayWrite() && (
-        // biome-ignore lint/a11y/noStaticElementInteractions: a place to drop on; the button within does the same by keyboard
-        <div
-          class={isOver ? 'drop drop-over' : 'drop'}
-          onDragOver={(event) => {
-            event.preventDefault();
-            setOver(true);
-          }}
-          onDragLeave={() => setOver(false)}
-          onDrop={(event) => {
-            event.preventDefault();
-            setOver(false);
-            void send([...(event.dataTransfer?.files ?? [])]);
-          }}
-        >
+        <div class={isOver ? 'drop drop-over' : 'drop'}>
           <span class="empty-icon">
             <Icon name="file" />
           </span>
@@ -99,8 +88,39 @@ export function Imports() {
           <ImportRow key={each.id} item={each} changed={reload} />
         ))}
       </ul>
+      {imports.length > 0 && (
+        <p class="quiet">Imports are listed until the service is started anew; what they brought stays.</p>
+      )}
     </section>
   );
+}
+
+/** Files may be dropped anywhere in the window: beside the box the browser would open them and leave the console. */
+function useDrop(setOver: (isOver: boolean) => void, send: (files: Iterable<File>) => Promise<void>): void {
+  const latest = useRef(send);
+  latest.current = send;
+  useEffect(() => {
+    const onDragOver = (event: DragEvent) => {
+      event.preventDefault();
+      setOver(mayWrite());
+    };
+    const onDragLeave = ({ relatedTarget }: DragEvent) => {
+      if (relatedTarget === null) setOver(false);
+    };
+    const onDrop = (event: DragEvent) => {
+      event.preventDefault();
+      setOver(false);
+      if (mayWrite()) void latest.current([...(event.dataTransfer?.files ?? [])]);
+    };
+    addEventListener('dragover', onDragOver);
+    addEventListener('dragleave', onDragLeave);
+    addEventListener('drop', onDrop);
+    return () => {
+      removeEventListener('dragover', onDragOver);
+      removeEventListener('dragleave', onDragLeave);
+      removeEventListener('drop', onDrop);
+    };
+  }, []);
 }
 
 function ImportRow({ item, changed }: { item: Import; changed: () => void }) {

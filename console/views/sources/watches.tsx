@@ -80,7 +80,7 @@ function WatchRow({ watch, changed, edit }: { watch: WatchResponse; changed: () 
   const run = () =>
     attempt(async () => {
       await call('POST', `${pathOf(watch)}/run`);
-      notify('Polled now.');
+      notify('It is being polled.');
       changed();
     });
   return (

@@ -1,17 +1,18 @@
 /**
- * The entities: answers what is known of them, undoes merges, queues the pages that were indexed earlier to be read, and has names
+ * The entities: answers what is known of them, merges them by hand and undoes merges, queues the pages that were indexed earlier to be read, and has names
  * compared when nothing else is to be done.
  */
 import type { Logger } from 'pino';
 import { canonicalForm, mentionsOf, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import { queueMatching } from '../../commands/match-entities.ts';
-import { undoMerge } from '../../commands/merge-entities.ts';
+import { mergeEntities, undoMerge } from '../../commands/merge-entities.ts';
 import { sweepPages } from '../../commands/page-entities.ts';
 import type {
   Entity,
   EntityDetailResponse,
   EntityMerge,
   EntityMergeListResponse,
+  EntityMergeResponse,
   EntitySummary,
 } from '../../domain/entity.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
@@ -72,6 +73,21 @@ export function entitiesService({
     return { entity, aliases: [...spellings], page_ids };
   };
 
+  const merge = async (ref: string, other: string): Promise<EntityMergeResponse> => {
+    const [a, b] = [requireEntity(entities, ref), requireEntity(entities, other)];
+    if (a.no === b.no) throw new DomainError('conflict', 'these are one name already');
+    if (a.type !== b.type)
+      throw new DomainError(
+        'conflict',
+        `one is of type ${a.type}, the other of type ${b.type}: only names of one type are merged`,
+      );
+    const merged = await commit(mergeEntities(a.no, b.no, now()));
+    const shown = merged === null ? null : presentMerge(reader, merged);
+    if (shown === null)
+      throw new DomainError('conflict', 'a merge of these, or of names that they stand for, was undone: they stay two');
+    return shown;
+  };
+
   const undo = async (merge_id: string): Promise<{ restored_entity_id: string }> => {
     const no = numberOf('merge', merge_id);
     const undone = no === null ? ({ outcome: 'unknown' } as const) : await commit(undoMerge(no, now()));
@@ -95,6 +111,7 @@ export function entitiesService({
       return { entities: roots.map(summaryOf), next_cursor };
     },
     'entity.get': ({ ref }) => detailOf(requireEntity(entities, ref)),
+    'entity.merge': ({ ref, with: other }) => merge(ref, other),
     'entity.undoMerge': ({ merge_id }) => undo(merge_id),
     'entity.merges': (): EntityMergeListResponse => ({
       merges: entities.merges(maxMerges).flatMap((merge) => presentMerge(reader, merge) ?? []),
@@ -132,7 +149,10 @@ export function entitiesService({
   };
 }
 
-function presentMerge({ entities }: StoreReader, { no, kept, merged, merged_at, undone_at }: EntityMerge) {
+function presentMerge(
+  { entities }: StoreReader,
+  { no, kept, merged, merged_at, undone_at }: EntityMerge,
+): EntityMergeResponse | null {
   const [into, from] = [entities.get(kept), entities.get(merged)];
   if (into === undefined || from === undefined) return null;
   return {

@@ -151,7 +151,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
       const hold = held();
       const jobs = reader.jobs.list({ status: status ?? status_filter, kind, limit }).map((job) => ({
         ...jobResponseOf(job),
-        ...(hold?.lane === laneOf(job) && job.status === 'pending' && { last_error: whyHeld(hold, now()) }),
+        ...(hold?.lane === laneOf(job) && job.status === 'pending' && { last_error: whyHeld(hold) }),
         ...(subject && { subject: jobSubjectOf(reader, job) }),
       }));
       return { jobs };
@@ -267,8 +267,8 @@ export function jobSubjectOf({ pages, watches }: StoreReader, job: Job): JobSubj
   return watch === undefined ? null : { id: idOf('watch', watch.no), url: watch.url, title: watch.title };
 }
 
-function whyHeld({ places, forMs }: HeldLane, at: number): string {
-  return `no network: waits, tried again ${places > 0 ? 'now' : `at ${isoOf(at + forMs)}`}`;
+function whyHeld({ places, forMs }: HeldLane): string {
+  return `no network: waits, tried again ${places > 0 ? 'now' : `in ${Math.ceil(forMs / 1000)} s`}`;
 }
 
 function retryResultOf(outcome: RetryOutcome): JobRetryBatchResponse['results'][number] {

@@ -48,6 +48,7 @@ export const answeredBy = {
   'page.entities': 'entities',
   'entity.list': 'entities',
   'entity.get': 'entities',
+  'entity.merge': 'entities',
   'entity.undoMerge': 'entities',
   'entity.merges': 'entities',
   'page.forget': 'forgetting',

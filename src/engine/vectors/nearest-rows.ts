@@ -4,7 +4,7 @@
  * anything. So a query with clear answers ends early, and one with many rows of about the same score goes on.
  */
 import type { TopK } from '../../compute/structures/top-k.ts';
-import { BLOCK_ROWS, type VectorRows } from './vector-rows.ts';
+import { CALL_ROWS, type VectorRows } from './vector-rows.ts';
 
 type Top = TopK<Float32Array>;
 
@@ -90,11 +90,11 @@ function offerLayers(rows: VectorRows, near: Uint32Array, layer: number, minScor
 
 /** Gives how many were kept, later ones in the place of earlier ones. */
 function offerScored(rows: VectorRows, chosen: Uint32Array, minScore: number, top: Top): number {
-  const scores = new Float32Array(Math.min(BLOCK_ROWS, chosen.length));
+  const scores = new Float32Array(Math.min(CALL_ROWS, chosen.length));
   let kept = 0;
   let bar = Math.max(minScore, top.bar);
-  for (let from = 0; from < chosen.length; from += BLOCK_ROWS) {
-    const block = chosen.subarray(from, from + BLOCK_ROWS);
+  for (let from = 0; from < chosen.length; from += CALL_ROWS) {
+    const block = chosen.subarray(from, from + CALL_ROWS);
     rows.score(block, scores);
     for (let i = 0; i < block.length; i++) {
       if (scores[i] < bar || !rows.isLive(block[i])) continue;

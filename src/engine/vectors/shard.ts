@@ -17,7 +17,7 @@ import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
 import { GraphChain } from './graph-chain.ts';
 import { offerNearest, offerNearestFrom } from './nearest-rows.ts';
 import { graphLibraryFault } from './shard-graph.ts';
-import { BLOCK_ROWS, VectorRows } from './vector-rows.ts';
+import { CALL_ROWS, VectorRows } from './vector-rows.ts';
 
 export interface ShardOptions {
   dim: number;
@@ -169,8 +169,8 @@ export class Shard {
   /** Of the query that the rows have. */
   #cosines(rows: Uint32Array): Float32Array {
     const cosines = new Float32Array(rows.length);
-    for (let from = 0; from < rows.length; from += BLOCK_ROWS) {
-      this.rows.score(rows.subarray(from, from + BLOCK_ROWS), cosines.subarray(from, from + BLOCK_ROWS));
+    for (let from = 0; from < rows.length; from += CALL_ROWS) {
+      this.rows.score(rows.subarray(from, from + CALL_ROWS), cosines.subarray(from, from + CALL_ROWS));
     }
     return cosines;
   }

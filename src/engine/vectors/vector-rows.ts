@@ -16,7 +16,7 @@ import { BinaryCodes } from './binary-codes.ts';
 import { LANES, openDots, QUERY_PEAK } from './dot-kernel.ts';
 
 /** Rows that one call of the kernel takes. */
-export const BLOCK_ROWS = 4096;
+export const CALL_ROWS = 4096;
 /** Dimensions of the longest vector: what a model may have by contract. */
 export const MAX_DIM = 8192;
 /** Labels are below this: the largest uint32 marks a deleted row. */
@@ -27,7 +27,7 @@ const CODED_DIM = 64;
 const WASM_PAGE_BYTES = 65_536;
 const QUERY_AT = 0;
 const ADDRESSES_AT = QUERY_AT + 2 * MAX_DIM;
-const SUMS_AT = ADDRESSES_AT + 4 * BLOCK_ROWS;
+const SUMS_AT = ADDRESSES_AT + 4 * CALL_ROWS;
 const ROWS_AT = WASM_PAGE_BYTES;
 const ROW_PEAK = 127;
 /** Rows of a new store before its lists grow. */
@@ -177,7 +177,7 @@ export class VectorRows {
     return this.#codes?.shortlistRange(from, this.count, wanted);
   }
 
-  /** Cosines of the query with at most BLOCK_ROWS rows, into scores[0 .. rows.length); a deleted one scores 0. */
+  /** Cosines of the query with at most CALL_ROWS rows, into scores[0 .. rows.length); a deleted one scores 0. */
   score(rows: Uint32Array, scores: Float32Array): void {
     const addresses = new Uint32Array(this.#memory.buffer, ADDRESSES_AT, rows.length);
     for (let i = 0; i < rows.length; i++) addresses[i] = this.#at(rows[i]);

@@ -41,6 +41,24 @@ export const entityRoutes: RouteGroup = (app, { asking }) => {
   );
 
   app.post(
+    '/v1/entities/:ref/merge',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'merge_entities',
+        summary: 'Take two names for one',
+        description:
+          'The one that stands for others, else the one of more mentions, stands for both from now on. 409 where they are one already, of two types, or a merge of them was undone. Undone like any other merge.',
+        tags: ['entities'],
+        params: z.object({ ref: pathText }),
+        body: entity.mergeEntityRequest,
+        response: { 200: entity.entityMergeResponse, ...errorAnswers(404, 409, 422) },
+      },
+    },
+    async ({ params, body }, reply) => asking(reply)('entity.merge', { ...params, ...body }),
+  );
+
+  app.post(
     '/v1/entities/merges/:merge_id/undo',
     {
       config: { scope: 'write' },
