@@ -5,7 +5,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FatalError } from '../domain/errors.ts';
-import { readIndexMark } from '../store/index-mark.ts';
 import { LibraryCopy } from '../store/library-copy.ts';
 import { KeySum, type Position, RowBlock, type StoredRow } from '../store/stored-rows.ts';
 import type { DatabaseLog } from './commit-log.ts';
@@ -37,7 +36,6 @@ const tellEveryMs = 5000;
 export async function bringUpCopy(options: BringUpOptions): Promise<void> {
   const { claim, path, log } = options;
   if (claim.seq === 0) return seed(options);
-  await requireKnownIndex(options);
   const found = await usablePosition(options);
   if (found?.seq === claim.seq && found.key_sum === claim.key_sum) return note(options);
   if (found !== null && found.seq < claim.seq && found.seq >= claim.kept_from && (await catchUp(options, found)))
@@ -61,15 +59,6 @@ async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOpt
   return null;
 }
 
-/** Throw away index files that may know what the library's history does not: the same labels may be of other texts there. */
-async function requireKnownIndex({ path, rows, claim, log }: BringUpOptions): Promise<void> {
-  if (!existsSync(join(path, 'index'))) return;
-  const mark = readIndexMark(path);
-  if (mark?.library === claim.library && (await rows.hasCommit(mark))) return;
-  log.warn({ mark }, 'the index files here may know what is not of the library’s history: they are made again');
-  LibraryCopy.discardIndex(path);
-}
-
 /** The file is as the library is: note who goes on with it. */
 async function note({ path, claim, newStoreId }: BringUpOptions): Promise<void> {
   const copy = LibraryCopy.open(path, newStoreId);
@@ -79,7 +68,6 @@ async function note({ path, claim, newStoreId }: BringUpOptions): Promise<void> 
 
 async function seed({ path, claim, commits, newStoreId }: BringUpOptions): Promise<void> {
   LibraryCopy.discard(path);
-  LibraryCopy.discardIndex(path);
   const copy = LibraryCopy.open(path, newStoreId);
   try {
     await copy.stand(await sendRows(copy, claim, commits));

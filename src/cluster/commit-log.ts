@@ -8,11 +8,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FatalError, LeaseEndedError } from '../domain/errors.ts';
-import type { Commit } from '../store/index-mark.ts';
 import type { CommitLog, Position, RowBlock } from '../store/stored-rows.ts';
 import { intArray, textArray } from './array-parameter.ts';
 import { type Database, mayPass } from './database.ts';
 import type { Lease } from './lease.ts';
+import type { Commit } from './library-rows.ts';
 
 /** Of rows in one statement; one commit alone may have more. */
 const maxStatementBytes = 8 * 1024 * 1024;

@@ -12,7 +12,6 @@ import { lanes } from '../domain/lane.ts';
 import { clearInterruptedRestore } from '../store/backup.ts';
 import { openDataFolder } from '../store/data-folder.ts';
 import { replaceAbandoned } from '../store/environment.ts';
-import { IndexMark } from '../store/index-mark.ts';
 import { LibraryCopy } from '../store/library-copy.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { requireRoomToOpen } from '../store/room-to-open.ts';
@@ -114,7 +113,6 @@ export async function openLibrary(
     await ensureActiveModel(store, settings, { now, log });
     const threads = host.threads.of(randomUUID());
     const recoveryWaitMs = held === null ? undefined : indexWaitMs;
-    const indexMark = held === null ? null : new IndexMark(path, () => held.commits.acknowledged);
     const { storage } = settings;
     const max_bytes = held?.claim.max_bytes ?? storage.max_bytes;
     const parts = {
@@ -127,7 +125,7 @@ export async function openLibrary(
       store,
       feed: new CommitFeed(),
       isShared: held !== null,
-      indexMark,
+      history: held?.history ?? null,
       recoveryWaitMs,
     };
     const services = await timed('services', () => startServices(servicesOf(parts), { ending, log }));

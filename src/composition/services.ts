@@ -80,7 +80,7 @@ function foundation({
   threads,
   outside,
   monotonic,
-  indexMark,
+  history,
   recoveryWaitMs,
   aroundRecovery,
 }: ServiceParts) {
@@ -103,7 +103,7 @@ function foundation({
       searchData: { wordVectors: threads.wordVectors },
       log,
       monotonic,
-      indexMark,
+      history,
       recoveryWaitMs,
       aroundRecovery,
     }),

@@ -35,11 +35,6 @@ export class LibraryCopy {
     for (const name of ['store', 'store-new']) rmSync(join(dataDir, name), { recursive: true, force: true });
   }
 
-  /** Throw away the index files below `dataDir`. */
-  static discardIndex(dataDir: string): void {
-    rmSync(join(dataDir, 'index'), { recursive: true, force: true });
-  }
-
   get position(): Position | null {
     return this.#environment.position();
   }

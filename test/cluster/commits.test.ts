@@ -1,15 +1,15 @@
 /** Commits of a library in a real PostgreSQL: what is there after takeovers, lost connections, a killed server, and hosts that come back too late. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { type Database, openDatabase, type Query } from '../../src/cluster/database.ts';
+import type { Commit } from '../../src/cluster/library-rows.ts';
 import { migrateSchema, requireSchema, schemaVersion } from '../../src/cluster/schema.ts';
 import { createPage } from '../../src/commands/create-page.ts';
 import { erasePage } from '../../src/commands/erase-page.ts';
 import { FatalError, LeaseEndedError } from '../../src/domain/errors.ts';
-import { type Commit, IndexMark } from '../../src/store/index-mark.ts';
 import { LibraryCopy } from '../../src/store/library-copy.ts';
 import { type Command, Store } from '../../src/store/store.ts';
 import { until } from '../process/service.ts';
@@ -267,44 +267,27 @@ test('a file of another history of the same numbers is not taken for the library
   await release(back);
 });
 
-test('index files are kept where the library has the last commit that they may know, and no others', {
+test('the history of a library has what PostgreSQL acknowledged, and nothing that another one did', {
   skip,
 }, async () => {
-  const dir = join(home, 'one', 'anna');
-  const isKept = async () => {
-    await release(await open('one'));
-    return existsSync(join(dir, 'index', 'file'));
-  };
-  const mark = async (commit: Commit) => {
-    mkdirSync(join(dir, 'index'), { recursive: true });
-    writeFileSync(join(dir, 'index', 'file'), '');
-    await new IndexMark(dir, () => commit).raise();
-  };
   const anna = await open('one');
   await put(anna.store, 'known');
   const { acknowledged } = anna.commits;
+  const lineOf = (commit: Commit) => anna.rows.historyOf(commit, () => commit).last();
   await release(anna);
-  await mark(acknowledged);
-  assert.equal(await isKept(), true);
-  LibraryCopy.discard(dir);
-  assert.equal(await isKept(), true, 'also without the copy');
-  for (const other of [
-    { ...acknowledged, seq: acknowledged.seq + 1 },
-    { ...acknowledged, run: 'of another history' },
-    { ...acknowledged, epoch: acknowledged.epoch + 100 },
-    { ...acknowledged, library: '123456' },
-  ]) {
-    await mark(other);
-    assert.equal(await isKept(), false, JSON.stringify(other));
-  }
-  for (const text of ['', '{}', 'no JSON']) {
-    await mark(acknowledged);
-    writeFileSync(join(dir, 'index', 'commit'), text);
-    assert.equal(await isKept(), false, text);
-  }
-  await mark(acknowledged);
-  rmSync(join(dir, 'index', 'commit'));
-  assert.equal(await isKept(), false, 'no mark');
+  const next = await open('two');
+  const { has } = next.rows.historyOf(next.claim, () => acknowledged);
+  assert.equal(await has(lineOf(acknowledged)), true);
+  assert.equal(await has(lineOf({ ...acknowledged, seq: acknowledged.seq - 1 })), true);
+  for (const line of [
+    lineOf({ ...acknowledged, seq: acknowledged.seq + 1 }),
+    lineOf({ ...acknowledged, run: 'another' }),
+    lineOf({ ...acknowledged, epoch: acknowledged.epoch + 100 }),
+    lineOf({ ...acknowledged, library: '123456' }),
+    ...['', 'no commit', `${lineOf(acknowledged)}0000000000000000`],
+  ])
+    assert.equal(await has(line), false, line);
+  await release(next);
 });
 
 test('a file that was written on its own meanwhile is no copy any more', { skip }, async () => {
