@@ -44,6 +44,7 @@ interface Container {
   readinessProbe?: { httpGet: { path: string; port: string } };
   livenessProbe?: { httpGet: { path: string; port: string } };
   volumeMounts?: { name: string; mountPath: string }[];
+  resources?: { limits: { memory: string } };
 }
 interface KubernetesObject {
   kind: string;
@@ -293,6 +294,15 @@ test('the files of the repository that they name are there, and the names of one
       all(read('kubernetes.yaml'), /create secret generic (\S+)/g),
     );
   }
+});
+
+test('a host of Kubernetes closes libraries before its memory reaches the limit of its container', () => {
+  const limited = containers.filter(({ resources }) => resources !== undefined);
+  assert.equal(limited.length, 1);
+  const [{ name, resources }] = limited;
+  const [, gibibytes] = /^(\d+)Gi$/.exec(resources?.limits.memory ?? '') ?? [];
+  const { max_memory_mb } = readSettings(environments.get(`kubernetes.yaml ${name}`) ?? {}).cluster;
+  assert.ok(max_memory_mb !== null && max_memory_mb * 1e6 < Number(gibibytes) * 2 ** 30);
 });
 
 test('systemd does not start the service again where another start is of no use', () => {
