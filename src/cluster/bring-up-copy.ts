@@ -41,7 +41,7 @@ export async function bringUpCopy(options: BringUpOptions): Promise<void> {
   if (found !== null && found.seq < claim.seq && found.seq >= claim.kept_from && (await catchUp(options, found)))
     return;
   log.info({ seq: claim.seq, keys: claim.keys }, 'the library is read from PostgreSQL');
-  LibraryCopy.discard(path, { index: false });
+  LibraryCopy.discard(path);
   if (!(await take(options, everyRowOf(claim)))) throw notItsSum();
 }
 
@@ -53,13 +53,9 @@ async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOpt
   const copy = LibraryCopy.open(path, newStoreId);
   const { position } = copy;
   await copy.close();
-  const known = position?.library === claim.library ? await rows.hasHistoryOf(position) : 'none';
-  if (known === 'all') return position;
-  log.warn(
-    { position, known },
-    'the file here is not of the library’s history, or ends with what was never acknowledged',
-  );
-  LibraryCopy.discard(path, { index: known === 'none' });
+  if (position?.library === claim.library && (await rows.hasCommit(position))) return position;
+  log.warn({ position }, 'the file here is not of the library’s history, or ends with what was never acknowledged');
+  LibraryCopy.discard(path);
   return null;
 }
 
@@ -71,7 +67,7 @@ async function note({ path, claim, newStoreId }: BringUpOptions): Promise<void> 
 }
 
 async function seed({ path, claim, commits, newStoreId }: BringUpOptions): Promise<void> {
-  LibraryCopy.discard(path, { index: true });
+  LibraryCopy.discard(path);
   const copy = LibraryCopy.open(path, newStoreId);
   try {
     await copy.stand(await sendRows(copy, claim, commits));

@@ -12,6 +12,7 @@ import type { CommitLog, Position, RowBlock } from '../store/stored-rows.ts';
 import { intArray, textArray } from './array-parameter.ts';
 import { type Database, mayPass } from './database.ts';
 import type { Lease } from './lease.ts';
+import type { Commit } from './library-rows.ts';
 
 /** Of rows in one statement; one commit alone may have more. */
 const maxStatementBytes = 8 * 1024 * 1024;
@@ -53,6 +54,11 @@ export class DatabaseLog implements CommitLog {
     this.position = options.position;
     this.#seq = options.position.seq;
     void options.lease.lost.then((error) => this.#fail(error));
+  }
+
+  /** The last commit that PostgreSQL is known to have. */
+  get acknowledged(): Commit {
+    return { ...this.position, seq: this.#seq };
   }
 
   async ready(): Promise<void> {

@@ -2,8 +2,11 @@
  * The row of each library in PostgreSQL: who serves it until when, and where its commits stand. Times are the server's, never a host's.
  * The epoch is the fence: whoever takes a library over raises it, and a commit of an older epoch changes nothing.
  */
-import type { Position } from '../store/stored-rows.ts';
+import type { CommitHistory, Position } from '../store/stored-rows.ts';
 import type { Database } from './database.ts';
+
+/** Which commit of a library's history. */
+export type Commit = Pick<Position, 'library' | 'epoch' | 'run' | 'seq'>;
 
 /** A library that this host has taken. */
 export interface Claim extends Position {
@@ -165,15 +168,28 @@ export class LibraryRows {
     });
   }
 
-  /** Whether a file that stands at `position` has nothing that is not in the library's history. Of the epochs before the claim's. */
-  async hasHistoryOf({ library, epoch, run, seq }: Position): Promise<'all' | 'none' | 'not its end'> {
+  /** The history of a library, for who keeps commits as lines. `last`: its last commit that is there. Errors of `has`: the database's. */
+  historyOf({ library }: Pick<Claim, 'library'>, last: () => Commit): CommitHistory {
+    return {
+      last: () => {
+        const { epoch, run, seq } = last();
+        return [library, epoch, run, seq].join(' ');
+      },
+      has: async (line) => {
+        const [, of, epoch, run, seq] = /^(\d+) (\d{1,15}) (\S+) (\d{1,15})$/.exec(line) ?? [];
+        return of === library && (await this.hasCommit({ library, epoch: Number(epoch), run, seq: Number(seq) }));
+      },
+    };
+  }
+
+  /** Whether a commit, and so every one before it, is in the library's history. Of the epochs before the claim's. */
+  async hasCommit({ library, epoch, run, seq }: Commit): Promise<boolean> {
     const [row] = await this.#database.query<{ run: string; next_seq: number | null }>({
       text: `select own.run, next.seq as next_seq from readback.takeover own
              left join readback.takeover next on next.library_id = own.library_id and next.epoch = own.epoch + 1
              where own.library_id = $1 and own.epoch = $2`,
       values: [library, epoch],
     });
-    if (row === undefined || row.run !== run || row.next_seq === null) return 'none';
-    return seq <= row.next_seq ? 'all' : 'not its end';
+    return row !== undefined && row.run === run && row.next_seq !== null && seq <= row.next_seq;
   }
 }

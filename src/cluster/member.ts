@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Access } from '../access/access.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import { LeaseEndedError } from '../domain/errors.ts';
+import type { CommitHistory } from '../store/stored-rows.ts';
 import { bringUpCopy } from './bring-up-copy.ts';
 import { DatabaseLog } from './commit-log.ts';
 import { Credentials } from './credentials.ts';
@@ -20,6 +21,7 @@ export interface HeldLibrary {
   claim: Claim;
   lease: Lease;
   commits: DatabaseLog;
+  history: CommitHistory;
   /** Bring the file below `path` to where the library stands. Errors: as of `bringUpCopy`. */
   bringUp(path: string, newStoreId: () => string, ending: AbortSignal): Promise<void>;
   /** Say before it is let go of when it has to be opened again, ms since the epoch, or never. It does not count where commits come after it. */
@@ -104,6 +106,7 @@ export class ClusterMember {
       ...{ name, claim, lease, commits },
       bringUp: (path, newStoreId, ending) =>
         bringUpCopy({ path, claim, database, rows, commits, newStoreId, ending, log }),
+      history: rows.historyOf(claim, () => commits.acknowledged),
       noteDue: (at) => {
         noted = { at, seq: commits.position.seq };
       },

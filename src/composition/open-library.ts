@@ -73,7 +73,7 @@ export async function openLibrary(
     if (again && held === null && !existsSync(join(path, 'store'))) throw new Error(`${path} has no store any more`);
     const folder = openDataFolder(path, randomUUID());
     // A copy that was not closed in order may be damaged, which would end the process that opens it: its rows are read anew.
-    const discardCopy = () => LibraryCopy.discard(path, { index: false });
+    const discardCopy = () => LibraryCopy.discard(path);
     if (held !== null && !folder.wasUsed) discardCopy();
     let isSound = true;
     opened.push(() => {
@@ -125,6 +125,7 @@ export async function openLibrary(
       store,
       feed: new CommitFeed(),
       isShared: held !== null,
+      history: held?.history ?? null,
       recoveryWaitMs,
     };
     const services = await timed('services', () => startServices(servicesOf(parts), { ending, log }));

@@ -80,6 +80,7 @@ function foundation({
   threads,
   outside,
   monotonic,
+  history,
   recoveryWaitMs,
   aroundRecovery,
 }: ServiceParts) {
@@ -102,6 +103,7 @@ function foundation({
       searchData: { wordVectors: threads.wordVectors },
       log,
       monotonic,
+      history,
       recoveryWaitMs,
       aroundRecovery,
     }),

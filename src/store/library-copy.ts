@@ -30,10 +30,9 @@ export class LibraryCopy {
     return new LibraryCopy(openEnvironment(join(dataDir, 'store'), newStoreId));
   }
 
-  /** Throw away the store below `dataDir`, which is not open; with `index` also the files made from it. */
-  static discard(dataDir: string, { index }: { index: boolean }): void {
-    for (const name of ['store', 'store-new', ...(index ? ['index'] : [])])
-      rmSync(join(dataDir, name), { recursive: true, force: true });
+  /** Throw away the store below `dataDir`, which is not open. */
+  static discard(dataDir: string): void {
+    for (const name of ['store', 'store-new']) rmSync(join(dataDir, name), { recursive: true, force: true });
   }
 
   get position(): Position | null {

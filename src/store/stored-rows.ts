@@ -41,6 +41,14 @@ export interface CommitLog {
   append(rows: RowBlock, position: Position): Promise<void>;
 }
 
+/** Which of a library's commits are there for good; each is a line of text. */
+export interface CommitHistory {
+  /** The last one. */
+  last(): string;
+  /** Whether one, and so every one before it, is there. Errors: those of where they are. */
+  has(commit: string): Promise<boolean>;
+}
+
 type KeyEncoding = 'uint32' | 'binary' | undefined;
 
 /** Not in the types of lmdb. */

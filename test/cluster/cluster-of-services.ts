@@ -20,7 +20,7 @@ export interface ClusterOfServices {
   library(name: string): Promise<string>;
 }
 
-/** `env`: of every host, and of each `envOf` that host. `home`: of PostgreSQL. The hosts are ready. */
+/** `env`: of every host, and of each `envOf` that host. `home` and `archives`: of PostgreSQL. The hosts are ready. */
 export async function startCluster(
   scope: Scope,
   {
@@ -28,14 +28,16 @@ export async function startCluster(
     env = {},
     envOf = () => ({}),
     home,
+    archives = false,
   }: {
     hosts?: number;
     env?: Record<string, string>;
     envOf?: (host: number) => Record<string, string>;
     home?: string | undefined;
+    archives?: boolean;
   } = {},
 ): Promise<ClusterOfServices> {
-  const server = await Postgres.start(home === undefined ? {} : { home });
+  const server = await Postgres.start({ archives, ...(home !== undefined && { home }) });
   scope.after(() => server[Symbol.asyncDispose]());
   const database = await openDatabase({ url: server.url, timeoutMs: 60_000, log: quiet });
   scope.after(() => database.close());

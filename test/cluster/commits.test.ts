@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { type Database, openDatabase, type Query } from '../../src/cluster/database.ts';
+import type { Commit } from '../../src/cluster/library-rows.ts';
 import { migrateSchema, requireSchema, schemaVersion } from '../../src/cluster/schema.ts';
 import { createPage } from '../../src/commands/create-page.ts';
 import { erasePage } from '../../src/commands/erase-page.ts';
@@ -264,6 +265,29 @@ test('a file of another history of the same numbers is not taken for the library
   const back = await open('one');
   assert.deepEqual(titlesOf(back.store), ['after']);
   await release(back);
+});
+
+test('the history of a library has what PostgreSQL acknowledged, and nothing that another one did', {
+  skip,
+}, async () => {
+  const anna = await open('one');
+  await put(anna.store, 'known');
+  const { acknowledged } = anna.commits;
+  const lineOf = (commit: Commit) => anna.rows.historyOf(commit, () => commit).last();
+  await release(anna);
+  const next = await open('two');
+  const { has } = next.rows.historyOf(next.claim, () => acknowledged);
+  assert.equal(await has(lineOf(acknowledged)), true);
+  assert.equal(await has(lineOf({ ...acknowledged, seq: acknowledged.seq - 1 })), true);
+  for (const line of [
+    lineOf({ ...acknowledged, seq: acknowledged.seq + 1 }),
+    lineOf({ ...acknowledged, run: 'another' }),
+    lineOf({ ...acknowledged, epoch: acknowledged.epoch + 100 }),
+    lineOf({ ...acknowledged, library: '123456' }),
+    ...['', 'no commit', `${lineOf(acknowledged)}0000000000000000`],
+  ])
+    assert.equal(await has(line), false, line);
+  await release(next);
 });
 
 test('a file that was written on its own meanwhile is no copy any more', { skip }, async () => {

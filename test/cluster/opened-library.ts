@@ -14,6 +14,7 @@ export interface OpenedLibrary {
   claim: Claim;
   lease: Lease;
   store: Store;
+  commits: DatabaseLog;
   rows: LibraryRows;
   /** What the log said on the way. */
   said: string[];
@@ -55,5 +56,5 @@ export async function openLibrary({
     log: { info: say, warn: say },
   });
   const store = await Store.open(path, () => 'never', { log: commits });
-  return { claim, lease, store, rows, said };
+  return { claim, lease, store, commits, rows, said };
 }

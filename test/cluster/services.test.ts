@@ -10,7 +10,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Cli } from '../cli/run-cli.ts';
 import { EventStream } from '../process/event-stream.ts';
-import { type Answer, type RunningService, token, until } from '../process/service.ts';
+import { type RunningService, token, until } from '../process/service.ts';
+import { asked, found, page } from './asking.ts';
 import { type ClusterOfServices, startCluster } from './cluster-of-services.ts';
 import { withoutPostgres } from './postgres.ts';
 
@@ -27,39 +28,6 @@ before(async () => {
 after(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
 });
-
-const page = (name: string) => ({
-  url: `https://example.com/${name}`,
-  title: name,
-  body_extracted: `A text about ${name}.`,
-});
-
-/** Ask until the library is open somewhere, as a client does that reads Retry-After. */
-async function asked<Body>(
-  host: RunningService,
-  token: string,
-  [method, path, body]: [string, string, unknown?],
-): Promise<Answer<Body>> {
-  let answer: Answer<Body> | undefined;
-  await until(async () => {
-    answer = await host.call<Body>(method, path, body, { token });
-    if (answer.status === 503) assert.notEqual(answer.headers.get('retry-after'), null);
-    return answer.status !== 503;
-  }, `${method} ${path} is answered`);
-  assert.ok(answer !== undefined);
-  return answer;
-}
-
-/** Titles that a search finds, once the index of a library that was just opened is whole. */
-async function found(host: RunningService, token: string, query: string): Promise<string[]> {
-  type Found = { results: { title: string }[]; timing_ms: { rebuilding?: number } };
-  let body: Found | undefined;
-  await until(async () => {
-    body = (await asked<Found>(host, token, ['POST', '/v1/search', { query }])).body;
-    return body.timing_ms.rebuilding === undefined;
-  }, 'the index is whole');
-  return (body?.results ?? []).map(({ title }) => title);
-}
 
 test('events of a library come through a host that does not serve it', { skip }, async () => {
   const { hosts, library } = cluster;

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { HighWaterMark } from '../../src/index/high-water-mark.ts';
+import type { CommitHistory } from '../../src/store/stored-rows.ts';
 import { keptLog } from '../actors/quiet-log.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
 
@@ -18,9 +19,9 @@ function indexFolder(t: TestContext) {
     path: join(dir, 'labels'),
     left: () => files.filter((file) => existsSync(join(dir, file))).length,
     names: () => readdirSync(dir).sort(),
-    open: async (nextLabel: number) => {
+    open: async (nextLabel: number, history: CommitHistory | null = null) => {
       const { log, lines } = keptLog();
-      const mark = await HighWaterMark.open(dir, nextLabel, log);
+      const mark = await HighWaterMark.open({ dir, nextLabel, history, log });
       return { mark, said: lines.map(({ msg }) => msg) };
     },
   };
@@ -46,6 +47,30 @@ test('index files that go further than the store are deleted, and the mark with 
   assert.deepEqual(folder.names(), []);
   await mark.raise(20);
   assert.equal(readFileSync(folder.path, 'utf8'), '20');
+});
+
+test('in a cluster the mark has the last commit, and files that may know one which the library has not are deleted', async (t) => {
+  const folder = indexFolder(t);
+  const historyOf = (commits: string[]): CommitHistory => ({
+    last: () => commits.at(-1) ?? '',
+    has: async (commit) => commits.includes(commit),
+  });
+  const first = await folder.open(1, historyOf(['1']));
+  assert.deepEqual(first.said, ['the store is older than its index files: they are built again'], 'of no known commit');
+  const commits = ['1', '2'];
+  const { mark } = await folder.open(1, historyOf(commits));
+  for (const file of ['sparse', 'dense']) mkdirSync(join(folder.path, '..', file));
+  await mark.raise(7);
+  assert.equal(readFileSync(folder.path, 'utf8'), '7\n2');
+  commits.push('3');
+  await mark.raise(6);
+  assert.equal(readFileSync(folder.path, 'utf8'), '7\n3', 'also without new labels');
+  assert.deepEqual((await folder.open(7, historyOf(['1', '2', '3', '4']))).said, []);
+  assert.deepEqual(folder.names(), ['dense', 'labels', 'sparse']);
+  const { said } = await folder.open(7, historyOf(['1', '2', 'other 3']));
+  assert.deepEqual(said, ['the store is older than its index files: they are built again']);
+  assert.deepEqual(folder.names(), []);
+  assert.deepEqual((await folder.open(7, historyOf(['1']))).said, [], 'there is nothing to delete');
 });
 
 test('a mark that cannot be read stops no start and takes no file away, and the next one is noted', async (t) => {

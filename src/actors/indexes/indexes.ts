@@ -13,6 +13,7 @@ import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { HighWaterMark } from '../../index/high-water-mark.ts';
 import { ModelSpaces } from '../../index/model-spaces.ts';
 import type { StoreReader } from '../../store/store.ts';
+import type { CommitHistory } from '../../store/stored-rows.ts';
 import type { AskQueryVector } from '../search/query-vector.ts';
 import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
@@ -37,6 +38,8 @@ export interface IndexesDependencies {
   askQueryVector: AskQueryVector;
   log: Logger;
   monotonic: () => number;
+  /** Null where the store's own file is the only one. */
+  history: CommitHistory | null;
   recoveryWaitMs?: StartRecoveryOptions['waitMs'];
   aroundRecovery?: StartRecoveryOptions['aroundRecovery'];
 }
@@ -65,13 +68,13 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
 /** Open everything; what has to be let go of again if that fails half way is noted in `undo`. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
   const { dir, storeId, reader, feed, work, threads, searchData, askQueryVector } = dependencies;
-  const { log, monotonic, aroundRecovery, recoveryWaitMs: waitMs } = dependencies;
+  const { log, monotonic, history, aroundRecovery, recoveryWaitMs: waitMs } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
   const { namespace, searchers, shards } = threads;
   undo.push(threads.release);
   const busy = () => work.load > 0;
-  const mark = await HighWaterMark.open(dir, reader.counters.peek('label'), log);
+  const mark = await HighWaterMark.open({ dir, nextLabel: reader.counters.peek('label'), history, log });
   const noteLabels = () => mark.raise(catalog.flushedEnd);
   const spaces = new ModelSpaces({
     dir,

@@ -53,6 +53,7 @@ async function readyIndexes(
     threads: threads.of(String(++opened)),
     log,
     monotonic: () => 0,
+    history: null,
     ...recovery,
   });
   const hosted = shelf.host(logic);
