@@ -90,12 +90,13 @@ test('the pages of the extension can be read by everybody', { skip: skipChromium
         browser.ask('captured', { ...given, url, visitedAt: Date.parse('2026-03-01T10:00:00Z'), byHand: false });
       await captured(`${news}/${'long/'.repeat(1700)}`);
       await browser.ask('sendNow', null);
-      await browser.connect({ address: 'http://127.0.0.1:9', token: 'none', name: 'Chromium Linux', library: null });
+      await service.stop();
       await captured(`${news}/article/waits`);
       await browser.ask('sendNow', null);
       await look('options', await browser.open('options.html'), '.tag.refused', wide);
       await tab.goto(`${news}/article/waits`);
       await look('popup-away', await browser.popupOf(`${news}/article/waits`), '.card .warn', popup);
+      await service.start();
       assert.deepEqual(faults, []);
     });
   }
