@@ -23,7 +23,7 @@ export interface Document {
 }
 
 /** The document of a server that answers nothing. */
-async function openApiDocument(): Promise<Document> {
+export async function openApiDocument(): Promise<Document> {
   const refuse = () => Promise.reject(new Error('this server only describes itself'));
   const log = createLog({ json_logs: true, log_level: 'silent' });
   const app = buildServer({
