@@ -71,7 +71,7 @@ export const isFiltered = ({ query: _query, topicName: _name, ...filters }: Crit
 
 /** A day of the calendar here, as the moment when it begins. */
 export const startOf = (day: string): Date => new Date(`${day}T00:00:00`);
-export const dayAfter = (day: string): Date => {
+const dayAfter = (day: string): Date => {
   const date = startOf(day);
   date.setDate(date.getDate() + 1);
   return date;
