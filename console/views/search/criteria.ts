@@ -27,13 +27,13 @@ const keys = {
 } as const;
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The period in an address, which may be typed: what is no day is left out, and the earlier one is the first. */
+/** The period in an address, which may be typed: what is no day is left out. */
 export function periodIn(params: URLSearchParams): Pick<Criteria, 'from' | 'to'> {
   const [from, to] = [keys.from, keys.to].map((name) => {
     const text = params.get(name) ?? '';
     return dayPattern.test(text) && dayOf(startOf(text)) === text ? text : null;
   });
-  return from !== null && to !== null && from > to ? { from: to, to: from } : { from, to };
+  return { from, to };
 }
 
 export function criteriaOf(params: URLSearchParams): Criteria {
