@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
 import { buildSegment } from '../src/engine/words/build-segment.ts';
-import { eachAWord } from '../src/engine/words/corpus.ts';
 import { SparseIndex } from '../src/engine/words/sparse-index.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
 import { describeMachine } from './machine.ts';
@@ -30,6 +29,7 @@ const searchers = [0, 1].map((number) =>
     name: `searcher ${number}`,
     threads: 1,
     maxQueue: 10_000,
+    data: { wordVectors: null },
   }),
 );
 const worker = openThreadPool<typeof import('../src/engine/words/segment-tasks.ts')>({
@@ -122,7 +122,13 @@ async function timeSearches() {
     for (let i = 0; i < QUERIES; i++) {
       const { words } = workload.query(i);
       const started = performance.now();
-      await searchers[i % 2].run('search', { namespace: 'bench', terms: eachAWord(words), k: TOP });
+      await searchers[i % 2].run('find', {
+        namespace: 'bench',
+        query: words.join(' '),
+        dim: null,
+        spelling: false,
+        k: TOP,
+      });
       if (round > 0) times.push(performance.now() - started);
     }
   }

@@ -25,7 +25,6 @@ const entries = [
   'cli/main',
   'composition/open-threads',
   'domain/errors',
-  'fsck/main',
   'fsck/run-fsck',
   'store/look-process',
   'actors/models/transformer-threads',

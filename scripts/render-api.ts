@@ -100,6 +100,15 @@ const contentOf = (content: Record<string, { schema: Schema }> | undefined): str
     .map(({ schema }) => typeOf(schema))
     .join(' or ');
 
+function statusesByBody({ responses }: Operation): Map<string, string[]> {
+  const statuses = new Map<string, string[]>();
+  for (const [status, { content }] of Object.entries(responses)) {
+    const body = contentOf(content);
+    statuses.set(body, [...(statuses.get(body) ?? []), status]);
+  }
+  return statuses;
+}
+
 function operation(method: string, path: string, each: Operation): string {
   const parameters = each.parameters ?? [];
   return [
@@ -120,7 +129,7 @@ function operation(method: string, path: string, each: Operation): string {
     [
       row('Status', 'Body'),
       row('---', '---'),
-      ...Object.entries(each.responses).map(([status, answer]) => row(status, contentOf(answer.content))),
+      ...[...statusesByBody(each)].map(([body, statuses]) => row(statuses.join(', '), body)),
     ].join('\n'),
   ].join('\n\n');
 }
@@ -144,7 +153,7 @@ export async function renderApi(): Promise<string> {
   return `${[
     '# HTTP API',
     'Made by `npm run docs` from the schemas in `src/domain` and `src/http`; the running service serves the same as OpenAPI 3.1 at `/openapi.json`.',
-    'Every request needs `Authorization: Bearer <token>`, except `/healthz` and `/readyz`. Bodies are JSON in UTF-8; unknown fields are refused, unknown query parameters ignored, and an empty body stands for `{}`. ' +
+    'Every request needs `Authorization: Bearer <token>` or a session, except `/healthz`, `/readyz`, signing in and pairing ([access.md](access.md)). Bodies are JSON in UTF-8; unknown fields are refused, unknown query parameters ignored, and an empty body stands for `{}`. ' +
       `A body has at most ${megabytes(bodyLimit)} and ${valuesOf(bodyLimit)} values (elements and members), a batch of pages ${megabytes(batchBodyLimit)} and ${valuesOf(batchBodyLimit)}: beyond that the answer is 413.`,
     '## Operations',
     ...operations,

@@ -30,10 +30,11 @@ export function renderCommandLine(written: string): string {
       getOutHelpWidth: () => 80,
       getOutHasColors: () => false,
     });
+    if (command !== program) command.configureHelp({ ...command.configureHelp(), showGlobalOptions: false });
     command.outputHelp();
     const names = [];
     for (let each = command; each !== null; each = each.parent as typeof command) names.unshift(each.name());
     return `### ${names.join(' ')}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``;
   });
-  return `${head}${commandLineMark}\n\n## Every command\n\n${texts.join('\n\n')}\n`;
+  return `${head}${commandLineMark}\n\n## Every command\n\nThe options of \`readback\` itself hold for each.\n\n${texts.join('\n\n')}\n`;
 }

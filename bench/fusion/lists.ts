@@ -37,7 +37,7 @@ export interface ListedCollection {
 const CANDIDATES = 100;
 export const SERVED_DIM = 48;
 /** How far an oracle's query vectors are from the mean of what is relevant: the length of the error beside a length of 1. */
-export const ORACLES: Readonly<Record<string, number>> = { 'oracle-good': 0.9, 'oracle-fair': 1.4, 'oracle-poor': 2.2 };
+const ORACLES: Readonly<Record<string, number>> = { 'oracle-good': 0.9, 'oracle-fair': 1.4, 'oracle-poor': 2.2 };
 /** Models of the server: the oracles, and one that knows nothing. */
 export const SERVED = [...Object.keys(ORACLES), 'random'];
 

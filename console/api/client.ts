@@ -34,7 +34,7 @@ export const epoch = signal(0);
 /** Told by answers: 401 ends a session that was there. */
 export const session = signal<'unknown' | 'in' | 'out' | 'expired'>('unknown');
 
-export const clientHeaders = { 'x-readback': 'console' };
+const clientHeaders = { 'x-readback': 'console' };
 
 /** Ask the service. Errors: `ApiError`, `Unreachable`, `AbortError`. */
 export async function call<Body>(method: Method, path: string, options: CallOptions = {}): Promise<Body> {

@@ -28,7 +28,7 @@ export function useFocusKept(): void {
       const { element } = last;
       const isLost = (document.activeElement ?? document.body) === document.body;
       if (isLost && element.isConnected && !isOff(element)) element.focus({ preventScroll: true });
-      else if (isLost && !element.isConnected) nextTo(last)?.focus();
+      else if (isLost && !element.isConnected) nextTo(last)?.focus({ preventScroll: true });
       // What is typed in stays, and counting with every key would take time.
       else if (element.isConnected && !isTyping(element)) last = focusedOf(element);
     });

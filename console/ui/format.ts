@@ -7,7 +7,6 @@ const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
 const month = new Intl.DateTimeFormat(locale, { month: 'short' });
 const monthOfYear = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric' });
 const number = new Intl.NumberFormat(locale);
-const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
 
@@ -24,7 +23,6 @@ export const clockOf = (at: When): string => clock.format(new Date(at));
 export const monthOf = (at: When): string => month.format(new Date(at));
 export const monthOfYearOf = (at: When): string => monthOfYear.format(new Date(at));
 export const count = (n: number): string => number.format(n);
-export const short = (n: number): string => compact.format(n);
 export const percent = (part: number): string => share.format(part);
 export const decimal = (n: number, digits = 3): string =>
   new Intl.NumberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(n);

@@ -124,7 +124,7 @@ const program = createProgram({
   },
 });
 
-/** Looks first whether a service runs, so that this ends as other commands do; then it is `npm run fsck`. */
+/** Looks first whether a service runs, so that this ends as other commands do. */
 async function fsckCommand(repair: boolean): Promise<ExitCode> {
   const given = context();
   await withStore(given, () => undefined); // there is something to prove

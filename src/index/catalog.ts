@@ -119,11 +119,6 @@ export class Catalog {
     return label < this.#labels ? this.#pageOfLabel[label] : 0;
   }
 
-  /** Place of a label among its page's chunks. */
-  ordinalOf(label: number): number {
-    return label - this.#firstLabel[this.pageOf(label)];
-  }
-
   /** When the page was last visited, ms; 0 for an unknown page. */
   lastSeenAt(no: number): number {
     return no < this.#pages ? this.#lastSeen[no] : 0;

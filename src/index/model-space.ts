@@ -36,7 +36,6 @@ export function spaceFolders(dir: string, space: number): { chunks: string; page
 }
 
 export class ModelSpace {
-  readonly model: EmbeddingModel;
   readonly chunks: VectorSpace;
   readonly pages: PageSpace;
   /** Labels with stored vectors that the files did not hold, and whether files were there once and cannot be used. */
@@ -47,12 +46,10 @@ export class ModelSpace {
   readonly #recovery: IndexRecovery;
 
   private constructor(
-    model: EmbeddingModel,
     opened: { space: VectorSpace; missing: Uint32Array; lost: boolean; dropped: number },
     pages: PageSpace,
     recovery: (chunks: VectorSpace) => IndexRecovery,
   ) {
-    this.model = model;
     this.chunks = opened.space;
     this.pages = pages;
     this.missing = opened.missing;
@@ -98,7 +95,7 @@ export class ModelSpace {
         noteLabels,
       }),
     ]);
-    const space = new ModelSpace(model, opened, pages, (chunks) => {
+    const space = new ModelSpace(opened, pages, (chunks) => {
       const recoverPage = async (no: number) => {
         const page = reader.pages.head(no);
         const rows = reader.vectors.get(model.space, no);

@@ -12,8 +12,9 @@
  * closing   a stop was asked for: what is held is finished, in the reverse order
  * breaking  a service cannot go on: all are stopped
  * failed    nothing of it runs; it is opened again after a wait that doubles with each failure in a row, up to `maxBackoffMs`
- * over      this process does not open it again: that would not help (another process has the folder, the store is damaged, too many of its
- *           files were left open, it could not be written at eight openings in a row), or what broke could not be closed within `closeWithinMs`
+ * over      this process does not open it again: that would not help (the store is damaged or of an unknown format, too many of its files were
+ *           left open, it could not be written at eight openings in a row; of the only library: another process has the folder), or what
+ *           broke could not be closed within `closeWithinMs`
  *
  * A stop while it opens or breaks is remembered: the library is closed when that has ended.
  */

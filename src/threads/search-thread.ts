@@ -88,7 +88,10 @@ export interface TextResult {
   searchMs: number;
 }
 
-/** Analyse a query and search for its terms. Null as of `search`. */
+/**
+ * Analyse a query and search for its terms. Null when this thread has no snapshot of the namespace: it replaced another one that was lost,
+ * and must be given the snapshot again. So are the others' answers.
+ */
 export function find({
   namespace,
   query,
@@ -112,14 +115,6 @@ export function find({
   });
 }
 
-/**
- * The best chunks by BM25F. Null when this thread has no snapshot of the namespace: it replaced another one that was lost, and must be
- * given the snapshot again. So are the others' answers.
- */
-export function search({ namespace, ...query }: SparseQuery & InNamespace): SparseResult | null {
-  return unlessNew(namespace, ({ sparse }) => sparse.search(query));
-}
-
 /** A query's candidates as they are fused, best first, and what is to be said of them. */
 export interface JudgeTask {
   forms: QueryForm[];
@@ -138,7 +133,7 @@ export interface Judged {
   scores: Float64Array | null;
 }
 
-/** How relevant candidates are, and the scores that order them. Null as of `search`. */
+/** How relevant candidates are, and the scores that order them. Null as of `find`. */
 export function judge({ namespace, forms, candidates, wants }: JudgeTask & InNamespace): Judged | null {
   return unlessNew(namespace, (held) => {
     const corpus = held.sparse.snapshot();
@@ -168,7 +163,7 @@ export interface MarkTask {
   stems: readonly string[];
 }
 
-/** Where each passage has the query's words, and its snippet. Null as of `search`. */
+/** Where each passage has the query's words, and its snippet. Null as of `find`. */
 export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Marked[] | null {
   return unlessNew(namespace, ({ sparse }) => {
     highlighter ??= createHighlighter(porterStem);
@@ -178,7 +173,7 @@ export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Ma
   });
 }
 
-/** The labels of the passages that hold each of these, as of `labelsHolding`. Null as of `search`. */
+/** The labels of the passages that hold each of these, as of `labelsHolding`. Null as of `find`. */
 export function locate({ namespace, held }: { held: readonly HeldText[] } & InNamespace): Uint32Array[] | null {
   tools ??= openTools();
   const { analyzer } = tools;

@@ -133,6 +133,22 @@ test('a filter and a period are steps that one goes back on', { skip }, async ()
   assert.deepEqual(faults, []);
 });
 
+test('a day that is typed is one step, and typing it changes no other day', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/time?from=2026-03-01&to=2026-11-20');
+  const [from, to] = ['From', 'Until'].map((label) => page.getByLabel(label, { exact: true }));
+  await until(async () => (await to.inputValue()) === '2026-11-20', 'the period is there');
+  const steps = await page.evaluate(() => history.length);
+  await to.focus();
+  await page.keyboard.type('02102025');
+  await until(() => page.url().includes('to=2025'), 'the day is taken');
+  assert.deepEqual([await from.inputValue(), (await to.inputValue()).slice(0, 4)], ['2026-03-01', '2025']);
+  assert.equal(await page.evaluate(() => history.length), steps + 1);
+  await page.goBack();
+  await until(async () => (await to.inputValue()) === '2026-11-20', 'the day before');
+  assert.deepEqual(faults, []);
+});
+
 test('an address that is added in haste is one visit', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   let letGo: () => void = () => undefined;

@@ -10,7 +10,7 @@ import { axeSource } from '../console/browser.ts';
 import { patienceMs, type Scope, until } from '../process/service.ts';
 import type { Site } from './site.ts';
 
-export const firefoxPath = '/usr/bin/firefox-esr';
+const firefoxPath = '/usr/bin/firefox-esr';
 export const skipFirefox = existsSync(firefoxPath) ? false : `no browser is at ${firefoxPath}`;
 export const firefoxExtension = join(import.meta.dirname, '../../dist/extension/firefox');
 

@@ -110,7 +110,7 @@ export async function loadPages(signal: AbortSignal, tell: (pages: readonly Page
 }
 
 /** Whether a place is within a closed line of places, by crossings. */
-export function isWithin(x: number, y: number, line: readonly (readonly [number, number])[]): boolean {
+function isWithin(x: number, y: number, line: readonly (readonly [number, number])[]): boolean {
   let within = false;
   for (let at = 0, before = line.length - 1; at < line.length; before = at++) {
     const [[ax, ay], [bx, by]] = [line[at], line[before]];

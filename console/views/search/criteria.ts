@@ -27,13 +27,13 @@ const keys = {
 } as const;
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The period in an address, which may be typed: what is no day is left out, and the earlier one is the first. */
+/** The period in an address, which may be typed: what is no day is left out. */
 export function periodIn(params: URLSearchParams): Pick<Criteria, 'from' | 'to'> {
   const [from, to] = [keys.from, keys.to].map((name) => {
     const text = params.get(name) ?? '';
     return dayPattern.test(text) && dayOf(startOf(text)) === text ? text : null;
   });
-  return from !== null && to !== null && from > to ? { from: to, to: from } : { from, to };
+  return { from, to };
 }
 
 export function criteriaOf(params: URLSearchParams): Criteria {
@@ -71,7 +71,7 @@ export const isFiltered = ({ query: _query, topicName: _name, ...filters }: Crit
 
 /** A day of the calendar here, as the moment when it begins. */
 export const startOf = (day: string): Date => new Date(`${day}T00:00:00`);
-export const dayAfter = (day: string): Date => {
+const dayAfter = (day: string): Date => {
   const date = startOf(day);
   date.setDate(date.getDate() + 1);
   return date;

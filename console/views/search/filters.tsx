@@ -7,7 +7,7 @@ import { SiteMark } from '../../ui/text.tsx';
 import { type Criteria, startOf } from './criteria.ts';
 import { Histogram } from './histogram.tsx';
 
-type Change = (part: Partial<Criteria>) => void;
+type Change = (part: Partial<Criteria>, options?: { again?: boolean }) => void;
 
 export function FilterChips({ criteria, change }: { criteria: Criteria; change: Change }) {
   const { site, topic, topicName, name, lang, from, to } = criteria;
@@ -89,7 +89,7 @@ export function FilterPanel({
         times={counted.map(({ first_seen_at }) => Date.parse(first_seen_at))}
         from={criteria.from}
         to={criteria.to}
-        change={(from, to) => change({ from, to })}
+        change={(part, again) => change(part, again === undefined ? {} : { again })}
       />
       <Options title="Sites" options={sites} chosen={criteria.site} choose={(site) => change({ site })} isSite />
       <Options

@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { fullDateOf, many, monthOfYearOf } from '../../ui/format.ts';
 import { dayOf, startOf } from './criteria.ts';
+import { Dates, type Period } from './dates.tsx';
 
 type Unit = 'day' | 'week' | 'month' | 'year';
 
@@ -58,7 +59,7 @@ interface Props {
   times: readonly number[];
   from: string | null;
   to: string | null;
-  change: (from: string | null, to: string | null) => void;
+  change: (part: Partial<Period>, again?: boolean) => void;
 }
 
 export function Histogram({ times, from, to, change }: Props) {
@@ -98,7 +99,7 @@ export function Histogram({ times, from, to, change }: Props) {
     if (drag === null) return;
     const [first, last] = [Math.min(drag.anchor, drag.at), Math.max(drag.anchor, drag.at)];
     setDrag(null);
-    change(dayOf(bars[first].start), dayOf(new Date(bars[last].end.getTime() - dayMs / 2)));
+    change({ from: dayOf(bars[first].start), to: dayOf(new Date(bars[last].end.getTime() - dayMs / 2)) });
   };
   return (
     <section class="facet">
@@ -148,25 +149,7 @@ export function Histogram({ times, from, to, change }: Props) {
           })}
         </svg>
       )}
-      <div class="dates">
-        <input
-          type="date"
-          class="input input-small"
-          aria-label="Read from"
-          value={from ?? ''}
-          max={to ?? undefined}
-          onChange={({ currentTarget }) => change(currentTarget.value || null, to)}
-        />
-        <span aria-hidden="true">–</span>
-        <input
-          type="date"
-          class="input input-small"
-          aria-label="Read until"
-          value={to ?? ''}
-          min={from ?? undefined}
-          onChange={({ currentTarget }) => change(from, currentTarget.value || null)}
-        />
-      </div>
+      <Dates period={{ from, to }} labels={['Read from', 'Read until']} change={change} />
     </section>
   );
 }

@@ -12,9 +12,9 @@ import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
 import { useSearch } from './use-search.ts';
 
-/** What is looked for becomes something else: a step that one can go back on, but for what is passing while it is typed. */
-function change(part: Partial<Criteria>, { passing = false } = {}): void {
-  go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: passing, passing });
+/** What is looked for becomes something else: a step that one can go back on, but for what is passing while it is typed, or changes the last step `again`. */
+function change(part: Partial<Criteria>, { passing = false, again = false } = {}): void {
+  go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: passing || again, passing });
 }
 
 const resultTitle = '[data-result] .result-title';

@@ -14,7 +14,7 @@ import { type Criteria, filtersOf, isFiltered } from './criteria.ts';
 const pauseMs = 60;
 /** Typing rests, ms after the last key: longer than between two keys of a slow typist. */
 const restMs = 500;
-export const pageSize = 10;
+const pageSize = 10;
 const mostCounted = 100;
 
 const full = { k: pageSize, chunks_per_page: 3 };

@@ -8,6 +8,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { nameOf, SiteMark } from '../../ui/text.tsx';
 import { dayOf, periodIn, startOf } from '../search/criteria.ts';
+import { Dates } from '../search/dates.tsx';
 import { periodOf } from '../search/filters.tsx';
 import { Calendar, firstDay } from './calendar.tsx';
 import { byDay, mostPages, readingSince, type Topic, topicsOfPages } from './reading.ts';
@@ -20,7 +21,8 @@ export function TimeView() {
   const topics = useLoad(topicsOfPages, []);
   const days = useMemo(() => byDay(reading.data?.pages ?? []), [reading.data]);
   const counts = useMemo(() => new Map([...days].map(([day, pages]) => [day, pages.length])), [days]);
-  const show = (change: Record<string, string | null>) => go(linkTo('time', '', { site, from, to, ...change }));
+  const show = (change: Record<string, string | null>, again = false) =>
+    go(linkTo('time', '', { site, from, to, ...change }), { replace: again });
   const shown = useMemo(
     () =>
       (reading.data?.pages ?? [])
@@ -45,23 +47,7 @@ export function TimeView() {
       <section class="card" aria-label="Calendar">
         <Calendar counts={counts} from={from} to={to} choose={(start, end) => show({ from: start, to: end })} />
         <div class="calendar-foot">
-          <div class="dates">
-            <input
-              type="date"
-              class="input input-small"
-              aria-label="From"
-              value={from ?? ''}
-              onChange={({ currentTarget }) => show({ from: currentTarget.value || null })}
-            />
-            <span aria-hidden="true">–</span>
-            <input
-              type="date"
-              class="input input-small"
-              aria-label="Until"
-              value={to ?? ''}
-              onChange={({ currentTarget }) => show({ to: currentTarget.value || null })}
-            />
-          </div>
+          <Dates period={{ from, to }} labels={['From', 'Until']} change={show} />
           {(from !== null || to !== null || site !== null) && (
             <button
               type="button"

@@ -25,10 +25,6 @@ export class EventBacklog {
     return this.#length;
   }
 
-  get readers(): number {
-    return this.#places.size;
-  }
-
   /** Add events for all who read now. */
   append(events: readonly string[]): void {
     if (this.#places.size === 0) return;

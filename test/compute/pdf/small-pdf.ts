@@ -45,7 +45,7 @@ export function streamOf(content: Buffer, dictionary = ''): Buffer {
   ]);
 }
 
-export const packedStream = (content: Buffer): Buffer => streamOf(deflateSync(content), '/Filter /FlateDecode');
+const packedStream = (content: Buffer): Buffer => streamOf(deflateSync(content), '/Filter /FlateDecode');
 
 const escaped = (text: string) => text.replace(/[\\()]/g, '\\$&');
 

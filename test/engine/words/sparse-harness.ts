@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
 import { buildSegment, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
-import { eachAWord } from '../../../src/engine/words/corpus.ts';
 import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../../src/engine/words/sparse-index.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 import { firstHits, referenceHits } from './small-corpus.ts';
@@ -32,6 +31,7 @@ export function openThreads(): Threads {
       name: `searcher ${number}`,
       threads: 1,
       maxQueue: 1000,
+      data: { wordVectors: null },
     });
   return {
     searchers: [searcher(0), searcher(1)],
@@ -128,9 +128,9 @@ export class SparseHarness {
   async assertExact(words: readonly string[], k = 50): Promise<void> {
     for (const searcher of this.#threads.searchers) {
       for (const terms of [...words.map((word) => [word]), [...words]]) {
-        const found = await searcher.run('search', { namespace, terms: eachAWord(terms), k });
+        const answer = await searcher.run('find', { namespace, query: terms.join(' '), dim: null, spelling: false, k });
         assert.deepEqual(
-          { labels: found?.labels, scores: found?.scores },
+          { labels: answer?.found.labels, scores: answer?.found.scores },
           firstHits(referenceHits(this.documents, terms), k),
         );
       }

@@ -13,7 +13,7 @@ import {
   temporaryFolder,
 } from './sparse-harness.ts';
 
-const WORDS = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', '__proto__'];
+const WORDS = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', 'constructor'];
 let threads: Threads;
 before(() => {
   threads = openThreads();

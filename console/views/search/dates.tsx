@@ -1,0 +1,54 @@
+/** A period by its first and last day, typed or picked. What is typed into one field is one step of the history. */
+import { useRef, useState } from 'preact/hooks';
+
+/** A year that is typed passes through the first centuries. */
+const earliest = '1900-01-01';
+
+export interface Period {
+  from: string | null;
+  to: string | null;
+}
+
+export function Dates({
+  period: { from, to },
+  labels,
+  change,
+}: {
+  period: Period;
+  labels: readonly [from: string, to: string];
+  /** `again`: it replaces what the same field was changed to just before. */
+  change: (part: Partial<Period>, again: boolean) => void;
+}) {
+  const isStep = useRef(false);
+  // What stands in a field while it is typed into: keys are faster than what they lead to.
+  const [typed, setTyped] = useState<{ name: keyof Period; value: string; taken: string } | null>(null);
+  const field = (name: keyof Period, label: string) => {
+    const day = (name === 'from' ? from : to) ?? '';
+    return (
+      <input
+        type="date"
+        class="input input-small"
+        aria-label={label}
+        value={typed?.name === name && typed.taken === day ? typed.value : day}
+        onFocus={() => {
+          isStep.current = false;
+        }}
+        onBlur={() => setTyped(null)}
+        onChange={({ currentTarget: { value } }) => {
+          const isTaken = value === '' || value >= earliest;
+          setTyped({ name, value, taken: isTaken ? value : day });
+          if (!isTaken) return;
+          change({ [name]: value || null }, isStep.current);
+          isStep.current = true;
+        }}
+      />
+    );
+  };
+  return (
+    <div class="dates">
+      {field('from', labels[0])}
+      <span aria-hidden="true">–</span>
+      {field('to', labels[1])}
+    </div>
+  );
+}
