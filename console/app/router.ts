@@ -138,6 +138,7 @@ export function linkTo(view: string, part = '', params: Params = {}): string {
 export function go(to: string, { replace = false, passing = false } = {}): void {
   if (!replace) settle();
   dropPassing();
+  if (!replace && to === fragment.value) return;
   if (passing) settling = setTimeout(settle, settleMs);
   else if (replace) history.replaceState(here, '', to);
   else {

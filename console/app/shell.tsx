@@ -147,7 +147,8 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
       return Math.abs(scrollY - top) < 1 && (link === null || Boolean(target));
     };
     // A screen reader begins at the new view; the search box takes the focus itself.
-    if (isOther && (isReturn || view !== 'search')) frame.focus({ preventScroll: true });
+    const isTaken = frame !== document.activeElement && frame.contains(document.activeElement);
+    if (isOther && !isTaken && (isReturn || view !== 'search')) frame.focus({ preventScroll: true });
     if (isThere()) return;
     // What is shown comes in parts.
     const stop = () => {

@@ -1,6 +1,6 @@
 /** Small parts: dialogs, empty and faulty states, badges, meters, copy buttons. */
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, Unreachable, wordsFor } from '../api/client.ts';
 import { count } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -92,7 +92,7 @@ function beginningOf(dialog: HTMLDialogElement): HTMLElement | null {
   return dialog.querySelector(
     destroys
       ? '.dialog-actions .button:not(.button-danger)'
-      : 'input:not(:disabled), select, textarea, .dialog-actions .button',
+      : 'input:not(:disabled), select:not(:disabled), textarea, .dialog-actions .button',
   );
 }
 
@@ -153,10 +153,18 @@ export function Confirm({
   children?: ComponentChildren;
 }) {
   const [busy, setBusy] = useState(false);
+  const isThere = useRef(true);
+  useEffect(
+    () => () => {
+      isThere.current = false;
+    },
+    [],
+  );
   const doIt = async () => {
     setBusy(true);
     await onAct();
-    onClose();
+    // Closed meanwhile, another question may be asked in its place.
+    if (isThere.current) onClose();
   };
   return (
     <Dialog title={title} onClose={onClose}>

@@ -109,7 +109,11 @@ test('a page that follows a page is shown from the top', { skip }, async () => {
   await page.getByRole('heading', { name: 'Long page two' }).waitFor();
   await until(async () => (await scrolled(page)) === 0, 'the top');
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'main');
+  await page.getByRole('button', { name: 'Forget…' }).click();
+  await page.getByRole('dialog').getByText('Long page two').waitFor();
   await page.goBack();
+  await page.getByRole('heading', { name: 'Long page one' }).waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 0, 'what was asked about one page is not asked about another');
   await until(async () => Math.abs((await scrolled(page)) - bottom) < 2, 'where one left the first');
   assert.deepEqual(faults, []);
 });

@@ -260,8 +260,14 @@ export class FirefoxTab {
     this.#context = context;
   }
 
-  async goto(url: string): Promise<void> {
-    await this.#session.command('browsingContext.navigate', { context: this.#context, url, wait: 'complete' });
+  /** A load that the window began for itself ends the first one. */
+  async goto(url: string, tries = 3): Promise<void> {
+    try {
+      await this.#session.command('browsingContext.navigate', { context: this.#context, url, wait: 'complete' });
+    } catch (error) {
+      if (tries === 1 || !String(error).includes('NS_BINDING_ABORTED')) throw error;
+      await this.goto(url, tries - 1);
+    }
   }
 
   async activate(): Promise<void> {

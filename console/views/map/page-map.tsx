@@ -142,7 +142,8 @@ function Plane({ points }: { points: Points }) {
       camera: camera.current,
     } satisfies Kept);
   }, [lit, colorBy, rest]);
-  const isAskedBefore = useRef(before !== undefined);
+  // One that was left before its answer came is asked again.
+  const isAskedBefore = useRef(before !== undefined && (asked === '' || before.lit !== null));
   useEffect(() => {
     setQuery(asked);
     if (isAskedBefore.current) {

@@ -17,6 +17,7 @@ import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Badge, Dialog, Empty, Fault, FormFault, ViewHead } from '../../ui/parts.tsx';
 import { isolated, nameOf, SiteMark } from '../../ui/text.tsx';
+import { dropKeptSearches } from '../search/use-search.ts';
 
 export function NamesView() {
   const { part } = route.value;
@@ -135,6 +136,7 @@ function Merges() {
   const undo = (id: string) =>
     attempt(async () => {
       await call('POST', `/v1/entities/merges/${encodeURIComponent(id)}/undo`);
+      dropKeptSearches();
       notify('They are two names again.');
       reload();
     });
@@ -174,6 +176,7 @@ const offered = 8;
 function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClose: () => void; merged: () => void }) {
   const [wanted, setWanted] = useState('');
   const [fault, setFault] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
   const q = wanted.trim();
   const { data } = useLoad(
     (signal) => get<EntityListResponse>('/v1/entities', { q, type: entity.type, limit: offered + 1 }, signal),
@@ -181,14 +184,18 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
   );
   const others = q === '' ? [] : (data?.entities ?? []).filter(({ id }) => id !== entity.id).slice(0, offered);
   const merge = async (other: EntitySummary) => {
+    setBusy(true);
+    setFault(null);
     try {
       const path = `/v1/entities/${encodeURIComponent(entity.id)}/merge`;
       const { kept_form } = await call<EntityMergeResponse>('POST', path, { body: { with: other.id } });
       notify(`They are one name: ${isolated(kept_form)}.`);
+      dropKeptSearches();
       onClose();
       merged();
     } catch (error) {
       setFault(wordsFor(error));
+      setBusy(false);
     }
   };
   return (
@@ -207,7 +214,7 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
         <ul class="tags" aria-label="Names to merge with" aria-live="polite">
           {others.map((other) => (
             <li key={other.id}>
-              <button type="button" class="tag" onClick={() => void merge(other)}>
+              <button type="button" class="tag" disabled={busy} onClick={() => void merge(other)}>
                 <bdi>{other.canonical_form}</bdi> <span class="numbers quiet">{count(other.page_count)}</span>
               </button>
             </li>
@@ -215,7 +222,10 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
         </ul>
         {q !== '' && data !== undefined && others.length === 0 && <p class="quiet">No other name is like this.</p>}
         <FormFault said={fault} />
-        <p class="quiet">Pages of both are found by either. It can be undone under Names.</p>
+        <p class="quiet">
+          Pages of both are found by either. Under Names it can be undone until others are merged after it; then only
+          after those, and for good.
+        </p>
       </div>
     </Dialog>
   );
@@ -237,7 +247,7 @@ function NamePages({ reference }: { reference: string }) {
           .slice(0, shown)
           .map((id) => get<PageResponse>(`/v1/pages/${encodeURIComponent(id)}`, { offset: 0, length: 1 }, signal)),
       ),
-    [data?.entity.id ?? null, shown],
+    [data?.page_ids.join(' ') ?? null, shown],
   );
   useTitle(data?.entity.canonical_form);
   if (error instanceof ApiError && error.status === 404) {

@@ -15,8 +15,14 @@ import { ForgetDialog } from './forget-dialog.tsx';
 import { PageText } from './page-text.tsx';
 import { SimilarPages } from './similar-pages.tsx';
 
+/** Of each page by itself: what is asked about one is not answered of another. */
 export function PageView() {
-  const { part: pageId, params } = route.value;
+  const { part } = route.value;
+  return <OnePage key={part} pageId={part} />;
+}
+
+function OnePage({ pageId }: { pageId: string }) {
+  const { params } = route.value;
   const wanted = params.get('passage');
   const [asksToForget, setAsksToForget] = useState(false);
   const path = `/v1/pages/${encodeURIComponent(pageId)}`;

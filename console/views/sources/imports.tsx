@@ -100,7 +100,9 @@ function useDrop(setOver: (isOver: boolean) => void, send: (files: Iterable<File
   const latest = useRef(send);
   latest.current = send;
   useEffect(() => {
+    const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false;
     const onDragOver = (event: DragEvent) => {
+      if (!hasFiles(event)) return;
       event.preventDefault();
       setOver(mayWrite());
     };
@@ -108,6 +110,7 @@ function useDrop(setOver: (isOver: boolean) => void, send: (files: Iterable<File
       if (relatedTarget === null) setOver(false);
     };
     const onDrop = (event: DragEvent) => {
+      if (!hasFiles(event)) return;
       event.preventDefault();
       setOver(false);
       if (mayWrite()) void latest.current([...(event.dataTransfer?.files ?? [])]);
