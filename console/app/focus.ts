@@ -1,6 +1,8 @@
 /** The focus stays where a person is when what has it is taken away, moved or switched off: on what is in its place now. */
+import { effect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { isTyping } from './keys.tsx';
+import { currentPart, currentView } from './router.ts';
 
 interface Focused {
   element: HTMLElement;
@@ -32,6 +34,10 @@ export function useFocusKept(): void {
       // What is typed in stays, and counting with every key would take time.
       else if (element.isConnected && !isTyping(element)) last = focusedOf(element);
     });
+    // Another view, or page, begins where the frame says.
+    const leaves = effect(() => {
+      if (currentView.value !== '' || currentPart.value !== '') last = null;
+    });
     observer.observe(document.body, {
       childList: true,
       subtree: true,
@@ -41,6 +47,7 @@ export function useFocusKept(): void {
     addEventListener('focusin', onFocusIn);
     addEventListener('focusout', onFocusOut);
     return () => {
+      leaves();
       observer.disconnect();
       removeEventListener('focusin', onFocusIn);
       removeEventListener('focusout', onFocusOut);
