@@ -22,15 +22,18 @@ export function useFocusKept(): void {
     const onFocusOut = ({ target }: FocusEvent) => {
       // It is also told of what is just taken away.
       queueMicrotask(() => {
-        if (last?.element === target && last.element.isConnected && !isOff(last.element)) last = null;
+        if (last?.element === target && canTake(last.element)) last = null;
       });
     };
     const observer = new MutationObserver(() => {
       if (last === null) return;
       const { element } = last;
-      const isLost = (document.activeElement ?? document.body) === document.body;
-      if (isLost && element.isConnected && !isOff(element)) element.focus({ preventScroll: true });
-      else if (isLost && !element.isConnected) nextTo(last)?.focus({ preventScroll: true });
+      if (isLost() && canTake(element)) {
+        // A date field hands it from part to part: in between nothing has it.
+        setTimeout(() => {
+          if (last?.element === element && isLost() && canTake(element)) element.focus({ preventScroll: true });
+        });
+      } else if (isLost() && !element.isConnected) nextTo(last)?.focus({ preventScroll: true });
       // What is typed in stays, and counting with every key would take time.
       else if (element.isConnected && !isTyping(element)) last = focusedOf(element);
     });
@@ -55,7 +58,8 @@ export function useFocusKept(): void {
   }, []);
 }
 
-const isOff = (element: HTMLElement): boolean => element.matches(':disabled');
+const isLost = (): boolean => (document.activeElement ?? document.body) === document.body;
+const canTake = (element: HTMLElement): boolean => element.isConnected && !element.matches(':disabled');
 
 const focusablesIn = (scope: Element): HTMLElement[] =>
   [...scope.querySelectorAll<HTMLElement>(focusable)].filter((each) => each.checkVisibility());

@@ -32,6 +32,23 @@ async function inView(page: Page): Promise<number> {
   const text = await page.locator('#in-view').textContent();
   return Number(/\d+/.exec(text ?? '')?.[0]);
 }
+/** Draws a lasso around all of the map. */
+async function lassoAll(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Lasso' }).click();
+  const box = (await canvas(page).boundingBox()) ?? assert.fail('the map has no box');
+  const corners = [
+    [4, 4],
+    [box.width - 4, 4],
+    [box.width - 4, box.height - 4],
+    [4, box.height - 4],
+    [4, 8],
+  ];
+  await page.mouse.move(box.x + 4, box.y + 4);
+  await page.mouse.down();
+  for (const [x, y] of corners) await page.mouse.move(box.x + x, box.y + y, { steps: 4 });
+  await page.mouse.up();
+}
+const litUp = (page: Page) => page.getByRole('button', { name: /lit up/ });
 const listed = (page: Page) =>
   page
     .locator('section', { has: page.locator('#in-view') })
@@ -45,29 +62,19 @@ test('the map lights up what a search finds and what is within a lasso', { skip 
   await page.getByLabel('Light up a search').fill('sourdough');
   await page.keyboard.press('Enter');
   await page.locator('.map-side').getByText('Bread from a starter').waitFor();
-  await page.getByRole('button', { name: /lit up/ }).click();
-  await page.getByRole('button', { name: 'Lasso' }).click();
-  const box = (await page.locator('.map-frame canvas').boundingBox()) ?? assert.fail('the map has no box');
-  const corners = [
-    [4, 4],
-    [box.width - 4, 4],
-    [box.width - 4, box.height - 4],
-    [4, box.height - 4],
-    [4, 8],
-  ];
-  await page.mouse.move(box.x + 4, box.y + 4);
-  await page.mouse.down();
-  for (const [x, y] of corners) await page.mouse.move(box.x + x, box.y + y, { steps: 4 });
-  await page.mouse.up();
-  const lit = await page.getByRole('button', { name: /lit up/ }).textContent();
+  await litUp(page).click();
+  await lassoAll(page);
+  const lit = await litUp(page).textContent();
   assert.ok(Number(/\d+/.exec(lit ?? '')?.[0]) >= all, String(lit));
   await page.locator('.map-side').getByRole('link').first().click();
   await page.waitForURL(/#\/page\//);
   await page.goBack();
-  await until(
-    async () => (await page.getByRole('button', { name: /lit up/ }).textContent()) === lit,
-    'what was lit is lit again',
-  );
+  await until(async () => (await litUp(page).textContent()) === lit, 'what was lit is lit again');
+  await page.getByLabel('Light up a search').fill('sourdough');
+  await page.keyboard.press('Enter');
+  await until(async () => (await litUp(page).textContent()) !== lit, 'what the search finds');
+  await page.goBack();
+  await until(async () => (await litUp(page).textContent()) === lit, 'what was lit before the search');
   assert.deepEqual(faults, []);
 });
 
@@ -78,7 +85,7 @@ test('a search is shown on the map, by an address of its own', { skip }, async (
   await page.waitForURL(/#\/map\?q=sourdough/);
   await page.locator('.map-side').getByText('Bread from a starter').waitFor();
   assert.equal(await page.getByLabel('Light up a search').inputValue(), 'sourdough');
-  await page.getByRole('button', { name: /lit up/ }).click();
+  await litUp(page).click();
   await page.waitForURL(/#\/map$/);
   await page.goBack();
   await page.locator('.map-side').getByText('Bread from a starter').waitFor();

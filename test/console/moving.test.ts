@@ -137,6 +137,28 @@ test('a filter and a period are steps that one goes back on', { skip }, async ()
   assert.deepEqual(faults, []);
 });
 
+test('a day that is typed is one step, and typing it changes no other day', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/time?from=2026-03-01&to=2026-11-20');
+  const [from, to] = ['From', 'Until'].map((label) => page.getByLabel(label, { exact: true }));
+  await until(async () => (await to.inputValue()) === '2026-11-20', 'the period is there');
+  await until(() => page.evaluate(() => document.activeElement?.id === 'main'), 'the view is there');
+  await page.locator('.view-head').getByText(/page/).waitFor();
+  const steps = await page.evaluate(() => history.length);
+  await to.focus();
+  for (const key of '02102025') {
+    await page.keyboard.press(key);
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  }
+  await until(async () => (await to.inputValue()).startsWith('2025'), 'the day is taken');
+  assert.match(page.url(), /from=2026-03-01&to=2025-/);
+  assert.equal(await from.inputValue(), '2026-03-01');
+  assert.equal(await page.evaluate(() => history.length), steps + 1);
+  await page.goBack();
+  await until(async () => (await to.inputValue()) === '2026-11-20', 'the day before');
+  assert.deepEqual(faults, []);
+});
+
 test('an address that is added in haste is one visit', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   let letGo: () => void = () => undefined;

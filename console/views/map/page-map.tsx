@@ -8,7 +8,7 @@ import type { SearchResponse } from '../../../src/domain/search.ts';
 import { ApiError, call, get, isAbort } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
-import { go, keep, kept, linkTo, route } from '../../app/router.ts';
+import { go, keep, kept, linkTo, returns, route } from '../../app/router.ts';
 import { colorOf, theme } from '../../app/theme.ts';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -40,7 +40,8 @@ export function PageMap() {
       </div>
     );
   }
-  return <Plane points={data} />;
+  // Who comes back, be it from another search on the map, finds it as it was there.
+  return <Plane key={returns.value} points={data} />;
 }
 
 const nearestPx = 14;
@@ -135,9 +136,11 @@ function Plane({ points }: { points: Points }) {
     return () => controller.abort();
   }, [colorBy, facts]);
 
+  /** Whether what is lit up is still that of the search before. */
+  const isAsking = useRef(false);
   useEffect(() => {
     keep(keptName, {
-      lit: lit === null ? null : lit.map((at) => points.ids[at]),
+      lit: lit === null || isAsking.current ? null : lit.map((at) => points.ids[at]),
       colorBy,
       camera: camera.current,
     } satisfies Kept);
@@ -150,6 +153,7 @@ function Plane({ points }: { points: Points }) {
       isAskedBefore.current = false;
       return;
     }
+    isAsking.current = asked !== '';
     if (asked === '') return setLit(null);
     const controller = new AbortController();
     const { signal } = controller;
@@ -157,6 +161,8 @@ function Plane({ points }: { points: Points }) {
       const body = { query: asked, operators: true, k: 100, chunks_per_page: 0, suggest: 0, log: false };
       const { results } = await call<SearchResponse>('POST', '/v1/search', { body, signal });
       setLit(indexesOf(results.map(({ page_id }) => page_id)));
+    }).then(() => {
+      if (!signal.aborted) isAsking.current = false;
     });
     return () => controller.abort();
   }, [points, asked]);

@@ -92,6 +92,7 @@ export function SearchView() {
             class="search-box"
             onSubmit={(event) => {
               event.preventDefault();
+              if (error !== undefined && !busy) again();
               toResults();
             }}
           >

@@ -63,7 +63,7 @@ interface Kept {
 }
 const keptName = 'search';
 
-/** Something was forgotten, or came: results are asked for anew by who comes back to them. */
+/** Pages were forgotten, or names merged: results are asked for anew by who comes back to them. */
 export const dropKeptSearches = (): void => dropKept(keptName);
 
 export function useSearch(criteria: Criteria): Search {
