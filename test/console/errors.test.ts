@@ -103,6 +103,10 @@ test('503 and 507 are told in words', { skip }, async () => {
   );
   await searchBox(page).fill('anything');
   await page.getByText('no active embedding model. Try again in 7 s.').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await searchBox(page).press('Enter'); // nothing is typed anew: it is asked again all the same
+  await page.getByText('no active embedding model').waitFor({ state: 'detached' });
+  await page.locator('.results[aria-busy="false"]').waitFor();
   assert.deepEqual(faults, []);
 });
 
