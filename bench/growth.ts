@@ -13,6 +13,7 @@ import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../src/compute/text/rule-tokenizer.ts';
 import type { SearchResponse } from '../src/domain/search.ts';
 import { createQueryAnalyzer } from '../src/engine/analyze-query.ts';
+import { noWords } from '../src/engine/words/spelling.ts';
 import { StoreView } from '../src/store/store-view.ts';
 import { ExactNearest } from './engine/exact-nearest.ts';
 import { englishWords, loadBenchVectors } from './english-words.ts';
@@ -45,13 +46,7 @@ const queries = Array.from({ length: Number(values.queries) }, (_, number) => wo
 /** Vectors of the queries as the service makes them; null for a query without any. */
 function queryVectors(dim: number): Float32Array[] {
   const analyze = createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer), vectors);
-  const known = {
-    languages: ['en'],
-    spoken: ['en'],
-    isKnown: () => true,
-    nearest: () => [],
-    completions: () => [],
-  };
+  const known = { ...noWords, languages: ['en'], spoken: ['en'] };
   return queries.map((query) => {
     const { vector } = analyze({ query, dim, prefix: false }, known);
     if (vector === null) throw new Error(`no vector for ${query}`);

@@ -14,7 +14,7 @@ import { documentFrequency } from '../src/engine/words/corpus.ts';
 import { describeMachine } from './machine.ts';
 import { collectionNames, type PreparedCollection, prepareCollections } from './quality/collections.ts';
 import { mean, quantile } from './quality/measures.ts';
-import { createQueryTools, runQuery } from './quality/run-query.ts';
+import { createQueryTools, languagesAlone, runQuery } from './quality/run-query.ts';
 import { randomStream } from './workload.ts';
 
 const MAX_QUERIES = 300;
@@ -45,7 +45,11 @@ const measured = [...prepareCollections(root, names, MAX_QUERIES, false, tools)]
   });
   const values = (textOf: (query: (typeof queries)[number]) => string, spelling: boolean) =>
     queries.map((query) =>
-      ndcg(runQuery(collection, textOf(query), tools, [], spelling).ranked.default, query.grades, 10),
+      ndcg(
+        runQuery(collection, textOf(query), tools, [], spelling ? undefined : languagesAlone).ranked.default,
+        query.grades,
+        10,
+      ),
     );
   const clean = mean(values(({ text }) => text, false));
   const asIs = mean(values(({ text }) => text, true));

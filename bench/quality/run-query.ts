@@ -24,7 +24,7 @@ import {
   scoreLabels,
   searchSegments,
 } from '../../src/engine/words/search-segments.ts';
-import { noWords, wordsIn } from '../../src/engine/words/spelling.ts';
+import { type KnownWords, noWords, wordsIn } from '../../src/engine/words/spelling.ts';
 import type { PreparedCollection } from './collections.ts';
 
 /** The contract's defaults: `candidates` of each side, `rrf_k`. */
@@ -95,13 +95,16 @@ export function shortened({ corpus, languages }: PreparedCollection, text: strin
   return words.filter((_, place) => kept.has(stems[place])).join(' ') || text;
 }
 
-/** `settings`: weights that the query is ranked by beside the default. */
+/** Of what a corpus knows of words its languages alone. */
+export const languagesAlone = ({ languages, spoken }: KnownWords): KnownWords => ({ ...noWords, languages, spoken });
+
+/** `settings`: weights that the query is ranked by beside the default; `knownOf`: what is used of what the corpus knows of words. */
 export function runQuery(
   collection: PreparedCollection,
   text: string,
   tools: QueryTools,
   settings: readonly RerankWeights[] = [],
-  spelling = true,
+  knownOf = (all: KnownWords) => all,
 ): QueryRun {
   const { corpus, documentOf, forward } = collection;
   const started = performance.now();
@@ -112,7 +115,7 @@ export function runQuery(
     denseWeight,
   } = tools.analyze(
     { query: text, dim: tools.embedder.dim, prefix: false },
-    spelling ? wordsIn(corpus, tools.wordVectors) : { ...noWords, languages: collection.languages },
+    knownOf(wordsIn(corpus, tools.wordVectors)),
   );
   const vector = made ?? new Float32Array(tools.embedder.dim);
   const analysed = performance.now();

@@ -7,7 +7,9 @@ import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
 import type { Correction } from '../domain/search.ts';
 import { isForwardStem, type QueryForm } from './rerank/gather-candidates.ts';
-import { COMPLETIONS, GUESSES, type KnownWords, type NearWord } from './words/spelling.ts';
+import { COMPOUND, PART } from './words/compounds.ts';
+import type { CorpusWord } from './words/corpus-words.ts';
+import { COMPLETIONS, GUESSES, type KnownWords } from './words/spelling.ts';
 
 /** What every searcher thread is given when it starts. */
 export interface SearchThreadData {
@@ -37,6 +39,9 @@ const mostCorrected = 8;
 /** Of so many words all may be misspelt, of more half of them. */
 const fewWords = 4;
 
+/** A longer query has words enough of its own: compounds are not looked for. */
+const mostWithCompounds = 16;
+
 /** The language of the word vectors. */
 const MODEL_LANGUAGE = 'en';
 /**
@@ -57,29 +62,37 @@ export type QueryAnalyzer = (query: QueryToAnalyze, known: KnownWords) => Analyz
 export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors | null): QueryAnalyzer {
   const embedders = vectors === null ? null : createEmbedderShelf(vectors);
   const rowOf = (word: string) => (vectors === null || word === '' ? -1 : lookupTerm(vectors.vocabulary, word));
-  return ({ query, dim, prefix }, { languages, spoken: spokenHere, isKnown, nearest, completions }) => {
+  return ({ query, dim, prefix }, known) => {
+    const { languages, spoken: spokenHere, isKnown, nearest, completions } = known;
     const all = analyzer.terms(query);
     const { language, words } = contentWords(all, languages, spokenHere);
     const isForeign = language !== MODEL_LANGUAGE;
     /** Those that the corpus does not have, and what they may be meant for. */
-    const meant = new Map<string, NearWord[]>();
-    const unknown = new Set(words.filter(({ stems }) => !stems.some(isKnown)).map(({ word }) => word));
+    const meant = new Map<string, CorpusWord[]>();
+    const partsOf = new Map(words.map(({ word }) => [word, known.parts(word, language)]));
+    const isUnknown = ({ word, stems }: ContentWord) => !stems.some(isKnown) && partsOf.get(word)?.length === 0;
+    const unknown = new Set(words.filter(isUnknown).map(({ word }) => word));
     const last = prefix ? unfinishedWord(query, words) : null;
     const completed = last === null ? [] : completions(last);
     if (last !== null && completed.length > 0) unknown.delete(last);
     const mayBeMisspelt =
       unknown.size <= mostCorrected && (words.length <= fewWords || 2 * unknown.size <= words.length);
     if (mayBeMisspelt) for (const word of unknown) meant.set(word, nearest(word));
+    const asked = new Set(words.flatMap(({ stems }) => stems));
     const forms = words.flatMap(({ word, stems, of }): QueryForm[] => {
       const own = stems.map((stem) => ({ stem, of, row: isForeign ? -1 : rowOf(word) }));
-      const guessed = (near: readonly NearWord[], shares: readonly number[]) =>
+      const guessed = (near: readonly CorpusWord[], shares: readonly number[]) =>
         near.map(({ stem, row }, at) => ({ stem, of, row: isForeign ? -1 : row, share: shares[at] }));
       if (word === last && completed.length > 0) {
         const others = completed.filter(({ stem }) => !stems.includes(stem));
         return [...(stems.some(isKnown) ? own : []), ...guessed(others, COMPLETIONS)];
       }
       const near = meant.get(word) ?? [];
-      return near.length === 0 ? own : guessed(near, GUESSES);
+      if (near.length > 0) return guessed(near, GUESSES);
+      if (words.length > mostWithCompounds) return own;
+      const within = (partsOf.get(word) ?? []).map((stem) => ({ stem, of, row: -1, share: PART }));
+      const around = known.compounds(stems[0], language).map(({ stem }) => ({ stem, of, row: -1, share: COMPOUND }));
+      return [...own, ...[...within, ...around].filter(({ stem }) => !asked.has(stem))];
     });
     const corrected = [...meant]
       .filter(([, near]) => near.length > 0)
@@ -93,7 +106,7 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
     const isWhole = words.some(({ word, stems }) => word === last && stems.some(isKnown));
     const taken = (word: string) => meant.get(word)?.[0] ?? (word === last && !isWhole ? completed[0] : undefined);
     // Passages are embedded by their stems: what else a query has would be chance in a vector.
-    const { vector, known } = embedders(dim).embedQuery(
+    const { vector, known: knownWords } = embedders(dim).embedQuery(
       spoken.map(({ word }) => taken(word)?.word ?? word),
       spoken.map(({ word, stem }) => taken(word)?.stem ?? (isForwardStem(stem) ? stem : '')),
     );
@@ -101,7 +114,7 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
     if (vector.every((component) => component === 0)) return none;
     const hasWords = vector.subarray(0, vectors.dim).some((component) => component !== 0);
     const wordPart = hasWords ? vector.slice().fill(0, vectors.dim) : null;
-    return { ...none, vector, wordPart, knownWords: known };
+    return { ...none, vector, wordPart, knownWords };
   };
 }
 

@@ -54,7 +54,7 @@ export interface QueryPlan {
   readonly norm: LengthNorm;
   /** Live documents that hold the word of a stem. */
   readonly frequencies: ReadonlyMap<string, number>;
-  /** What each word of the query weighs, also one that no live document holds; of what is a guess as if it were none. */
+  /** What each word of the query weighs, also one that no live document holds; of what is only a guess as if it were none. */
   readonly words: ReadonlyMap<number, number>;
   /** Distinct query terms that occur in a live document. */
   readonly known: number;
@@ -128,7 +128,7 @@ export function planQuery(corpus: readonly CorpusSegment[], query: readonly Quer
     const together = share === 1 ? Math.min(docs, ofWord.get(of) ?? 0) : df;
     frequencies.set(term, together);
     const weight = docs === 0 ? 0 : queryTermWeight(count) * termWeight(docs, Math.max(1, together));
-    words.set(of, Math.max(weight, words.get(of) ?? 0));
+    if (share === 1 || !ofWord.has(of)) words.set(of, Math.max(weight, words.get(of) ?? 0));
     if (df > 0) terms.push({ term, of, weight: share * weight });
   }
   const known = terms.length;

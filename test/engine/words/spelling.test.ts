@@ -24,8 +24,8 @@ function corpusWith(rowOf: (word: string) => number, ...texts: string[]) {
   });
 }
 
-const nearest = (texts: string[], word: string, options = {}) =>
-  nearestWords(corpusOf(...texts), null, word, { most: 3, ...options }).map(({ word: found, edits }) => [found, edits]);
+const nearest = (texts: string[], word: string, most = 3) =>
+  nearestWords(corpusOf(...texts), null, word, most).map(({ word: found, edits }) => [found, edits]);
 
 test('letters left out, doubled, replaced, added and swapped are edits, of which longer words may have two', () => {
   const text = 'halibut mourinho tottenham herring';
@@ -47,11 +47,10 @@ test('a word that is the beginning of others may be unfinished', () => {
     ['pochettino', 1],
     ['pocket', 2],
   ]);
-  assert.deepEqual(nearest(['pochettino pocket'], 'pochett', { unfinished: true })[0], ['pochettino', 0]);
 });
 
 test('words of all segments are compared, the nearest is first, and each is there once', () => {
-  assert.deepEqual(nearest(['salmon', 'salmon herring', 'halibut'], 'salmom', { most: 2 }), [['salmon', 1]]);
+  assert.deepEqual(nearest(['salmon', 'salmon herring', 'halibut'], 'salmom', 2), [['salmon', 1]]);
 });
 
 test('letters of any script are compared; what is no word is left alone', () => {
@@ -99,8 +98,8 @@ test('an unfinished word becomes those of most passages, of all segments togethe
       expected,
     );
     assert.deepEqual(
-      known.completions('stur').map(({ word, edits }) => [word, edits]),
-      [['sturgeon', 0]],
+      known.completions('stur').map(({ word }) => word),
+      ['sturgeon'],
     );
     for (const none of ['s', 'xy', 'sturgeon', '12']) assert.deepEqual(known.completions(none), [], none);
   }

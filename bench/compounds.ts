@@ -1,0 +1,78 @@
+/**
+ * Questions of ../shared/data/ir/xquad-de with and without what a search knows of compounds, as JSON: nDCG@10 of the default ranking as they are, and
+ * with the first compound of each replaced by its head, by its first part, and by all of its parts as words. Weights were chosen on questions 301 to
+ * 745; those after were kept.
+ * Usage: npm run bench:compounds
+ */
+import { join } from 'node:path';
+import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
+import { ndcg } from '../src/compute/measures/ranking-measures.ts';
+import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
+import { COMPOUND, PART } from '../src/engine/words/compounds.ts';
+import { wordsIn } from '../src/engine/words/spelling.ts';
+import { describeMachine } from './machine.ts';
+import { prepareCollections } from './quality/collections.ts';
+import { mean, quantile } from './quality/measures.ts';
+import { createQueryTools, runQuery } from './quality/run-query.ts';
+
+const language = 'de';
+const root = join(import.meta.dirname, '../../shared/data/ir');
+const tools = createQueryTools(openWordVectors(loadWordVectors()), 1024);
+const [collection] = prepareCollections(root, ['xquad-de'], Infinity, false, tools);
+const known = wordsIn(collection.corpus, tools.wordVectors);
+
+/** A query with its first compound replaced; null where it has none. */
+function replaced(text: string, by: (parts: readonly string[]) => string): string | null {
+  for (const { 0: word, index } of text.matchAll(/\p{L}{8,}/gu)) {
+    const [folded] = tools.analyzer.terms(word).words;
+    const parts = known.parts(folded, language);
+    if (parts.length > 0) return text.slice(0, index) + by(parts) + text.slice(index + word.length);
+  }
+  return null;
+}
+
+const variants = {
+  as_they_are: (text: string) => text,
+  head: (text: string) => replaced(text, (parts) => parts[parts.length - 1]),
+  first_part: (text: string) => replaced(text, ([first]) => first),
+  parts_apart: (text: string) => replaced(text, (parts) => parts.join(' ')),
+};
+const { queries } = collection;
+const parts = { first_300: queries.slice(0, 300), chosen_on: queries.slice(300, 745), kept: queries.slice(745) };
+const round = (value: number) => Math.round(value * 10_000) / 10_000;
+const measured = Object.entries(parts).flatMap(([part, asked]) =>
+  Object.entries(variants).map(([variant, change]) => {
+    const changed = asked.flatMap(({ text, grades }) => {
+      const query = change(text);
+      return query === null ? [] : [{ query, grades }];
+    });
+    const runs = (isKnown: boolean) =>
+      changed.map(({ query, grades }) => {
+        const { ranked, times_ms } = runQuery(collection, query, tools, [], (all) =>
+          isKnown ? all : { ...all, parts: () => [], compounds: () => [] },
+        );
+        return { default: ndcg(ranked.default, grades, 10), bm25: ndcg(ranked.bm25, grades, 10), ms: times_ms.analyse };
+      });
+    const [without, with_] = [runs(false), runs(true)];
+    return {
+      part,
+      variant,
+      queries: changed.length,
+      without: round(mean(without.map((run) => run.default))),
+      with: round(mean(with_.map((run) => run.default))),
+      bm25f_without: round(mean(without.map((run) => run.bm25))),
+      bm25f_with: round(mean(with_.map((run) => run.bm25))),
+      analyse_ms_p50: [without, with_].map((runs) =>
+        round(
+          quantile(
+            runs.map(({ ms }) => ms),
+            0.5,
+          ),
+        ),
+      ),
+    };
+  }),
+);
+console.log(
+  JSON.stringify({ bench: 'compounds', machine: describeMachine(), weights: { PART, COMPOUND }, measured }, null, 1),
+);

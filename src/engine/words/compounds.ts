@@ -1,0 +1,80 @@
+/**
+ * Compounds, which Germanic languages write as one word: the parts of one, and those that have a word as a part. There is no dictionary: words of the
+ * corpus tell (Koehn and Knight 2003, "Empirical methods for compound splitting").
+ */
+import type { WordVectors } from '../../compute/embedding/word-vectors.ts';
+import { stemIn } from '../../compute/text/stemmers.ts';
+import { type CorpusSegment, documentFrequency } from './corpus.ts';
+import { type CorpusWord, commonestOf, letters, wordsWith } from './corpus-words.ts';
+
+const languages: ReadonlySet<string> = new Set(['de', 'nl', 'sv', 'da', 'no']);
+/** What may stand between two parts. */
+const joints = ['', 's', 'es', 'n', 'en', 'er', 'e'];
+const leastPart = 4;
+/** In fewer passages a part is there by chance. */
+const leastPassages = 2;
+const mostLetters = 40;
+const mostCompounds = 5;
+
+/** What the part of a compound weighs beside the word itself, and what a compound does (npm run bench:compounds). */
+export const PART = 0.3;
+export const COMPOUND = 0.1;
+
+interface Split {
+  stems: string[];
+  /** Sum of the logarithms of the passages that have each. */
+  weight: number;
+}
+
+/** The stems of a compound's parts, if their frequencies have a higher geometric mean than any other split and the whole word; none for a word that is no compound. */
+export function partsOf(corpus: readonly CorpusSegment[], word: string, language: string): string[] {
+  if (!languages.has(language) || !letters.test(word) || word.length < 2 * leastPart || word.length > mostLetters)
+    return [];
+  const known = new Map<string, Split[]>();
+  const whole = (part: string): Split[] => {
+    const stem = stemOf(part, language);
+    const passages = documentFrequency(corpus, stem);
+    return passages < leastPassages ? [] : [{ stems: [stem], weight: Math.log(passages) }];
+  };
+  const splits = (rest: string): Split[] => {
+    const before = known.get(rest);
+    if (before !== undefined) return before;
+    const found = whole(rest);
+    for (let at = leastPart; at <= rest.length - leastPart; at++) {
+      const [first] = joints
+        .filter((joint) => rest.slice(0, at).endsWith(joint) && at - joint.length >= leastPart)
+        .flatMap((joint) => whole(rest.slice(0, at - joint.length)))
+        .sort((a, b) => b.weight - a.weight);
+      if (first === undefined) continue;
+      for (const { stems, weight } of splits(rest.slice(at)))
+        found.push({ stems: [...first.stems, ...stems], weight: first.weight + weight });
+    }
+    known.set(rest, found);
+    return found;
+  };
+  const mean = ({ stems, weight }: Split) => weight / stems.length;
+  const [best] = splits(word).sort((a, b) => mean(b) - mean(a));
+  return best === undefined || best.stems.length === 1 ? [] : best.stems;
+}
+
+/** The commonest words of the corpus that begin or end with a stem and whose rest the corpus has. */
+export function compoundsOf(
+  corpus: readonly CorpusSegment[],
+  vectors: WordVectors | null,
+  stem: string,
+  language: string,
+): CorpusWord[] {
+  if (!languages.has(language) || !letters.test(stem) || stem.length < leastPart) return [];
+  const isKnown = (part: string) =>
+    part.length >= leastPart && documentFrequency(corpus, stemOf(part, language)) >= leastPassages;
+  const isCompound = ({ word }: CorpusWord) =>
+    joints.some(
+      (joint) =>
+        (word.startsWith(stem + joint) && isKnown(word.slice(stem.length + joint.length))) ||
+        (word.endsWith(joint + stem) && isKnown(word.slice(0, -stem.length - joint.length))),
+    );
+  const all = (['beginning', 'end'] as const).flatMap((end) => wordsWith(corpus, vectors, stem, end));
+  return commonestOf(corpus, vectors, all, mostCompounds, isCompound);
+}
+
+const stemOf = (word: string, language: string): string => stemIn(language, word) ?? word;
