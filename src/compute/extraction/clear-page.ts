@@ -32,7 +32,7 @@ const boilerplateProps = new Set(
 export const hiddenStyle = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
 /** Running text below an element, in characters, and whether it holds what calls itself the article. */
-interface Weight {
+export interface Weight {
   running: number;
   holdsArticle: boolean;
 }
@@ -137,7 +137,7 @@ function isFrame(node: DomNode): boolean {
   return read === 1;
 }
 
-function weigh(root: DomNode): Map<DomNode, Weight> {
+export function weigh(root: DomNode): Map<DomNode, Weight> {
   const weights = new Map<DomNode, Weight>();
   const path: Weight[] = [{ running: 0, holdsArticle: false }];
   weights.set(root, path[0]);

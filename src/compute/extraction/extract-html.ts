@@ -13,6 +13,7 @@ import { blocksBehindTitle, withLead } from './page-lead.ts';
 import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, withoutSite } from './page-metadata.ts';
 import { parsePage } from './parse-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
+import { holds, keepParts, repeatedParts } from './repeated-parts.ts';
 import { trimArticle } from './trim-article.ts';
 
 export { ExtractionLimitError } from './extraction-limit.ts';
@@ -42,6 +43,11 @@ const scrapRatio = 4;
  * says that it is an article. Chosen on the seen half of `npm run bench:articles`: articles lose from .35 on, forums and shops gain up to .45.
  */
 const partShare = 0.25;
+/**
+ * Parts of one kind with this share of the cleared page's running text are what there is to read where the article lies in one of them, and has
+ * less than this share of theirs. Chosen on the same half: .4 to .75 gain alike.
+ */
+const partsShare = 0.6;
 /** A text that the page declares as data counts from so many characters, and where it is so many times as long as the article. */
 const declaredLength = 500;
 const declaredRatio = 2;
@@ -72,10 +78,17 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const led = (read: ReadableText) =>
     facts === null || read.text === '' ? read : withLead(read, behindTitle, facts, left);
   const isReadable = depthSum <= maxDepthSum;
+  const mayBePart = isReadable && root !== null && facts?.isArticle !== true;
+  const parts = mayBePart ? repeatedParts(root) : null;
   const article = isReadable ? findArticle(page, facts) : noArticle;
   const { title } = article;
-  const isPart = isReadable && facts?.isArticle !== true && article.running < running * partShare;
-  const read = isPart ? clearedText(parsePage(html, url), title) : led(article.read);
+  const isOneOf =
+    parts !== null &&
+    parts.running >= running * partsShare &&
+    article.running < parts.running * partsShare &&
+    holds(parts, article.read.text);
+  const isPart = isOneOf || (mayBePart && article.running < running * partShare);
+  const read = isPart ? clearedText(parsePage(html, url), title, isOneOf) : led(article.read);
   const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(parsePage(html, url)));
   const asItWas = () => (isReadable ? findArticle(parsePage(html, url), facts).read : nothing);
   const chosen = notLessThanDeclared(enough, facts?.declaredBody ?? '', asItWas, url);
@@ -169,12 +182,13 @@ function declaredText(body: string, url: string): ReadableText {
   return readableText(page.documentElement, isHidden);
 }
 
-/** All of a page but its boilerplate. */
-function clearedText(page: DomDocument, title: string | null): ReadableText {
+/** All of a page but its boilerplate, or of its repeated parts alone. */
+function clearedText(page: DomDocument, title: string | null, ofParts: boolean): ReadableText {
   if (page.documentElement !== null) clearPage(page.documentElement);
   const body = page.querySelector('body');
   if (body === null) return nothing;
   const trimmed = trimArticle(body, title);
+  if (ofParts) keepParts(page, body);
   return readableText(body, (element) => trimmed.has(element) || isHiddenOrBoilerplate(element));
 }
 

@@ -380,3 +380,40 @@ test('a page that says it is an article is not taken for a thread', () => {
   const posting = '<script type="application/ld+json">{"@type":"DiscussionForumPosting","headline":"Story"}</script>';
   assert.equal(extractHtml(thread(posting), url).text.match(/Sentence 0/g)?.length, 12);
 });
+
+const paragraphsOf = (of: string, count: number) =>
+  Array.from(
+    { length: count },
+    (_, n) => `<p>Sentence ${n} of ${of} goes on for a while, so that it is text that one reads.</p>`,
+  ).join('');
+const countOf = (text: string, of: string) => text.split(` of ${of} goes`).length - 1;
+
+test('a question and its answers are read, with their lists and without what is beside them', () => {
+  const answer = (name: string, count: number) =>
+    `<div class="answer" id="${name}"><div class="votes">7 votes of readers, and one vote against it since</div>
+     <div class="prose">${paragraphsOf(name, count)}<ul><li>One thing of ${name}</li><li>Another thing</li></ul></div></div>`;
+  const { text } = extractHtml(
+    `<body><h1>A question</h1><div class="question"><div class="prose">${paragraphsOf('the question', 4)}
+     <ul><li><a href="/a">First choice</a></li><li><a href="/b">Second choice</a></li></ul></div></div>
+     ${answer('a long answer', 14)}${answer('a short answer', 5)}${answer('another', 6)}</body>`,
+    url,
+  );
+  for (const [name, count] of [
+    ['the question', 4],
+    ['a long answer', 14],
+    ['a short answer', 5],
+    ['another', 6],
+  ] as const)
+    assert.equal(countOf(text, name), count, name);
+  assert.match(text, /- First choice\n- Second choice/);
+  assert.match(text, /- One thing of another\n- Another thing/);
+});
+
+test('an article is not given up for the comments below it, whatever these are called', () => {
+  const comment = (at: number) => `<div class="row entry-${at}">${paragraphsOf(`remark ${at}`, 4)}</div>`;
+  const { text } = extractHtml(
+    `<body><div class="story">${paragraphsOf('the story', 20)}</div><div class="below">${Array.from({ length: 12 }, (_, at) => comment(at)).join('')}</div></body>`,
+    url,
+  );
+  assert.equal(countOf(text, 'the story'), 20);
+});
