@@ -31,7 +31,7 @@ const narrow = { width: 360, height: 740 };
 const views: readonly [string, string, string][] = [
   ['search', `search?q=${encodeURIComponent(query)}`, '.filters .facet-row'],
   ['landing', 'search', '.recent'],
-  ['time', 'time', '.calendar .level-1'],
+  ['time', 'time', '.calendar .day:not(.level-0)'],
   ['topics', 'topics', '.topic-card'],
   ['names', 'names', '.name-tags .tag'],
   ['map', 'map', '.map-side li a'],
@@ -135,8 +135,9 @@ try {
     const { body } = await service.call('GET', '/v1/clusters/runs');
     return (body as { runs: { finished_at: string | null }[] }).runs[0]?.finished_at != null;
   });
-  // The first of its kind loads what searches need, and would be in the picture with its time.
-  await service.call('POST', '/v1/search', { query, operators: true });
+  // The first of their kind load what searches need, and would be in the picture with their time.
+  for (let times = 0; times < 20; times++)
+    await service.call('POST', '/v1/search', { query, operators: true, chunks_per_page: 3 });
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const viewport of [wide, narrow]) {
       const context = await browser.newContext({ viewport, colorScheme, locale: 'en-GB', reducedMotion: 'reduce' });
