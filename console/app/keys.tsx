@@ -10,6 +10,8 @@ export const searchWanted = signal(0);
 
 const chordMs = 1200;
 let chordUntil = 0;
+/** Whether the next key is the second of two that name a view. */
+export const isInChord = (): boolean => performance.now() < chordUntil;
 
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
@@ -32,7 +34,7 @@ export function useGlobalKeys(): void {
         keysShown.value = true;
       } else if (event.key === 'g') {
         chordUntil = performance.now() + chordMs;
-      } else if (performance.now() < chordUntil) {
+      } else if (isInChord()) {
         chordUntil = 0;
         const view = views.find(({ key }) => key === event.key);
         if (view !== undefined) go(linkTo(view.name));

@@ -1,5 +1,6 @@
 /** Short notices at the edge: what was done, what went wrong. They go by themselves, errors when closed, or with the view that they are about. */
 import { effect, signal } from '@preact/signals';
+import { useRef, useState } from 'preact/hooks';
 import { isAbort, wordsFor } from '../api/client.ts';
 import { Icon } from '../ui/icon.tsx';
 import { currentView } from './router.ts';
@@ -39,6 +40,28 @@ export async function attempt(work: () => Promise<void>): Promise<void> {
   } catch (error) {
     if (!isAbort(error)) notify(wordsFor(error), 'error');
   }
+}
+
+/** One thing at a time for the person, however often it is asked for; `said` is what went wrong with the last, in words. */
+export function useAttempt() {
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<string | null>(null);
+  const isRunning = useRef(false);
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    setBusy(true);
+    setSaid(null);
+    try {
+      await work();
+    } catch (error) {
+      if (!isAbort(error)) setSaid(wordsFor(error));
+    } finally {
+      isRunning.current = false;
+      setBusy(false);
+    }
+  };
+  return { busy, said, attempt };
 }
 
 export function Notices() {

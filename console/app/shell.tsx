@@ -3,6 +3,7 @@ import { type ComponentType, Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connection, session } from '../api/client.ts';
 import { Icon } from '../ui/icon.tsx';
+import { Waiting } from '../ui/parts.tsx';
 import { JobsView } from '../views/jobs/jobs-view.tsx';
 import { MapView } from '../views/map/map-view.tsx';
 import { ModelsView } from '../views/models/models-view.tsx';
@@ -115,7 +116,7 @@ function Frame() {
               The service does not answer. Trying again…
             </div>
           )}
-          {session.value === 'unknown' ? <div class="waiting" aria-busy="true" /> : <View key={view} />}
+          {session.value === 'unknown' ? <Waiting /> : <View key={view} />}
         </main>
       </div>
       <Notices />

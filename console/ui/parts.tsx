@@ -54,6 +54,15 @@ export function Fault({ error, retry }: { error: unknown; retry?: () => void }) 
   );
 }
 
+/** While a view has nothing to show: that it waits for it, or why it is not there. */
+export function Waiting({ error, retry }: { error?: unknown; retry?: () => void }) {
+  return error === undefined ? (
+    <div class="waiting" aria-busy="true" />
+  ) : (
+    <Fault error={error} {...(retry && { retry })} />
+  );
+}
+
 /** Why what a form asks for could not be done; nothing while nothing is wrong. */
 export function FormFault({ said }: { said: string | null }) {
   if (said === null) return null;

@@ -311,6 +311,48 @@ test('two names are taken for one, and that is undone', { skip }, async () => {
   await page.locator('.row', { hasText: other }).getByRole('button', { name: 'Undo' }).click();
   await page.getByText('They are two names again').waitFor();
   assert.notEqual(await idOf(other), await idOf(one));
+  // The list is still of what stood there before.
+  await page.getByLabel('Find a name').fill(other.toLowerCase());
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: other, level: 1 }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('two keys lead from a result to a view, whatever the second does by itself', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/search?q=lighthouses');
+  await rest(page);
+  await searchBox(page).press('ArrowDown');
+  await until(
+    () => page.evaluate(() => document.activeElement?.className === 'result-title'),
+    'a result has the focus',
+  );
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await page.waitForURL(/#\/search$/);
+  assert.deepEqual(faults, []);
+});
+
+test('a form that is sent in haste is sent once', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  let letGo: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/v1/tokens', async (route) => {
+    if (route.request().method() === 'POST') await gate;
+    await route.continue();
+  });
+  await show('#/system');
+  await page.getByRole('button', { name: 'New token' }).click();
+  const field = page.getByPlaceholder('laptop script');
+  await field.fill('made in haste');
+  for (let times = 0; times < 3; times++) await field.press('Enter');
+  letGo();
+  await page.getByText('This is shown once').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  const { body } = await service.call<{ tokens: { name: string }[] }>('GET', '/v1/tokens');
+  assert.equal(body.tokens.filter(({ name }) => name === 'made in haste').length, 1);
   assert.deepEqual(faults, []);
 });
 

@@ -26,7 +26,7 @@ export function JobsView() {
   useRepeat(summary.reload, summaryEveryMs, true);
   const counts = summary.data?.jobs.by_status as Record<string, number> | undefined;
   const show = (next: { status?: string | null; kind?: string | null }) =>
-    go(linkTo('jobs', '', { status, kind, ...next }), { replace: true });
+    go(linkTo('jobs', '', { status, kind, ...next }));
   const retryAll = () =>
     attempt(async () => {
       const body = { status: 'dead', ...(kind !== null && { kind }), limit: 500 };

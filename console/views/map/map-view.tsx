@@ -1,9 +1,9 @@
 /** The map is loaded when it is first opened. */
 import { loadPart, useLoad } from '../../api/load.ts';
-import { Fault } from '../../ui/parts.tsx';
+import { Waiting } from '../../ui/parts.tsx';
 
 export function MapView() {
   const { data, error, reload } = useLoad(() => loadPart(() => import('./page-map.tsx')), []);
   if (data !== undefined) return <data.PageMap />;
-  return error === undefined ? <div class="waiting" aria-busy="true" /> : <Fault error={error} retry={reload} />;
+  return <Waiting error={error} retry={reload} />;
 }

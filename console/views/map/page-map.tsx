@@ -12,7 +12,7 @@ import { go, keep, kept, linkTo, returns, route } from '../../app/router.ts';
 import { colorOf, theme } from '../../app/theme.ts';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
+import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { hueOf, nameOf } from '../../ui/text.tsx';
 import { type Camera, drawPoints, type PointDrawing } from './draw-points.ts';
 import { loadPages, loadPoints, type Points, pagesInView, pointsWithin, type TopicLabel } from './points.ts';
@@ -26,8 +26,7 @@ const colorings: readonly [ColorBy, string][] = [
 
 export function PageMap() {
   const { data, error, reload } = useLoad(loadPoints, []);
-  if (data === undefined)
-    return error === undefined ? <div class="waiting" aria-busy="true" /> : <Fault error={error} retry={reload} />;
+  if (data === undefined) return <Waiting error={error} retry={reload} />;
   if (data === null) {
     return (
       <div class="view">

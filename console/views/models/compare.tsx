@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks';
 import type { CompareResponse } from '../../../src/domain/compare.ts';
 import type { ModelInfo } from '../../../src/domain/model.ts';
 import { call } from '../../api/client.ts';
-import { attempt } from '../../app/notices.tsx';
+import { useAttempt } from '../../app/notices.tsx';
 import { linkTo } from '../../app/router.ts';
 import { decimal, percent } from '../../ui/format.ts';
+import { FormFault } from '../../ui/parts.tsx';
 import { nameOf, shortUrl } from '../../ui/text.tsx';
 import { Judge } from '../search/judge.tsx';
 import { ModelChoice } from './model-choice.tsx';
@@ -14,19 +15,17 @@ export function Compare({ models }: { models: readonly ModelInfo[] }) {
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState<readonly (string | null)[]>([null, null]);
   const [answer, setAnswer] = useState<CompareResponse | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, said, attempt } = useAttempt();
   if (models.length < 2) return null;
   const [a = models[0].id, b = models.find(({ id }) => id !== a)?.id ?? models[1].id] = chosen.map(
     (id) => id ?? undefined,
   );
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    setBusy(true);
-    await attempt(async () => {
+    void attempt(async () => {
       const body = { query: query.trim(), models: [a, b], k: 10 };
       setAnswer(await call<CompareResponse>('POST', '/v1/compare', { body }));
     });
-    setBusy(false);
   };
   return (
     <section class="block" aria-labelledby="compare">
@@ -50,6 +49,7 @@ export function Compare({ models }: { models: readonly ModelInfo[] }) {
           Compare
         </button>
       </form>
+      <FormFault said={said} />
       {answer !== null && <Answer key={answer.compare_id} answer={answer} />}
     </section>
   );

@@ -1,8 +1,9 @@
 /** Registering a model: one that is known, or any other of a provider that is set. */
 import { useState } from 'preact/hooks';
 import type { KnownModel, KnownModelsResponse } from '../../../src/domain/known-models.ts';
-import { call, get, wordsFor } from '../../api/client.ts';
+import { call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
+import { useAttempt } from '../../app/notices.tsx';
 import { count } from '../../ui/format.ts';
 import { Dialog, FormFault } from '../../ui/parts.tsx';
 
@@ -25,7 +26,7 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [dim, setDim] = useState('');
   const [tokens, setTokens] = useState('8192');
-  const [fault, setFault] = useState<string | null>(null);
+  const { busy, said, attempt } = useAttempt();
   const known = useLoad((signal) => get<KnownModelsResponse>('/v1/models/known', {}, signal), []);
   const choices = known.data?.models.flatMap(choicesOf) ?? [];
   const [chosen, setChosen] = useState<KnownModel | null>(null);
@@ -38,15 +39,13 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
     setDim(String(choice.model.dim));
     setTokens(String(choice.model.max_input_tokens));
   };
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    try {
+    void attempt(async () => {
       const body = { provider, model_name: name, dim: Number(dim), max_input_tokens: Number(tokens) };
       await call('POST', '/v1/models', { body });
       onClose();
-    } catch (error) {
-      setFault(wordsFor(error));
-    }
+    });
   };
   return (
     <Dialog title="Register a model" onClose={onClose}>
@@ -108,9 +107,9 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
             />
           </label>
         </div>
-        <FormFault said={fault} />
+        <FormFault said={said} />
         <div class="dialog-actions">
-          <button type="submit" class="button button-primary">
+          <button type="submit" class="button button-primary" disabled={busy}>
             Register
           </button>
         </div>

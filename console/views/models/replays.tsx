@@ -11,9 +11,9 @@ import type {
   ReplayReport,
 } from '../../../src/domain/evaluation.ts';
 import type { ModelInfo } from '../../../src/domain/model.ts';
-import { call, get, wordsFor } from '../../api/client.ts';
+import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { notify } from '../../app/notices.tsx';
+import { notify, useAttempt } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { count, decimal, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -187,17 +187,15 @@ function ReplayDialog({ models, onClose }: { models: readonly ModelInfo[]; onClo
     const other = models.find(({ id }) => id !== active)?.id;
     return { model: other ?? active, rerank: other !== undefined };
   });
-  const [fault, setFault] = useState<string | null>(null);
-  const submit = async (event: Event) => {
+  const { busy, said, attempt } = useAttempt();
+  const submit = (event: Event) => {
     event.preventDefault();
-    try {
+    void attempt(async () => {
       const body = { model_a: a.model, rerank_a: a.rerank, model_b: b.model, rerank_b: b.rerank };
       await call<EvalReplayAccepted>('POST', '/v1/admin/eval/replay', { body });
       notify('The searches are replayed.');
       onClose();
-    } catch (error) {
-      setFault(wordsFor(error));
-    }
+    });
   };
   return (
     <Dialog title="Replay the judged searches" onClose={onClose}>
@@ -224,9 +222,9 @@ function ReplayDialog({ models, onClose }: { models: readonly ModelInfo[]; onClo
           Pages that nobody judged count as not relevant, which favours the way in which they were found. It may call
           providers that cost money.
         </p>
-        <FormFault said={fault} />
+        <FormFault said={said} />
         <div class="dialog-actions">
-          <button type="submit" class="button button-primary">
+          <button type="submit" class="button button-primary" disabled={busy}>
             Replay
           </button>
         </div>

@@ -8,15 +8,16 @@ import type {
   EntitySummary,
 } from '../../../src/domain/entity.ts';
 import type { PageResponse } from '../../../src/domain/page.ts';
-import { ApiError, call, get, wordsFor } from '../../api/client.ts';
+import { ApiError, call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
-import { attempt, notify } from '../../app/notices.tsx';
+import { attempt, notify, useAttempt } from '../../app/notices.tsx';
 import { go, linkTo, route, settle, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Dialog, Empty, Fault, FormFault, ViewHead } from '../../ui/parts.tsx';
-import { isolated, nameOf, SiteMark } from '../../ui/text.tsx';
+import { PageRow } from '../../ui/page-row.tsx';
+import { Badge, Dialog, Empty, Fault, FormFault, ViewHead, Waiting } from '../../ui/parts.tsx';
+import { isolated } from '../../ui/text.tsx';
 import { dropKeptSearches } from '../search/use-search.ts';
 
 export function NamesView() {
@@ -53,6 +54,12 @@ function NameList() {
       const answer = await get<EntityListResponse>('/v1/entities', { ...query, cursor });
       setMore({ of: key, entities: [...(further?.entities ?? []), ...answer.entities], cursor: answer.next_cursor });
     });
+  // The list may still be of what stood in the box before.
+  const openFirst = () =>
+    attempt(async () => {
+      const { entities } = await get<EntityListResponse>('/v1/entities', { q: wanted.trim(), type, limit: 1 });
+      if (entities.length > 0) go(linkTo('names', entities[0].id));
+    });
   return (
     <div class="view">
       <ViewHead
@@ -65,7 +72,7 @@ function NameList() {
             class="search-box search-box-small"
             onSubmit={(event) => {
               event.preventDefault();
-              if (names.length > 0) go(linkTo('names', names[0].id));
+              void openFirst();
             }}
           >
             <Icon name="search" />
@@ -175,29 +182,22 @@ const offered = 8;
 /** Which other name is the same; asked once by choosing it, and undone in the list of names. */
 function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClose: () => void; merged: () => void }) {
   const [wanted, setWanted] = useState('');
-  const [fault, setFault] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, said, attempt } = useAttempt();
   const q = wanted.trim();
   const { data } = useLoad(
     (signal) => get<EntityListResponse>('/v1/entities', { q, type: entity.type, limit: offered + 1 }, signal),
     [q === '' ? null : q],
   );
   const others = q === '' ? [] : (data?.entities ?? []).filter(({ id }) => id !== entity.id).slice(0, offered);
-  const merge = async (other: EntitySummary) => {
-    setBusy(true);
-    setFault(null);
-    try {
+  const merge = (other: EntitySummary) =>
+    attempt(async () => {
       const path = `/v1/entities/${encodeURIComponent(entity.id)}/merge`;
       const { kept_form } = await call<EntityMergeResponse>('POST', path, { body: { with: other.id } });
       notify(`They are one name: ${isolated(kept_form)}.`);
       dropKeptSearches();
       onClose();
       merged();
-    } catch (error) {
-      setFault(wordsFor(error));
-      setBusy(false);
-    }
-  };
+    });
   return (
     <Dialog title={`Which is “${isolated(entity.canonical_form)}”, too?`} onClose={onClose}>
       <div class="stack">
@@ -214,14 +214,14 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
         <ul class="tags" aria-label="Names to merge with" aria-live="polite">
           {others.map((other) => (
             <li key={other.id}>
-              <button type="button" class="tag" disabled={busy} onClick={() => void merge(other)}>
+              <button type="button" class="tag" disabled={busy} onClick={() => merge(other)}>
                 <bdi>{other.canonical_form}</bdi> <span class="numbers quiet">{count(other.page_count)}</span>
               </button>
             </li>
           ))}
         </ul>
         {q !== '' && data !== undefined && others.length === 0 && <p class="quiet">No other name is like this.</p>}
-        <FormFault said={fault} />
+        <FormFault said={said} />
         <p class="quiet">
           Pages of both are found by either. Under Names it can be undone until others are merged after it; then only
           after those, and for good.
@@ -259,8 +259,7 @@ function NamePages({ reference }: { reference: string }) {
       </Empty>
     );
   }
-  if (data === undefined)
-    return error === undefined ? <div class="waiting" aria-busy="true" /> : <Fault error={error} retry={reload} />;
+  if (data === undefined) return <Waiting error={error} retry={reload} />;
   const { entity, aliases } = data;
   const others = aliases.filter((alias) => alias !== entity.canonical_form);
   return (
@@ -286,16 +285,9 @@ function NamePages({ reference }: { reference: string }) {
       <Fault error={pages.error} retry={pages.reload} />
       <ul class="page-list">
         {pages.data?.map((page) => (
-          <li key={page.page_id}>
-            <a class="page-row" href={linkTo('page', page.page_id)}>
-              <SiteMark domain={page.domain} />
-              <span class="page-row-text">
-                <bdi class="page-row-title">{nameOf(page)}</bdi>
-                <bdi class="page-row-site">{page.domain}</bdi>
-              </span>
-              <time dateTime={page.last_seen_at}>{dateOf(page.last_seen_at)}</time>
-            </a>
-          </li>
+          <PageRow key={page.page_id} page={page} domain={page.domain}>
+            <time dateTime={page.last_seen_at}>{dateOf(page.last_seen_at)}</time>
+          </PageRow>
         ))}
       </ul>
       {pages.data !== undefined && pages.data.length < data.page_ids.length && (

@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 import type { ForgetResponse } from '../../../src/domain/blacklist.ts';
 import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
-import { call, get, wordsFor } from '../../api/client.ts';
+import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
+import { useAttempt } from '../../app/notices.tsx';
 import { goBack, linkTo } from '../../app/router.ts';
 import { many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -20,21 +21,14 @@ interface Props {
 export function ForgetDialog({ url, title, domain, onClose }: Props) {
   const [scope, setScope] = useState<'page' | 'site'>('page');
   const [done, setDone] = useState<ForgetResponse | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const forget = async (event: Event) => {
+  const { busy, said, attempt } = useAttempt();
+  const forget = (event: Event) => {
     event.preventDefault();
-    setBusy(true);
-    setFault(null);
-    try {
+    void attempt(async () => {
       const body = scope === 'page' ? { url } : { domain };
       setDone(await call<ForgetResponse>('POST', '/v1/forget', { body }));
       dropKeptSearches();
-    } catch (error) {
-      setFault(wordsFor(error));
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   if (done !== null) {
     return (
@@ -80,7 +74,7 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
           <Icon name="alert" />
           <span>Text, vectors, names and visits are erased from the library. This cannot be undone.</span>
         </p>
-        <FormFault said={fault} />
+        <FormFault said={said} />
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose}>
             Keep it

@@ -8,7 +8,7 @@ import { linkTo, route, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, CopyButton, Empty, Fault } from '../../ui/parts.tsx';
+import { Badge, CopyButton, Empty, Fault, Waiting } from '../../ui/parts.tsx';
 import { nameOf, Outside, SiteMark, safeUrl, shortUrl, urlAtPassage } from '../../ui/text.tsx';
 import { stateWords } from '../search/landing.tsx';
 import { ForgetDialog } from './forget-dialog.tsx';
@@ -40,13 +40,7 @@ function OnePage({ pageId }: { pageId: string }) {
       </Empty>
     );
   }
-  if (page.data === undefined) {
-    return page.error === undefined ? (
-      <div class="waiting" aria-busy="true" />
-    ) : (
-      <Fault error={page.error} retry={again} />
-    );
-  }
+  if (page.data === undefined) return <Waiting error={page.error} retry={again} />;
   const { data } = page;
   const passages = chunks.data?.chunks ?? [];
   const passage = passages.find(({ chunk_id }) => chunk_id === wanted) ?? null;

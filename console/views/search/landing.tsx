@@ -3,13 +3,13 @@ import { useState } from 'preact/hooks';
 import type { PageListResponse } from '../../../src/domain/page.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { attempt, notify } from '../../app/notices.tsx';
+import { notify, useAttempt } from '../../app/notices.tsx';
 import { linkTo } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, dateOf } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
-import { Badge, Fault } from '../../ui/parts.tsx';
-import { nameOf, SiteMark } from '../../ui/text.tsx';
+import { PageRow } from '../../ui/page-row.tsx';
+import { Badge, FormFault, Waiting } from '../../ui/parts.tsx';
 
 const shownPages = 12;
 const lookAgainMs = 3000;
@@ -22,8 +22,7 @@ export function Landing() {
   const isEmpty = data?.pages.length === 0;
   const isBusy = data?.pages.some(({ status }) => status === 'queued' || status === 'indexing') ?? false;
   useRepeat(reload, lookAgainMs, isEmpty || isBusy);
-  if (error !== undefined && data === undefined) return <Fault error={error} retry={reload} />;
-  if (data === undefined) return <div class="waiting" aria-busy="true" />;
+  if (data === undefined) return <Waiting error={error} retry={reload} />;
   if (isEmpty) return <Welcome reload={reload} />;
   return (
     <section class="recent" aria-labelledby="recent">
@@ -36,21 +35,14 @@ export function Landing() {
       </div>
       <ul class="page-list">
         {data.pages.map((page) => (
-          <li key={page.page_id}>
-            <a class="page-row" href={linkTo('page', page.page_id)}>
-              <SiteMark domain={page.domain} />
-              <span class="page-row-text">
-                <bdi class="page-row-title">{nameOf(page)}</bdi>
-                <bdi class="page-row-site">{page.domain}</bdi>
-              </span>
-              {page.status !== 'indexed' && (
-                <Badge kind={page.status === 'dead' ? 'bad' : 'live'}>{stateWords[page.status]}</Badge>
-              )}
-              <time dateTime={page.last_seen_at} title={dateOf(page.last_seen_at)}>
-                {ago(page.last_seen_at)}
-              </time>
-            </a>
-          </li>
+          <PageRow key={page.page_id} page={page} domain={page.domain}>
+            {page.status !== 'indexed' && (
+              <Badge kind={page.status === 'dead' ? 'bad' : 'live'}>{stateWords[page.status]}</Badge>
+            )}
+            <time dateTime={page.last_seen_at} title={dateOf(page.last_seen_at)}>
+              {ago(page.last_seen_at)}
+            </time>
+          </PageRow>
         ))}
       </ul>
     </section>
@@ -116,18 +108,15 @@ function Welcome({ reload }: { reload: () => void }) {
 /** One page by its address: the service fetches it. */
 export function AddAddress({ added, label = 'Or try it with one address' }: { added: () => void; label?: string }) {
   const [url, setUrl] = useState('');
-  const [busy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
+  const { busy, said, attempt } = useAttempt();
+  const submit = (event: Event) => {
     event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    await attempt(async () => {
+    void attempt(async () => {
       await call('POST', '/v1/pages', { body: { url: url.trim(), source: 'console' } });
       setUrl('');
       notify('Taken in; it is fetched and read now.');
       added();
     });
-    setBusy(false);
   };
   return (
     <form class="add-address" onSubmit={submit}>
@@ -148,6 +137,7 @@ export function AddAddress({ added, label = 'Or try it with one address' }: { ad
           </button>
         </span>
       </label>
+      <FormFault said={said} />
     </form>
   );
 }

@@ -4,6 +4,7 @@ import type { PageListResponse } from '../../../src/domain/page.ts';
 import type { Correction, PageResult } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
+import { isInChord } from '../../app/keys.tsx';
 import { linkTo } from '../../app/router.ts';
 import { ago, fullDateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -31,7 +32,7 @@ export function ResultList({ found, busy, isFiltered, toBox, more, clearFilters,
   if (results.length === 0)
     return <NothingFound found={found} isFiltered={isFiltered} clearFilters={clearFilters} searchFor={searchFor} />;
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isInChord()) return;
     const list = event.currentTarget as HTMLElement;
     const items = [...list.querySelectorAll<HTMLElement>('[data-result]')];
     const at = items.findIndex((item) => item.contains(document.activeElement));
@@ -160,8 +161,8 @@ function Result({
             <bdi>{shortUrl(canonical_url)}</bdi>
           </p>
         )}
-        {first !== undefined && <Passage chunk={first} pageId={page_id} query={query} />}
-        {showsAll && rest.map((chunk) => <Passage key={chunk.chunk_id} chunk={chunk} pageId={page_id} query={query} />)}
+        {first !== undefined && <Passage chunk={first} pageId={page_id} />}
+        {showsAll && rest.map((chunk) => <Passage key={chunk.chunk_id} chunk={chunk} pageId={page_id} />)}
         <div class="result-actions">
           {rest.length > 0 && (
             <button type="button" class="action" aria-expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>
@@ -202,7 +203,7 @@ function Result({
   );
 }
 
-function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageId: string; query: string }) {
+function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageId: string }) {
   const { text, snippet, highlights } = chunk;
   const [isWhole, setWhole] = useState(false);
   const isPart = snippet.start > 0 || snippet.end < text.length;
@@ -277,10 +278,9 @@ function Corrections({
   );
 }
 
-function replaceWord(text: string, word: string, by: string): string {
-  const at = text.toLowerCase().indexOf(word.toLowerCase());
-  return at < 0 ? text : text.slice(0, at) + by + text.slice(at + word.length);
-}
+/** Once, where it stands by itself; it holds letters alone. */
+const replaceWord = (text: string, word: string, by: string): string =>
+  text.replace(new RegExp(`(?<!\\p{L})${word}(?!\\p{L})`, 'iu'), () => by);
 
 function NothingFound({
   found,

@@ -1,9 +1,9 @@
 /** Feeds, podcasts and channels that are polled. */
 import { useState } from 'preact/hooks';
 import type { WatchKind, WatchListResponse, WatchResponse } from '../../../src/domain/watch.ts';
-import { call, get, wordsFor } from '../../api/client.ts';
+import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { attempt, notify } from '../../app/notices.tsx';
+import { attempt, notify, useAttempt } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -137,16 +137,8 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
   const [title, setTitle] = useState(watch?.title ?? '');
   const [hours, setHours] = useState(String(watch?.interval_hours ?? ''));
   const [enabled, setEnabled] = useState(watch?.enabled ?? true);
-  const [fault, setFault] = useState<string | null>(null);
+  const { busy, said, attempt: attemptHere } = useAttempt();
   const [stops, setStops] = useState(false);
-  const attemptHere = async (work: () => Promise<unknown>) => {
-    try {
-      await work();
-      onClose();
-    } catch (error) {
-      setFault(wordsFor(error));
-    }
-  };
   const submit = (event: Event) => {
     event.preventDefault();
     const shared = {
@@ -154,11 +146,11 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
       enabled,
       ...(hours !== '' && { interval_hours: Number(hours) }),
     };
-    void attemptHere(() =>
-      watch === null
-        ? call('POST', '/v1/watches', { body: { url: url.trim(), kind, ...shared } })
-        : call('PATCH', pathOf(watch), { body: shared }),
-    );
+    void attemptHere(async () => {
+      if (watch === null) await call('POST', '/v1/watches', { body: { url: url.trim(), kind, ...shared } });
+      else await call('PATCH', pathOf(watch), { body: shared });
+      onClose();
+    });
   };
   if (watch !== null && stops) {
     return (
@@ -239,14 +231,14 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
           />
           Poll it
         </label>
-        <FormFault said={fault} />
+        <FormFault said={said} />
         <div class="dialog-actions">
           {watch !== null && (
             <button type="button" class="button button-quiet-danger push" onClick={() => setStops(true)}>
               Stop following…
             </button>
           )}
-          <button type="submit" class="button button-primary">
+          <button type="submit" class="button button-primary" disabled={busy}>
             {watch === null ? 'Follow' : 'Save'}
           </button>
         </div>

@@ -4,11 +4,11 @@ import type { SessionResponse as Session, TokenResponse as Token } from '../../.
 import type { OneTimeCode } from '../../api/access.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
-import { attempt } from '../../app/notices.tsx';
+import { attempt, useAttempt } from '../../app/notices.tsx';
 import { mayWrite, signOut } from '../../app/session.tsx';
 import { ago, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Confirm, CopyButton, Dialog, Fault } from '../../ui/parts.tsx';
+import { Badge, Confirm, CopyButton, Dialog, Fault, FormFault } from '../../ui/parts.tsx';
 
 export function Access() {
   return (
@@ -225,6 +225,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [writes, setWrites] = useState(true);
   const [made, setMade] = useState<string | null>(null);
+  const { busy, said, attempt } = useAttempt();
   const submit = (event: Event) => {
     event.preventDefault();
     void attempt(async () => {
@@ -255,8 +256,9 @@ function NewToken({ onClose }: { onClose: () => void }) {
             />
             May hand in and forget, not only search
           </label>
+          <FormFault said={said} />
           <div class="dialog-actions">
-            <button type="submit" class="button button-primary">
+            <button type="submit" class="button button-primary" disabled={busy}>
               Make it
             </button>
           </div>

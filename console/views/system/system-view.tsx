@@ -9,7 +9,7 @@ import { linkTo } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { bytes, count, dateOf, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Fault, ViewHead } from '../../ui/parts.tsx';
+import { Badge, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { Access } from './access.tsx';
 import { Backups } from './backups.tsx';
 import { Disk } from './disk.tsx';
@@ -56,7 +56,7 @@ export function SystemView() {
 }
 
 function Health({ ready, summary }: { ready: Readiness | undefined; summary: MetricsSummaryResponse | undefined }) {
-  if (ready === undefined || summary === undefined) return <div class="waiting" aria-busy="true" />;
+  if (ready === undefined || summary === undefined) return <Waiting />;
   const { index } = ready;
   const open = summary.breakers.filter(({ state }) => state !== 'closed');
   const { tombstones, search_latency: latency, jobs } = summary;

@@ -5,8 +5,9 @@ import { useLoad } from '../../api/load.ts';
 import { go, linkTo, route } from '../../app/router.ts';
 import { clockOf, count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { PageRow } from '../../ui/page-row.tsx';
 import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
-import { nameOf, SiteMark } from '../../ui/text.tsx';
+import { SiteMark } from '../../ui/text.tsx';
 import { dayOf, periodIn, startOf } from '../search/criteria.ts';
 import { Dates } from '../search/dates.tsx';
 import { periodOf } from '../search/filters.tsx';
@@ -153,18 +154,11 @@ function PageDays({ pages }: { pages: readonly PageSummary[] }) {
           <h2>{fullDateOf(startOf(day))}</h2>
           <ul class="page-list">
             {list.map((page) => (
-              <li key={page.page_id}>
-                <a class="page-row" href={linkTo('page', page.page_id)}>
-                  <SiteMark domain={page.domain} />
-                  <span class="page-row-text">
-                    <bdi class="page-row-title">{nameOf(page)}</bdi>
-                    <bdi class="page-row-site">{page.domain}</bdi>
-                  </span>
-                  <time dateTime={page.last_seen_at} title={timeOf(page.last_seen_at)}>
-                    {clockOf(page.last_seen_at)}
-                  </time>
-                </a>
-              </li>
+              <PageRow key={page.page_id} page={page} domain={page.domain}>
+                <time dateTime={page.last_seen_at} title={timeOf(page.last_seen_at)}>
+                  {clockOf(page.last_seen_at)}
+                </time>
+              </PageRow>
             ))}
           </ul>
         </section>

@@ -13,8 +13,9 @@ import { linkTo, route, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, count, many, percent } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
-import { nameOf, SiteMark, shortUrl } from '../../ui/text.tsx';
+import { PageRow } from '../../ui/page-row.tsx';
+import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
+import { shortUrl } from '../../ui/text.tsx';
 
 const lookAgainMs = 3000;
 
@@ -93,6 +94,8 @@ function TopicList() {
 }
 
 const pagesAtOnce = 50;
+/** The service gives no more at once. */
+const mostPages = 1000;
 
 function TopicPages({ id }: { id: string }) {
   const [limit, setLimit] = useState(pagesAtOnce);
@@ -102,8 +105,7 @@ function TopicPages({ id }: { id: string }) {
   );
   useTitle(data && nameOfTopic(data.cluster));
   if (error instanceof ApiError && error.status === 404) return <Empty icon="topics" title="There is no such topic" />;
-  if (data === undefined)
-    return error === undefined ? <div class="waiting" aria-busy="true" /> : <Fault error={error} retry={reload} />;
+  if (data === undefined) return <Waiting error={error} retry={reload} />;
   const { cluster, pages } = data;
   const name = nameOfTopic(cluster);
   return (
@@ -119,23 +121,22 @@ function TopicPages({ id }: { id: string }) {
       </ViewHead>
       <ul class="page-list">
         {pages.map((page) => (
-          <li key={page.page_id}>
-            <a class="page-row" href={linkTo('page', page.page_id)}>
-              <SiteMark domain={shortUrl(page.canonical_url).split('/')[0]} />
-              <span class="page-row-text">
-                <bdi class="page-row-title">{nameOf(page)}</bdi>
-                <bdi class="page-row-site">{shortUrl(page.canonical_url).split('/')[0]}</bdi>
-              </span>
-              {page.probability !== null && <span class="quiet numbers">{percent(page.probability)}</span>}
-            </a>
-          </li>
+          <PageRow key={page.page_id} page={page} domain={shortUrl(page.canonical_url).split('/')[0]}>
+            {page.probability !== null && <span class="quiet numbers">{percent(page.probability)}</span>}
+          </PageRow>
         ))}
       </ul>
-      {pages.length < (data.total ?? 0) && (
-        <button type="button" class="button" onClick={() => setLimit(Math.min(limit + 200, 1000))}>
-          More of {count(data.total ?? 0)}
-        </button>
-      )}
+      <Fault error={error} retry={reload} />
+      {pages.length < (data.total ?? 0) &&
+        (limit < mostPages ? (
+          <button type="button" class="button" onClick={() => setLimit(Math.min(limit + 200, mostPages))}>
+            More of {count(data.total ?? 0)}
+          </button>
+        ) : (
+          <p class="quiet">
+            These are the first {count(mostPages)} of {count(data.total ?? 0)}; “Search within” finds the others.
+          </p>
+        ))}
     </div>
   );
 }

@@ -1,0 +1,26 @@
+/** A page in a list: a link to what is stored of it. */
+import type { ComponentChildren } from 'preact';
+import { linkTo } from '../app/router.ts';
+import { nameOf, SiteMark } from './text.tsx';
+
+interface Props {
+  page: { page_id: string; title: string | null; canonical_url: string };
+  domain: string;
+  /** At the end of the line. */
+  children?: ComponentChildren;
+}
+
+export function PageRow({ page, domain, children }: Props) {
+  return (
+    <li>
+      <a class="page-row" href={linkTo('page', page.page_id)}>
+        <SiteMark domain={domain} />
+        <span class="page-row-text">
+          <bdi class="page-row-title">{nameOf(page)}</bdi>
+          <bdi class="page-row-site">{domain}</bdi>
+        </span>
+        {children}
+      </a>
+    </li>
+  );
+}
