@@ -47,7 +47,7 @@ export function useGlobalKeys(): void {
 
 const general: readonly [string, string][] = [
   ['/', 'Search'],
-  ['↓ ↑', 'Next, previous result'],
+  ['↓ ↑, j k', 'Next, previous result'],
   ['Enter', 'Open the page at the passage'],
   ['v', 'Stored text of the result'],
   ['s', 'Pages similar to the result'],

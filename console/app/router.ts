@@ -12,7 +12,7 @@ export interface Route {
   params: URLSearchParams;
 }
 
-/** After the last of passing places, ms: then the address has it. */
+/** So long after the last passing place the address takes it, ms. */
 const settleMs = 500;
 
 /** A step of the browser's history, in which it is kept. */
@@ -132,15 +132,16 @@ export function linkTo(view: string, part = '', params: Params = {}): string {
 }
 
 /**
- * Go there; `replace` leaves no step to come back to. One that is `passing`, too, comes into the address when nothing follows it for a while: for each address
+ * Go there; `replace` leaves no step to come back to. One that is `passing` leaves none either, and comes into the address when nothing follows it for `settleMs`: for each address
  * a browser takes some 10 ms of processor time, to note it and to draw the page's icon again (bench/results/2026-11-console.md).
  */
 export function go(to: string, { replace = false, passing = false } = {}): void {
-  if (!replace) settle();
+  const isStep = !replace && !passing;
+  if (isStep) settle();
   dropPassing();
-  if (!replace && to === fragment.value) return;
+  if (isStep && to === fragment.value) return;
   if (passing) settling = setTimeout(settle, settleMs);
-  else if (replace) history.replaceState(here, '', to);
+  else if (!isStep) history.replaceState(here, '', to);
   else {
     leave();
     here = newPlace(here.depth + 1);

@@ -50,7 +50,7 @@ function Frame() {
   const View = components[view] ?? NoSuchView;
   useLayoutEffect(() => {
     // A view may know a better one.
-    setTitle(views.find(({ name }) => name === view)?.title ?? 'Page');
+    setTitle(views.find(({ name }) => name === view)?.title ?? (view === 'page' ? 'Page' : 'Nothing is here'));
     setOpen(false);
   }, [view, part]);
   useArrival(main, view, part);

@@ -33,7 +33,7 @@ export interface HostName {
 
 /** Deletions that are kept so that a copy which is behind by fewer commits can catch up. */
 const keptDeletions = 10_000;
-/** Rows. */
+/** Rows that one `prune` deletes. */
 const prunedAtOnce = 5000;
 
 export class LibraryRows {
@@ -50,7 +50,7 @@ export class LibraryRows {
     this.#format = format;
   }
 
-  /** Take a library that nobody serves; null where somebody does, or it may not be served. */
+  /** Take a library that no other host serves; null where somebody does, or it may not be served. */
   async claim(name: string): Promise<Claim | null> {
     type Row = Omit<Claim, 'library'> & { id: number };
     const [row] = await this.#database.query<Row>({

@@ -46,7 +46,7 @@ export interface MemberOptions {
 
 /** Of a query with many rows, ms: a commit of a large page over a slow line. */
 const bulkTimeoutMs = 30_000;
-/** Commits of a library. */
+/** Commits of a library between two calls of `prune`. */
 const prunedEvery = 500;
 /** Renewals within the length of a lease. */
 const renewals = 4;
@@ -90,7 +90,7 @@ export class ClusterMember {
     return new ClusterMember(options, bulk, prompt);
   }
 
-  /** Take a library that nobody serves; null where somebody does, or it may not be served. Errors: the database's. */
+  /** Take a library that no other host serves; null where somebody does, or it may not be served. Errors: the database's. */
   async claim(name: string): Promise<HeldLibrary | null> {
     const { leaseS, monotonic, log } = this.#options;
     const sentAt = monotonic();
@@ -122,10 +122,10 @@ export class ClusterMember {
     };
     this.#held.set(key, held);
     this.served.add(name);
-    const isLast = () => ![...this.#held.values()].some((other) => other.name === name);
+    const isGone = () => ![...this.#held.values()].some((other) => other.name === name);
     void lease.lost.then(() => {
       this.#held.delete(key);
-      if (!isLast()) return;
+      if (!isGone()) return;
       this.served.delete(name);
       this.credentials.leave(name);
       this.#access?.drop(name);

@@ -43,7 +43,7 @@ export function createJob(transaction: Transaction, { kind, page_no, max_attempt
 }
 
 /**
- * Apply an event to a job and its page; null, and nothing written, where the job does not accept it. A cancelled job is done
+ * Apply an event to a job and what follows it (a page, a watch, a backfill); null, and nothing written, where the job does not accept it. A cancelled job is done
  * without its work being done: what becomes of its page is for the one who cancels.
  */
 export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Job | null {

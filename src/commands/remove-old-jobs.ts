@@ -7,7 +7,7 @@ const sliceJobs = 200;
 
 /**
  * Delete jobs that were done before `before`, ms, from a slice that begins with job `from`; a replay goes with its report. Those stay whose
- * page, watch, backfill or clustering run has its state from them. Gives where the next slice begins; null when there is none.
+ * page, watch, backfill, clustering run or last comparison of names has its state from them. Gives where the next slice begins; null when there is none.
  */
 export function removeOldJobs(from: number, before: number): Command<number | null> {
   return (transaction) => {

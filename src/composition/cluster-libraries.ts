@@ -20,7 +20,7 @@ export const tendEveryMs = 1_000;
 const dueAtOnce = 4;
 /** Between two looks for copies that are not needed any more, ms. */
 const sweepEveryMs = 3_600_000;
-/** One that was opened for its jobs stays open so long behind them, and one whose next job is sooner is not closed, ms. */
+/** A library opened for its jobs stays open so long after them; one with a job due sooner is not closed, ms. */
 const dueGraceMs = 60_000;
 
 export interface ClusterLibraries {

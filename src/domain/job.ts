@@ -42,7 +42,7 @@ export interface Job {
   /** Runs begun and counted; a run given back (crash in company, drain, open breaker, no network) is not. */
   attempts: number;
   max_attempts: number;
-  /** Tries since the last success or other failure that did not reach the host; rows of earlier versions have none. They are not attempts. */
+  /** Tries in a row that did not reach the host; no attempts. Rows of earlier versions have none. */
   unreached?: number | undefined;
   last_error: string | null;
   created_at: number;

@@ -20,7 +20,7 @@ export type JobEvent =
   | { type: 'progress'; at: number; claim: number; leaseMs: number }
   | { type: 'complete'; at: number; claim: number }
   | { type: 'fail'; at: number; claim: number; message: string; permanent: boolean; delayMs: number }
-  /** What the job needs could not be reached: uncounted, but for the `maxTries` that end so in a row. */
+  /** What the job needs could not be reached: counted in `unreached`, not as an attempt; dead after `maxTries` in a row. */
   | { type: 'unreached'; at: number; claim: number; message: string; maxTries: number; delayMs: number }
   /** Given back unfinished and uncounted: a drain, a provider's open breaker, no network (then `message` says so). */
   | { type: 'release'; at: number; claim: number; runAt: number; message?: string | undefined }

@@ -13,7 +13,7 @@
  * breaking  a service cannot go on: all are stopped
  * failed    nothing of it runs; it is opened again after a wait that doubles with each failure in a row, up to `maxBackoffMs`
  * over      this process does not open it again: that would not help (the store is damaged or of an unknown format, too many of its files were
- *           left open, it could not be written at eight openings in a row; of the only library: another process has the folder), or what
+ *           left open, it could still not be written after eight failures in a row; of the only library: another process has the folder), or what
  *           broke could not be closed within `closeWithinMs`
  *
  * A stop while it opens or breaks is remembered: the library is closed when that has ended.

@@ -116,7 +116,7 @@ interface Slot {
 
 /**
  * Open the environment in `path`, or make one, which is there after `openAll`; `recorder` is told of each write. Whoever may meet a damaged file looks first (look-apart.ts).
- * Errors: OperatorError: `store_format` for a stamp of another format; `disk_full` where databases are lacking that do not fit, also of `openDatabase`.
+ * Errors: OperatorError: `store_format` for a stamp of a newer format; `disk_full` where databases are lacking that do not fit, also of `openDatabase`.
  */
 export function openEnvironment(path: string, newStoreId: () => string, recorder?: WriteRecorder): Environment {
   const dataFile = join(path, 'data.mdb');
@@ -145,7 +145,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
   } else if (!isReadableFormat(format)) {
     throw new OperatorError(
       'store_format',
-      `the data folder has store format ${format}, this version of readback reads format ${storeFormat}`,
+      `the data folder has store format ${format}, this version of readback reads formats 1 to ${storeFormat}`,
     );
   }
   const storeId = String(stamp.get('store_id'));
@@ -229,7 +229,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
 /**
  * Open the store in `path` for reading only: no lock is asked for, nothing is made, stamped or cleared away, and another process
  * may write meanwhile. Where that process replaces the file, what was open goes on being read.
- * Errors: OperatorError `store_format` where there is no store, or one of another format.
+ * Errors: OperatorError `store_format` where there is no store, or one of a newer format.
  */
 export function openReadOnlyEnvironment(path: string): Environment {
   const dataFile = join(path, 'data.mdb');
@@ -243,7 +243,7 @@ export function openReadOnlyEnvironment(path: string): Environment {
     if (!isReadableFormat(format)) {
       throw new OperatorError(
         'store_format',
-        `the store in ${path} has format ${format}, this version of readback reads format ${storeFormat}`,
+        `the store in ${path} has format ${format}, this version of readback reads formats 1 to ${storeFormat}`,
       );
     }
     return {

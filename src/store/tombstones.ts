@@ -6,7 +6,7 @@
 import { type Tombstone, type TombstoneState, tombstoneStates } from '../domain/blacklist.ts';
 import type { Environment, Table } from './environment.ts';
 
-const end = Number.MAX_SAFE_INTEGER;
+const maxNumber = Number.MAX_SAFE_INTEGER;
 
 export class TombstoneReader {
   protected readonly rows: Table<Tombstone, number>;
@@ -29,7 +29,7 @@ export class TombstoneReader {
   countByState(): Record<TombstoneState, number> {
     const counts = tombstoneStates.map((state) => [
       state,
-      this.byState.getKeysCount({ start: [state, 0, 0], end: [state, end, end] }),
+      this.byState.getKeysCount({ start: [state, 0, 0], end: [state, maxNumber, maxNumber] }),
     ]);
     return Object.fromEntries(counts) as Record<TombstoneState, number>;
   }
@@ -40,7 +40,7 @@ export class TombstoneReader {
 
   /** Page numbers in a state, of one purge job if one is given; by job and number. */
   pageNumbers(state: TombstoneState, { job_no, limit }: { job_no?: number; limit?: number } = {}): number[] {
-    const range = { start: [state, job_no ?? 0, 0], end: [state, job_no ?? end, end] } as {
+    const range = { start: [state, job_no ?? 0, 0], end: [state, job_no ?? maxNumber, maxNumber] } as {
       start: [TombstoneState, number, number];
       end: [TombstoneState, number, number];
     };

@@ -429,6 +429,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
     skip,
   }, async () => {
     const { page, faults, show } = await signedIn(browser, service, { colorScheme });
+    const named = await page.locator('#nav a').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    for (const href of named)
+      assert.ok(
+        viewsWith.some(([fragment]) => `#/${fragment}` === href),
+        `${href} is looked at`,
+      );
     for (const width of [1280, 360]) {
       await page.setViewportSize({ width, height: 800 });
       for (const [fragment, ready] of viewsWith) {

@@ -32,7 +32,7 @@ function NameList() {
   const { params } = route.value;
   const wanted = params.get('q') ?? '';
   const type = params.get('type');
-  const setWanted = (q: string) => go(linkTo('names', '', { q, type }), { replace: true, passing: true });
+  const setWanted = (q: string) => go(linkTo('names', '', { q, type }), { passing: true });
   const setType = (chosen: string | null) => go(linkTo('names', '', { q: wanted, type: chosen }));
   const [asked, setAsked] = useState(wanted.trim());
   const [more, setMore] = useState<{ of: string; entities: EntitySummary[]; cursor: string | null } | null>(null);

@@ -14,7 +14,7 @@ import { useSearch } from './use-search.ts';
 
 /** What is looked for becomes something else: a step that one can go back on, but for what is passing while it is typed, or changes the last step `again`. */
 function change(part: Partial<Criteria>, { passing = false, again = false } = {}): void {
-  go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: passing || again, passing });
+  go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: again, passing });
 }
 
 const resultTitle = '[data-result] .result-title';

@@ -19,14 +19,14 @@ const sliceMs = 4;
 /** A page that is never idle is asked to wait after so long, ms. */
 const longestIdleMs = 200;
 const stepMs = 1000;
-/** Of a page that is written anew while it is captured: then as each part was when it was reached. */
+/** Tries at a page that is rewritten while it is captured; the last is kept, though its parts may differ in age. */
 const mostTries = 5;
 /** As the background program cuts it. */
 const longestTitle = 1000;
 /** A page shorter than so many windows is read by time alone. */
 const leastWindows = 1.5;
 
-/** What `setTimeout` and `setInterval` begin a page can end: it shares their numbers with every script in it. */
+/** A page can end our `setTimeout`: its scripts share our timers' numbers. */
 declare const scheduler: {
   postTask(work: () => void, options: { delay?: number; signal?: AbortSignal }): Promise<void>;
 };

@@ -1,5 +1,5 @@
 /**
- * The queue's rows and the only code that changes them; each function is one transaction (docs/extension.md, "States of a queued
+ * The queue's rows and the only code that changes them, but for what an import adds (import-browser.ts); each function is one transaction (docs/extension.md, "States of a queued
  * item"). Who sends is `send.ts`. Times are ms since the epoch.
  */
 

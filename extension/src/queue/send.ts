@@ -42,7 +42,7 @@ function ingestItemOf({ item, html }: BatchItem): IngestItem {
 }
 
 /** What people are told of a problem. */
-export const told: Record<Problem['problem'], NonNullable<SendState['problem']>['kind']> = {
+export const problemKindOf: Record<Problem['problem'], NonNullable<SendState['problem']>['kind']> = {
   unreachable: 'unreachable',
   busy: 'busy',
   failing: 'failing',
@@ -57,7 +57,7 @@ export const told: Record<Problem['problem'], NonNullable<SendState['problem']>[
 
 /** After so many failures in a row pages are sent one by one: one of them may be at fault. */
 const failuresOfAll = 2;
-/** Of a run, pages that are sent so: those of a batch. */
+/** Pages of a run that are sent one by one, at most: a batch. */
 const mostOneByOne = 20;
 
 /** Run until the queue is empty (null), or to the state that says why not and until when. */
@@ -87,7 +87,7 @@ export async function sendQueue(dependencies: SendDependencies): Promise<SendSta
   }
 }
 
-/** Send the first page alone. Where the service fails or breaks off, takes the other, and fails again, that page is set aside. */
+/** Send the first page alone. Where the service fails or breaks off, takes the other, and fails again, the first page is set aside. */
 async function sendFirst(sending: Sending, [first, other]: BatchItem[]): Promise<Problem | null> {
   const { database } = sending;
   const problem = await sendBatch(sending, [first]);
@@ -152,7 +152,7 @@ function fail({ database, now, random }: SendDependencies, problem: Problem): Pr
   const asked = 'retryAfterMs' in problem ? problem.retryAfterMs : null;
   return noteFailure(
     database,
-    { kind: told[problem.problem], detail: problem.detail },
+    { kind: problemKindOf[problem.problem], detail: problem.detail },
     (failures) => backoffMs(failures, asked, random()),
     now(),
   );

@@ -77,7 +77,7 @@ export function exclusionOf(
     if (kind !== null) return { rule: 'kind', kind };
     if (settings.onlyAllowed) return { rule: 'only_allowed' };
   }
-  // The last: of a page that is excluded for nothing but the pause the popup asks the service, of others it does not.
+  // Last, as the popup asks the service only about pages that nothing but the pause excludes.
   const { pausedUntil } = settings;
   return pausedUntil !== null && isPaused(settings, now) ? { rule: 'paused', until: pausedUntil } : null;
 }

@@ -5,7 +5,7 @@ import type { PageResult } from '../../../src/domain/search.ts';
 import { pageAddress } from '../capture/page-address.ts';
 import { ask, askTab, type CaptureOutcome, type PageState } from '../messages.ts';
 import type { SendState } from '../queue/database.ts';
-import { told } from '../queue/send.ts';
+import { problemKindOf } from '../queue/send.ts';
 import { captureModeOf } from '../rules/capture-mode.ts';
 import { siteOf } from '../rules/decide.ts';
 import { type Outcome, ServiceClient } from '../service/client.ts';
@@ -58,7 +58,7 @@ function connectionOf(
   connection: Connection,
 ): { kind: 'good' | 'warn' | 'bad'; text: string } {
   const past = isDisproved(before, now) ? null : before.problem?.kind;
-  const problem = past ?? (now === undefined || now.problem === null ? null : told[now.problem]);
+  const problem = past ?? (now === undefined || now.problem === null ? null : problemKindOf[now.problem]);
   if (problem === null) return { kind: 'good', text: t('connected', connection.library ?? connection.name) };
   const severe = problem === 'unauthorized' || problem === 'forbidden' || problem === 'full';
   return { kind: severe ? 'bad' : 'warn', text: t(`problem_${problem}`) };

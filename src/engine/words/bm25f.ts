@@ -10,7 +10,7 @@
  * Frequencies and lengths are whole numbers of 1/UNITS, which makes every sum of them exact.
  */
 
-/** Term-frequency saturation; the usual value, and the one of the measured references (design). */
+/** Term-frequency saturation; the usual value, and the one of the measured references. */
 export const K1 = 1.2;
 /** Share of length normalisation; as K1. */
 export const B = 0.75;
