@@ -61,6 +61,9 @@ class Session {
   }
 }
 
+/** A page that is not there after so many looks is loaded again. */
+const looksBetweenLoads = 100;
+
 export class FirefoxWithExtension {
   readonly session: Session;
   /** Address of its pages, with a slash at the end. */
@@ -152,10 +155,9 @@ export class FirefoxWithExtension {
     return this.#control;
   }
 
-  /** In a new tab, beside another one. */
-  async open(url: string, beside?: string): Promise<FirefoxTab> {
-    const where = { type: 'tab', ...(beside !== undefined && { referenceContext: beside }) };
-    const { context } = await this.session.command('browsingContext.create', where);
+  /** In a new tab. */
+  async open(url: string): Promise<FirefoxTab> {
+    const { context } = await this.session.command('browsingContext.create', { type: 'tab' });
     const tab = new FirefoxTab(this.session, String(context));
     await tab.goto(url);
     return tab;
@@ -179,8 +181,17 @@ export class FirefoxWithExtension {
       return opened !== undefined;
     };
     await until(isOpen, 'the private window has a tab');
-    // In a tab beside it, for the window still loads a page of its own into this one.
-    return this.open(url, opened);
+    // In a tab beside it, for the window still loads a page of its own into this one; that may end our load, too, which is then never told to be complete.
+    const where = { type: 'tab', referenceContext: opened };
+    const { context } = await this.session.command('browsingContext.create', where);
+    const tab = new FirefoxTab(this.session, String(context));
+    let looks = 0;
+    const isShown = async () => {
+      if (looks++ % looksBetweenLoads === 0) await tab.begin(url);
+      return tab.evaluate<boolean>(`location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`);
+    };
+    await until(() => isShown().catch(() => false), 'the private window shows the page');
+    return tab;
   }
 
   /** Answer every https request to a host by itself: nobody is there. */
@@ -260,14 +271,13 @@ export class FirefoxTab {
     this.#context = context;
   }
 
-  /** A load that the window began for itself ends the first one. */
-  async goto(url: string, tries = 3): Promise<void> {
-    try {
-      await this.#session.command('browsingContext.navigate', { context: this.#context, url, wait: 'complete' });
-    } catch (error) {
-      if (tries === 1 || !String(error).includes('NS_BINDING_ABORTED')) throw error;
-      await this.goto(url, tries - 1);
-    }
+  async goto(url: string): Promise<void> {
+    await this.#session.command('browsingContext.navigate', { context: this.#context, url, wait: 'complete' });
+  }
+
+  /** Go there, and wait for nothing. */
+  async begin(url: string): Promise<void> {
+    await this.#session.command('browsingContext.navigate', { context: this.#context, url, wait: 'none' });
   }
 
   async activate(): Promise<void> {
