@@ -69,8 +69,9 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
     const isForeign = language !== MODEL_LANGUAGE;
     /** Those that the corpus does not have, and what they may be meant for. */
     const meant = new Map<string, CorpusWord[]>();
-    const partsOf = new Map(words.map(({ word }) => [word, known.parts(word, language)]));
-    const isUnknown = ({ word, stems }: ContentWord) => !stems.some(isKnown) && partsOf.get(word)?.length === 0;
+    const mayHoldCompounds = words.length <= mostWithCompounds;
+    const partsOf = (word: string) => (mayHoldCompounds ? known.parts(word, language) : []);
+    const isUnknown = ({ word, stems }: ContentWord) => !stems.some(isKnown) && partsOf(word).length === 0;
     const unknown = new Set(words.filter(isUnknown).map(({ word }) => word));
     const last = prefix ? unfinishedWord(query, words) : null;
     const completed = last === null ? [] : completions(last);
@@ -89,8 +90,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
       }
       const near = meant.get(word) ?? [];
       if (near.length > 0) return guessed(near, GUESSES);
-      if (words.length > mostWithCompounds) return own;
-      const within = (partsOf.get(word) ?? []).map((stem) => ({ stem, of, row: -1, share: PART }));
+      if (!mayHoldCompounds) return own;
+      const within = partsOf(word).map((stem) => ({ stem, of, row: -1, share: PART }));
       const around = known.compounds(stems[0], language).map(({ stem }) => ({ stem, of, row: -1, share: COMPOUND }));
       return [...own, ...[...within, ...around].filter(({ stem }) => !asked.has(stem))];
     });
