@@ -1,7 +1,7 @@
 /**
  * The scheduler: gives orphans back at start, claims due jobs into free places and keeps one job actor alive per running job.
- * It looks when a commit made a job claimable, when a job ends, when the next one is due, and every `sweepMs` while jobs run,
- * else every `idleMs`. Each look also takes expired leases back. A look is a commit, so a quiet service hardly writes.
+ * It looks when a commit made a job claimable, when a job ends, when the next one is due, and now and then in any case (`longestMs`). Each look
+ * also takes expired leases back. A look is a commit, so a quiet service hardly writes.
  *
  * recovering  orphans of the library's last opening go back to pending
  * hindered    the store could not be written (disk full, say): the rest of the system serves, recovering is tried again
@@ -76,10 +76,12 @@ type Event =
   | { type: 'stop' }
   | { type: `xstate.done.actor.job.${string}`; actorId: string };
 
-/** Longest time between two looks while jobs run: how late an expired lease is noticed. */
-const sweepMs = 1000;
-/** The same while none runs: how late a change of the wall clock is noticed, or a lease whose claim was never answered. */
-const idleMs = 60_000;
+/** After a look that failed comes the next, ms. */
+const retryMs = 1000;
+/** Longest time between two looks: how late a change of the wall clock is noticed, or a lease whose claim was never answered. Each is a commit. */
+const longestMs = 60_000;
+/** The same while jobs run, of the length of a lease: how late one is noticed that is over. */
+const shareOfLease = 0.1;
 /** Jobs drawn in by one look after the clock was set back. */
 const drawnAtOnce = 1000;
 
@@ -155,8 +157,15 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
     },
     delays: {
       untilNextLook: ({ context }) =>
-        Math.max(0, Math.min(context.running.size > 0 ? sweepMs : idleMs, (context.nextDueAt ?? Infinity) - now())),
-      sweep: sweepMs,
+        Math.max(
+          0,
+          Math.min(
+            context.running.size > 0 ? limits.leaseMs * shareOfLease : longestMs,
+            longestMs,
+            (context.nextDueAt ?? Infinity) - now(),
+          ),
+        ),
+      retry: retryMs,
     },
     guards: {
       nothingRuns: ({ context }) => context.running.size === 0,
@@ -212,7 +221,7 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
           ],
         },
       },
-      hindered: { after: { sweep: 'recovering' } },
+      hindered: { after: { retry: 'recovering' } },
       idle: {
         after: { untilNextLook: 'claiming' },
         on: {
@@ -255,7 +264,7 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
         },
         on: { stop: { target: '.last', actions: 'askAllToStop' } },
       },
-      failing: { after: { sweep: 'claiming' } },
+      failing: { after: { retry: 'claiming' } },
       draining: {
         always: { guard: 'nothingRuns', target: 'stopped' },
       },

@@ -102,6 +102,17 @@ test('with nothing to do it hardly writes', async () => {
   assert.ok(workshop.commits - before <= 10, `${workshop.commits - before} commits in ten minutes`);
 });
 
+test('beside a job that runs for long it writes as often as leases need it, not every second', async () => {
+  await using workshop = await Workshop.open();
+  workshop.start({ leaseMs: 900_000, timeoutMs: 900_000 });
+  await workshop.enqueue();
+  await workshop.settle();
+  const before = workshop.commits;
+  await workshop.pass(240_000, 1000);
+  assert.equal(workshop.job(1).status, 'running');
+  assert.ok(workshop.commits - before <= 8, `${workshop.commits - before} commits in four minutes`);
+});
+
 test('on stop no job is begun; those that end within the grace time are done, the others are given back uncounted', async () => {
   await using workshop = await Workshop.open();
   workshop.start();
