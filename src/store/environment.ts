@@ -145,7 +145,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
   } else if (!isReadableFormat(format)) {
     throw new OperatorError(
       'store_format',
-      `the data folder has store format ${format}, this version of readback reads formats 1 to ${storeFormat}`,
+      `the data folder has store format ${format}, this version of readback reads format ${storeFormat}`,
     );
   }
   const storeId = String(stamp.get('store_id'));
@@ -243,7 +243,7 @@ export function openReadOnlyEnvironment(path: string): Environment {
     if (!isReadableFormat(format)) {
       throw new OperatorError(
         'store_format',
-        `the store in ${path} has format ${format}, this version of readback reads formats 1 to ${storeFormat}`,
+        `the store in ${path} has format ${format}, this version of readback reads format ${storeFormat}`,
       );
     }
     return {

@@ -28,7 +28,7 @@ test('the paths that the pages name are there', () => {
     (name) => {
       const text = readFileSync(`${root}${name}`, 'utf8');
       const named = Array.from(
-        text.matchAll(/\b(?:src|docs|test|scripts|bench)\/[\w./{},*-]*[\w}*]/g),
+        text.matchAll(/(?<![\w/])(?:src|docs|test|scripts|bench|console|extension)\/[\w./{},*-]*[\w}*]/g),
         ([path]) => path,
       );
       const paths = named.filter((path) => !path.includes('*')).flatMap(spelledOut);
@@ -42,8 +42,10 @@ for (const name of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
   test(`the files that ${name} names are there`, () => {
     const text = readFileSync(`${root}${name}`, 'utf8');
     const tests = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' });
-    const views = readdirSync(`${root}console`, { recursive: true, encoding: 'utf8' });
-    const all = [...sources, ...tests, ...views, ...readdirSync(`${root}scripts`)];
+    const inBrowsers = ['console', 'extension'].flatMap((folder) =>
+      readdirSync(root + folder, { recursive: true, encoding: 'utf8' }),
+    );
+    const all = [...sources, ...tests, ...inBrowsers, ...readdirSync(`${root}scripts`)];
     const files = new Set(all.map((path) => basename(path)));
     const named = Array.from(text.matchAll(/(?<![\w.-])[\w-]+\.ts\b/g), ([file]) => file);
     assert.deepEqual(
