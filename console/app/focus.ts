@@ -1,5 +1,4 @@
 /** The focus stays where a person is when what has it is taken away, moved or switched off: on what is in its place now. */
-import { effect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { isTyping } from './keys.tsx';
 import { currentPart, currentView } from './router.ts';
@@ -38,9 +37,10 @@ export function useFocusKept(): void {
       else if (element.isConnected && !isTyping(element)) last = focusedOf(element);
     });
     // Another view, or page, begins where the frame says.
-    const leaves = effect(() => {
-      if (currentView.value !== '' || currentPart.value !== '') last = null;
-    });
+    const forget = () => {
+      last = null;
+    };
+    const leaves = [currentView.subscribe(forget), currentPart.subscribe(forget)];
     observer.observe(document.body, {
       childList: true,
       subtree: true,
@@ -50,7 +50,7 @@ export function useFocusKept(): void {
     addEventListener('focusin', onFocusIn);
     addEventListener('focusout', onFocusOut);
     return () => {
-      leaves();
+      for (const stop of leaves) stop();
       observer.disconnect();
       removeEventListener('focusin', onFocusIn);
       removeEventListener('focusout', onFocusOut);

@@ -1,4 +1,4 @@
-/** Short notices at the edge: what was done, what went wrong. They go by themselves, errors when closed, or with the view that they are about. */
+/** Short notices at the edge: what was done, what went wrong. They go by themselves; errors, each of them, when closed, or with the view that they are about. */
 import { effect, signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
 import { isAbort, wordsFor } from '../api/client.ts';
@@ -13,7 +13,7 @@ interface Notice {
 
 const notices = signal<readonly Notice[]>([]);
 const shownMs = 5000;
-const mostAtOnce = 4;
+const mostDone = 4;
 let next = 1;
 
 let viewBefore = currentView.peek();
@@ -25,7 +25,8 @@ effect(() => {
 
 export function notify(text: string, kind: Notice['kind'] = 'done'): void {
   const notice = { id: next++, text, kind };
-  notices.value = [...notices.value, notice].slice(-mostAtOnce);
+  const done = notices.value.filter((each) => each.kind === 'done').slice(1 - mostDone);
+  notices.value = [...notices.value.filter((each) => each.kind === 'error' || done.includes(each)), notice];
   if (kind === 'done') setTimeout(() => dismiss(notice.id), shownMs);
 }
 
@@ -33,12 +34,15 @@ function dismiss(id: number): void {
   notices.value = notices.value.filter((each) => each.id !== id);
 }
 
-/** Do something for the person, and say so if it fails. */
-export async function attempt(work: () => Promise<void>): Promise<void> {
+/** Do something for the person, and tell if it fails. */
+export async function attempt(
+  work: () => Promise<unknown>,
+  tell = (said: string) => notify(said, 'error'),
+): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (!isAbort(error)) notify(wordsFor(error), 'error');
+    if (!isAbort(error)) tell(wordsFor(error));
   }
 }
 
@@ -47,21 +51,16 @@ export function useAttempt() {
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<string | null>(null);
   const isRunning = useRef(false);
-  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+  const attemptOne = async (work: () => Promise<unknown>): Promise<void> => {
     if (isRunning.current) return;
     isRunning.current = true;
     setBusy(true);
     setSaid(null);
-    try {
-      await work();
-    } catch (error) {
-      if (!isAbort(error)) setSaid(wordsFor(error));
-    } finally {
-      isRunning.current = false;
-      setBusy(false);
-    }
+    await attempt(work, setSaid);
+    isRunning.current = false;
+    setBusy(false);
   };
-  return { busy, said, attempt };
+  return { busy, said, attempt: attemptOne };
 }
 
 export function Notices() {

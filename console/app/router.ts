@@ -3,7 +3,7 @@
  * again when one comes back by the browser's buttons, as long as the page is loaded.
  */
 import { batch, computed, signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 export interface Route {
   view: string;
@@ -20,40 +20,60 @@ interface Place {
   id: number;
   /** Steps that lead back within the console. */
   depth: number;
+  /** The depth at which what is looked at here, a view or a part of it, was come to. */
+  since: number;
 }
 
 /** What is kept of a place. */
 type Memory = Map<string, unknown>;
 const mostMemories = 50;
+/** What somebody was still typing when they left. */
+const passingName = 'passing';
 const memories = new Map<number, Memory>();
 
-const newPlace = (depth: number): Place => ({ id: performance.timeOrigin + performance.now(), depth });
+const newPlace = (depth: number, since: number): Place => ({
+  id: performance.timeOrigin + performance.now(),
+  depth,
+  since,
+});
 
 const fragment = signal(location.hash);
 let settling: ReturnType<typeof setTimeout> | undefined;
-let here = placeOf(0);
+let here = placeOf(newPlace(0, 0));
 /** Counts arrivals at places that were left before. */
 export const returns = signal(0);
 
 history.scrollRestoration = 'manual'; // by the time that a browser does it views are still empty
 addEventListener('popstate', () => {
-  dropPassing();
+  // The address was to take it later.
+  if (dropPassing()) keep(passingName, fragment.value);
   if (codeInAddress() !== null) return;
   leave();
-  here = placeOf(here.depth + 1);
+  here = placeOf(after(location.hash));
+  const late = kept<string>(passingName);
+  if (late !== undefined) {
+    memoryOf(here).delete(passingName);
+    history.replaceState(here, '', late);
+  }
   batch(() => {
     if (memories.has(here.id)) returns.value++;
     fragment.value = location.hash;
   });
 });
 
-/** That of the present step; a link has made one that has none yet. */
-function placeOf(depth: number): Place {
+/** That of the present step; a link has made one that has none yet, which is `made` then. */
+function placeOf(made: Place): Place {
   const { state } = history as { state: Place | null };
-  if (typeof state?.id === 'number') return state;
-  const place = newPlace(depth);
-  history.replaceState(place, '');
-  return place;
+  if (typeof state?.since === 'number') return state;
+  history.replaceState(made, '');
+  return made;
+}
+
+/** The place that follows this one, at `address`. */
+function after(address: string): Place {
+  const [now, next] = [pathOf(fragment.value), pathOf(address)];
+  const depth = here.depth + 1;
+  return newPlace(depth, now === next ? here.since : depth);
 }
 
 const memoryOf = ({ id }: Place): Memory => {
@@ -80,9 +100,22 @@ export function dropKept(name: string): void {
   for (const memory of memories.values()) memory.delete(name);
 }
 
-/** Back to where one came from; to the search for who came from nowhere. */
-export function goBack(): void {
-  if (here.depth > 0) history.back();
+/** What a view keeps of itself for who comes back; `initial` at each place that is new. */
+export function useKept<Value>(name: string, initial: Value): [Value, (value: Value) => void] {
+  const [, redraw] = useState({});
+  const set = (value: Value) => {
+    keep(name, value);
+    redraw({});
+  };
+  return [kept<Value>(name) ?? initial, set];
+}
+
+/** Which step of the history this is. */
+export const stepNow = (): number => here.id;
+
+/** Away from what is looked at: back to where one came from; to the search for who came from nowhere. */
+export function leaveBack(): void {
+  if (here.since > 0) history.go(here.since - 1 - here.depth);
   else go(linkTo('search'), { replace: true });
 }
 
@@ -92,8 +125,14 @@ export const codeInAddress = (): string | null => {
   return code === undefined ? null : decode(code);
 };
 
+/** View and part, as they stand in an address. */
+function pathOf(address: string): string {
+  return address.replace(/^#\/?/, '').split('?', 1)[0];
+}
+
 export const route = computed<Route>(() => {
-  const [path, query = ''] = fragment.value.replace(/^#\/?/, '').split('?', 2);
+  const path = pathOf(fragment.value);
+  const query = fragment.value.split('?', 2)[1] ?? '';
   const [view, part = ''] = path.split('/', 2);
   return { view: view === '' ? 'search' : view, part: decode(part), params: new URLSearchParams(query) };
 });
@@ -144,7 +183,7 @@ export function go(to: string, { replace = false, passing = false } = {}): void 
   else if (!isStep) history.replaceState(here, '', to);
   else {
     leave();
-    here = newPlace(here.depth + 1);
+    here = after(to);
     history.pushState(here, '', to);
   }
   fragment.value = to;
@@ -152,12 +191,13 @@ export function go(to: string, { replace = false, passing = false } = {}): void 
 
 /** The address has the passing place now. */
 export function settle(): void {
-  if (settling === undefined) return;
-  dropPassing();
-  history.replaceState(here, '', fragment.value);
+  if (dropPassing()) history.replaceState(here, '', fragment.value);
 }
 
-function dropPassing(): void {
+/** Whether there was a passing place. */
+function dropPassing(): boolean {
+  const was = settling !== undefined;
   clearTimeout(settling);
   settling = undefined;
+  return was;
 }

@@ -1,8 +1,9 @@
 /** Signing in: by the one-time code of a link, or by a token. The service keeps the session; here is only whether there is one. */
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Scope } from '../../src/domain/access.ts';
 import { ApiError, call, epoch, get, session, Unreachable, wordsFor } from '../api/client.ts';
+import { Dialog } from '../ui/parts.tsx';
 import { codeInAddress, go } from './router.ts';
 
 interface WhoAmIResponse {
@@ -100,23 +101,11 @@ export function SignInPage() {
 
 /** Over the view whose session has ended, so that it goes on where it was. */
 export function SignInDialog() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
   return (
-    <dialog
-      ref={dialog}
-      class="dialog"
-      aria-labelledby="again"
-      onCancel={(event) => event.preventDefault()}
-      // A browser closes what Escape is pressed for again and again.
-      onClose={({ currentTarget }) => currentTarget.showModal()}
-    >
-      <h2 id="again">Your session has ended</h2>
+    <Dialog title="Your session has ended" onClose={null}>
       <p class="quiet">Sign in again; you go on where you were.</p>
       <SignInForm />
-    </dialog>
+    </Dialog>
   );
 }
 

@@ -47,6 +47,7 @@ function Frame() {
   const { value: part } = currentPart;
   const main = useRef<HTMLElement>(null);
   const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
   const View = components[view] ?? NoSuchView;
   useLayoutEffect(() => {
     // A view may know a better one.
@@ -85,8 +86,18 @@ function Frame() {
             </button>
           </div>
           <nav id="nav" class={isOpen ? 'nav nav-open' : 'nav'} aria-label="Views">
-            <NavGroup title="Your reading" entries={views.filter(({ group }) => group === 'look')} current={view} />
-            <NavGroup title="Library" entries={views.filter(({ group }) => group === 'keep')} current={view} />
+            <NavGroup
+              title="Your reading"
+              entries={views.filter(({ group }) => group === 'look')}
+              current={view}
+              onGo={close}
+            />
+            <NavGroup
+              title="Library"
+              entries={views.filter(({ group }) => group === 'keep')}
+              current={view}
+              onGo={close}
+            />
             <div class="side-end">
               <ThemeButton />
               <button
@@ -151,16 +162,16 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
     const isTaken = frame !== document.activeElement && frame.contains(document.activeElement);
     if (isOther && !isTaken && (isReturn || view !== 'search')) frame.focus({ preventScroll: true });
     if (isThere()) return;
-    // What is shown comes in parts.
+    // What is shown comes in parts, not all of which make it longer.
     const stop = () => {
       observer.disconnect();
       for (const event of byHand) removeEventListener(event, stop);
     };
-    const observer = new ResizeObserver(() => {
+    const observer = new MutationObserver(() => {
       if (isThere()) stop();
     });
     for (const event of byHand) addEventListener(event, stop, { once: true });
-    observer.observe(frame);
+    observer.observe(frame, { childList: true, subtree: true });
     return stop;
   }, [view, part, returns.value]);
 }
@@ -168,14 +179,25 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
 /** What tells that a person goes on. */
 const byHand = ['wheel', 'pointerdown', 'keydown', 'touchstart'] as const;
 
-function NavGroup({ title, entries, current }: { title: string; entries: readonly ViewEntry[]; current: string }) {
+function NavGroup({
+  title,
+  entries,
+  current,
+  onGo,
+}: {
+  title: string;
+  entries: readonly ViewEntry[];
+  current: string;
+  /** Also where one is already. */
+  onGo: () => void;
+}) {
   return (
     <div class="nav-group">
       <h2 class="nav-title">{title}</h2>
       <ul>
         {entries.map(({ name, title: label, icon }) => (
           <li key={name}>
-            <a href={linkTo(name)} class="nav-item" aria-current={name === current ? 'page' : undefined}>
+            <a href={linkTo(name)} class="nav-item" aria-current={name === current ? 'page' : undefined} onClick={onGo}>
               <Icon name={icon} />
               <span>{label}</span>
             </a>

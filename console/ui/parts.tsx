@@ -1,7 +1,8 @@
 /** Small parts: dialogs, empty and faulty states, badges, meters, copy buttons. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, Unreachable, wordsFor } from '../api/client.ts';
+import { attempt, useAttempt } from '../app/notices.tsx';
 import { count } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -83,6 +84,16 @@ export function Badge({
   return <span class={`badge badge-${kind}`}>{children}</span>;
 }
 
+/** A table that may be wider than the screen: keys scroll it there. */
+export function TableScroll({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what has the focus
+    <section class="table-scroll" aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  );
+}
+
 /** How far something is. */
 export function Progress({ part, whole, label }: { part: number; whole: number; label: string }) {
   return (
@@ -105,18 +116,16 @@ function beginningOf(dialog: HTMLDialogElement): HTMLElement | null {
   );
 }
 
-/** A dialog that is open while it is rendered. Closed, it gives the focus back to what had it. */
-export function Dialog({
-  title,
-  onClose,
-  children,
-  wide = false,
-}: {
+interface DialogProps {
   title: string;
-  onClose: () => void;
+  /** Null while it cannot be closed: what was begun in it goes on, and is told of in it. */
+  onClose: (() => void) | null;
   children: ComponentChildren;
   wide?: boolean;
-}) {
+}
+
+/** A dialog that is open while it is rendered. Closed, it gives the focus back to what had it. */
+export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const isGone = useRef(false);
   useLayoutEffect(() => {
@@ -133,11 +142,25 @@ export function Dialog({
       ref={dialog}
       class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-label={title}
-      onClose={() => isGone.current || onClose()}
+      onCancel={(event) => {
+        if (onClose === null) event.preventDefault();
+      }}
+      onClose={({ currentTarget }) => {
+        if (isGone.current) return;
+        if (onClose !== null) onClose();
+        // A browser closes what Escape is pressed for again and again.
+        else currentTarget.showModal();
+      }}
     >
       <div class="dialog-head">
         <h2>{title}</h2>
-        <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Close"
+          disabled={onClose === null}
+          onClick={() => dialog.current?.close()}
+        >
           <Icon name="x" />
         </button>
       </div>
@@ -146,43 +169,32 @@ export function Dialog({
   );
 }
 
-/** Asks once, plainly, before something that cannot be undone. */
-export function Confirm({
-  title,
-  act,
-  onAct,
-  onClose,
-  children,
-}: {
+interface ConfirmProps {
   title: string;
   act: string;
   onAct: () => Promise<unknown>;
   /** Also after the act. */
   onClose: () => void;
   children?: ComponentChildren;
-}) {
-  const [busy, setBusy] = useState(false);
-  const isThere = useRef(true);
-  useEffect(
-    () => () => {
-      isThere.current = false;
-    },
-    [],
-  );
-  const doIt = async () => {
-    setBusy(true);
-    await onAct();
-    // Closed meanwhile, another question may be asked in its place.
-    if (isThere.current) onClose();
-  };
+}
+
+/** Asks once, plainly, before something that cannot be undone. */
+export function Confirm({ title, act, onAct, onClose, children }: ConfirmProps) {
+  const { busy, said, attempt: attemptHere } = useAttempt();
+  const doIt = () =>
+    attemptHere(async () => {
+      await onAct();
+      onClose();
+    });
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={busy ? null : onClose}>
       {children}
+      <FormFault said={said} />
       <div class="dialog-actions">
-        <button type="button" class="button" onClick={onClose}>
+        <button type="button" class="button" disabled={busy} onClick={onClose}>
           Cancel
         </button>
-        <button type="button" class="button button-danger" disabled={busy} onClick={() => void doIt()}>
+        <button type="button" class="button button-danger" disabled={busy} onClick={doIt}>
           {act}
         </button>
       </div>
@@ -190,20 +202,66 @@ export function Confirm({
   );
 }
 
+interface ActButtonProps {
+  /** What goes wrong with it is told. */
+  act: () => Promise<unknown>;
+  class: string;
+  label?: string;
+  disabled?: boolean;
+  children: ComponentChildren;
+}
+
+/** A button that changes something at once: one thing at a time, and once for a double click. */
+export function ActButton({ act, label, children, ...rest }: ActButtonProps) {
+  const isRunning = useRef(false);
+  const onClick = async ({ detail }: MouseEvent) => {
+    if (isRunning.current || detail > 1) return;
+    isRunning.current = true;
+    await attempt(act);
+    isRunning.current = false;
+  };
+  return (
+    <button type="button" aria-label={label} onClick={onClick} {...rest}>
+      {children}
+    </button>
+  );
+}
+
+/** Errors: none; false where the browser does not let a page copy. */
+async function copy(text: string, beside: HTMLElement): Promise<boolean> {
+  // Only where the page came by https, or from this machine.
+  if (navigator.clipboard !== undefined) {
+    return navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+  }
+  const field = document.createElement('textarea');
+  field.value = text;
+  // In a dialog nothing outside of it can be selected.
+  beside.after(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove();
+  beside.focus();
+  return isCopied;
+}
+
+const copyWords = { copied: 'Copied', refused: 'The browser does not copy' };
+
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const [isDone, setDone] = useState(false);
+  const [state, setState] = useState<keyof typeof copyWords | null>(null);
   return (
     <button
       type="button"
       class="button button-small"
-      onClick={async () => {
-        await navigator.clipboard.writeText(text);
-        setDone(true);
-        setTimeout(() => setDone(false), 2000);
+      onClick={async ({ currentTarget }) => {
+        setState((await copy(text, currentTarget)) ? 'copied' : 'refused');
+        setTimeout(() => setState(null), 2000);
       }}
     >
-      <Icon name={isDone ? 'check' : 'copy'} />
-      <span aria-live="polite">{isDone ? 'Copied' : label}</span>
+      <Icon name={state === 'copied' ? 'check' : state === 'refused' ? 'alert' : 'copy'} />
+      <span aria-live="polite">{state === null ? label : copyWords[state]}</span>
     </button>
   );
 }

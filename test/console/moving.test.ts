@@ -45,6 +45,15 @@ const focused = (page: Page) =>
     return activeElement?.getAttribute('aria-label') ?? activeElement?.textContent?.trim() ?? '';
   });
 
+/** What waits for `opened` goes on once somebody opens. */
+function gateOf(): { opened: Promise<void>; open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
 test('filters without words list the newest pages that pass them', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   await show('#/search?site=engines.example');
@@ -161,21 +170,18 @@ test('a day that is typed is one step, and typing it changes no other day', { sk
 
 test('an address that is added in haste is one visit', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
-  let letGo: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
+  const { opened, open } = gateOf();
   let asked = 0;
   await page.route('**/v1/pages', async (route) => {
     if (route.request().method() === 'POST') asked++;
-    await gate;
+    await opened;
     await route.continue();
   });
   await show('#/sources');
   const field = page.getByPlaceholder('https://', { exact: true });
   await field.fill('http://127.0.0.1:9/hasty');
   for (let times = 0; times < 3; times++) await field.press('Enter');
-  letGo();
+  open();
   await page.getByText('Taken in').waitFor();
   assert.equal(asked, 1);
   await page.unrouteAll({ behavior: 'wait' });
@@ -237,17 +243,14 @@ test('a name that nobody mentions is told in place of results of something else'
 test('a search that takes long says that it goes on', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service);
   await searchFor(page, 'heron sighting');
-  let letGo: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
+  const { opened, open } = gateOf();
   await page.route('**/v1/search', async (route) => {
-    await gate;
+    await opened;
     await route.continue();
   });
   await page.locator('.facet-row', { hasText: 'herons.example' }).click();
   await page.getByRole('status').getByText('Searching…').waitFor();
-  letGo();
+  open();
   await page
     .getByRole('status')
     .getByText(/pages? in .*s$/)
@@ -335,12 +338,9 @@ test('two keys lead from a result to a view, whatever the second does by itself'
 
 test('a form that is sent in haste is sent once', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
-  let letGo: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
+  const { opened, open } = gateOf();
   await page.route('**/v1/tokens', async (route) => {
-    if (route.request().method() === 'POST') await gate;
+    if (route.request().method() === 'POST') await opened;
     await route.continue();
   });
   await show('#/system');
@@ -348,7 +348,7 @@ test('a form that is sent in haste is sent once', { skip }, async () => {
   const field = page.getByPlaceholder('laptop script');
   await field.fill('made in haste');
   for (let times = 0; times < 3; times++) await field.press('Enter');
-  letGo();
+  open();
   await page.getByText('This is shown once').waitFor();
   await page.unrouteAll({ behavior: 'wait' });
   const { body } = await service.call<{ tokens: { name: string }[] }>('GET', '/v1/tokens');
@@ -377,5 +377,156 @@ test('what went wrong is told with the name of the file isolated, and goes with 
   assert.doesNotMatch(text, /\/imports\/|readback import/);
   await show('#/jobs');
   await notice.waitFor({ state: 'detached' });
+  assert.deepEqual(faults, []);
+});
+
+test('from a passage of a page that is forgotten one is back at the results; while it is forgotten nothing keeps it', {
+  skip,
+}, async () => {
+  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+    url: 'https://long.example/forgotten',
+    title: 'Quokkas to forget',
+    body_extracted: Array.from({ length: 80 }, (_, at) => `Paragraph ${at} tells of quokkas and what they eat.`).join(
+      '\n\n',
+    ),
+  });
+  await service.settled([body.page_id]);
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'quokkas');
+  await results(page).filter({ hasText: 'Quokkas' }).getByRole('link', { name: 'Stored text' }).click();
+  const passages = page.locator('.passages a');
+  await passages.first().waitFor();
+  await passages.last().click();
+  await page.locator('.passages a[aria-current]').waitFor();
+  await page.getByRole('button', { name: 'Forget…' }).click();
+  const { opened, open } = gateOf();
+  await page.route('**/v1/forget', async (route) => {
+    await opened;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Forget this page' }).click();
+  await page.getByRole('button', { name: 'Forgetting…' }).waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Keep it' }).isDisabled());
+  for (let times = 0; times < 3; times++) await page.keyboard.press('Escape');
+  await page.getByRole('dialog').getByText('Forgetting…').waitFor();
+  open();
+  await page.getByText('1 page erased from the store').waitFor();
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.waitForURL(/#\/search\?q=quokkas/);
+  await rest(page);
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
+test('one comes back to a page at a passage where one left it, and its later passage is a step', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const id = ids.at(-1) ?? '';
+  await show(`#/page/${id}`);
+  await page.locator('.passages a').last().click();
+  await page.locator('.passage-mark').first().waitFor();
+  await until(async () => (await scrolled(page)) > 0, 'the passage is in view');
+  await page.evaluate(() => scrollTo(0, 40));
+  await until(async () => (await scrolled(page)) === 40, 'scrolled by hand');
+  await page.locator('.nav-item', { hasText: 'Jobs' }).click();
+  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+  await page.goBack();
+  await page.locator('.passage-mark').first().waitFor();
+  await until(async () => (await scrolled(page)) === 40, 'where one left it');
+  assert.deepEqual(faults, []);
+});
+
+test('after Back a day that is typed on is a step of its own', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/time');
+  const from = page.getByLabel('From', { exact: true });
+  await from.fill('2026-03-01');
+  await page.waitForURL(/from=2026-03-01/);
+  await page.goBack();
+  await until(async () => (await from.inputValue()) === '', 'every day');
+  await from.fill('2026-03-05');
+  await page.waitForURL(/from=2026-03-05/);
+  await page.goBack();
+  await until(async () => (await from.inputValue()) === '', 'every day again');
+  assert.deepEqual(faults, []);
+});
+
+test('a period is the same whichever of its days stands first, and one before the last year is looked through', {
+  skip,
+}, async () => {
+  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+    url: 'https://old.example/',
+    title: 'Read long ago',
+    body_extracted: 'Of what was read long ago little is left.',
+    fetched_at: '2019-05-05T12:00:00Z',
+  });
+  await service.settled([body.page_id]);
+  const { page, faults, show } = await signedIn(browser, service);
+  for (const period of ['from=2019-05-01&to=2019-05-31', 'from=2019-05-31&to=2019-05-01', 'to=2019-12-31']) {
+    await show(`#/time?${period}`);
+    await page.locator('.page-row', { hasText: 'Read long ago' }).waitFor();
+  }
+  await show('#/search?from=2019-05-31&to=2019-05-01');
+  await until(async () => (await titles(page)).join() === 'Read long ago', 'the page of the period');
+  assert.deepEqual(faults, []);
+});
+
+test('more results that fail are asked for again, and what is there stays', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { allowed: /503/ });
+  await searchFor(page, 'heron sighting');
+  const more = page.getByRole('button', { name: 'More results' });
+  await more.click();
+  await until(async () => (await results(page).count()) === 20, 'twenty');
+  await page.route('**/v1/search', (route) => route.fulfill({ status: 503, json: { detail: 'busy' } }), { times: 1 });
+  await more.click();
+  await page.locator('.results .bar-error').getByRole('button', { name: 'Try again' }).click();
+  await until(async () => (await results(page).count()) > 20, 'more than twenty');
+  assert.equal(await page.locator('.results .bar-error').count(), 0);
+  assert.deepEqual(faults, []);
+});
+
+test('results are kept also where their counts did not come', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { allowed: /503/ });
+  await page.route('**/v1/search', (route) =>
+    route.request().postDataJSON().chunks_per_page === 0
+      ? route.fulfill({ status: 503, json: { detail: 'busy' } })
+      : route.continue(),
+  );
+  await searchFor(page, 'heron sighting');
+  await page.getByRole('button', { name: 'More results' }).click();
+  await until(async () => (await results(page).count()) === 20, 'twenty');
+  await results(page).nth(15).getByRole('link', { name: 'Stored text' }).click();
+  await page.waitForURL(/#\/page\//);
+  await page.goBack();
+  await until(async () => (await results(page).count()) === 20, 'twenty again');
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
+test('on a narrow screen the menu closes on the view that one is in', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { viewport: { width: 360, height: 740 } });
+  const menu = page.getByRole('button', { name: 'Menu' });
+  await menu.click();
+  await page.locator('.nav-item', { hasText: 'Search' }).click();
+  await until(async () => (await menu.getAttribute('aria-expanded')) === 'false', 'it is closed');
+  assert.deepEqual(faults, []);
+});
+
+test('each file that was refused is told of', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /422/ });
+  await show('#/sources');
+  const files = Array.from({ length: 7 }, (_, at) => ({
+    name: `bad-${at}.bin`,
+    mimeType: '',
+    buffer: Buffer.from('no format of any kind'),
+  }));
+  await page.getByLabel('Files to import').setInputFiles(files);
+  await until(async () => (await page.locator('.notice-error').count()) === 7, 'all seven');
+  assert.deepEqual(faults, []);
+});
+
+test('a name that one searches within is told by its words', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /404/ });
+  await show('#/search?q=heron&name=en_00000001&name-text=Heron%20Mill');
+  await page.getByRole('button', { name: 'Remove filter Name: Heron Mill' }).waitFor();
   assert.deepEqual(faults, []);
 });

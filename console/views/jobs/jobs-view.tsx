@@ -4,18 +4,20 @@ import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
 import { call, get } from '../../api/client.ts';
 import { streamState } from '../../api/events.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { attempt, notify } from '../../app/notices.tsx';
+import { notify } from '../../app/notices.tsx';
 import { go, linkTo, route } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, count, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Empty, Fault, ViewHead } from '../../ui/parts.tsx';
+import { ActButton, Badge, Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { shortUrl } from '../../ui/text.tsx';
 import { kindOptions, kindWords, statusKinds } from './job-words.ts';
 import { mostShown, useJobs } from './use-jobs.ts';
 
 const statuses = ['pending', 'running', 'failed', 'dead', 'done'] as const;
 const summaryEveryMs = 3000;
+/** The service begins no more again at once. */
+const retriedAtOnce = 500;
 
 export function JobsView() {
   const { params } = route.value;
@@ -27,14 +29,19 @@ export function JobsView() {
   const counts = summary.data?.jobs.by_status as Record<string, number> | undefined;
   const show = (next: { status?: string | null; kind?: string | null }) =>
     go(linkTo('jobs', '', { status, kind, ...next }));
-  const retryAll = () =>
-    attempt(async () => {
-      const body = { status: 'dead', ...(kind !== null && { kind }), limit: 500 };
+  const retryAll = async () => {
+    const body = { status: 'dead', ...(kind !== null && { kind }), limit: retriedAtOnce };
+    let begun = 0;
+    // Those that die again meanwhile are not tried a third time.
+    for (let turns = Math.ceil(dead / retriedAtOnce); turns > 0; turns--) {
       const { retried } = await call<JobRetryBatchResponse>('POST', '/v1/jobs/retry', { body });
-      notify(`${many(retried, 'job')} begun again.`);
-      jobs.reload();
-      summary.reload();
-    });
+      begun += retried;
+      if (retried < retriedAtOnce) break;
+    }
+    notify(`${many(begun, 'job')} begun again.`);
+    jobs.reload();
+    summary.reload();
+  };
   const dead = counts?.dead ?? 0;
   return (
     <div class="view">
@@ -48,10 +55,10 @@ export function JobsView() {
         }
       >
         {mayWrite() && dead > 0 && (
-          <button type="button" class="button" onClick={retryAll}>
+          <ActButton class="button" act={retryAll}>
             <Icon name="refresh" />
             Try {kind === null ? many(dead, 'dead job') : 'dead jobs of this kind'} again
-          </button>
+          </ActButton>
         )}
       </ViewHead>
       <div class="toolbar">
@@ -98,11 +105,10 @@ export function JobsView() {
 
 function JobRow({ job, changed }: { job: ListedJob; changed: () => void }) {
   const { job_id, kind, status, attempts, max_attempts, last_error, updated_at, subject } = job;
-  const retry = () =>
-    attempt(async () => {
-      await call<JobResponse>('POST', `/v1/jobs/${encodeURIComponent(job_id)}/retry`);
-      changed();
-    });
+  const retry = async () => {
+    await call<JobResponse>('POST', `/v1/jobs/${encodeURIComponent(job_id)}/retry`);
+    changed();
+  };
   return (
     <li class="row job-row">
       <Badge kind={statusKinds[status]}>{status}</Badge>
@@ -132,10 +138,10 @@ function JobRow({ job, changed }: { job: ListedJob; changed: () => void }) {
           {ago(updated_at)}
         </time>
         {mayWrite() && status === 'dead' && (
-          <button type="button" class="button button-small" onClick={retry}>
+          <ActButton class="button button-small" act={retry}>
             <Icon name="refresh" />
             Try again
-          </button>
+          </ActButton>
         )}
       </div>
     </li>

@@ -2,6 +2,7 @@
  * The map: every page a point, near ones alike. Drag moves it, the wheel or two fingers zoom, the lasso lists. All of it can be done by keys: arrows,
  * plus and minus, 0 for the whole; the lists of topics and of what was found beside the map lead to the pages.
  */
+import type { TargetedEvent } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { PageResponse, PageSummary } from '../../../src/domain/page.ts';
 import type { SearchResponse } from '../../../src/domain/search.ts';
@@ -137,6 +138,8 @@ function Plane({ points }: { points: Points }) {
 
   /** Whether what is lit up is still that of the search before. */
   const isAsking = useRef(false);
+  /** Raised to ask for the same words again. */
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
     keep(keptName, {
       lit: lit === null || isAsking.current ? null : lit.map((at) => points.ids[at]),
@@ -158,16 +161,24 @@ function Plane({ points }: { points: Points }) {
     const { signal } = controller;
     void attempt(async () => {
       const body = { query: asked, operators: true, k: 100, chunks_per_page: 0, suggest: 0, log: false };
-      const { results } = await call<SearchResponse>('POST', '/v1/search', { body, signal });
-      setLit(indexesOf(results.map(({ page_id }) => page_id)));
+      try {
+        const { results } = await call<SearchResponse>('POST', '/v1/search', { body, signal });
+        setLit(indexesOf(results.map(({ page_id }) => page_id)));
+      } catch (error) {
+        if (!signal.aborted) setLit(null);
+        throw error;
+      }
     }).then(() => {
       if (!signal.aborted) isAsking.current = false;
     });
     return () => controller.abort();
-  }, [points, asked]);
-  const search = (event: Event) => {
+  }, [points, asked, turn]);
+  const search = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
-    go(linkTo('map', '', { q: query.trim() }));
+    // Enter may be faster than the state of the field.
+    const words = String(new FormData(event.currentTarget).get('q')).trim();
+    if (words !== asked) go(linkTo('map', '', { q: words }));
+    else if (words !== '') setTurn(turn + 1);
   };
   /** A place on the screen as one of the map. */
   const placeAt = (event: { clientX: number; clientY: number }): [number, number] => {
@@ -273,6 +284,7 @@ function Plane({ points }: { points: Points }) {
           <Icon name="search" />
           <input
             type="search"
+            name="q"
             aria-label="Light up a search"
             placeholder="Light up a search"
             maxLength={4000}

@@ -4,7 +4,7 @@ import type { ModelInfo } from '../../../src/domain/model.ts';
 import { call } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { count, decimal, many } from '../../ui/format.ts';
-import { Fault } from '../../ui/parts.tsx';
+import { Fault, TableScroll } from '../../ui/parts.tsx';
 import { Replays } from './replays.tsx';
 
 export function Evaluation({ models }: { models: readonly ModelInfo[] }) {
@@ -32,7 +32,7 @@ function Scores({ report: { models, labeled, logged, scored, k } }: { report: Sc
         good result; measured at {k} results.
       </p>
       {models.length > 0 && (
-        <div class="table-scroll">
+        <TableScroll label="Measures by model">
           <table class="table">
             <caption class="hidden">Measures by model</caption>
             <thead>
@@ -70,7 +70,7 @@ function Scores({ report: { models, labeled, logged, scored, k } }: { report: Sc
               ))}
             </tbody>
           </table>
-        </div>
+        </TableScroll>
       )}
     </>
   );

@@ -3,7 +3,7 @@ import type { KnownModel, KnownModelsResponse } from '../../../src/domain/known-
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { count } from '../../ui/format.ts';
-import { Fault } from '../../ui/parts.tsx';
+import { Fault, TableScroll } from '../../ui/parts.tsx';
 import { Outside, safeUrl } from '../../ui/text.tsx';
 
 const vectorsOf = ({ dim, dims }: KnownModel): string =>
@@ -20,7 +20,7 @@ export function KnownModels() {
       </p>
       <Fault error={error} retry={reload} />
       {data !== undefined && (
-        <div class="table-scroll">
+        <TableScroll label="Known models">
           <table class="table">
             <caption class="hidden">Known models</caption>
             <thead>
@@ -64,7 +64,7 @@ export function KnownModels() {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableScroll>
       )}
     </section>
   );

@@ -8,11 +8,11 @@ import type {
 } from '../../../src/domain/model.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { attempt, notify } from '../../app/notices.tsx';
+import { notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { count, decimal, duration } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Confirm, Dialog, Fault, Progress, ViewHead } from '../../ui/parts.tsx';
+import { ActButton, Badge, Confirm, Dialog, Fault, Progress, ViewHead } from '../../ui/parts.tsx';
 import { Compare } from './compare.tsx';
 import { Evaluation } from './evaluation.tsx';
 import { KnownModels } from './known-models.tsx';
@@ -68,13 +68,23 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
   const [isRemoving, setRemoving] = useState(false);
   const backfill = useLoad((signal) => get<ModelBackfillResponse>(`${pathOf(id)}/backfill`, {}, signal), [id, status]);
   useRepeat(backfill.reload, lookAgainMs, status === 'backfilling');
-  const act = (work: () => Promise<unknown>, said?: string) =>
-    attempt(async () => {
-      await work();
-      if (said !== undefined) notify(said);
-      changed();
-    });
-  const remove = () => act(() => call('DELETE', pathOf(id)));
+  const remove = async () => {
+    await call('DELETE', pathOf(id));
+    changed();
+  };
+  const activate = async () => {
+    await call('POST', `${pathOf(id)}/activate`);
+    notify(`${id} answers from now on.`);
+    changed();
+  };
+  const estimateBackfill = async () => {
+    setEstimate(await call<BackfillEstimateResponse>('POST', `${pathOf(id)}/backfill`, { body: {} }));
+  };
+  const beginBackfill = async () => {
+    await call('POST', `${pathOf(id)}/backfill`, { body: { confirm: true } });
+    setEstimate(null);
+    changed();
+  };
   return (
     <li class="row">
       <Badge kind={is_active ? 'ok' : status === 'failed' ? 'bad' : status === 'backfilling' ? 'live' : 'plain'}>
@@ -94,6 +104,7 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
             label={`Vectors of ${id}`}
           />
         )}
+        <Fault error={backfill.error} retry={backfill.reload} />
         {backfill.data?.last_error != null && (
           <p class="row-error">
             <bdi>{backfill.data.last_error}</bdi>
@@ -103,35 +114,22 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
       {mayWrite() && (
         <div class="row-end">
           {(status === 'registered' || status === 'failed') && (
-            <button
-              type="button"
-              class="button button-small"
-              onClick={() =>
-                attempt(async () => {
-                  setEstimate(await call<BackfillEstimateResponse>('POST', `${pathOf(id)}/backfill`, { body: {} }));
-                })
-              }
-            >
+            <ActButton class="button button-small" act={estimateBackfill}>
               Make its vectors…
-            </button>
+            </ActButton>
           )}
           {status === 'ready' && !is_active && (
-            <button
-              type="button"
-              class="button button-small"
-              onClick={() => act(() => call('POST', `${pathOf(id)}/activate`), `${id} answers from now on.`)}
-            >
+            <ActButton class="button button-small" act={activate}>
               Search by it
-            </button>
+            </ActButton>
           )}
           {!is_active && (
-            <button
-              type="button"
+            <ActButton
               class="button button-small button-quiet-danger"
-              onClick={() => (status === 'registered' ? remove() : setRemoving(true))}
+              act={async () => (status === 'registered' ? remove() : setRemoving(true))}
             >
               {status === 'backfilling' ? 'Stop and delete' : 'Delete'}
-            </button>
+            </ActButton>
           )}
         </div>
       )}
@@ -162,16 +160,9 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
           </dl>
           <p class="quiet">Searches go on with the active model meanwhile. It goes on after a restart.</p>
           <div class="dialog-actions">
-            <button
-              type="button"
-              class="button button-primary"
-              onClick={() => {
-                setEstimate(null);
-                void act(() => call('POST', `${pathOf(id)}/backfill`, { body: { confirm: true } }));
-              }}
-            >
+            <ActButton class="button button-primary" act={beginBackfill}>
               Begin
-            </button>
+            </ActButton>
           </div>
         </Dialog>
       )}

@@ -48,7 +48,7 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
     });
   };
   return (
-    <Dialog title="Register a model" onClose={onClose}>
+    <Dialog title="Register a model" onClose={busy ? null : onClose}>
       <form class="stack" onSubmit={submit}>
         <label class="field">
           <span>One that is known</span>

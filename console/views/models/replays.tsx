@@ -18,7 +18,7 @@ import { mayWrite } from '../../app/session.tsx';
 import { count, decimal, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { type Line, LineChart } from '../../ui/line-chart.tsx';
-import { Badge, Dialog, Fault, FormFault } from '../../ui/parts.tsx';
+import { Badge, Dialog, Fault, FormFault, TableScroll } from '../../ui/parts.tsx';
 import { statusKinds } from '../jobs/job-words.ts';
 import { ModelChoice } from './model-choice.tsx';
 
@@ -116,7 +116,7 @@ function linesOf(replays: readonly EvalReplayItem[], measure: keyof Measures): L
 
 function Table({ replays }: { replays: readonly EvalReplayItem[] }) {
   return (
-    <div class="table-scroll">
+    <TableScroll label="Replays, the newest first">
       <table class="table">
         <caption class="hidden">Replays, the newest first</caption>
         <thead>
@@ -176,7 +176,7 @@ function Table({ replays }: { replays: readonly EvalReplayItem[] }) {
           </tbody>
         ))}
       </table>
-    </div>
+    </TableScroll>
   );
 }
 
@@ -198,7 +198,7 @@ function ReplayDialog({ models, onClose }: { models: readonly ModelInfo[]; onClo
     });
   };
   return (
-    <Dialog title="Replay the judged searches" onClose={onClose}>
+    <Dialog title="Replay the judged searches" onClose={busy ? null : onClose}>
       <form class="stack" onSubmit={submit}>
         {(
           [

@@ -11,18 +11,25 @@ import type { PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { attempt, notify, useAttempt } from '../../app/notices.tsx';
-import { go, linkTo, route, settle, useTitle } from '../../app/router.ts';
+import { go, linkTo, route, settle, useKept, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
-import { Badge, Dialog, Empty, Fault, FormFault, ViewHead, Waiting } from '../../ui/parts.tsx';
+import { ActButton, Badge, Dialog, Empty, Fault, FormFault, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
 import { dropKeptSearches } from '../search/use-search.ts';
 
 export function NamesView() {
   const { part } = route.value;
   return part === '' ? <NameList /> : <NamePages key={part} reference={part} />;
+}
+
+/** Names beyond the first, of a list that is told by what was asked for. */
+interface Further {
+  of: string;
+  entities: EntitySummary[];
+  cursor: string | null;
 }
 
 const namesAtOnce = 120;
@@ -35,7 +42,7 @@ function NameList() {
   const setWanted = (q: string) => go(linkTo('names', '', { q, type }), { passing: true });
   const setType = (chosen: string | null) => go(linkTo('names', '', { q: wanted, type: chosen }));
   const [asked, setAsked] = useState(wanted.trim());
-  const [more, setMore] = useState<{ of: string; entities: EntitySummary[]; cursor: string | null } | null>(null);
+  const [more, setMore] = useKept<Further | null>('more', null);
   useEffect(() => {
     const timer = setTimeout(() => setAsked(wanted.trim()), typingPauseMs);
     return () => clearTimeout(timer);
@@ -49,16 +56,21 @@ function NameList() {
   const further = more?.of === key ? more : null;
   const names = [...(data?.entities ?? []), ...(further?.entities ?? [])];
   const cursor = further === null ? (data?.next_cursor ?? null) : further.cursor;
-  const loadMore = () =>
-    attempt(async () => {
-      const answer = await get<EntityListResponse>('/v1/entities', { ...query, cursor });
-      setMore({ of: key, entities: [...(further?.entities ?? []), ...answer.entities], cursor: answer.next_cursor });
-    });
-  // The list may still be of what stood in the box before.
+  const loadMore = async () => {
+    const answer = await get<EntityListResponse>('/v1/entities', { ...query, cursor });
+    setMore({ of: key, entities: [...(further?.entities ?? []), ...answer.entities], cursor: answer.next_cursor });
+  };
+  // The list, and what is drawn, may still be of what stood in the box before.
   const openFirst = () =>
     attempt(async () => {
-      const { entities } = await get<EntityListResponse>('/v1/entities', { q: wanted.trim(), type, limit: 1 });
-      if (entities.length > 0) go(linkTo('names', entities[0].id));
+      const { value: asking } = route;
+      const { entities } = await get<EntityListResponse>('/v1/entities', {
+        q: asking.params.get('q')?.trim(),
+        type,
+        limit: 1,
+      });
+      // Who went elsewhere meanwhile stays there.
+      if (route.value === asking && entities.length > 0) go(linkTo('names', entities[0].id));
     });
   return (
     <div class="view">
@@ -114,11 +126,16 @@ function NameList() {
         ))}
       </ul>
       {cursor !== null && (
-        <button type="button" class="button more-names" onClick={loadMore}>
+        <ActButton class="button more-names" act={loadMore}>
           More names
-        </button>
+        </ActButton>
       )}
-      <Merges />
+      <Merges
+        changed={() => {
+          setMore(null);
+          reload();
+        }}
+      />
     </div>
   );
 }
@@ -132,21 +149,22 @@ const types = [
   ['event', 'Events'],
 ] as const;
 
-function Merges() {
-  const { data, error, reload } = useLoad(
+function Merges({ changed }: { changed: () => void }) {
+  const { data, error, set, reload } = useLoad(
     (signal) => get<EntityMergeListResponse>('/v1/admin/entity-merges', {}, signal),
     [],
   );
   if (data === undefined) return <Fault error={error} retry={reload} />;
   if (data.merges.length === 0) return null;
   const latest = data.merges.find(({ undone_at }) => undone_at === null);
-  const undo = (id: string) =>
-    attempt(async () => {
-      await call('POST', `/v1/entities/merges/${encodeURIComponent(id)}/undo`);
-      dropKeptSearches();
-      notify('They are two names again.');
-      reload();
-    });
+  const undo = async (id: string) => {
+    await call('POST', `/v1/entities/merges/${encodeURIComponent(id)}/undo`);
+    const undone_at = new Date().toISOString();
+    set(({ merges }) => ({ merges: merges.map((each) => (each.merge_id === id ? { ...each, undone_at } : each)) }));
+    dropKeptSearches();
+    notify('They are two names again.');
+    changed();
+  };
   return (
     <section class="block" aria-labelledby="merges">
       <h2 id="merges">Names taken for one</h2>
@@ -165,9 +183,9 @@ function Merges() {
             <div class="row-end">
               <time dateTime={merge.merged_at}>{dateOf(merge.merged_at)}</time>
               {mayWrite() && merge === latest && (
-                <button type="button" class="button button-small" onClick={() => undo(merge.merge_id)}>
+                <ActButton class="button button-small" act={() => undo(merge.merge_id)}>
                   Undo
-                </button>
+                </ActButton>
               )}
             </div>
           </li>
@@ -184,7 +202,7 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
   const [wanted, setWanted] = useState('');
   const { busy, said, attempt } = useAttempt();
   const q = wanted.trim();
-  const { data } = useLoad(
+  const { data, error, reload } = useLoad(
     (signal) => get<EntityListResponse>('/v1/entities', { q, type: entity.type, limit: offered + 1 }, signal),
     [q === '' ? null : q],
   );
@@ -199,7 +217,7 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
       merged();
     });
   return (
-    <Dialog title={`Which is “${isolated(entity.canonical_form)}”, too?`} onClose={onClose}>
+    <Dialog title={`Which is “${isolated(entity.canonical_form)}”, too?`} onClose={busy ? null : onClose}>
       <div class="stack">
         <label class="field">
           <span>Another name, of the same kind</span>
@@ -220,7 +238,10 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
             </li>
           ))}
         </ul>
-        {q !== '' && data !== undefined && others.length === 0 && <p class="quiet">No other name is like this.</p>}
+        {q !== '' && <Fault error={error} retry={reload} />}
+        {q !== '' && error === undefined && data !== undefined && others.length === 0 && (
+          <p class="quiet">No other name is like this.</p>
+        )}
         <FormFault said={said} />
         <p class="quiet">
           Pages of both are found by either. Under Names it can be undone until others are merged after it; then only
@@ -234,7 +255,7 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
 const pagesAtOnce = 40;
 
 function NamePages({ reference }: { reference: string }) {
-  const [shown, setShown] = useState(pagesAtOnce);
+  const [shown, setShown] = useKept('shown', pagesAtOnce);
   const [isMerging, setMerging] = useState(false);
   const { data, error, reload } = useLoad(
     (signal) => get<EntityDetailResponse>(`/v1/entities/${encodeURIComponent(reference)}`, {}, signal),
@@ -276,7 +297,10 @@ function NamePages({ reference }: { reference: string }) {
             Merge with…
           </button>
         )}
-        <a class="button" href={linkTo('search', '', { q: entity.canonical_form, name: entity.id })}>
+        <a
+          class="button"
+          href={linkTo('search', '', { q: entity.canonical_form, name: entity.id, 'name-text': entity.canonical_form })}
+        >
           <Icon name="search" />
           Search within
         </a>

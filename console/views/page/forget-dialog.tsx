@@ -5,7 +5,7 @@ import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { useAttempt } from '../../app/notices.tsx';
-import { goBack, linkTo } from '../../app/router.ts';
+import { leaveBack, linkTo } from '../../app/router.ts';
 import { many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Dialog, FormFault } from '../../ui/parts.tsx';
@@ -36,7 +36,7 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
         title="Forgotten"
         onClose={() => {
           onClose();
-          goBack();
+          leaveBack();
         }}
       >
         <Forgetting done={done} />
@@ -47,7 +47,7 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
     );
   }
   return (
-    <Dialog title="Forget for good?" onClose={onClose}>
+    <Dialog title="Forget for good?" onClose={busy ? null : onClose}>
       <form onSubmit={forget} class="stack">
         <fieldset class="choices">
           <legend class="hidden">What to forget</legend>
@@ -76,7 +76,7 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
         </p>
         <FormFault said={said} />
         <div class="dialog-actions">
-          <button type="button" class="button" onClick={onClose}>
+          <button type="button" class="button" disabled={busy} onClick={onClose}>
             Keep it
           </button>
           <button type="submit" class="button button-danger" disabled={busy}>

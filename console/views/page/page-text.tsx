@@ -1,5 +1,6 @@
 /** The stored text of a page as paragraphs, with one passage brought into view. Long texts are shown in parts. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { kept } from '../../app/router.ts';
 
 interface Range {
   start: number;
@@ -24,7 +25,8 @@ export function PageText({ text, passage }: { text: string; passage: Range | nul
   const [most, setMost] = useState(shownAtFirst);
   const shown = Math.max(most, wanted + 50);
   useEffect(() => {
-    target.current?.scrollIntoView({ block: 'center' });
+    // Who comes back is where they left.
+    if (kept('scroll') === undefined) target.current?.scrollIntoView({ block: 'center' });
   }, [passage?.start, text]);
   return (
     <div class="prose">

@@ -9,6 +9,8 @@ export interface Criteria {
   /** Shown for the topic: its name. */
   topicName: string | null;
   name: string | null;
+  /** Shown for the name, where that is an id. */
+  nameText: string | null;
   lang: string | null;
   /** Days, `YYYY-MM-DD`, both included. */
   from: string | null;
@@ -21,6 +23,7 @@ const keys = {
   topic: 'topic',
   topicName: 'topic-name',
   name: 'name',
+  nameText: 'name-text',
   lang: 'lang',
   from: 'from',
   to: 'to',
@@ -36,6 +39,10 @@ export function periodIn(params: URLSearchParams): Pick<Criteria, 'from' | 'to'>
   return { from, to };
 }
 
+/** The earlier day first: while one of the two is typed they may stand the other way round. */
+export const inOrder = ({ from, to }: Pick<Criteria, 'from' | 'to'>): Pick<Criteria, 'from' | 'to'> =>
+  from !== null && to !== null && from > to ? { from: to, to: from } : { from, to };
+
 export function criteriaOf(params: URLSearchParams): Criteria {
   return {
     query: params.get(keys.query) ?? '',
@@ -43,6 +50,7 @@ export function criteriaOf(params: URLSearchParams): Criteria {
     topic: params.get(keys.topic),
     topicName: params.get(keys.topicName),
     name: params.get(keys.name),
+    nameText: params.get(keys.nameText),
     lang: /^[a-z]{2}$/.exec(params.get(keys.lang) ?? '')?.[0] ?? null,
     ...periodIn(params),
   };
@@ -61,12 +69,13 @@ export const filterless: Omit<Criteria, 'query'> = {
   topic: null,
   topicName: null,
   name: null,
+  nameText: null,
   lang: null,
   from: null,
   to: null,
 };
 
-export const isFiltered = ({ query: _query, topicName: _name, ...filters }: Criteria): boolean =>
+export const isFiltered = ({ query: _query, topicName: _topic, nameText: _name, ...filters }: Criteria): boolean =>
   Object.values(filters).some((value) => value !== null);
 
 /** A day of the calendar here, as the moment when it begins. */
@@ -81,7 +90,8 @@ export function dayOf(date: Date): string {
   return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())}`;
 }
 
-export function filtersOf({ site, topic, name, lang, from, to }: Criteria): SearchFilters | null {
+export function filtersOf({ site, topic, name, lang, ...period }: Criteria): SearchFilters | null {
+  const { from, to } = inOrder(period);
   const filters: SearchFilters = {
     ...(site !== null && { domain: site }),
     ...(topic !== null && { cluster_id: topic }),

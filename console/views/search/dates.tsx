@@ -1,5 +1,6 @@
 /** A period by its first and last day, typed or picked. What is typed into one field is one step of the history. */
 import { useRef, useState } from 'preact/hooks';
+import { stepNow } from '../../app/router.ts';
 
 /** A year that is typed passes through the first centuries. */
 const earliest = '1900-01-01';
@@ -19,7 +20,8 @@ export function Dates({
   /** `again`: it replaces what the same field was changed to just before. */
   change: (part: Partial<Period>, again: boolean) => void;
 }) {
-  const isStep = useRef(false);
+  /** The step that the field with the focus has made. */
+  const made = useRef<number | null>(null);
   // What stands in a field while it is typed into: keys are faster than what they lead to.
   const [typed, setTyped] = useState<{ name: keyof Period; value: string; taken: string } | null>(null);
   const field = (name: keyof Period, label: string) => {
@@ -31,15 +33,15 @@ export function Dates({
         aria-label={label}
         value={typed?.name === name && typed.taken === day ? typed.value : day}
         onFocus={() => {
-          isStep.current = false;
+          made.current = null;
         }}
         onBlur={() => setTyped(null)}
         onChange={({ currentTarget: { value } }) => {
           const isTaken = value === '' || value >= earliest;
           setTyped({ name, value, taken: isTaken ? value : day });
           if (!isTaken) return;
-          change({ [name]: value || null }, isStep.current);
-          isStep.current = true;
+          change({ [name]: value || null }, made.current === stepNow());
+          made.current = stepNow();
         }}
       />
     );

@@ -4,17 +4,18 @@ import type { PageResult } from '../../../src/domain/search.ts';
 import { count, fullDateOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { SiteMark } from '../../ui/text.tsx';
-import { type Criteria, startOf } from './criteria.ts';
+import { type Criteria, inOrder, startOf } from './criteria.ts';
 import { Histogram } from './histogram.tsx';
 
 type Change = (part: Partial<Criteria>, options?: { again?: boolean }) => void;
 
 export function FilterChips({ criteria, change }: { criteria: Criteria; change: Change }) {
-  const { site, topic, topicName, name, lang, from, to } = criteria;
+  const { site, topic, topicName, name, nameText, lang } = criteria;
+  const { from, to } = inOrder(criteria);
   const chips: { label: string; text: string; clear: Partial<Criteria> }[] = [];
   if (site !== null) chips.push({ label: 'Site', text: site, clear: { site: null } });
   if (topic !== null) chips.push({ label: 'Topic', text: topicName ?? topic, clear: { topic: null, topicName: null } });
-  if (name !== null) chips.push({ label: 'Name', text: name, clear: { name: null } });
+  if (name !== null) chips.push({ label: 'Name', text: nameText ?? name, clear: { name: null, nameText: null } });
   if (lang !== null) chips.push({ label: 'Language', text: languageOf(lang), clear: { lang: null } });
   if (from !== null || to !== null)
     chips.push({ label: 'Read', text: periodOf(from, to), clear: { from: null, to: null } });
@@ -64,11 +65,14 @@ interface Option {
 export function FilterPanel({
   criteria,
   counted,
+  countedOf,
   change,
   isOpen,
 }: {
   criteria: Criteria;
   counted: readonly PageResult[];
+  /** What was looked for when they were counted, but for the period. */
+  countedOf: string;
   change: Change;
   isOpen: boolean;
 }) {
@@ -86,6 +90,7 @@ export function FilterPanel({
   return (
     <aside id="filters" class={isOpen ? 'filters filters-open' : 'filters'} aria-label="Narrow the results">
       <Histogram
+        of={countedOf}
         times={counted.map(({ first_seen_at }) => Date.parse(first_seen_at))}
         from={criteria.from}
         to={criteria.to}
@@ -101,7 +106,7 @@ export function FilterPanel({
       {(languages.length > 1 || criteria.lang !== null) && (
         <Options title="Languages" options={languages} chosen={criteria.lang} choose={(lang) => change({ lang })} />
       )}
-      <NameFilter name={criteria.name} change={change} />
+      <NameFilter name={criteria.nameText ?? criteria.name} change={change} />
     </aside>
   );
 }
@@ -133,7 +138,7 @@ function Options({
 }) {
   const [showsAll, setShowsAll] = useState(false);
   if (options.length === 0) return null;
-  const shown = showsAll ? options.slice(0, 50) : options.slice(0, shownAtFirst);
+  const shown = showsAll ? options : options.slice(0, shownAtFirst);
   const most = options[0].pages;
   return (
     <section class="facet">
@@ -176,7 +181,7 @@ function NameFilter({ name, change }: { name: string | null; change: Change }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (text.trim() !== '') change({ name: text.trim() });
+          if (text.trim() !== '') change({ name: text.trim(), nameText: null });
           setText('');
         }}
       >

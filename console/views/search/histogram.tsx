@@ -3,7 +3,7 @@
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { fullDateOf, many, monthOfYearOf } from '../../ui/format.ts';
-import { dayOf, startOf } from './criteria.ts';
+import { dayOf, inOrder, startOf } from './criteria.ts';
 import { Dates, type Period } from './dates.tsx';
 
 type Unit = 'day' | 'week' | 'month' | 'year';
@@ -56,20 +56,22 @@ function barsOf(times: readonly number[]): { unit: Unit; bars: Bar[] } {
 }
 
 interface Props {
+  /** What was looked for: bars of something else are not kept. */
+  of: string;
   times: readonly number[];
   from: string | null;
   to: string | null;
   change: (part: Partial<Period>, again?: boolean) => void;
 }
 
-export function Histogram({ times, from, to, change }: Props) {
+export function Histogram({ of, times, from, to, change }: Props) {
   const svg = useRef<SVGSVGElement>(null);
   const [drag, setDrag] = useState<{ anchor: number; at: number } | null>(null);
   // Bars stay as they are while a period is chosen, so that it can be widened again.
-  const kept = useRef<readonly number[]>([]);
+  const kept = useRef<{ of: string; times: readonly number[] }>({ of: '', times: [] });
   const isNarrowed = from !== null || to !== null;
-  if (!isNarrowed || kept.current.length === 0) kept.current = times;
-  const shown = kept.current.length > 0 ? kept.current : times;
+  if (!isNarrowed || kept.current.of !== of || kept.current.times.length === 0) kept.current = { of, times };
+  const { times: shown } = kept.current;
   useEffect(() => {
     if (drag === null) return;
     const stop = (event: KeyboardEvent) => {
@@ -90,9 +92,10 @@ export function Histogram({ times, from, to, change }: Props) {
   const within = (at: number): boolean => {
     if (drag !== null) return at >= Math.min(drag.anchor, drag.at) && at <= Math.max(drag.anchor, drag.at);
     const { start, end } = bars[at];
+    const period = inOrder({ from, to });
     return (
-      (to === null || start.getTime() <= startOf(to).getTime()) &&
-      (from === null || end.getTime() > startOf(from).getTime())
+      (period.to === null || start.getTime() <= startOf(period.to).getTime()) &&
+      (period.from === null || end.getTime() > startOf(period.from).getTime())
     );
   };
   const end = () => {

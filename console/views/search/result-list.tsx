@@ -5,10 +5,10 @@ import type { Correction, PageResult } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { isInChord } from '../../app/keys.tsx';
-import { linkTo } from '../../app/router.ts';
+import { linkTo, useKept } from '../../app/router.ts';
 import { ago, fullDateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Empty } from '../../ui/parts.tsx';
+import { Empty, Fault } from '../../ui/parts.tsx';
 import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
 import type { Criteria } from './criteria.ts';
@@ -19,6 +19,7 @@ import { Why } from './why.tsx';
 interface Props {
   found: Found;
   busy: boolean;
+  moreError: unknown;
   isFiltered: boolean;
   toBox: () => void;
   more: () => void;
@@ -27,7 +28,17 @@ interface Props {
   narrow: (part: Partial<Criteria>) => void;
 }
 
-export function ResultList({ found, busy, isFiltered, toBox, more, clearFilters, searchFor, narrow }: Props) {
+export function ResultList({
+  found,
+  busy,
+  moreError,
+  isFiltered,
+  toBox,
+  more,
+  clearFilters,
+  searchFor,
+  narrow,
+}: Props) {
   const { results, corrected, query, suggestions } = found;
   if (results.length === 0)
     return <NothingFound found={found} isFiltered={isFiltered} clearFilters={clearFilters} searchFor={searchFor} />;
@@ -65,6 +76,7 @@ export function ResultList({ found, busy, isFiltered, toBox, more, clearFilters,
           />
         ))}
       </ol>
+      <Fault error={moreError} retry={more} />
       {found.has_more && !found.isPassing && (
         <button type="button" class="button more-button" aria-disabled={busy} onClick={more}>
           More results
@@ -110,7 +122,7 @@ function Result({
   narrow: Props['narrow'];
 }) {
   const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, read_minutes } = result;
-  const [opened, setOpened] = useState<'why' | 'similar' | null>(null);
+  const [opened, setOpened] = useKept<'why' | 'similar' | null>(`opened ${page_id}`, null);
   const [showsAll, setShowsAll] = useState(false);
   const [first, ...rest] = result.chunks;
   const toggle = (what: 'why' | 'similar') => setOpened(opened === what ? null : what);

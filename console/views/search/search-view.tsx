@@ -31,7 +31,8 @@ export function SearchView() {
   const section = useRef<HTMLElement>(null);
   const [showsFilters, setShowsFilters] = useState(false);
   const criteria = criteriaOf(route.value.params);
-  const { found, isStale, error, busy, counted, isCounted, more, type, rest } = useSearch(criteria);
+  const { found, isStale, error, moreError, busy, counted, isCounted, countedOf, more, type, rest } =
+    useSearch(criteria);
   const focusBox = () => {
     box.current?.focus();
     box.current?.select();
@@ -69,6 +70,7 @@ export function SearchView() {
         <ResultList
           found={found}
           busy={busy}
+          moreError={moreError}
           isFiltered={isFiltered(criteria)}
           toBox={focusBox}
           more={more}
@@ -77,10 +79,12 @@ export function SearchView() {
           narrow={change}
         />
       ),
-    [found, busy, filterKey],
+    [found, busy, moreError, filterKey],
   );
   const filterPanel = useMemo(
-    () => <FilterPanel criteria={criteria} counted={counted} change={change} isOpen={showsFilters} />,
+    () => (
+      <FilterPanel criteria={criteria} counted={counted} countedOf={countedOf} change={change} isOpen={showsFilters} />
+    ),
     [counted, filterKey, showsFilters],
   );
   return (

@@ -8,7 +8,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
 import { call, epoch, isAbort } from '../../api/client.ts';
 import { dropKept, keep, kept } from '../../app/router.ts';
-import { type Criteria, filtersOf, isFiltered } from './criteria.ts';
+import { type Criteria, filtersOf, isFiltered, linkOf } from './criteria.ts';
 
 /** A pause between keys, ms. */
 const pauseMs = 60;
@@ -29,6 +29,8 @@ export interface Found extends SearchResponse {
   query: string;
   /** Whether its last word was taken as unfinished. */
   isUnfinished: boolean;
+  /** All of what was asked, and when, as a key. */
+  key: string;
   /** By which filters, as a key. */
   filterKey: string;
   /** Whether the full search is still to come: there is no log entry yet that a judgement could be of. */
@@ -41,11 +43,15 @@ interface Search {
   /** Whether they are results of something else than what is asked for now. */
   isStale: boolean;
   error: unknown;
+  /** What went wrong with more of them. */
+  moreError: unknown;
   /** Until the full search is answered. */
   busy: boolean;
   /** The best hundred, for the counts; of the latest search that rested, which is not the one shown while `isCounted` is false. */
   counted: readonly PageResult[];
   isCounted: boolean;
+  /** What `counted` is of, but for the period. */
+  countedOf: string;
   more: () => void;
   /** What the box holds now was typed: what a link or a filter asks for is searched in full at once. */
   type: (query: string) => void;
@@ -59,7 +65,8 @@ const wordsOf = (asked: string) => (asked === '' ? { query: anyPage, log: false,
 interface Kept {
   key: string;
   found: Found;
-  counted: readonly PageResult[];
+  /** Null where they had not come yet. */
+  counted: readonly PageResult[] | null;
 }
 const keptName = 'search';
 
@@ -69,9 +76,11 @@ export const dropKeptSearches = (): void => dropKept(keptName);
 export function useSearch(criteria: Criteria): Search {
   const [found, setFound] = useState<Found | null>(null);
   const [error, setError] = useState<unknown>(undefined);
+  const [moreError, setMoreError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
   const [counted, setCounted] = useState<readonly PageResult[]>([]);
   const [isCounted, setIsCounted] = useState(false);
+  const [countedOf, setCountedOf] = useState('');
   const askedBefore = useRef('');
   const typed = useRef<string | null>(null);
   const running = useRef<AbortController | null>(null);
@@ -88,6 +97,7 @@ export function useSearch(criteria: Criteria): Search {
     askedBefore.current = asked;
     typed.current = null;
     rest.current = () => {};
+    setMoreError(undefined);
     if (isIdle) {
       setFound(null);
       setError(undefined);
@@ -98,17 +108,6 @@ export function useSearch(criteria: Criteria): Search {
     const controller = new AbortController();
     const { signal } = controller;
     running.current = controller;
-    const before = kept<Kept>(keptName);
-    if (before?.key === key) {
-      setFound(before.found);
-      setError(undefined);
-      setBusy(false);
-      setCounted(before.counted);
-      setIsCounted(true);
-      return () => controller.abort();
-    }
-    setBusy(true);
-    setIsCounted(false);
     /** Errors: none; what goes wrong is shown, an abort is nothing. */
     const search = async (
       fields: typeof passing | typeof full | typeof counts,
@@ -129,19 +128,36 @@ export function useSearch(criteria: Criteria): Search {
         }
       }
     };
+    const showCounted = (results: readonly PageResult[]) => {
+      setCounted(results);
+      setCountedOf(linkOf({ ...criteria, from: null, to: null }));
+      setIsCounted(true);
+    };
+    const count = () => search(counts, ({ results }) => showCounted(results));
+    const before = kept<Kept>(keptName);
+    if (before?.key === key) {
+      setFound(before.found);
+      setError(undefined);
+      setBusy(false);
+      if (before.counted !== null) showCounted(before.counted);
+      else {
+        setIsCounted(false);
+        void count();
+      }
+      return () => controller.abort();
+    }
+    setBusy(true);
+    setIsCounted(false);
     let isShownInFull = false;
     const showFound = (isPassing: boolean, began: number) => (answer: SearchResponse) => {
       if (isShownInFull) return;
       isShownInFull = !isPassing;
       const tookMs = performance.now() - began;
-      setFound({ ...answer, query: asked, filterKey, isUnfinished: isTyping, isPassing, tookMs });
+      setFound({ ...answer, key, query: asked, filterKey, isUnfinished: isTyping, isPassing, tookMs });
       setError(undefined);
       if (isPassing) return;
       setBusy(false);
-      void search(counts, ({ results }) => {
-        setCounted(results);
-        setIsCounted(true);
-      });
+      void count();
     };
     const searchAll = () => {
       clearTimeout(resting);
@@ -166,8 +182,10 @@ export function useSearch(criteria: Criteria): Search {
 
   const isStale = found === null || found.query !== asked || found.filterKey !== filterKey;
   useEffect(() => {
-    if (found !== null && !found.isPassing && isCounted && !isStale) keep(keptName, { key, found, counted });
-  }, [found, isCounted]);
+    // The address may be ahead of what is shown.
+    if (found?.key !== key || found.isPassing) return;
+    keep(keptName, { key, found, counted: isCounted ? counted : null } satisfies Kept);
+  }, [found, counted, isCounted]);
   const more = () => {
     const { current: controller } = running;
     if (isStale || busy || controller === null) return;
@@ -187,12 +205,13 @@ export function useSearch(criteria: Criteria): Search {
         if (controller.signal.aborted) return;
         const known = new Set(found.results.map(({ page_id }) => page_id));
         const next = results.filter(({ page_id }) => !known.has(page_id));
+        setMoreError(undefined);
         setFound((now) => (now === found ? { ...found, results: [...found.results, ...next], has_more } : now));
         setBusy(false);
       },
       (reason) => {
         if (isAbort(reason) || controller.signal.aborted) return;
-        setError(reason);
+        setMoreError(reason);
         setBusy(false);
       },
     );
@@ -201,9 +220,11 @@ export function useSearch(criteria: Criteria): Search {
     found,
     isStale,
     error,
+    moreError,
     busy,
     counted,
     isCounted,
+    countedOf,
     more,
     type: (text) => {
       typed.current = text.trim();

@@ -3,12 +3,12 @@ import { useState } from 'preact/hooks';
 import type { WatchKind, WatchListResponse, WatchResponse } from '../../../src/domain/watch.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { attempt, notify, useAttempt } from '../../app/notices.tsx';
+import { notify, useAttempt } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Confirm, Dialog, Empty, Fault, FormFault } from '../../ui/parts.tsx';
-import { nameOf, shortUrl } from '../../ui/text.tsx';
+import { ActButton, Badge, Confirm, Dialog, Empty, Fault, FormFault } from '../../ui/parts.tsx';
+import { isolated, nameOf, shortUrl } from '../../ui/text.tsx';
 
 const lookAgainMs = 3000;
 const kinds: readonly [WatchKind, string][] = [
@@ -77,12 +77,11 @@ function WatchRow({ watch, changed, edit }: { watch: WatchResponse; changed: () 
     next_run_at,
     last_item_count,
   } = watch;
-  const run = () =>
-    attempt(async () => {
-      await call('POST', `${pathOf(watch)}/run`);
-      notify('It is being polled.');
-      changed();
-    });
+  const run = async () => {
+    await call('POST', `${pathOf(watch)}/run`);
+    notify('It is being polled.');
+    changed();
+  };
   return (
     <li class="row">
       {enabled ? (
@@ -118,10 +117,10 @@ function WatchRow({ watch, changed, edit }: { watch: WatchResponse; changed: () 
         </span>
         {mayWrite() && (
           <>
-            <button type="button" class="icon-button" aria-label={`Poll ${title ?? url} now`} onClick={run}>
+            <ActButton class="icon-button" label={`Poll ${isolated(title ?? url)} now`} act={run}>
               <Icon name="play" />
-            </button>
-            <button type="button" class="icon-button" aria-label={`Change ${title ?? url}`} onClick={edit}>
+            </ActButton>
+            <button type="button" class="icon-button" aria-label={`Change ${isolated(title ?? url)}`} onClick={edit}>
               <Icon name="edit" />
             </button>
           </>
@@ -137,7 +136,7 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
   const [title, setTitle] = useState(watch?.title ?? '');
   const [hours, setHours] = useState(String(watch?.interval_hours ?? ''));
   const [enabled, setEnabled] = useState(watch?.enabled ?? true);
-  const { busy, said, attempt: attemptHere } = useAttempt();
+  const { busy, said, attempt } = useAttempt();
   const [stops, setStops] = useState(false);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -146,7 +145,7 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
       enabled,
       ...(hours !== '' && { interval_hours: Number(hours) }),
     };
-    void attemptHere(async () => {
+    void attempt(async () => {
       if (watch === null) await call('POST', '/v1/watches', { body: { url: url.trim(), kind, ...shared } });
       else await call('PATCH', pathOf(watch), { body: shared });
       onClose();
@@ -157,7 +156,7 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
       <Confirm
         title="Stop following?"
         act="Stop following"
-        onAct={() => attempt(() => call('DELETE', pathOf(watch)))}
+        onAct={() => call('DELETE', pathOf(watch))}
         onClose={onClose}
       >
         <p>
@@ -167,7 +166,7 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
     );
   }
   return (
-    <Dialog title={watch === null ? 'Follow a feed' : 'Change this feed'} onClose={onClose}>
+    <Dialog title={watch === null ? 'Follow a feed' : 'Change this feed'} onClose={busy ? null : onClose}>
       <form class="stack" onSubmit={submit}>
         <label class="field">
           <span>Address</span>
@@ -234,7 +233,12 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
         <FormFault said={said} />
         <div class="dialog-actions">
           {watch !== null && (
-            <button type="button" class="button button-quiet-danger push" onClick={() => setStops(true)}>
+            <button
+              type="button"
+              class="button button-quiet-danger push"
+              disabled={busy}
+              onClick={() => setStops(true)}
+            >
               Stop following…
             </button>
           )}

@@ -4,11 +4,12 @@ import type { SessionResponse as Session, TokenResponse as Token } from '../../.
 import type { OneTimeCode } from '../../api/access.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
-import { attempt, useAttempt } from '../../app/notices.tsx';
+import { useAttempt } from '../../app/notices.tsx';
 import { mayWrite, signOut } from '../../app/session.tsx';
 import { ago, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Confirm, CopyButton, Dialog, Fault, FormFault } from '../../ui/parts.tsx';
+import { ActButton, Badge, Confirm, CopyButton, Dialog, Fault, FormFault } from '../../ui/parts.tsx';
+import { isolated } from '../../ui/text.tsx';
 
 export function Access() {
   return (
@@ -22,10 +23,9 @@ export function Access() {
 
 function Pairing() {
   const [code, setCode] = useState<OneTimeCode | null>(null);
-  const ask = () =>
-    attempt(async () => {
-      setCode(await call<OneTimeCode>('POST', '/v1/codes', { body: { purpose: 'pair' } }));
-    });
+  const ask = async () => {
+    setCode(await call<OneTimeCode>('POST', '/v1/codes', { body: { purpose: 'pair' } }));
+  };
   return (
     <section class="block" aria-labelledby="pairing">
       <div class="section-head">
@@ -35,17 +35,17 @@ function Pairing() {
             It hands in what you read. Each browser gets a token of its own, which you can revoke below.
           </p>
         </div>
-        <button type="button" class="button" onClick={ask}>
+        <ActButton class="button" act={ask}>
           <Icon name="plug" />
           Pair an extension
-        </button>
+        </ActButton>
       </div>
       {code !== null && <PairDialog code={code} onClose={() => setCode(null)} again={ask} />}
     </section>
   );
 }
 
-function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () => void; again: () => void }) {
+function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () => void; again: () => Promise<void> }) {
   const [left, setLeft] = useState(1);
   useEffect(() => {
     const show = () => setLeft(Math.max(0, Math.ceil((Date.parse(code.expires_at) - Date.now()) / 1000)));
@@ -73,9 +73,9 @@ function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () =
       </p>
       <div class="dialog-actions">
         {left === 0 && (
-          <button type="button" class="button" onClick={again}>
+          <ActButton class="button" act={again}>
             New code
-          </button>
+          </ActButton>
         )}
         <button type="button" class="button button-primary" onClick={onClose}>
           Done
@@ -88,12 +88,11 @@ function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () =
 function Sessions() {
   const { data, error, reload } = useLoad((signal) => get<{ sessions: Session[] }>('/v1/sessions', {}, signal), []);
   const [ending, setEnding] = useState<Session | null>(null);
-  const end = ({ id, current }: Session) =>
-    attempt(async () => {
-      if (current) return signOut();
-      await call('DELETE', `/v1/sessions/${encodeURIComponent(id)}`);
-      reload();
-    });
+  const end = async ({ id, current }: Session) => {
+    if (current) return signOut();
+    await call('DELETE', `/v1/sessions/${encodeURIComponent(id)}`);
+    reload();
+  };
   return (
     <section class="block" aria-labelledby="sessions">
       <h2 id="sessions">Signed in</h2>
@@ -151,11 +150,10 @@ function Tokens() {
   const { data, error, reload } = useLoad((signal) => get<{ tokens: Token[] }>('/v1/tokens', {}, signal), []);
   const [isNew, setNew] = useState(false);
   const [revoking, setRevoking] = useState<Token | null>(null);
-  const revoke = ({ id }: Token) =>
-    attempt(async () => {
-      await call('DELETE', `/v1/tokens/${encodeURIComponent(id)}`);
-      reload();
-    });
+  const revoke = async ({ id }: Token) => {
+    await call('DELETE', `/v1/tokens/${encodeURIComponent(id)}`);
+    reload();
+  };
   return (
     <section class="block" aria-labelledby="tokens">
       <div class="section-head">
@@ -201,7 +199,7 @@ function Tokens() {
       </ul>
       {revoking !== null && (
         <Confirm
-          title={`Revoke “${revoking.name}”?`}
+          title={`Revoke “${isolated(revoking.name)}”?`}
           act="Revoke"
           onAct={() => revoke(revoking)}
           onClose={() => setRevoking(null)}
@@ -234,7 +232,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
     });
   };
   return (
-    <Dialog title="New token" onClose={onClose}>
+    <Dialog title="New token" onClose={busy ? null : onClose}>
       {made === null ? (
         <form class="stack" onSubmit={submit}>
           <label class="field">

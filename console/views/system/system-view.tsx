@@ -4,12 +4,11 @@ import type { BlacklistResponse } from '../../../src/domain/blacklist.ts';
 import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { attempt } from '../../app/notices.tsx';
 import { linkTo } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { bytes, count, dateOf, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
+import { ActButton, Badge, Fault, TableScroll, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { Access } from './access.tsx';
 import { Backups } from './backups.tsx';
 import { Disk } from './disk.tsx';
@@ -143,11 +142,10 @@ function Tile({
 
 function Forgotten() {
   const { data, error, reload } = useLoad((signal) => get<BlacklistResponse>('/v1/blacklist', {}, signal), []);
-  const lift = (id: string) =>
-    attempt(async () => {
-      await call('DELETE', `/v1/blacklist/${encodeURIComponent(id)}`);
-      reload();
-    });
+  const lift = async (id: string) => {
+    await call('DELETE', `/v1/blacklist/${encodeURIComponent(id)}`);
+    reload();
+  };
   return (
     <section class="block" aria-labelledby="forgotten">
       <h2 id="forgotten">Not taken in</h2>
@@ -166,9 +164,9 @@ function Forgotten() {
             <div class="row-end">
               <time dateTime={created_at}>{dateOf(created_at)}</time>
               {mayWrite() && (
-                <button type="button" class="button button-small" onClick={() => lift(id)}>
+                <ActButton class="button button-small" act={() => lift(id)}>
                   Lift
-                </button>
+                </ActButton>
               )}
             </div>
           </li>
@@ -205,7 +203,7 @@ function Settings() {
             onInput={({ currentTarget }) => setWanted(currentTarget.value)}
           />
         </label>
-        <div class="table-scroll">
+        <TableScroll label="Settings in force">
           <table class="table">
             <caption class="hidden">Settings in force</caption>
             <thead>
@@ -229,7 +227,7 @@ function Settings() {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableScroll>
       </details>
     </section>
   );

@@ -1,14 +1,14 @@
 /** Time: what was read when, and what of: a calendar, the sites and topics of a period, its pages. */
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { PageSummary } from '../../../src/domain/page.ts';
 import { useLoad } from '../../api/load.ts';
-import { go, linkTo, route } from '../../app/router.ts';
+import { go, linkTo, route, useKept } from '../../app/router.ts';
 import { clockOf, count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
 import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { SiteMark } from '../../ui/text.tsx';
-import { dayOf, periodIn, startOf } from '../search/criteria.ts';
+import { dayOf, inOrder, periodIn, startOf } from '../search/criteria.ts';
 import { Dates } from '../search/dates.tsx';
 import { periodOf } from '../search/filters.tsx';
 import { Calendar, firstDay } from './calendar.tsx';
@@ -17,13 +17,20 @@ import { byDay, mostPages, readingSince, type Topic, topicsOfPages } from './rea
 export function TimeView() {
   const { params } = route.value;
   const site = params.get('site');
-  const { from, to } = periodIn(params);
-  const reading = useLoad((signal) => readingSince(firstDay(), site, signal), [site ?? '']);
+  const typed = periodIn(params);
+  const { from, to } = inOrder(typed);
+  const year = dayOf(firstDay());
+  // What lies before the year of the calendar is looked through, too, where it is asked for.
+  const since = from !== null && from < year ? from : to !== null && to < year ? null : year;
+  const reading = useLoad(
+    (signal) => readingSince(since === null ? new Date(0) : startOf(since), site, signal),
+    [site ?? '', since ?? ''],
+  );
   const topics = useLoad(topicsOfPages, []);
   const days = useMemo(() => byDay(reading.data?.pages ?? []), [reading.data]);
   const counts = useMemo(() => new Map([...days].map(([day, pages]) => [day, pages.length])), [days]);
   const show = (change: Record<string, string | null>, again = false) =>
-    go(linkTo('time', '', { site, from, to, ...change }), { replace: again });
+    go(linkTo('time', '', { site, ...typed, ...change }), { replace: again });
   const shown = useMemo(
     () =>
       (reading.data?.pages ?? [])
@@ -34,7 +41,8 @@ export function TimeView() {
         .sort((a, b) => Date.parse(b.last_seen_at) - Date.parse(a.last_seen_at)),
     [reading.data, from, to],
   );
-  const period = from === null && to === null ? 'the last year' : periodOf(from, to);
+  const isWhole = from === null && to === null;
+  const period = isWhole ? 'the last year' : periodOf(from, to);
   return (
     <div class="view">
       <ViewHead title="Time" lead={reading.data && `${many(shown.length, 'page')} · ${period}`}>
@@ -43,12 +51,12 @@ export function TimeView() {
           Search within
         </a>
       </ViewHead>
-      <Fault error={reading.error} retry={reading.reload} />
+      <Fault error={reading.error ?? topics.error} retry={reading.error ? reading.reload : topics.reload} />
       {reading.data?.isPart && <p class="quiet">These are the newest {count(mostPages)} pages; there are more.</p>}
       <section class="card" aria-label="Calendar">
         <Calendar counts={counts} from={from} to={to} choose={(start, end) => show({ from: start, to: end })} />
         <div class="calendar-foot">
-          <Dates period={{ from, to }} labels={['From', 'Until']} change={show} />
+          <Dates period={typed} labels={['From', 'Until']} change={show} />
           {(from !== null || to !== null || site !== null) && (
             <button
               type="button"
@@ -70,7 +78,7 @@ export function TimeView() {
         </div>
       </section>
       {reading.data !== undefined && shown.length === 0 ? (
-        <Empty icon="clock" title="Nothing was read then" />
+        <Empty icon="clock" title={isWhole ? 'Nothing was read in the last year' : 'Nothing was read then'} />
       ) : (
         <div class="time-body">
           <PageDays pages={shown} />
@@ -145,7 +153,7 @@ function Ranking({
 const shownAtFirst = 60;
 
 function PageDays({ pages }: { pages: readonly PageSummary[] }) {
-  const [most, setMost] = useState(shownAtFirst);
+  const [most, setMost] = useKept('most', shownAtFirst);
   const groups = [...byDay(pages.slice(0, most))];
   return (
     <section aria-label="Pages">

@@ -1,5 +1,4 @@
 /** Topics: what the library is about, found by the service; the pages of each. */
-import { useState } from 'preact/hooks';
 import type {
   ClusterDetailResponse,
   ClusterListResponse,
@@ -8,13 +7,13 @@ import type {
 } from '../../../src/domain/cluster.ts';
 import { ApiError, call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { attempt, notify } from '../../app/notices.tsx';
-import { linkTo, route, useTitle } from '../../app/router.ts';
+import { notify } from '../../app/notices.tsx';
+import { linkTo, route, useKept, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, count, many, percent } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
-import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
+import { ActButton, Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { shortUrl } from '../../ui/text.tsx';
 
 const lookAgainMs = 3000;
@@ -40,12 +39,11 @@ function TopicList() {
     lookAgainMs,
     isRunning,
   );
-  const recompute = () =>
-    attempt(async () => {
-      const { accepted, detail } = await call<RecomputeResponse>('POST', '/v1/clusters/recompute');
-      notify(accepted ? 'Topics are being found anew.' : (detail ?? 'Not now.'), accepted ? 'done' : 'error');
-      runs.reload();
-    });
+  const recompute = async () => {
+    const { accepted, detail } = await call<RecomputeResponse>('POST', '/v1/clusters/recompute');
+    notify(accepted ? 'Topics are being found anew.' : (detail ?? 'Not now.'), accepted ? 'done' : 'error');
+    runs.reload();
+  };
   const clusters = data?.clusters ?? [];
   const lead =
     run === undefined
@@ -57,10 +55,10 @@ function TopicList() {
     <div class="view">
       <ViewHead title="Topics" lead={lead}>
         {mayWrite() && (
-          <button type="button" class="button" disabled={isRunning} onClick={recompute}>
+          <ActButton class="button" disabled={isRunning} act={recompute}>
             <Icon name="refresh" />
             Find anew
-          </button>
+          </ActButton>
         )}
       </ViewHead>
       <Fault error={error} retry={reload} />
@@ -98,7 +96,7 @@ const pagesAtOnce = 50;
 const mostPages = 1000;
 
 function TopicPages({ id }: { id: string }) {
-  const [limit, setLimit] = useState(pagesAtOnce);
+  const [limit, setLimit] = useKept('limit', pagesAtOnce);
   const { data, error, reload } = useLoad(
     (signal) => get<ClusterDetailResponse>(`/v1/clusters/${encodeURIComponent(id)}`, { offset: 0, limit }, signal),
     [id, limit],
