@@ -530,3 +530,55 @@ test('a name that one searches within is told by its words', { skip }, async () 
   await page.getByRole('button', { name: 'Remove filter Name: Heron Mill' }).waitFor();
   assert.deepEqual(faults, []);
 });
+
+test('what is sent while one looks elsewhere is there when one comes back', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const { opened, open } = gateOf();
+  await page.route('**/v1/imports?*', async (route) => {
+    await opened;
+    await route.continue();
+  });
+  await show('#/sources');
+  const text = Buffer.from('https://sent.example/one\nhttps://sent.example/two\n');
+  await page.getByLabel('Files to import').setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer: text });
+  const row = page.locator('.row', { hasText: 'list.txt' });
+  await row.getByText('sending').waitFor();
+  await show('#/jobs');
+  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+  await show('#/sources');
+  await row.getByText('sending').waitFor();
+  open();
+  await row.getByText('done', { exact: true }).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
+test('the map takes the filters of the search that leads there', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/search?q=engine%20water&site=engines.example');
+  await until(async () => (await results(page).count()) === 2, 'the pages of the site');
+  await page.getByRole('link', { name: 'On the map' }).click();
+  await page.getByRole('button', { name: '2 pages lit up' }).waitFor();
+  await page.getByRole('button', { name: 'Remove filter Site: engines.example' }).click();
+  await page.waitForURL(/#\/map\?q=engine\+water$/);
+  await page.getByRole('button', { name: '2 pages lit up' }).waitFor({ state: 'detached' });
+  assert.deepEqual(faults, []);
+});
+
+test('a page that was read twice is of both days', { skip }, async () => {
+  for (const day of ['2026-02-03', '2026-02-20']) {
+    const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+      url: 'https://twice.example/',
+      title: 'Read twice',
+      body_extracted: 'Of what was read twice a little more is left.',
+      fetched_at: `${day}T12:00:00Z`,
+    });
+    await service.settled([body.page_id]);
+  }
+  const { page, faults, show } = await signedIn(browser, service);
+  for (const day of ['2026-02-03', '2026-02-20']) {
+    await show(`#/time?from=${day}&to=${day}`);
+    await page.locator('.page-row', { hasText: 'Read twice' }).waitFor();
+  }
+  assert.deepEqual(faults, []);
+});

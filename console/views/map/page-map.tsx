@@ -15,6 +15,9 @@ import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { hueOf, nameOf } from '../../ui/text.tsx';
+import { type Criteria, criteriaOf, filtersOf, isFiltered, linkOf } from '../search/criteria.ts';
+import { FilterChips } from '../search/filters.tsx';
+import { wordsOf } from '../search/use-search.ts';
 import { type Camera, drawPoints, type PointDrawing } from './draw-points.ts';
 import { loadPages, loadPoints, type Points, pagesInView, pointsWithin, type TopicLabel } from './points.ts';
 
@@ -59,7 +62,10 @@ const keptName = 'map';
 
 function Plane({ points }: { points: Points }) {
   const [before] = useState(() => kept<Kept>(keptName));
-  const asked = route.value.params.get('q')?.trim() ?? '';
+  const criteria = criteriaOf(route.value.params);
+  const asked = criteria.query.trim();
+  const isIdle = asked === '' && !isFiltered(criteria);
+  const place = linkOf({ ...criteria, query: asked }, 'map');
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawing = useRef<PointDrawing | null>(null);
@@ -148,19 +154,20 @@ function Plane({ points }: { points: Points }) {
     } satisfies Kept);
   }, [lit, colorBy, rest]);
   // One that was left before its answer came is asked again.
-  const isAskedBefore = useRef(before !== undefined && (asked === '' || before.lit !== null));
+  const isAskedBefore = useRef(before !== undefined && (isIdle || before.lit !== null));
   useEffect(() => {
     setQuery(asked);
     if (isAskedBefore.current) {
       isAskedBefore.current = false;
       return;
     }
-    isAsking.current = asked !== '';
-    if (asked === '') return setLit(null);
+    isAsking.current = !isIdle;
+    if (isIdle) return setLit(null);
     const controller = new AbortController();
     const { signal } = controller;
     void attempt(async () => {
-      const body = { query: asked, operators: true, k: 100, chunks_per_page: 0, suggest: 0, log: false };
+      const filters = filtersOf(criteria);
+      const body = { ...wordsOf(asked), filters, operators: true, k: 100, chunks_per_page: 0, suggest: 0, log: false };
       try {
         const { results } = await call<SearchResponse>('POST', '/v1/search', { body, signal });
         setLit(indexesOf(results.map(({ page_id }) => page_id)));
@@ -172,13 +179,14 @@ function Plane({ points }: { points: Points }) {
       if (!signal.aborted) isAsking.current = false;
     });
     return () => controller.abort();
-  }, [points, asked, turn]);
+  }, [points, place, turn]);
+  const light = (part: Partial<Criteria>) => go(linkOf({ ...criteria, query: asked, ...part }, 'map'));
   const search = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
     // Enter may be faster than the state of the field.
     const words = String(new FormData(event.currentTarget).get('q')).trim();
-    if (words !== asked) go(linkTo('map', '', { q: words }));
-    else if (words !== '') setTurn(turn + 1);
+    if (words !== asked) light({ query: words });
+    else if (!isIdle) setTurn(turn + 1);
   };
   /** A place on the screen as one of the map. */
   const placeAt = (event: { clientX: number; clientY: number }): [number, number] => {
@@ -315,7 +323,7 @@ function Plane({ points }: { points: Points }) {
             onClick={() => {
               setLit(null);
               setQuery('');
-              if (asked !== '') go(linkTo('map'));
+              if (!isIdle) go(linkTo('map'));
             }}
           >
             <Icon name="x" />
@@ -323,6 +331,7 @@ function Plane({ points }: { points: Points }) {
           </button>
         )}
       </div>
+      <FilterChips criteria={criteria} change={light} />
       {!isThere && <p class="bar bar-warn">This browser has no WebGL 2; the lists work without.</p>}
       <div class="map-body">
         <div ref={frame} class={isLasso ? 'map-frame map-lasso' : 'map-frame'}>

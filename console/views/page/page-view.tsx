@@ -43,6 +43,8 @@ function OnePage({ pageId }: { pageId: string }) {
   if (page.data === undefined) return <Waiting error={page.error} retry={again} />;
   const { data } = page;
   const passages = chunks.data?.chunks ?? [];
+  const sections = new Map<string | null, number>();
+  for (const { section_title } of passages) sections.set(section_title, (sections.get(section_title) ?? 0) + 1);
   const passage = passages.find(({ chunk_id }) => chunk_id === wanted) ?? null;
   const outside = passage === null ? safeUrl(data.canonical_url) : urlAtPassage(data.canonical_url, passage.text);
   return (
@@ -146,7 +148,9 @@ function OnePage({ pageId }: { pageId: string }) {
                     href={linkTo('page', pageId, { passage: chunk_id })}
                     aria-current={chunk_id === wanted ? 'true' : undefined}
                   >
-                    <bdi>{section_title ?? text.slice(0, 70)}</bdi>
+                    <bdi>
+                      {section_title !== null && sections.get(section_title) === 1 ? section_title : text.slice(0, 70)}
+                    </bdi>
                   </a>
                 </li>
               ))}

@@ -56,9 +56,10 @@ export function criteriaOf(params: URLSearchParams): Criteria {
   };
 }
 
-export function linkOf(criteria: Criteria): string {
+/** To the results, or to another view that shows them. */
+export function linkOf(criteria: Criteria, view = 'search'): string {
   return linkTo(
-    'search',
+    view,
     '',
     Object.fromEntries(Object.entries(keys).map(([field, key]) => [key, criteria[field as keyof Criteria]])),
   );

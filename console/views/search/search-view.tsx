@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { connection, epoch } from '../../api/client.ts';
 import { isTyping, searchWanted } from '../../app/keys.tsx';
-import { go, kept, linkTo, route, settle, useTitle } from '../../app/router.ts';
+import { go, kept, route, settle, useTitle } from '../../app/router.ts';
 import { count, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Fault } from '../../ui/parts.tsx';
@@ -154,12 +154,10 @@ export function SearchView() {
                 isAway: connection.value === 'lost',
               })}
             </p>
-            {!isEmpty && (
-              <a class="quiet-link" href={linkTo('map', '', { q: title })}>
-                On the map
-                <Icon name="chevron" />
-              </a>
-            )}
+            <a class="quiet-link" href={linkOf({ ...criteria, query: title }, 'map')}>
+              On the map
+              <Icon name="chevron" />
+            </a>
             <button
               type="button"
               class="button button-small filter-button"

@@ -59,7 +59,9 @@ interface Search {
   rest: () => void;
 }
 
-const wordsOf = (asked: string) => (asked === '' ? { query: anyPage, log: false, suggest: 0 } : { query: asked });
+/** The words of a search in a request; of filters alone none that is told to the log. */
+export const wordsOf = (asked: string) =>
+  asked === '' ? { query: anyPage, log: false, suggest: 0 } : { query: asked };
 
 /** What is kept of a search for who comes back to it. */
 interface Kept {

@@ -1,22 +1,49 @@
 /** Files of other programs, dropped here: sent as they are, read by the service, followed until they are done. */
+import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ImportResponse as Import, ImportListResponse } from '../../../src/domain/import.ts';
-import { call, get, upload, wordsFor } from '../../api/client.ts';
+import { call, get, upload } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, bytes, count, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Fault } from '../../ui/parts.tsx';
+import { ActButton, Badge, Fault } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
 
 const lookAgainMs = 1000;
 const statusKinds = { running: 'live', done: 'ok', failed: 'bad', stopped: 'warn' } as const;
 
+/** What is being sent, also while another view is looked at. */
+const sending = signal<readonly File[]>([]);
+
+async function send(files: Iterable<File>): Promise<void> {
+  for (const file of files) {
+    sending.value = [...sending.value, file];
+    await attempt(
+      async () => {
+        if (!(await isReadable(file))) throw new Error('this file cannot be read any more.');
+        await upload<Import>('/v1/imports', { name: file.name, format: 'auto' }, file);
+      },
+      (said) => notify(`${isolated(file.name)}: ${said}`, 'error'),
+    );
+    sending.value = sending.value.filter((each) => each !== file);
+  }
+}
+
+/** It may be gone, or be a folder, which a request tells of as if the service were away. */
+const isReadable = (file: File): Promise<boolean> =>
+  file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
+
 export function Imports() {
   const picker = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
-  const [sending, setSending] = useState<readonly string[]>([]);
   const { data, error, reload } = useLoad((signal) => get<ImportListResponse>('/v1/imports', {}, signal), []);
   const imports = data?.imports ?? [];
   useRepeat(
@@ -24,20 +51,8 @@ export function Imports() {
     lookAgainMs,
     imports.some(({ status }) => status === 'running'),
   );
-  const send = async (files: Iterable<File>) => {
-    for (const file of files) {
-      setSending((names) => [...names, file.name]);
-      try {
-        await upload<Import>('/v1/imports', { name: file.name, format: 'auto' }, file);
-      } catch (reason) {
-        notify(`${isolated(file.name)}: ${wordsFor(reason)}`, 'error');
-      } finally {
-        setSending((names) => names.filter((name) => name !== file.name));
-        reload();
-      }
-    }
-  };
-  useDrop(setOver, send);
+  useEffect(reload, [sending.value]);
+  useDrop(setOver);
   return (
     <section class="block" aria-labelledby="imports">
       <h2 id="imports">Bring in what you have</h2>
@@ -73,8 +88,8 @@ export function Imports() {
       )}
       <Fault error={error} retry={reload} />
       <ul class="rows" aria-live="polite">
-        {sending.map((name) => (
-          <li key={name} class="row">
+        {sending.value.map(({ name }, at) => (
+          <li key={at} class="row">
             <Badge kind="live">sending</Badge>
             <div class="row-main">
               <p class="row-title">
@@ -96,9 +111,7 @@ export function Imports() {
 }
 
 /** Files may be dropped anywhere in the window: beside the box the browser would open them and leave the console. */
-function useDrop(setOver: (isOver: boolean) => void, send: (files: Iterable<File>) => Promise<void>): void {
-  const latest = useRef(send);
-  latest.current = send;
+function useDrop(setOver: (isOver: boolean) => void): void {
   useEffect(() => {
     const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false;
     const onDragOver = (event: DragEvent) => {
@@ -113,7 +126,7 @@ function useDrop(setOver: (isOver: boolean) => void, send: (files: Iterable<File
       if (!hasFiles(event)) return;
       event.preventDefault();
       setOver(false);
-      if (mayWrite()) void latest.current([...(event.dataTransfer?.files ?? [])]);
+      if (mayWrite()) void send([...(event.dataTransfer?.files ?? [])]);
     };
     addEventListener('dragover', onDragOver);
     addEventListener('dragleave', onDragLeave);
@@ -129,11 +142,10 @@ function useDrop(setOver: (isOver: boolean) => void, send: (files: Iterable<File
 function ImportRow({ item, changed }: { item: Import; changed: () => void }) {
   const { id, name, format, status, bytes: size, items, created, revisits, skipped, error, started_at } = item;
   const left = skipped.reduce((sum, { count: n }) => sum + n, 0);
-  const stop = () =>
-    attempt(async () => {
-      await call('DELETE', `/v1/imports/${encodeURIComponent(id)}`);
-      changed();
-    });
+  const stop = async () => {
+    await call('DELETE', `/v1/imports/${encodeURIComponent(id)}`);
+    changed();
+  };
   return (
     <li class="row">
       <Badge kind={statusKinds[status]}>{status}</Badge>
@@ -179,9 +191,9 @@ function ImportRow({ item, changed }: { item: Import; changed: () => void }) {
       <div class="row-end">
         <time dateTime={started_at}>{ago(started_at)}</time>
         {status === 'running' && mayWrite() && (
-          <button type="button" class="button button-small" onClick={stop}>
+          <ActButton class="button button-small" act={stop}>
             Stop
-          </button>
+          </ActButton>
         )}
       </div>
     </li>

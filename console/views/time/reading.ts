@@ -53,14 +53,34 @@ export async function topicsOfPages(signal: AbortSignal): Promise<Map<string, To
   );
 }
 
-/** Pages by the day when they were read last. */
-export function byDay(pages: readonly PageSummary[]): Map<string, PageSummary[]> {
-  const days = new Map<string, PageSummary[]>();
-  for (const page of pages) {
-    const day = dayOf(new Date(page.last_seen_at));
-    const list = days.get(day);
-    if (list === undefined) days.set(day, [page]);
-    else list.push(page);
+/** That a page was read; of those between the first and the last time nothing is kept. */
+export interface Visit {
+  page: PageSummary;
+  at: string;
+  /** The day here, `YYYY-MM-DD`. */
+  day: string;
+}
+
+/** The newest first; of a page that was read more than once in a day the last of them. */
+export function visitsOf(pages: readonly PageSummary[]): Visit[] {
+  return pages
+    .flatMap((page) => {
+      const [last, first] = [page.last_seen_at, page.first_seen_at].map((at) => ({
+        page,
+        at,
+        day: dayOf(new Date(at)),
+      }));
+      return first.day === last.day ? [last] : [last, first];
+    })
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+}
+
+export function byDay(visits: readonly Visit[]): Map<string, Visit[]> {
+  const days = new Map<string, Visit[]>();
+  for (const visit of visits) {
+    const list = days.get(visit.day);
+    if (list === undefined) days.set(visit.day, [visit]);
+    else list.push(visit);
   }
   return days;
 }

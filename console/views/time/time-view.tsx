@@ -1,6 +1,5 @@
 /** Time: what was read when, and what of: a calendar, the sites and topics of a period, its pages. */
 import { useMemo } from 'preact/hooks';
-import type { PageSummary } from '../../../src/domain/page.ts';
 import { useLoad } from '../../api/load.ts';
 import { go, linkTo, route, useKept } from '../../app/router.ts';
 import { clockOf, count, fullDateOf, many, timeOf } from '../../ui/format.ts';
@@ -12,7 +11,7 @@ import { dayOf, inOrder, periodIn, startOf } from '../search/criteria.ts';
 import { Dates } from '../search/dates.tsx';
 import { periodOf } from '../search/filters.tsx';
 import { Calendar, firstDay } from './calendar.tsx';
-import { byDay, mostPages, readingSince, type Topic, topicsOfPages } from './reading.ts';
+import { byDay, mostPages, readingSince, type Topic, topicsOfPages, type Visit, visitsOf } from './reading.ts';
 
 export function TimeView() {
   const { params } = route.value;
@@ -27,25 +26,21 @@ export function TimeView() {
     [site ?? '', since ?? ''],
   );
   const topics = useLoad(topicsOfPages, []);
-  const days = useMemo(() => byDay(reading.data?.pages ?? []), [reading.data]);
-  const counts = useMemo(() => new Map([...days].map(([day, pages]) => [day, pages.length])), [days]);
+  const visits = useMemo(() => visitsOf(reading.data?.pages ?? []), [reading.data]);
+  const counts = useMemo(() => new Map([...byDay(visits)].map(([day, list]) => [day, list.length])), [visits]);
   const show = (change: Record<string, string | null>, again = false) =>
     go(linkTo('time', '', { site, ...typed, ...change }), { replace: again });
+  const earliest = from ?? since ?? '';
   const shown = useMemo(
-    () =>
-      (reading.data?.pages ?? [])
-        .filter(({ last_seen_at }) => {
-          const day = dayOf(new Date(last_seen_at));
-          return (from === null || day >= from) && (to === null || day <= to);
-        })
-        .sort((a, b) => Date.parse(b.last_seen_at) - Date.parse(a.last_seen_at)),
-    [reading.data, from, to],
+    () => visits.filter(({ day }) => day >= earliest && (to === null || day <= to)),
+    [visits, earliest, to],
   );
+  const pages = useMemo(() => [...new Set(shown.map(({ page }) => page))], [shown]);
   const isWhole = from === null && to === null;
   const period = isWhole ? 'the last year' : periodOf(from, to);
   return (
     <div class="view">
-      <ViewHead title="Time" lead={reading.data && `${many(shown.length, 'page')} · ${period}`}>
+      <ViewHead title="Time" lead={reading.data && `${many(pages.length, 'page')} · ${period}`}>
         <a class="button" href={linkTo('search', '', { from, to, site })}>
           <Icon name="search" />
           Search within
@@ -81,17 +76,17 @@ export function TimeView() {
         <Empty icon="clock" title={isWhole ? 'Nothing was read in the last year' : 'Nothing was read then'} />
       ) : (
         <div class="time-body">
-          <PageDays pages={shown} />
+          <PageDays visits={shown} />
           <aside class="time-side" aria-label="Of this period">
             <Ranking
               title="Sites"
-              entries={rank(shown.map(({ domain }) => ({ id: domain, label: domain })))}
+              entries={rank(pages.map(({ domain }) => ({ id: domain, label: domain })))}
               linkOf={({ id }) => linkTo('time', '', { site: id, from, to })}
               isSite
             />
             <Ranking
               title="Topics"
-              entries={rank(shown.flatMap(({ page_id }) => topics.data?.get(page_id) ?? []))}
+              entries={rank(pages.flatMap(({ page_id }) => topics.data?.get(page_id) ?? []))}
               linkOf={({ id }) => linkTo('topics', id)}
             />
           </aside>
@@ -152,26 +147,26 @@ function Ranking({
 
 const shownAtFirst = 60;
 
-function PageDays({ pages }: { pages: readonly PageSummary[] }) {
+function PageDays({ visits }: { visits: readonly Visit[] }) {
   const [most, setMost] = useKept('most', shownAtFirst);
-  const groups = [...byDay(pages.slice(0, most))];
+  const groups = [...byDay(visits.slice(0, most))];
   return (
     <section aria-label="Pages">
       {groups.map(([day, list]) => (
         <section key={day} class="day-group">
           <h2>{fullDateOf(startOf(day))}</h2>
           <ul class="page-list">
-            {list.map((page) => (
+            {list.map(({ page, at }) => (
               <PageRow key={page.page_id} page={page} domain={page.domain}>
-                <time dateTime={page.last_seen_at} title={timeOf(page.last_seen_at)}>
-                  {clockOf(page.last_seen_at)}
+                <time dateTime={at} title={timeOf(at)}>
+                  {clockOf(at)}
                 </time>
               </PageRow>
             ))}
           </ul>
         </section>
       ))}
-      {pages.length > most && (
+      {visits.length > most && (
         <button type="button" class="button" onClick={() => setMost(most * 3)}>
           More pages
         </button>
