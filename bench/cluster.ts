@@ -99,6 +99,7 @@ try {
   let pagesIn = 0;
   /** So many libraries are open: what the three hosts hold together, and searches in the first and in the last of them. */
   const growth: { libraries: number; memory_mb: number; first_ms: object; last_ms: object }[] = [];
+  const callerOf = (at: number) => hosts[at % 3].service.as(tokens[at]);
   const add = async (at: number): Promise<{ accepted: number; indexed: number }> => {
     const name = `library-${at}`;
     await newLibrary(database, name);
@@ -108,8 +109,7 @@ try {
     pagesIn += pagesEach;
     return rate;
   };
-  const callerOf = (at: number) => hosts[at % 3].service.as(tokens[at]);
-  /** Behind those that rates are taken of, one in each host at a time: it takes an hour otherwise. */
+  /** Behind those that rates are taken of one in each host is filled at a time: it takes an hour otherwise. */
   const adding: Promise<unknown>[] = [];
   for (let at = 0; at < count; at++) {
     const isAlone = at < 3 + filledAgain;

@@ -32,7 +32,7 @@ const boilerplateProps = new Set(
 export const hiddenStyle = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
 /** Running text below an element, in characters, and whether it holds what calls itself the article. */
-export interface Weight {
+interface Weight {
   running: number;
   holdsArticle: boolean;
 }

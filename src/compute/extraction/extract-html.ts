@@ -1,6 +1,6 @@
 /**
  * Derives title, readable text, sections and facts from the HTML of a page. The page is cleared of boilerplate, Readability finds the
- * article, and what boilerplate it left is trimmed. Where that takes too little, other candidates are compared: the cleared page, the
+ * article, parts of its kind beside it (posts, answers) are read with it, and what boilerplate it left is trimmed. Where that takes too little, other candidates are compared: the cleared page, the
  * article of the page as it was, the visible text, the text that the page declares as data. Hostile pages are refused early.
  * Called on an extraction thread: a large page takes seconds.
  */
