@@ -5,7 +5,7 @@ import { go, linkTo, route, useKept } from '../../app/router.ts';
 import { clockOf, count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
-import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
+import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { SiteMark } from '../../ui/text.tsx';
 import { dayOf, inOrder, periodIn, startOf } from '../search/criteria.ts';
 import { Dates } from '../search/dates.tsx';
@@ -72,7 +72,9 @@ export function TimeView() {
           </span>
         </div>
       </section>
-      {reading.data !== undefined && shown.length === 0 ? (
+      {shown.length === 0 && reading.loading ? (
+        <Waiting />
+      ) : reading.data !== undefined && shown.length === 0 ? (
         <Empty icon="clock" title={isWhole ? 'Nothing was read in the last year' : 'Nothing was read then'} />
       ) : (
         <div class="time-body">
