@@ -3,7 +3,7 @@
  * plus and minus, 0 for the whole; the lists of topics and of what was found beside the map lead to the pages.
  */
 import type { TargetedEvent } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { PageResponse, PageSummary } from '../../../src/domain/page.ts';
 import type { SearchResponse } from '../../../src/domain/search.ts';
 import { ApiError, call, get, isAbort } from '../../api/client.ts';
@@ -155,8 +155,9 @@ function Plane({ points }: { points: Points }) {
   }, [lit, colorBy, rest]);
   // One that was left before its answer came is asked again.
   const isAskedBefore = useRef(before !== undefined && (isIdle || before.lit !== null));
+  // Before a key can come.
+  useLayoutEffect(() => setQuery(asked), [asked]);
   useEffect(() => {
-    setQuery(asked);
     if (isAskedBefore.current) {
       isAskedBefore.current = false;
       return;
