@@ -167,8 +167,12 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
       observer.disconnect();
       for (const event of byHand) removeEventListener(event, stop);
     };
+    let focused = document.activeElement;
     const observer = new MutationObserver(() => {
-      if (isThere()) stop();
+      const { activeElement: now, body } = document;
+      // Whoever has gone to something else stays there.
+      if ((now !== focused && now !== body) || isThere()) stop();
+      focused = document.activeElement;
     });
     for (const event of byHand) addEventListener(event, stop, { once: true });
     observer.observe(frame, { childList: true, subtree: true });
