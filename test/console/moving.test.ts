@@ -582,3 +582,31 @@ test('a page that was read twice is of both days', { skip }, async () => {
   }
   assert.deepEqual(faults, []);
 });
+
+test('the focus that a person sets while a view is still loaded stays, and goes to the link one left by else', {
+  skip,
+}, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show(`#/page/${ids.at(-1)}`);
+  const link = page.locator('.page-side').getByRole('link', { name: 'Long page one' });
+  const copy = page.getByRole('button', { name: 'Copy link' });
+  await link.click();
+  await page.getByRole('heading', { name: 'Long page one', level: 1 }).waitFor();
+  await page.goBack();
+  await until(async () => /Long page one/.test(await focused(page)), 'the link that one left by');
+  await link.click();
+  await page.getByRole('heading', { name: 'Long page one', level: 1 }).waitFor();
+  const { opened, open } = gateOf();
+  await page.route('**/similar*', async (route) => {
+    await opened;
+    await route.continue();
+  });
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Long page two', level: 1 }).waitFor();
+  await copy.evaluate((button: HTMLElement) => button.focus());
+  open();
+  await link.waitFor();
+  assert.equal(await focused(page), 'Copy link');
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
