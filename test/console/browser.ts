@@ -100,6 +100,15 @@ export function overhang(page: Page, of = 'html, main'): Promise<number> {
     .evaluateAll((boxes) => Math.max(...boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)));
 }
 
+/** What waits for `opened` goes on once somebody opens. */
+export function gateOf(): { opened: Promise<void>; open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
 /** End a session behind the page's back. */
 export async function endSessions(service: RunningService): Promise<void> {
   const { body } = await service.call<{ sessions: { id: string }[] }>('GET', '/v1/sessions');

@@ -4,7 +4,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { PageResponse } from '../../src/domain/page.ts';
 import { RunningService, until } from '../process/service.ts';
-import { results, searchBox, searchFor, signedIn, skip, startBrowser, titles } from './browser.ts';
+import { gateOf, results, searchBox, searchFor, signedIn, skip, startBrowser, titles } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
@@ -44,15 +44,6 @@ const focused = (page: Page) =>
     const { activeElement } = document;
     return activeElement?.getAttribute('aria-label') ?? activeElement?.textContent?.trim() ?? '';
   });
-
-/** What waits for `opened` goes on once somebody opens. */
-function gateOf(): { opened: Promise<void>; open: () => void } {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
-}
 
 test('filters without words list the newest pages that pass them', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
@@ -168,26 +159,6 @@ test('a day that is typed is one step, and typing it changes no other day', { sk
   assert.deepEqual(faults, []);
 });
 
-test('an address that is added in haste is one visit', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
-  const { opened, open } = gateOf();
-  let asked = 0;
-  await page.route('**/v1/pages', async (route) => {
-    if (route.request().method() === 'POST') asked++;
-    await opened;
-    await route.continue();
-  });
-  await show('#/sources');
-  const field = page.getByPlaceholder('https://', { exact: true });
-  await field.fill('http://127.0.0.1:9/hasty');
-  for (let times = 0; times < 3; times++) await field.press('Enter');
-  open();
-  await page.getByText('Taken in').waitFor();
-  assert.equal(asked, 1);
-  await page.unrouteAll({ behavior: 'wait' });
-  assert.deepEqual(faults, []);
-});
-
 test('the focus goes to what takes the place of what is gone', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   for (const name of ['first', 'second', 'third'])
@@ -291,36 +262,6 @@ test('on a narrow screen Escape closes the menu', { skip }, async () => {
   assert.deepEqual(faults, []);
 });
 
-test('two names are taken for one, and that is undone', { skip }, async () => {
-  const [one, other] = ['Zalubake Lake', 'Kodimure Lake'];
-  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
-    url: 'https://lakes.example/',
-    title: 'Lakes',
-    body_extracted: `We swam in ${one}, and again in ${one}. We also swam in ${other}.`,
-  });
-  await service.settled([body.page_id]);
-  const idOf = async (name: string) =>
-    (await service.call<{ entity: { id: string } }>('GET', `/v1/entities/${encodeURIComponent(name)}`)).body.entity?.id;
-  await until(async () => (await idOf(other)) !== undefined, 'the page is read for names');
-  const { page, faults, show } = await signedIn(browser, service);
-  await show(`#/names/${await idOf(one)}`);
-  await page.getByRole('button', { name: 'Merge with…' }).click();
-  await page.keyboard.type('kodi');
-  await page.getByRole('dialog').getByRole('button', { name: other }).click();
-  await page.getByText('They are one name').waitFor();
-  await page.getByText(`also ${other}`).waitFor();
-  assert.equal(await idOf(other), await idOf(one));
-  await show('#/names');
-  await page.locator('.row', { hasText: other }).getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('They are two names again').waitFor();
-  assert.notEqual(await idOf(other), await idOf(one));
-  // The list is still of what stood there before.
-  await page.getByLabel('Find a name').fill(other.toLowerCase());
-  await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: other, level: 1 }).waitFor();
-  assert.deepEqual(faults, []);
-});
-
 test('two keys lead from a result to a view, whatever the second does by itself', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   await show('#/search?q=lighthouses');
@@ -333,50 +274,6 @@ test('two keys lead from a result to a view, whatever the second does by itself'
   await page.keyboard.press('g');
   await page.keyboard.press('s');
   await page.waitForURL(/#\/search$/);
-  assert.deepEqual(faults, []);
-});
-
-test('a form that is sent in haste is sent once', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
-  const { opened, open } = gateOf();
-  await page.route('**/v1/tokens', async (route) => {
-    if (route.request().method() === 'POST') await opened;
-    await route.continue();
-  });
-  await show('#/system');
-  await page.getByRole('button', { name: 'New token' }).click();
-  const field = page.getByPlaceholder('laptop script');
-  await field.fill('made in haste');
-  for (let times = 0; times < 3; times++) await field.press('Enter');
-  open();
-  await page.getByText('This is shown once').waitFor();
-  await page.unrouteAll({ behavior: 'wait' });
-  const { body } = await service.call<{ tokens: { name: string }[] }>('GET', '/v1/tokens');
-  assert.equal(body.tokens.filter(({ name }) => name === 'made in haste').length, 1);
-  assert.deepEqual(faults, []);
-});
-
-test('what went wrong is told with the name of the file isolated, and goes with its view; files may be dropped anywhere', {
-  skip,
-}, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /422/ });
-  await show('#/sources');
-  await page.getByText('Drop a file here').waitFor();
-  const isKept = await page.evaluate(() => {
-    const data = new DataTransfer();
-    data.items.add(new File(['no format of any kind'], '\u202Etxt.exe'));
-    const drop = new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data });
-    document.querySelector('h1')?.dispatchEvent(drop);
-    return drop.defaultPrevented;
-  });
-  assert.ok(isKept, 'the browser does not open it');
-  const notice = page.locator('.notice-error');
-  await notice.waitFor();
-  const text = (await notice.locator('bdi').textContent()) ?? '';
-  assert.match(text, /^\u2068\u202Etxt\.exe\u2069: the format of .* is not recognised/);
-  assert.doesNotMatch(text, /\/imports\/|readback import/);
-  await show('#/jobs');
-  await notice.waitFor({ state: 'detached' });
   assert.deepEqual(faults, []);
 });
 
@@ -511,45 +408,10 @@ test('on a narrow screen the menu closes on the view that one is in', { skip }, 
   assert.deepEqual(faults, []);
 });
 
-test('each file that was refused is told of', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /422/ });
-  await show('#/sources');
-  const files = Array.from({ length: 7 }, (_, at) => ({
-    name: `bad-${at}.bin`,
-    mimeType: '',
-    buffer: Buffer.from('no format of any kind'),
-  }));
-  await page.getByLabel('Files to import').setInputFiles(files);
-  await until(async () => (await page.locator('.notice-error').count()) === 7, 'all seven');
-  assert.deepEqual(faults, []);
-});
-
 test('a name that one searches within is told by its words', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service, { allowed: /404/ });
   await show('#/search?q=heron&name=en_00000001&name-text=Heron%20Mill');
   await page.getByRole('button', { name: 'Remove filter Name: Heron Mill' }).waitFor();
-  assert.deepEqual(faults, []);
-});
-
-test('what is sent while one looks elsewhere is there when one comes back', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
-  const { opened, open } = gateOf();
-  await page.route('**/v1/imports?*', async (route) => {
-    await opened;
-    await route.continue();
-  });
-  await show('#/sources');
-  const text = Buffer.from('https://sent.example/one\nhttps://sent.example/two\n');
-  await page.getByLabel('Files to import').setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer: text });
-  const row = page.locator('.row', { hasText: 'list.txt' });
-  await row.getByText('sending').waitFor();
-  await show('#/jobs');
-  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
-  await show('#/sources');
-  await row.getByText('sending').waitFor();
-  open();
-  await row.getByText('done', { exact: true }).waitFor();
-  await page.unrouteAll({ behavior: 'wait' });
   assert.deepEqual(faults, []);
 });
 

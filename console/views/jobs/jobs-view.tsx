@@ -43,6 +43,8 @@ export function JobsView() {
     summary.reload();
   };
   const dead = counts?.dead ?? 0;
+  const changed = (job: JobResponse) =>
+    jobs.set((list) => list.map((each) => (each.job_id === job.job_id ? { ...each, ...job } : each)));
   return (
     <div class="view">
       <ViewHead
@@ -92,7 +94,7 @@ export function JobsView() {
         ) : (
           <ul class="rows">
             {jobs.data.map((job) => (
-              <JobRow key={job.job_id} job={job} changed={jobs.reload} />
+              <JobRow key={job.job_id} job={job} changed={changed} />
             ))}
           </ul>
         ))}
@@ -103,12 +105,9 @@ export function JobsView() {
   );
 }
 
-function JobRow({ job, changed }: { job: ListedJob; changed: () => void }) {
+function JobRow({ job, changed }: { job: ListedJob; changed: (job: JobResponse) => void }) {
   const { job_id, kind, status, attempts, max_attempts, last_error, updated_at, subject } = job;
-  const retry = async () => {
-    await call<JobResponse>('POST', `/v1/jobs/${encodeURIComponent(job_id)}/retry`);
-    changed();
-  };
+  const retry = async () => changed(await call<JobResponse>('POST', `/v1/jobs/${encodeURIComponent(job_id)}/retry`));
   return (
     <li class="row job-row">
       <Badge kind={statusKinds[status]}>{status}</Badge>

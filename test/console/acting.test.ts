@@ -1,0 +1,275 @@
+/** Changing things in the console: names, tokens, files, jobs. Each act is done once, whatever hurry does; what fails is told, and nothing is lost by it. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import type { PageResponse } from '../../src/domain/page.ts';
+import { RunningService, until } from '../process/service.ts';
+import { accessibilityFaults, gateOf, searchBox, searchFor, signedIn, skip, startBrowser } from './browser.ts';
+import { fillLibrary, plainPages } from './library.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+let service: RunningService;
+let browser: Browser;
+
+before(async () => {
+  if (skip !== false) return;
+  browser = await startBrowser(scope);
+  // One attempt, so that a page which cannot be fetched is dead at once.
+  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+  await fillLibrary(service, plainPages);
+});
+afterEach(async () => {
+  if (skip !== false) return;
+  for (const context of browser.contexts()) await context.close();
+});
+after(async () => {
+  for (const cleanUp of cleanUps) await cleanUp();
+});
+
+/** Which name this is, or undefined. */
+const idOf = async (name: string) =>
+  (await service.call<{ entity: { id: string } }>('GET', `/v1/entities/${encodeURIComponent(name)}`)).body.entity?.id;
+
+/** A page that mentions both, once it is read for names. */
+async function mention(one: string, other: string): Promise<void> {
+  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+    url: `https://lakes.example/${encodeURIComponent(one)}`,
+    title: 'Lakes',
+    body_extracted: `We swam in ${one}, and again in ${one}. We also swam in ${other}.`,
+  });
+  await service.settled([body.page_id]);
+  await until(async () => (await idOf(other)) !== undefined, 'the page is read for names');
+}
+
+test('an address that is added in haste is one visit', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const { opened, open } = gateOf();
+  let asked = 0;
+  await page.route('**/v1/pages', async (route) => {
+    if (route.request().method() === 'POST') asked++;
+    await opened;
+    await route.continue();
+  });
+  await show('#/sources');
+  const field = page.getByPlaceholder('https://', { exact: true });
+  await field.fill('http://127.0.0.1:9/hasty');
+  for (let times = 0; times < 3; times++) await field.press('Enter');
+  open();
+  await page.getByText('Taken in').waitFor();
+  assert.equal(asked, 1);
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
+test('two names are taken for one, and that is undone', { skip }, async () => {
+  const [one, other] = ['Zalubake Lake', 'Kodimure Lake'];
+  await mention(one, other);
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
+  await show(`#/names/${await idOf(one)}`);
+  await page.getByRole('button', { name: 'Merge with…' }).click();
+  const dialog = page.getByRole('dialog');
+  await page.route('**/v1/entities?*', (route) => route.fulfill({ status: 503, json: { detail: 'busy' } }));
+  await page.keyboard.type('kodi');
+  const again = dialog.getByRole('button', { name: 'Try again' });
+  await again.waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await again.click();
+  await dialog.getByRole('button', { name: other }).click();
+  await page.getByText('They are one name').waitFor();
+  await page.getByText(`also ${other}`).waitFor();
+  assert.equal(await idOf(other), await idOf(one));
+
+  await show('#/names');
+  const tag = page.locator('.name-tags .tag', { hasText: other });
+  const undo = page.locator('.row', { hasText: other }).getByRole('button', { name: 'Undo' });
+  await undo.waitFor();
+  assert.equal(await tag.count(), 0);
+  await undo.dblclick();
+  await page.getByText('They are two names again').waitFor();
+  await tag.waitFor();
+  assert.equal(await page.locator('.notice-error').count(), 0, 'a double click undoes once');
+  assert.notEqual(await idOf(other), await idOf(one));
+  // The list is still of what stood there before.
+  await page.getByLabel('Find a name').fill(other.toLowerCase());
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: other, level: 1 }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('a form that is sent in haste is sent once', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const { opened, open } = gateOf();
+  await page.route('**/v1/tokens', async (route) => {
+    if (route.request().method() === 'POST') await opened;
+    await route.continue();
+  });
+  await show('#/system');
+  await page.getByRole('button', { name: 'New token' }).click();
+  const field = page.getByPlaceholder('laptop script');
+  await field.fill('made in haste');
+  for (let times = 0; times < 3; times++) await field.press('Enter');
+  open();
+  await page.getByText('This is shown once').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  const { body } = await service.call<{ tokens: { name: string }[] }>('GET', '/v1/tokens');
+  assert.equal(body.tokens.filter(({ name }) => name === 'made in haste').length, 1);
+  assert.deepEqual(faults, []);
+});
+
+test('what went wrong is told with the name of the file isolated, and goes with its view; files may be dropped anywhere', {
+  skip,
+}, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /422/ });
+  await show('#/sources');
+  await page.getByText('Drop a file here').waitFor();
+  const isKept = await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['no format of any kind'], '\u202Etxt.exe'));
+    const drop = new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data });
+    document.querySelector('h1')?.dispatchEvent(drop);
+    return drop.defaultPrevented;
+  });
+  assert.ok(isKept, 'the browser does not open it');
+  const notice = page.locator('.notice-error');
+  await notice.waitFor();
+  const text = (await notice.locator('bdi').textContent()) ?? '';
+  assert.match(text, /^\u2068\u202Etxt\.exe\u2069: the format of .* is not recognised/);
+  assert.doesNotMatch(text, /\/imports\/|readback import/);
+  await show('#/jobs');
+  await notice.waitFor({ state: 'detached' });
+  assert.deepEqual(faults, []);
+});
+
+test('each file that was refused is told of', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /422/ });
+  await show('#/sources');
+  const files = Array.from({ length: 7 }, (_, at) => ({
+    name: `bad-${at}.bin`,
+    mimeType: '',
+    buffer: Buffer.from('no format of any kind'),
+  }));
+  await page.getByLabel('Files to import').setInputFiles(files);
+  await until(async () => (await page.locator('.notice-error').count()) === 7, 'all seven');
+  assert.deepEqual(faults, []);
+});
+
+test('what is sent while one looks elsewhere is there when one comes back', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const { opened, open } = gateOf();
+  await page.route('**/v1/imports?*', async (route) => {
+    await opened;
+    await route.continue();
+  });
+  await show('#/sources');
+  const text = Buffer.from('https://sent.example/one\nhttps://sent.example/two\n');
+  await page.getByLabel('Files to import').setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer: text });
+  const row = page.locator('.row', { hasText: 'list.txt' });
+  await row.getByText('sending').waitFor();
+  await show('#/jobs');
+  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+  await show('#/sources');
+  await row.getByText('sending').waitFor();
+  open();
+  await row.getByText('done', { exact: true }).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
+test('a name that is found late opens nothing for who went elsewhere', { skip }, async () => {
+  await mention('Harobane Lake', 'Sivutelo Lake');
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/names');
+  await page.locator('.name-tags .tag').first().waitFor();
+  const { opened, open } = gateOf();
+  await page.route(/\/v1\/entities\?.*limit=1$/, async (route) => {
+    await opened;
+    await route.continue();
+  });
+  await page.getByLabel('Find a name').fill('sivutelo');
+  const asked = page.waitForRequest(/\/v1\/entities\?.*limit=1$/);
+  await page.keyboard.press('Enter');
+  const answered = (await asked).response();
+  await page.locator('.nav-item', { hasText: 'Jobs' }).click();
+  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+  open();
+  await (await answered)?.finished();
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  assert.match(page.url(), /#\/jobs$/);
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
+test('a token is copied also where the browser keeps the clipboard from a page, and its name turns no sentence', {
+  skip,
+}, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+  await page.reload();
+  await show('#/system');
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByLabel('What for').fill('\u202Eneddih');
+  await page.getByRole('button', { name: 'Make it' }).click();
+  const made = await page.locator('.secret code').textContent();
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Copied' }).waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.locator('.row', { hasText: 'neddih' }).getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog', { name: 'Revoke “\u2068\u202Eneddih\u2069”?' }).waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await show('#/search');
+  await searchBox(page).press('ControlOrMeta+v');
+  assert.equal(await searchBox(page).inputValue(), made);
+  assert.deepEqual(faults, []);
+});
+
+test('System has no fault that axe-core finds on a narrow screen', { skip }, async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, faults, show } = await signedIn(browser, service, {
+      viewport: { width: 360, height: 740 },
+      colorScheme,
+    });
+    await show('#/system');
+    await page.locator('summary', { hasText: 'Settings in force' }).click();
+    await page.getByRole('region', { name: 'Settings in force' }).waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    assert.deepEqual(faults, []);
+  }
+});
+
+test('a dead job is begun again once by a double click, and all of them at once', { skip }, async () => {
+  const urls = ['one', 'two', 'three'].map((name) => `http://127.0.0.1:9/dead/${name}`);
+  const ids: string[] = [];
+  for (const url of urls) ids.push((await service.call<PageResponse>('POST', '/v1/pages', { url })).body.page_id);
+  assert.deepEqual(await service.settled(ids), ['dead', 'dead', 'dead']);
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/jobs?status=dead');
+  const rows = page.locator('.job-row', { hasText: '127.0.0.1:9/dead' });
+  await until(async () => (await rows.count()) === 3, 'three of them');
+  const retried: number[] = [];
+  page.on('response', (response) => {
+    if (/\/v1\/jobs\/.*retry$/.test(response.url())) retried.push(response.status());
+  });
+  await rows.first().getByRole('button', { name: 'Try again' }).dblclick();
+  await until(() => retried.length === 1, 'it was asked for');
+  await service.settled(ids);
+  await until(async () => (await rows.count()) === 3, 'three of them again');
+  await page.getByRole('button', { name: /Try \d+ dead jobs again/ }).click();
+  await page.locator('.notice', { hasText: /jobs begun again/ }).waitFor();
+  assert.deepEqual(retried, [200, 200]);
+  await service.settled(ids);
+  assert.deepEqual(faults, []);
+});
+
+test('a histogram of a period is of what is searched for now', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  const bars = (pages: number) => page.getByRole('img', { name: new RegExp(`^${pages} pages by`) });
+  await searchFor(page, 'heron sighting mill');
+  await bars(24).waitFor();
+  await page.getByLabel('Read from').fill('2026-01-01');
+  await page.getByRole('button', { name: /Remove filter Read/ }).waitFor();
+  await bars(24).waitFor();
+  await searchFor(page, 'steam engine');
+  await bars(2).waitFor();
+  assert.deepEqual(faults, []);
+});
