@@ -10,6 +10,7 @@ import { chromium } from 'playwright-core';
 import { runService } from '../bench/running-service.ts';
 import { seededRandom } from '../src/compute/seeded-random.ts';
 import { samplePages } from '../src/demo/sample-pages.ts';
+import type { SearchResponse } from '../src/domain/search.ts';
 
 const root = join(import.meta.dirname, '..');
 const articles = join(root, '../shared/data/topics/squad-articles.jsonl');
@@ -27,8 +28,9 @@ const query = 'oil crisis embargo';
 const wide = { width: 1280, height: 820 };
 const narrow = { width: 360, height: 740 };
 
-/** Name, fragment, and what has to be there before the picture is taken. */
-const views: readonly [string, string, string][] = [
+/** Name, fragment, and what has to be there before the picture is taken; `page` is the id of a page that the search finds. */
+const viewsWith = (page: string): readonly [string, string, string][] => [
+  ['page', `page/${page}`, '.page-side .similar li a'],
   ['search', `search?q=${encodeURIComponent(query)}`, '.filters .facet-row'],
   ['landing', 'search', '.recent'],
   ['time', 'time', '.calendar .day:not(.level-0)'],
@@ -136,8 +138,9 @@ try {
     return (body as { runs: { finished_at: string | null }[] }).runs[0]?.finished_at != null;
   });
   // The first of their kind load what searches need, and would be in the picture with their time.
-  for (let times = 0; times < 20; times++)
-    await service.call('POST', '/v1/search', { query, operators: true, chunks_per_page: 3 });
+  const search = () => service.call('POST', '/v1/search', { query, operators: true, chunks_per_page: 3 });
+  for (let times = 0; times < 20; times++) await search();
+  const views = viewsWith(((await search()).body as SearchResponse).results[0].page_id);
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const viewport of [wide, narrow]) {
       const context = await browser.newContext({ viewport, colorScheme, locale: 'en-GB', reducedMotion: 'reduce' });

@@ -138,6 +138,10 @@ export const pageDetails = z.strictObject({
 });
 export type PageDetails = z.infer<typeof pageDetails>;
 
+/** The topic that a page is in. */
+export const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable() });
+export type ClusterRef = z.infer<typeof clusterRef>;
+
 const pageSummary = z.strictObject({
   page_id: z.string(),
   canonical_url: z.string(),
@@ -181,6 +185,7 @@ export const pageResponse = z.strictObject({
   visit_count: z.int(),
   indexed_at: datetime.nullable(),
   status: pageStatus,
+  cluster: clusterRef.nullable(),
   ...pageDetails.shape,
 });
 export type PageResponse = z.infer<typeof pageResponse>;

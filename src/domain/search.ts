@@ -1,7 +1,7 @@
 /** Retrieval: the contract's "Search" bodies. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { pageDetails } from './page.ts';
+import { clusterRef, pageDetails } from './page.ts';
 import { queryInteger } from './query-values.ts';
 import { idText, maxDomainLength, pathText } from './texts.ts';
 
@@ -63,7 +63,6 @@ export const searchRequest = z.strictObject({
 });
 export type SearchRequest = z.infer<typeof searchRequest>;
 
-const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable() });
 /**
  * How probable it is that a passage is about the query, 0 to 1; of a page, that its most relevant one is, and 1 where the query is its URL, title or
  * host, or quotes it. Null for passages shown without having been found, and where it could not be told.

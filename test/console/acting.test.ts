@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import type { PageResponse } from '../../src/domain/page.ts';
+import type { PageListResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
 import { RunningService, until } from '../process/service.ts';
 import { accessibilityFaults, gateOf, searchBox, searchFor, signedIn, skip, startBrowser } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
@@ -11,13 +11,14 @@ const cleanUps: (() => Promise<void>)[] = [];
 const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
 let service: RunningService;
 let browser: Browser;
+let library: string[];
 
 before(async () => {
   if (skip !== false) return;
   browser = await startBrowser(scope);
   // One attempt, so that a page which cannot be fetched is dead at once.
   service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_JOBS__MAX_ATTEMPTS: '1' });
-  await fillLibrary(service, plainPages);
+  library = await fillLibrary(service, plainPages);
 });
 afterEach(async () => {
   if (skip !== false) return;
@@ -258,6 +259,32 @@ test('a dead job is begun again once by a double click, and all of them at once'
   await page.locator('.notice', { hasText: /jobs begun again/ }).waitFor();
   assert.deepEqual(retried, [200, 200]);
   await service.settled(ids);
+  await show(`#/page/${ids[0]}`);
+  await page.getByText('It could not be fetched.').waitFor();
+  const { body } = await service.call<PageStatusResponse>('GET', `/v1/pages/${ids[0]}/status`);
+  await page.getByText(body.last_error ?? 'no reason').waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('a page leads to its topic, and one that is opened before it is read is shown when it is', { skip }, async () => {
+  const { body: heron } = await service.call<PageListResponse>('GET', '/v1/pages?url=https://herons.example/3');
+  const id = heron.pages[0].page_id;
+  const { body } = await service.call<PageResponse>('GET', `/v1/pages/${id}`);
+  const { page, faults, show } = await signedIn(browser, service);
+  await show(`#/page/${id}`);
+  await page
+    .locator('.facts')
+    .getByRole('link', { name: body.cluster?.label ?? 'not named yet' })
+    .click();
+  await page.waitForURL(new RegExp(`#/topics/${body.cluster?.id}$`));
+  await page.route('**/v1/pages/*', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), body_text: null, status: 'queued' } });
+  });
+  await show(`#/page/${library[0]}`);
+  await page.getByText('It has not been fetched yet.').waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await page.locator('.prose').waitFor();
   assert.deepEqual(faults, []);
 });
 

@@ -88,6 +88,7 @@ const pageFacts: PageFacts = {
   visit_count: 1,
   indexed_at: null,
   status: 'queued',
+  cluster: null,
   ...noDetails,
 };
 

@@ -40,6 +40,7 @@ const pageBody: page.PageResponse = {
   visit_count: 2,
   indexed_at: null,
   status: 'queued',
+  cluster: { id: 'cl_00000001', label: null },
   ...noDetails,
 };
 const status: page.PageStatusResponse = {

@@ -78,6 +78,7 @@ const page = (changes: Partial<PageResponse> = {}): PageResponse => ({
   ...noDetails,
   indexed_at: at,
   status: 'indexed',
+  cluster: null,
   ...changes,
 });
 

@@ -51,6 +51,7 @@ test('a new page is stored as it came, under its canonical URL, and dated by its
     visit_count: 1,
     indexed_at: body.indexed_at,
     status: 'indexed',
+    cluster: null,
     ...noDetails,
     read_minutes: 1,
   });
@@ -447,6 +448,7 @@ test('pages are listed newest first, part by part, and found by their address', 
     original_url: _url,
     metadata: _metadata,
     body_text: _text,
+    cluster: _cluster,
     ...facts
   } = (await shared.get<PageResponse>(`/v1/pages/${first.page_id}`)).body;
   assert.deepEqual(first, facts);

@@ -427,11 +427,14 @@ function placeLabels(frame: HTMLElement | null, { x, y, scale }: Camera): void {
   if (frame === null) return;
   const { clientWidth: width, clientHeight: height } = frame;
   const taken: { left: number; right: number; top: number; bottom: number }[] = [];
-  for (const label of frame.querySelectorAll<HTMLElement>('.map-label')) {
+  // All are measured before the first is put anywhere: nothing is laid out between.
+  const labels = [...frame.querySelectorAll<HTMLElement>('.map-label')].map((label) => ({
+    label,
+    half: label.offsetWidth / 2,
+  }));
+  for (const { label, half } of labels) {
     const across = width / 2 + (Number(label.dataset.x) - x) * scale;
     const down = height / 2 - (Number(label.dataset.y) - y) * scale;
-    // About as wide as its text: nothing is measured while the map moves.
-    const half = (label.textContent?.length ?? 0) * 3.4 + 8;
     // Near an edge it stands within it.
     const left = Math.max(half, Math.min(width - half, across));
     const top = Math.max(labelHalf, Math.min(height - labelHalf, down));

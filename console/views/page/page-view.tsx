@@ -1,9 +1,9 @@
 /** A page: its stored text, and what is known of it. */
 import { useState } from 'preact/hooks';
 import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
-import type { PageChunksResponse, PageResponse } from '../../../src/domain/page.ts';
+import type { PageChunksResponse, PageResponse, PageStatusResponse } from '../../../src/domain/page.ts';
 import { ApiError, get } from '../../api/client.ts';
-import { useLoad } from '../../api/load.ts';
+import { useLoad, useRepeat } from '../../api/load.ts';
 import { linkTo, route, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, fullDateOf, many, timeOf } from '../../ui/format.ts';
@@ -14,6 +14,9 @@ import { stateWords } from '../search/landing.tsx';
 import { ForgetDialog } from './forget-dialog.tsx';
 import { PageText } from './page-text.tsx';
 import { SimilarPages } from './similar-pages.tsx';
+
+/** How long after the last look a page that is still to be read is looked at again, ms. */
+const waitedMs = 2000;
 
 /** Of each page by itself: what is asked about one is not answered of another. */
 export function PageView() {
@@ -30,9 +33,15 @@ function OnePage({ pageId }: { pageId: string }) {
   const chunks = useLoad((signal) => get<PageChunksResponse>(`${path}/chunks`, {}, signal), [pageId]);
   const names = useLoad((signal) => get<PageEntitiesResponse>(`${path}/entities`, {}, signal), [pageId]);
   useTitle(page.data && nameOf(page.data));
+  const isFailing = page.data?.status === 'failed' || page.data?.status === 'dead';
+  const status = useLoad(
+    (signal) => get<PageStatusResponse>(`${path}/status`, {}, signal),
+    [isFailing ? pageId : null],
+  );
   const again = () => {
     for (const part of [page, chunks, names]) part.reload();
   };
+  useRepeat(again, waitedMs, page.data !== undefined && page.data.status !== 'indexed' && page.data.status !== 'dead');
   if (page.error instanceof ApiError && page.error.status === 404) {
     return (
       <Empty icon="text" title="This page is not in your library">
@@ -77,7 +86,18 @@ function OnePage({ pageId }: { pageId: string }) {
         </div>
         {data.body_text === null || data.body_text === '' ? (
           <Empty icon="text" title="No text is stored">
-            <p>{data.status === 'indexed' ? 'The page had none.' : 'It has not been fetched yet.'}</p>
+            <p>
+              {data.status === 'indexed'
+                ? 'The page had none.'
+                : isFailing
+                  ? 'It could not be fetched.'
+                  : 'It has not been fetched yet.'}
+            </p>
+            {status.data?.last_error != null && (
+              <p>
+                <bdi class="break">{status.data.last_error}</bdi>
+              </p>
+            )}
           </Empty>
         ) : (
           <PageText
@@ -114,6 +134,16 @@ function OnePage({ pageId }: { pageId: string }) {
               <div>
                 <dt>Of</dt>
                 <dd>{fullDateOf(data.published_at)}</dd>
+              </div>
+            )}
+            {data.cluster !== null && (
+              <div>
+                <dt>Topic</dt>
+                <dd>
+                  <a href={linkTo('topics', data.cluster.id)}>
+                    <bdi>{data.cluster.label ?? 'not named yet'}</bdi>
+                  </a>
+                </dd>
               </div>
             )}
             {data.read_minutes !== null && (

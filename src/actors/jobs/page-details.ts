@@ -1,7 +1,7 @@
 /** What is told of a page wherever it is shown. */
 import { readMinutes } from '../../compute/text/read-minutes.ts';
-import { isoOf } from '../../domain/ids.ts';
-import type { PageDetails } from '../../domain/page.ts';
+import { idOf, isoOf } from '../../domain/ids.ts';
+import type { ClusterRef, PageDetails } from '../../domain/page.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 
@@ -19,4 +19,9 @@ export function pageDetailsOf({ pages }: Pick<StoreReader, 'pages'>, page: PageH
     site_name,
     read_minutes: readMinutes(words, language),
   };
+}
+
+export function clusterRefOf({ clusters }: Pick<StoreReader, 'clusters'>, pageNo: number): ClusterRef | null {
+  const cluster = clusters.ofPage(pageNo)?.cluster;
+  return cluster === undefined ? null : { id: idOf('cluster', cluster.no), label: cluster.label };
 }

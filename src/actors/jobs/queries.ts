@@ -29,7 +29,7 @@ import { Background, type Every } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { pageLister } from './list-pages.ts';
-import { pageDetailsOf } from './page-details.ts';
+import { clusterRefOf, pageDetailsOf } from './page-details.ts';
 import type { HeldLane } from './scheduler.ts';
 
 export interface QueriesDependencies {
@@ -112,6 +112,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
         visit_count: page.visit_count,
         indexed_at: page.indexed_at === null ? null : isoOf(page.indexed_at),
         status: page.status,
+        cluster: clusterRefOf(reader, page.no),
         ...pageDetailsOf(reader, page),
       };
     },

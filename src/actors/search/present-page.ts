@@ -7,7 +7,7 @@ import type { PageResult } from '../../domain/search.ts';
 import { type Marked, maxSnippet } from '../../engine/highlight.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { pageDetailsOf } from '../jobs/page-details.ts';
+import { clusterRefOf, pageDetailsOf } from '../jobs/page-details.ts';
 import type { ExplainPlace } from './explain-place.ts';
 import type { OrderedPage, Ranking } from './rank-query.ts';
 
@@ -102,11 +102,6 @@ export function markedBy(text: string, { highlights, snippet }: Marked) {
 /** To three digits: what is told of a probability that is known to a twentieth. */
 function rounded(relevance: number | null): number | null {
   return relevance === null ? null : Math.round(relevance * 1000) / 1000;
-}
-
-function clusterRefOf({ clusters }: StoreReader, pageNo: number): PageResult['cluster'] {
-  const cluster = clusters.ofPage(pageNo)?.cluster;
-  return cluster === undefined ? null : { id: idOf('cluster', cluster.no), label: cluster.label };
 }
 
 /** A page found by its title or URL alone begins with its first passages. */

@@ -101,6 +101,7 @@ test('a page is told as the contract has it', async () => {
     visit_count: 1,
     indexed_at: iso(300),
     status: 'indexed',
+    cluster: null,
     ...noDetails,
     read_minutes: 1,
   });
