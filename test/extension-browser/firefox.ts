@@ -16,11 +16,17 @@ export const firefoxExtension = join(import.meta.dirname, '../../dist/extension/
 
 type Result = Record<string, unknown>;
 
+interface EventParams {
+  request?: { request: string };
+  level?: string;
+  text?: string;
+}
+
 class Session {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, { resolve: (result: Result) => void; reject: (error: Error) => void }>();
   #last = 0;
-  onEvent: (method: string, params: { request?: { request: string } }) => void = () => undefined;
+  onEvent: (method: string, params: EventParams) => void = () => undefined;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -61,6 +67,48 @@ class Session {
   }
 }
 
+const quietly = {
+  'browser.shell.checkDefaultBrowser': false,
+  'datareporting.policy.dataSubmissionEnabled': false,
+  'app.normandy.enabled': false,
+  'browser.startup.homepage_override.mstone': 'ignore',
+  'focusmanager.testmode': true,
+  'remote.prefs.recommended': true,
+};
+
+/** The browser and what it is told by, until the scope ends, and its profile with it. */
+export async function startFirefox(
+  scope: Scope,
+  profile = mkdtempSync(join(tmpdir(), 'readback-firefox-')),
+  preferences: Record<string, unknown> = {},
+): Promise<{ session: Session; browser: ChildProcess }> {
+  const lines = Object.entries({ ...quietly, ...preferences }).map(
+    ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
+  );
+  writeFileSync(join(profile, 'user.js'), lines.join('\n'));
+  const args = [
+    '--headless',
+    '--no-remote',
+    '--profile',
+    profile,
+    '--remote-debugging-port=0',
+    '--remote-allow-system-access',
+  ];
+  const browser = spawn(firefoxPath, [...args, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  scope.after(async () => {
+    // One that was killed has left its profile to the next.
+    if (browser.exitCode !== null || browser.signalCode !== null) return;
+    browser.kill();
+    await once(browser, 'exit');
+    rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
+  });
+  const socket = new WebSocket(`${await addressOf(browser)}/session`);
+  await once(socket, 'open');
+  const session = new Session(socket);
+  await session.command('session.new', { capabilities: {} });
+  return { session, browser };
+}
+
 /** A page that is not there after so many looks is loaded again. */
 const looksBetweenLoads = 100;
 
@@ -98,39 +146,10 @@ export class FirefoxWithExtension {
       'network.proxy.http_port': site.port,
       'extensions.webextensions.uuids': JSON.stringify({ [id]: uuid }),
       'dom.security.https_first': false,
-      'browser.shell.checkDefaultBrowser': false,
-      'datareporting.policy.dataSubmissionEnabled': false,
-      'app.normandy.enabled': false,
-      'browser.startup.homepage_override.mstone': 'ignore',
-      'focusmanager.testmode': true,
       // Nobody is there to say yes.
       'extensions.webextOptionalPermissionPrompts': false,
-      'remote.prefs.recommended': true,
     };
-    const lines = Object.entries(preferences).map(
-      ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
-    );
-    writeFileSync(join(profile, 'user.js'), lines.join('\n'));
-    const args = [
-      '--headless',
-      '--no-remote',
-      '--profile',
-      profile,
-      '--remote-debugging-port=0',
-      '--remote-allow-system-access',
-    ];
-    const browser = spawn(firefoxPath, [...args, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] });
-    scope.after(async () => {
-      // One that was killed has left its profile to the next.
-      if (browser.exitCode !== null || browser.signalCode !== null) return;
-      browser.kill();
-      await once(browser, 'exit');
-      rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
-    });
-    const socket = new WebSocket(`${await addressOf(browser)}/session`);
-    await once(socket, 'open');
-    const session = new Session(socket);
-    await session.command('session.new', { capabilities: {} });
+    const { session, browser } = await startFirefox(scope, profile, preferences);
     await session.command('webExtension.install', { extensionData: { type: 'path', path: loaded } });
     if (allowedInPrivate) await allowInPrivate(session, id);
     return new FirefoxWithExtension(session, `moz-extension://${uuid}/`, profile, browser);
@@ -156,11 +175,8 @@ export class FirefoxWithExtension {
   }
 
   /** In a new tab. */
-  async open(url: string): Promise<FirefoxTab> {
-    const { context } = await this.session.command('browsingContext.create', { type: 'tab' });
-    const tab = new FirefoxTab(this.session, String(context));
-    await tab.goto(url);
-    return tab;
+  open(url: string): Promise<FirefoxTab> {
+    return FirefoxTab.open(this.session, url);
   }
 
   /** A tab in a private window of its own, opened as the browser's menu does. */
@@ -271,6 +287,13 @@ export class FirefoxTab {
     this.#context = context;
   }
 
+  static async open(session: Session, url: string): Promise<FirefoxTab> {
+    const { context } = await session.command('browsingContext.create', { type: 'tab' });
+    const tab = new FirefoxTab(session, String(context));
+    await tab.goto(url);
+    return tab;
+  }
+
   async goto(url: string): Promise<void> {
     await this.#session.command('browsingContext.navigate', { context: this.#context, url, wait: 'complete' });
   }
@@ -340,6 +363,22 @@ export class FirefoxTab {
     const found = `[...document.querySelectorAll('button')].find((b) => b.textContent === ${JSON.stringify(button)})`;
     await this.until(found);
     await this.clickOn(found);
+  }
+
+  /** Press keys one after the other, as a keyboard does; special ones by their code points (w3.org/TR/webdriver2/#keyboard-actions). */
+  async press(keys: string): Promise<void> {
+    const actions = [...keys].flatMap((value) => [
+      { type: 'keyDown', value },
+      { type: 'keyUp', value },
+    ]);
+    await this.#session.command('input.performActions', {
+      context: this.#context,
+      actions: [{ type: 'key', id: 'keyboard', actions }],
+    });
+  }
+
+  async resize(width: number, height: number): Promise<void> {
+    await this.#session.command('browsingContext.setViewport', { context: this.#context, viewport: { width, height } });
   }
 
   /** Turn the wheel over the middle of the page, by so many pixels down. */

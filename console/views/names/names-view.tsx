@@ -25,6 +25,9 @@ export function NamesView() {
   return part === '' ? <NameList /> : <NamePages key={part} reference={part} />;
 }
 
+/** Of what pages are read for: days and sums of money are found by the words of a search. */
+export const isName = ({ type }: EntitySummary): boolean => type !== 'date' && type !== 'amount';
+
 /** Names beyond the first, of a list that is told by what was asked for. */
 interface Further {
   of: string;
@@ -54,7 +57,7 @@ function NameList() {
   );
   const key = JSON.stringify(query);
   const further = more?.of === key ? more : null;
-  const names = [...(data?.entities ?? []), ...(further?.entities ?? [])];
+  const names = [...(data?.entities ?? []), ...(further?.entities ?? [])].filter(isName);
   const cursor = further === null ? (data?.next_cursor ?? null) : further.cursor;
   const loadMore = async () => {
     const answer = await get<EntityListResponse>('/v1/entities', { ...query, cursor });

@@ -10,6 +10,7 @@ import { count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Badge, CopyButton, Empty, Fault, Waiting } from '../../ui/parts.tsx';
 import { nameOf, Outside, SiteMark, safeUrl, shortUrl, urlAtPassage } from '../../ui/text.tsx';
+import { isName } from '../names/names-view.tsx';
 import { stateWords } from '../search/landing.tsx';
 import { ForgetDialog } from './forget-dialog.tsx';
 import { PageText } from './page-text.tsx';
@@ -208,7 +209,8 @@ function OnePage({ pageId }: { pageId: string }) {
 
 const shownNames = 24;
 
-function NamesOf({ names }: { names: readonly EntitySummary[] }) {
+function NamesOf({ names: all }: { names: readonly EntitySummary[] }) {
+  const names = all.filter(isName);
   if (names.length === 0) return null;
   return (
     <section class="facet">
