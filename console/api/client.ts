@@ -34,6 +34,7 @@ export const epoch = signal(0);
 /** Told by answers: 401 ends a session that was there. */
 export const session = signal<'unknown' | 'in' | 'out' | 'expired'>('unknown');
 
+export const sessionsPath = '/v1/sessions';
 const clientHeaders = { 'x-readback': 'console' };
 
 /** Ask the service. Errors: `ApiError`, `Unreachable`, `AbortError`. */
@@ -67,16 +68,29 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   const asked = epoch.value;
   try {
     const response = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store' });
-    // One that was asked for before somebody signed in says nothing of the session that there is now.
-    if (response.status === 401 && session.value === 'in' && epoch.value === asked) session.value = 'expired';
+    // What was asked for before somebody signed in, and a code or token to sign in by, say nothing of the session that there is now.
+    const isOfSession = epoch.value === asked && !(init.method === 'POST' && path === sessionsPath);
+    if (response.status === 401 && session.value === 'in' && isOfSession) session.value = 'expired';
     if (connection.value === 'lost') isBack();
     return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    isLost();
+    if (init.body instanceof Blob && !(await isReadable(init.body)))
+      throw new Error('this cannot be read: it is a folder, or is not there any more.', { cause: error });
+    knock();
     throw new Unreachable('The service does not answer.', { cause: error });
   }
 }
+
+/** A file may be gone since it was chosen, or be a folder, which a browser tells of as if the service were away. */
+const isReadable = (file: Blob): Promise<boolean> =>
+  file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
 
 async function refusal(response: Response): Promise<ApiError> {
   const after = Number(response.headers.get('retry-after'));
@@ -92,14 +106,18 @@ async function detailOf(response: Response): Promise<string> {
   const fallback = `The service answered ${response.status}.`;
   try {
     const { detail } = (await response.json()) as { detail?: string | Fault[] };
-    if (typeof detail === 'string') return detail;
-    return (
-      detail?.map(({ loc, msg }) => `${loc.filter((part) => part !== 'body').join('.')}: ${msg}`).join('; ') ?? fallback
-    );
+    const said =
+      typeof detail === 'string'
+        ? detail
+        : detail?.map(({ loc, msg }) => `${loc.filter((part) => part !== 'body').join('.')}: ${msg}`).join('; ');
+    return said === undefined ? fallback : inOneDirection(said);
   } catch {
     return fallback; // an answer that is no JSON has no detail
   }
 }
+
+/** A sentence of the service with what others wrote in it, which must not turn the rest of it around. */
+export const inOneDirection = (said: string): string => said.replace(/[\u202A-\u202E]/g, '');
 
 function queryText(query: Query): string {
   const params = new URLSearchParams();
@@ -115,21 +133,21 @@ const longestPauseMs = 5000;
 let knocking = false;
 
 /** Ask for a sign of life, with growing pauses, until there is one. */
-function isLost(): void {
+export function knock(): void {
   connection.value = 'lost';
   if (knocking) return;
   knocking = true;
   let pauseMs = firstPauseMs;
-  const knock = async () => {
+  const again = async () => {
     if (connection.value === 'lost' && !(await lives())) {
       pauseMs = Math.min(pauseMs * 1.6, longestPauseMs);
-      setTimeout(knock, pauseMs);
+      setTimeout(again, pauseMs);
       return;
     }
     knocking = false;
     if (connection.value === 'lost') isBack();
   };
-  setTimeout(knock, pauseMs);
+  setTimeout(again, pauseMs);
 }
 
 function isBack(): void {

@@ -1,10 +1,11 @@
 /**
- * Changes of jobs as they happen, for everybody who listens: one event stream while there is at least one. A stream that ends is opened again with
+ * Changes of jobs as they happen, for everybody who listens: one event stream while there is at least one and the page is looked at. A stream that ends is opened again with
  * growing pauses; each begins with a snapshot, so nothing is missed that still matters.
  */
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import type { JobEventData } from '../../src/domain/events.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
+import { epoch } from './client.ts';
 
 export interface JobListener {
   snapshot?: (list: JobListResponse) => void;
@@ -32,8 +33,21 @@ export function listenToJobs(listener: JobListener): () => void {
   };
 }
 
+/** A browser has six connections for all pages of a service: one that nobody looks at holds none. */
+document.addEventListener('visibilitychange', () => {
+  if (listeners.size === 0) return;
+  if (document.hidden) close();
+  else open();
+});
+
+/** Once the service is back, nothing is waited for. */
+effect(() => {
+  if (epoch.value > 0 && streamState.peek() === 'connecting' && source?.readyState === EventSource.CLOSED) open();
+});
+
 function open(): void {
   clearTimeout(timer);
+  if (document.hidden) return;
   streamState.value = 'connecting';
   const stream = new EventSource('/v1/events');
   source = stream;

@@ -58,14 +58,19 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   }
 }
 
-/** Call `work` every `everyMs` while `isOn` and the page is looked at. */
-export function useRepeat(work: () => void, everyMs: number, isOn: boolean): void {
-  const latest = useRef(work);
-  latest.current = work;
+/** Load again every `everyMs` while `isOn` and the page is looked at; what is still on its way is waited for. */
+export function useRepeat(
+  loads: readonly Pick<Loaded<unknown>, 'loading' | 'reload'>[],
+  everyMs: number,
+  isOn: boolean,
+): void {
+  const latest = useRef(loads);
+  latest.current = loads;
   useEffect(() => {
     if (!isOn) return;
     const timer = setInterval(() => {
-      if (!document.hidden) latest.current();
+      if (document.hidden) return;
+      for (const { loading, reload } of latest.current) if (!loading) reload();
     }, everyMs);
     return () => clearInterval(timer);
   }, [everyMs, isOn]);

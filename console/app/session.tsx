@@ -2,9 +2,10 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { Scope } from '../../src/domain/access.ts';
-import { ApiError, call, epoch, get, session, Unreachable, wordsFor } from '../api/client.ts';
+import { ApiError, call, epoch, get, knock, session, sessionsPath, wordsFor } from '../api/client.ts';
 import { Dialog } from '../ui/parts.tsx';
-import { codeInAddress, go } from './router.ts';
+import { notify } from './notices.tsx';
+import { codeInAddress, go, useTitle } from './router.ts';
 
 interface WhoAmIResponse {
   name: string;
@@ -36,17 +37,26 @@ async function enterBy(code: string, place: string): Promise<boolean> {
       error instanceof ApiError && error.status === 401
         ? 'This link was used before, or is older than a minute. Ask for a new one.'
         : wordsFor(error);
-    // It says nothing of the session that may be there.
-    if (session.value === 'expired') await lookAgain();
+    if (session.value === 'in') tellCodeFault();
     return false;
   }
 }
 
+/** To who is signed in all the same. */
+function tellCodeFault(): void {
+  if (codeFault.value !== null) notify(codeFault.value, 'error');
+  codeFault.value = null;
+}
+
 async function resume(): Promise<void> {
   try {
-    entered(await get<WhoAmIResponse>('/v1/whoami'));
+    const who = await get<WhoAmIResponse>('/v1/whoami');
+    tellCodeFault();
+    entered(who);
   } catch (error) {
-    if (error instanceof Unreachable) {
+    if (!(error instanceof ApiError && error.status === 401)) {
+      // Away, or not ready: that says nothing of the session.
+      knock();
       const stop = epoch.subscribe((turn) => {
         if (turn === 0) return;
         queueMicrotask(() => stop());
@@ -66,7 +76,7 @@ async function lookAgain(): Promise<void> {
 }
 
 async function signIn(proof: { code: string } | { token: string }): Promise<void> {
-  await call('POST', '/v1/sessions', { body: proof });
+  await call('POST', sessionsPath, { body: proof });
   entered(await get<WhoAmIResponse>('/v1/whoami'));
 }
 
@@ -88,6 +98,7 @@ export const mayWrite = (): boolean => holder.value?.scopes.includes('write') ??
 
 /** The whole page while nobody is signed in. */
 export function SignInPage() {
+  useTitle('Sign in');
   return (
     <main class="sign-in">
       <div class="sign-in-card">

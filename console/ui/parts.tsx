@@ -1,6 +1,6 @@
 /** Small parts: dialogs, empty and faulty states, badges, meters, copy buttons. */
-import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, Unreachable, wordsFor } from '../api/client.ts';
 import { attempt, useAttempt } from '../app/notices.tsx';
 import { count } from './format.ts';
@@ -26,15 +26,45 @@ export function ViewHead({
   );
 }
 
-export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ComponentChildren }) {
+interface EmptyProps {
+  icon: IconName;
+  title: string;
+  /** Whether nothing else is in the view. */
+  isView?: boolean;
+  children?: ComponentChildren;
+}
+
+export function Empty({ icon, title, isView = false, children }: EmptyProps) {
   return (
     <div class="empty">
       <span class="empty-icon">
         <Icon name={icon} />
       </span>
-      <h2>{title}</h2>
+      {isView ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children}
     </div>
+  );
+}
+
+interface RowsProps<Item> {
+  items: readonly Item[] | undefined;
+  /** How many are shown before somebody asks for more. */
+  atOnce: number;
+  children: (item: Item) => ComponentChildren;
+}
+
+/** Rows of a list, so many at once. */
+export function Rows<Item>({ items = [], atOnce, children }: RowsProps<Item>) {
+  const [shown, setShown] = useState(atOnce);
+  return (
+    <>
+      <ul class="rows">{items.slice(0, shown).map(children)}</ul>
+      {shown < items.length && (
+        <button type="button" class="button" onClick={() => setShown(shown + atOnce)}>
+          More of {count(items.length)}
+        </button>
+      )}
+    </>
   );
 }
 
@@ -124,8 +154,12 @@ interface DialogProps {
   wide?: boolean;
 }
 
+/** Where a button tells what went wrong: within a dialog in it, for a notice beside it cannot be reached. */
+const Told = createContext<((said: string | null) => void) | null>(null);
+
 /** A dialog that is open while it is rendered. Closed, it gives the focus back to what had it. */
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
+  const [said, tell] = useState<string | null>(null);
   const dialog = useRef<HTMLDialogElement>(null);
   const isGone = useRef(false);
   useLayoutEffect(() => {
@@ -164,7 +198,8 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
           <Icon name="x" />
         </button>
       </div>
-      {children}
+      <Told.Provider value={tell}>{children}</Told.Provider>
+      <FormFault said={said} />
     </dialog>
   );
 }
@@ -214,10 +249,12 @@ interface ActButtonProps {
 /** A button that changes something at once: one thing at a time, and once for a double click. */
 export function ActButton({ act, label, children, ...rest }: ActButtonProps) {
   const isRunning = useRef(false);
+  const tell = useContext(Told);
   const onClick = async ({ detail }: MouseEvent) => {
     if (isRunning.current || detail > 1) return;
     isRunning.current = true;
-    await attempt(act);
+    tell?.(null);
+    await attempt(act, tell ?? undefined);
     isRunning.current = false;
   };
   return (

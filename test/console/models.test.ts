@@ -19,7 +19,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   });
   await fillLibrary(service, plainPages);
   const browser = await startBrowser(scope);
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /404|422/ });
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /404|422|507/ });
 
   await show('#/models');
   await page.getByText('First judge some results').waitFor();
@@ -47,12 +47,15 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   const dialog = page.getByRole('dialog', { name: 'Make vectors of every passage?' });
   assert.equal(await dialog.locator('dd').first().textContent(), String(plainPages.length));
   assert.deepEqual(await accessibilityFaults(page), []);
+  await page.route('**/backfill', (route) => route.fulfill({ status: 507, json: { detail: 'no room' } }), { times: 1 });
+  await dialog.getByRole('button', { name: 'Begin' }).click();
+  await dialog.getByRole('alert').getByText('The library is full: no room.').waitFor();
   await dialog.getByRole('button', { name: 'Begin' }).click();
   await row.getByText('ready').waitFor();
 
   await page.getByLabel('A query of yours').fill('herons');
   await page.getByRole('button', { name: 'Compare' }).click();
-  await page.getByText(/They share/).waitFor();
+  await page.getByText(/they share/).waitFor();
   assert.deepEqual(await page.locator('.compare h3').allTextContents(), ['local-wink-1024', 'ollama-words-32-32']);
   const places = await page.locator('.compare-list li .quiet').allTextContents();
   assert.ok(places.length > 0 && places.every((text) => /only here|place \d+ there/.test(text)), String(places));

@@ -1,7 +1,7 @@
 /** Jobs: what is being done, live; what failed for good, with its reason and a way to try again. */
 import type { JobResponse, JobRetryBatchResponse, ListedJob } from '../../../src/domain/job.ts';
 import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
-import { call, get } from '../../api/client.ts';
+import { call, get, inOneDirection } from '../../api/client.ts';
 import { streamState } from '../../api/events.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { notify } from '../../app/notices.tsx';
@@ -22,10 +22,10 @@ const retriedAtOnce = 500;
 export function JobsView() {
   const { params } = route.value;
   const status = statuses.find((each) => each === params.get('status')) ?? null;
-  const kind = params.get('kind');
+  const kind = kindOptions.find(([each]) => each === params.get('kind'))?.[0] ?? null;
   const jobs = useJobs(status, kind);
   const summary = useLoad((signal) => get<MetricsSummaryResponse>('/v1/admin/metrics/summary', {}, signal), []);
-  useRepeat(summary.reload, summaryEveryMs, true);
+  useRepeat([summary], summaryEveryMs, true);
   const counts = summary.data?.jobs.by_status as Record<string, number> | undefined;
   const show = (next: { status?: string | null; kind?: string | null }) =>
     go(linkTo('jobs', '', { status, kind, ...next }));
@@ -123,7 +123,7 @@ function JobRow({ job, changed }: { job: ListedJob; changed: (job: JobResponse) 
         </p>
         {last_error !== null && (
           <p class={status === 'dead' ? 'row-error' : 'quiet'}>
-            <bdi>{last_error}</bdi>
+            <bdi>{inOneDirection(last_error)}</bdi>
           </p>
         )}
       </div>

@@ -1,5 +1,5 @@
 /** The newest jobs of a kind and state, kept up to date by the event stream. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { JobEventData } from '../../../src/domain/events.ts';
 import type { JobListResponse, ListedJob } from '../../../src/domain/job.ts';
 import { get, session } from '../../api/client.ts';
@@ -8,11 +8,29 @@ import { type Loaded, useLoad } from '../../api/load.ts';
 
 export const mostShown = 200;
 
+/** Events since a list was asked for, the latest of each job, the job that changed last at the end. */
+type Heard = Map<string, JobEventData>;
+
 export function useJobs(status: string | null, kind: string | null): Loaded<ListedJob[]> {
+  const heard = useRef<Heard>(new Map());
+  /** The list as it became by what was heard, which may be newer than the list. */
+  const brought = (list: readonly ListedJob[], changed: Heard): ListedJob[] => {
+    const known = new Set(list.map(({ job_id }) => job_id));
+    const added = [...changed.values()].filter(({ job_id }) => !known.has(job_id)).reverse();
+    const changedOf = (job: ListedJob) => {
+      const latest = changed.get(job.job_id);
+      return latest !== undefined && latest.updated_at >= job.updated_at ? { ...job, ...latest } : job;
+    };
+    return [...added, ...list.map(changedOf)]
+      .filter((job) => (status === null || job.status === status) && (kind === null || job.kind === kind))
+      .slice(0, mostShown);
+  };
   const jobs = useLoad(
     async (signal) => {
+      heard.current = new Map();
       const query = { limit: mostShown, subject: true, status, kind };
-      return (await get<JobListResponse>('/v1/jobs', query, signal)).jobs as ListedJob[];
+      const { jobs: list } = await get<JobListResponse>('/v1/jobs', query, signal);
+      return brought(list as ListedJob[], heard.current);
     },
     [status ?? '', kind ?? ''],
   );
@@ -22,7 +40,7 @@ export function useJobs(status: string | null, kind: string | null): Loaded<List
     let isFirst = true;
     let late: ReturnType<typeof setTimeout> | undefined;
     // Events come in bursts, as fast as jobs end: shown once a frame.
-    let waiting = new Map<string, JobEventData>();
+    let waiting: Heard = new Map();
     let frame = 0;
     const show = () => {
       frame = 0;
@@ -30,12 +48,9 @@ export function useJobs(status: string | null, kind: string | null): Loaded<List
       waiting = new Map();
       let hasUnknown = false;
       set((list) => {
-        const known = new Set(list.map(({ job_id }) => job_id));
-        hasUnknown = [...changed.keys()].some((id) => !known.has(id));
-        const added = [...changed.values()].filter(({ job_id }) => !known.has(job_id)).reverse();
-        return [...added, ...list.map((job) => ({ ...job, ...changed.get(job.job_id) }))]
-          .filter((job) => (status === null || job.status === status) && (kind === null || job.kind === kind))
-          .slice(0, mostShown);
+        const next = brought(list, changed);
+        hasUnknown = next.some(({ subject }) => subject === undefined);
+        return next;
       });
       // What new ones are about is not in the event.
       if (hasUnknown && late === undefined) {
@@ -45,15 +60,21 @@ export function useJobs(status: string | null, kind: string | null): Loaded<List
         }, 1000);
       }
     };
+    const hear = (job: JobEventData) => {
+      for (const map of [waiting, heard.current]) {
+        map.delete(job.job_id);
+        map.set(job.job_id, job);
+      }
+      if (frame === 0) frame = requestAnimationFrame(show);
+    };
     const stop = listenToJobs({
-      snapshot: () => {
+      snapshot: (list) => {
+        // What was missed since the stream before is more than a snapshot tells.
         if (!isFirst) reload();
         isFirst = false;
+        for (const job of list.jobs.toReversed()) hear(job);
       },
-      job: (job) => {
-        waiting.set(job.job_id, job);
-        if (frame === 0) frame = requestAnimationFrame(show);
-      },
+      job: hear,
     });
     return () => {
       stop();

@@ -1,10 +1,9 @@
 /** Two models beside each other on a query of one's own; thumbs count for both. */
-import { useState } from 'preact/hooks';
 import type { CompareResponse } from '../../../src/domain/compare.ts';
 import type { ModelInfo } from '../../../src/domain/model.ts';
 import { call } from '../../api/client.ts';
 import { useAttempt } from '../../app/notices.tsx';
-import { linkTo } from '../../app/router.ts';
+import { linkTo, useKept } from '../../app/router.ts';
 import { decimal, percent } from '../../ui/format.ts';
 import { FormFault } from '../../ui/parts.tsx';
 import { nameOf, shortUrl } from '../../ui/text.tsx';
@@ -12,9 +11,9 @@ import { Judge } from '../search/judge.tsx';
 import { ModelChoice } from './model-choice.tsx';
 
 export function Compare({ models }: { models: readonly ModelInfo[] }) {
-  const [query, setQuery] = useState('');
-  const [chosen, setChosen] = useState<readonly (string | null)[]>([null, null]);
-  const [answer, setAnswer] = useState<CompareResponse | null>(null);
+  const [query, setQuery] = useKept('compared-query', '');
+  const [chosen, setChosen] = useKept<readonly (string | null)[]>('compared-models', [null, null]);
+  const [compared, setCompared] = useKept<{ query: string; answer: CompareResponse } | null>('compared', null);
   const { busy, said, attempt } = useAttempt();
   if (models.length < 2) return null;
   const [a = models[0].id, b = models.find(({ id }) => id !== a)?.id ?? models[1].id] = chosen.map(
@@ -24,7 +23,7 @@ export function Compare({ models }: { models: readonly ModelInfo[] }) {
     event.preventDefault();
     void attempt(async () => {
       const body = { query: query.trim(), models: [a, b], k: 10 };
-      setAnswer(await call<CompareResponse>('POST', '/v1/compare', { body }));
+      setCompared({ query: body.query, answer: await call<CompareResponse>('POST', '/v1/compare', { body }) });
     });
   };
   return (
@@ -50,18 +49,20 @@ export function Compare({ models }: { models: readonly ModelInfo[] }) {
         </button>
       </form>
       <FormFault said={said} />
-      {answer !== null && <Answer key={answer.compare_id} answer={answer} />}
+      {a === b && <p class="quiet">Choose two models that differ.</p>}
+      {compared !== null && <Answer key={compared.answer.compare_id} {...compared} />}
     </section>
   );
 }
 
-function Answer({ answer: { compare_id, agreement, runs } }: { answer: CompareResponse }) {
+function Answer({ query, answer: { compare_id, agreement, runs } }: { query: string; answer: CompareResponse }) {
   return (
     <>
       <p class="quiet" role="status">
+        <bdi>“{query}”</bdi>:{' '}
         {agreement.map(
           ({ jaccard_at_k, rbo }) =>
-            `They share ${percent(jaccard_at_k)} of what they found; agreement by rank ${decimal(rbo, 2)} of 1.`,
+            `they share ${percent(jaccard_at_k)} of what they found; agreement by rank ${decimal(rbo, 2)} of 1.`,
         )}
       </p>
       <div class="compare">

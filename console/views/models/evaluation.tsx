@@ -5,12 +5,13 @@ import { call } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { count, decimal, many } from '../../ui/format.ts';
 import { Fault, TableScroll } from '../../ui/parts.tsx';
+import { judgements } from '../search/judge.tsx';
 import { Replays } from './replays.tsx';
 
 export function Evaluation({ models }: { models: readonly ModelInfo[] }) {
   const { data, error, reload } = useLoad(
     (signal) => call<ScoreReport>('POST', '/v1/admin/eval/score', { body: {}, signal }),
-    [],
+    [judgements.value],
   );
   return (
     <>

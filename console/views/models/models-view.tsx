@@ -27,7 +27,7 @@ export function ModelsView() {
   const list = models.data?.models ?? [];
   const ready = list.filter(({ status }) => status === 'ready');
   useRepeat(
-    models.reload,
+    [models],
     lookAgainMs,
     list.some(({ status }) => status === 'backfilling'),
   );
@@ -67,7 +67,7 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
   const [estimate, setEstimate] = useState<BackfillEstimateResponse | null>(null);
   const [isRemoving, setRemoving] = useState(false);
   const backfill = useLoad((signal) => get<ModelBackfillResponse>(`${pathOf(id)}/backfill`, {}, signal), [id, status]);
-  useRepeat(backfill.reload, lookAgainMs, status === 'backfilling');
+  useRepeat([backfill], lookAgainMs, status === 'backfilling');
   const remove = async () => {
     await call('DELETE', pathOf(id));
     changed();

@@ -43,10 +43,11 @@ function wayOf({ source = 'log' }: ReplayReport, { model, rerank, reranker_model
 }
 
 export function Replays({ models, judged }: { models: readonly ModelInfo[]; judged: number }) {
-  const { data, error, reload } = useLoad(loadReplays, []);
+  const replays = useLoad(loadReplays, []);
+  const { data, error, reload } = replays;
   const [measure, setMeasure] = useState<keyof Measures>('ndcg');
   const [isNew, setNew] = useState(false);
-  useRepeat(reload, lookAgainMs, data?.some(({ status }) => status !== 'done' && status !== 'dead') ?? false);
+  useRepeat([replays], lookAgainMs, data?.some(({ status }) => status !== 'done' && status !== 'dead') ?? false);
   const lines = useMemo(() => linesOf(data ?? [], measure), [data, measure]);
   const title = measures.find(([name]) => name === measure)?.[1] ?? '';
   return (

@@ -16,7 +16,7 @@ import { mayWrite } from '../../app/session.tsx';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
-import { ActButton, Badge, Dialog, Empty, Fault, FormFault, ViewHead, Waiting } from '../../ui/parts.tsx';
+import { ActButton, Badge, Dialog, Empty, Fault, FormFault, Rows, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { isolated } from '../../ui/text.tsx';
 import { dropKeptSearches } from '../search/use-search.ts';
 
@@ -161,7 +161,13 @@ function Merges({ changed }: { changed: () => void }) {
   if (data.merges.length === 0) return null;
   const latest = data.merges.find(({ undone_at }) => undone_at === null);
   const undo = async (id: string) => {
-    await call('POST', `/v1/entities/merges/${encodeURIComponent(id)}/undo`);
+    try {
+      await call('POST', `/v1/entities/merges/${encodeURIComponent(id)}/undo`);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 409)) throw error;
+      reload();
+      throw new Error('Others were merged meanwhile; the newest is undone first.', { cause: error });
+    }
     const undone_at = new Date().toISOString();
     set(({ merges }) => ({ merges: merges.map((each) => (each.merge_id === id ? { ...each, undone_at } : each)) }));
     dropKeptSearches();
@@ -172,8 +178,8 @@ function Merges({ changed }: { changed: () => void }) {
     <section class="block" aria-labelledby="merges">
       <h2 id="merges">Names taken for one</h2>
       <p class="quiet">The newest can be undone, then the one before.</p>
-      <ul class="rows">
-        {data.merges.slice(0, 100).map((merge) => (
+      <Rows items={data.merges} atOnce={100}>
+        {(merge) => (
           <li key={merge.merge_id} class="row">
             <Badge kind={merge.undone_at === null ? 'plain' : 'warn'}>
               {merge.undone_at === null ? merge.type : 'undone'}
@@ -192,8 +198,8 @@ function Merges({ changed }: { changed: () => void }) {
               )}
             </div>
           </li>
-        ))}
-      </ul>
+        )}
+      </Rows>
     </section>
   );
 }
@@ -257,6 +263,16 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
 
 const pagesAtOnce = 40;
 
+/** Null for one that was forgotten meanwhile. */
+async function pageOf(id: string, signal: AbortSignal): Promise<PageResponse | null> {
+  try {
+    return await get<PageResponse>(`/v1/pages/${encodeURIComponent(id)}`, { offset: 0, length: 1 }, signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
 function NamePages({ reference }: { reference: string }) {
   const [shown, setShown] = useKept('shown', pagesAtOnce);
   const [isMerging, setMerging] = useState(false);
@@ -265,18 +281,20 @@ function NamePages({ reference }: { reference: string }) {
     [reference],
   );
   const pages = useLoad(
-    (signal) =>
-      Promise.all(
-        (data?.page_ids ?? [])
-          .slice(0, shown)
-          .map((id) => get<PageResponse>(`/v1/pages/${encodeURIComponent(id)}`, { offset: 0, length: 1 }, signal)),
-      ),
+    async (signal) => {
+      const asked = (data?.page_ids ?? []).slice(0, shown).map((id) => pageOf(id, signal));
+      return (await Promise.all(asked)).filter((page) => page !== null);
+    },
     [data?.page_ids.join(' ') ?? null, shown],
   );
-  useTitle(data?.entity.canonical_form);
-  if (error instanceof ApiError && error.status === 404) {
+  const isGone = error instanceof ApiError && error.status === 404;
+  useTitle(isGone ? 'No such name' : data?.entity.canonical_form);
+  if (isGone) {
     return (
-      <Empty icon="names" title="No page mentions this name">
+      <Empty icon="names" title="No page mentions this name" isView>
+        <p>
+          <a href={linkTo('names')}>All names</a>
+        </p>
         <p>
           <a href={linkTo('search', '', { q: reference })}>Search for the words instead</a>
         </p>
@@ -317,7 +335,7 @@ function NamePages({ reference }: { reference: string }) {
           </PageRow>
         ))}
       </ul>
-      {pages.data !== undefined && pages.data.length < data.page_ids.length && (
+      {pages.data !== undefined && shown < data.page_ids.length && (
         <button type="button" class="button" disabled={pages.loading} onClick={() => setShown(shown + pagesAtOnce)}>
           More of {count(data.page_ids.length)}
         </button>

@@ -92,12 +92,10 @@ const lookAgainMs = 2000;
 
 /** From erased to verified: what the service still has to do. */
 function Forgetting({ done }: { done: ForgetResponse }) {
-  const { data, reload } = useLoad(
-    (signal) => get<MetricsSummaryResponse>('/v1/admin/metrics/summary', {}, signal),
-    [],
-  );
+  const summary = useLoad((signal) => get<MetricsSummaryResponse>('/v1/admin/metrics/summary', {}, signal), []);
+  const { data } = summary;
   const left = data === undefined ? null : data.tombstones.pending + data.tombstones.deleted;
-  useRepeat(reload, lookAgainMs, left !== 0);
+  useRepeat([summary], lookAgainMs, left !== 0);
   const isIndexed = done.pages_purged > 0;
   return (
     <ol class="progress-steps">

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
 import type { PageChunksResponse, PageResponse, PageStatusResponse } from '../../../src/domain/page.ts';
-import { ApiError, get } from '../../api/client.ts';
+import { ApiError, get, inOneDirection } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { linkTo, route, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
@@ -39,13 +39,14 @@ function OnePage({ pageId }: { pageId: string }) {
     (signal) => get<PageStatusResponse>(`${path}/status`, {}, signal),
     [isFailing ? pageId : null],
   );
+  const parts = [page, chunks, names];
   const again = () => {
-    for (const part of [page, chunks, names]) part.reload();
+    for (const { reload } of parts) reload();
   };
-  useRepeat(again, waitedMs, page.data !== undefined && page.data.status !== 'indexed' && page.data.status !== 'dead');
+  useRepeat(parts, waitedMs, page.data !== undefined && page.data.status !== 'indexed' && page.data.status !== 'dead');
   if (page.error instanceof ApiError && page.error.status === 404) {
     return (
-      <Empty icon="text" title="This page is not in your library">
+      <Empty icon="text" title="This page is not in your library" isView>
         <p>It may have been forgotten.</p>
       </Empty>
     );
@@ -96,7 +97,7 @@ function OnePage({ pageId }: { pageId: string }) {
             </p>
             {status.data?.last_error != null && (
               <p>
-                <bdi class="break">{status.data.last_error}</bdi>
+                <bdi class="break">{inOneDirection(status.data.last_error)}</bdi>
               </p>
             )}
           </Empty>

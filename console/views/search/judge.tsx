@@ -10,7 +10,7 @@ const words = [
 ] as const;
 
 /** By query and page, what was said since the console was loaded: who comes back to the results finds it. */
-const judgements = signal<ReadonlyMap<string, boolean>>(new Map());
+export const judgements = signal<ReadonlyMap<string, boolean>>(new Map());
 
 export function Judge({ queryId, pageId }: { queryId: string | null; pageId: string }) {
   const key = `${queryId} ${pageId}`;

@@ -15,13 +15,11 @@ const shownPages = 12;
 const lookAgainMs = 3000;
 
 export function Landing() {
-  const { data, error, reload } = useLoad(
-    (signal) => get<PageListResponse>('/v1/pages', { limit: shownPages }, signal),
-    [],
-  );
+  const newest = useLoad((signal) => get<PageListResponse>('/v1/pages', { limit: shownPages }, signal), []);
+  const { data, error, reload } = newest;
   const isEmpty = data?.pages.length === 0;
   const isBusy = data?.pages.some(({ status }) => status === 'queued' || status === 'indexing') ?? false;
-  useRepeat(reload, lookAgainMs, isEmpty || isBusy);
+  useRepeat([newest], lookAgainMs, isEmpty || isBusy);
   if (data === undefined) return <Waiting error={error} retry={reload} />;
   if (isEmpty) return <Welcome reload={reload} />;
   return (

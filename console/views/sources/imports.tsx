@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ImportResponse as Import, ImportListResponse } from '../../../src/domain/import.ts';
-import { call, get, upload } from '../../api/client.ts';
+import { call, get, inOneDirection, upload } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
@@ -21,36 +21,21 @@ async function send(files: Iterable<File>): Promise<void> {
   for (const file of files) {
     sending.value = [...sending.value, file];
     await attempt(
-      async () => {
-        if (!(await isReadable(file))) throw new Error('this file cannot be read any more.');
-        await upload<Import>('/v1/imports', { name: file.name, format: 'auto' }, file);
-      },
-      (said) => notify(`${isolated(file.name)}: ${said}`, 'error'),
+      () => upload<Import>('/v1/imports', { name: file.name, format: 'auto' }, file),
+      (said) => notify(said.includes(file.name) ? said : `${isolated(file.name)}: ${said}`, 'error'),
     );
     sending.value = sending.value.filter((each) => each !== file);
   }
 }
 
-/** It may be gone, or be a folder, which a request tells of as if the service were away. */
-const isReadable = (file: File): Promise<boolean> =>
-  file
-    .slice(0, 1)
-    .arrayBuffer()
-    .then(
-      () => true,
-      () => false,
-    );
-
 export function Imports() {
   const picker = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
-  const { data, error, reload } = useLoad((signal) => get<ImportListResponse>('/v1/imports', {}, signal), []);
+  const load = useLoad((signal) => get<ImportListResponse>('/v1/imports', {}, signal), []);
+  const { data, error, reload } = load;
   const imports = data?.imports ?? [];
-  useRepeat(
-    reload,
-    lookAgainMs,
-    imports.some(({ status }) => status === 'running'),
-  );
+  const isRunning = imports.some(({ status }) => status === 'running');
+  useRepeat([load], lookAgainMs, isRunning);
   useEffect(reload, [sending.value]);
   useDrop(setOver);
   return (
@@ -87,7 +72,10 @@ export function Imports() {
         </div>
       )}
       <Fault error={error} retry={reload} />
-      <ul class="rows" aria-live="polite">
+      <p class="hidden" role="status">
+        {isRunning ? 'Files are being imported.' : imports.length > 0 && 'What was sent is imported.'}
+      </p>
+      <ul class="rows">
         {sending.value.map(({ name }, at) => (
           <li key={at} class="row">
             <Badge kind="live">sending</Badge>
@@ -103,9 +91,10 @@ export function Imports() {
           <ImportRow key={each.id} item={each} changed={reload} />
         ))}
       </ul>
-      {imports.length > 0 && (
-        <p class="quiet">Imports are listed until the service is started anew; what they brought stays.</p>
-      )}
+      <p class="quiet">
+        Imports are listed until the service is started anew; what they brought stays. One that was cut off goes on
+        where its file is sent again.
+      </p>
     </section>
   );
 }
@@ -175,7 +164,7 @@ function ImportRow({ item, changed }: { item: Import; changed: () => void }) {
             <ul class="plain-list">
               {skipped.map(({ reason, count: n }) => (
                 <li key={reason}>
-                  <bdi>{reason}</bdi> <span class="numbers">{count(n)}</span>
+                  <bdi>{inOneDirection(reason)}</bdi> <span class="numbers">{count(n)}</span>
                 </li>
               ))}
             </ul>
@@ -183,7 +172,7 @@ function ImportRow({ item, changed }: { item: Import; changed: () => void }) {
         )}
         {error !== null && (
           <p class="row-error">
-            <bdi>{error}</bdi>
+            <bdi>{inOneDirection(error)}</bdi>
           </p>
         )}
         {status === 'running' && <progress aria-label={`Import of ${name}`} />}

@@ -1,7 +1,7 @@
 /** Feeds, podcasts and channels that are polled. */
 import { useState } from 'preact/hooks';
 import type { WatchKind, WatchListResponse, WatchResponse } from '../../../src/domain/watch.ts';
-import { call, get } from '../../api/client.ts';
+import { ApiError, call, get, inOneDirection } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { notify, useAttempt } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
@@ -19,14 +19,24 @@ const kinds: readonly [WatchKind, string][] = [
 const kindWords = Object.fromEntries(kinds);
 
 export function Watches() {
-  const { data, error, reload } = useLoad((signal) => get<WatchListResponse>('/v1/watches', {}, signal), []);
+  const load = useLoad((signal) => get<WatchListResponse>('/v1/watches', {}, signal), []);
+  const { data, error, reload } = load;
   const [edited, setEdited] = useState<WatchResponse | 'new' | null>(null);
+  /** By watch, when it was polled last before somebody asked to poll it now. */
+  const [asked, setAsked] = useState<ReadonlyMap<string, string | null>>(new Map());
   const watches = data?.watches ?? [];
+  const isPolled = ({ id, last_run_at }: WatchResponse) => asked.get(id) === last_run_at;
   useRepeat(
-    reload,
+    [load],
     lookAgainMs,
-    watches.some(({ last_status, enabled }) => enabled && last_status === 'pending'),
+    watches.some((watch) => (watch.enabled && watch.last_status === 'pending') || isPolled(watch)),
   );
+  const run = async (watch: WatchResponse) => {
+    await call('POST', `${pathOf(watch)}/run`);
+    notify('It is being polled.');
+    setAsked((before) => new Map(before).set(watch.id, watch.last_run_at));
+    reload();
+  };
   return (
     <section class="block" aria-labelledby="watches">
       <div class="section-head">
@@ -46,12 +56,19 @@ export function Watches() {
       )}
       <ul class="rows">
         {watches.map((watch) => (
-          <WatchRow key={watch.id} watch={watch} changed={reload} edit={() => setEdited(watch)} />
+          <WatchRow
+            key={watch.id}
+            watch={watch}
+            isPolled={isPolled(watch)}
+            run={() => run(watch)}
+            edit={() => setEdited(watch)}
+          />
         ))}
       </ul>
       {edited !== null && (
         <WatchDialog
           watch={edited === 'new' ? null : edited}
+          known={new Set(watches.map(({ id }) => id))}
           onClose={() => {
             setEdited(null);
             reload();
@@ -64,7 +81,15 @@ export function Watches() {
 
 const pathOf = ({ id }: WatchResponse) => `/v1/watches/${encodeURIComponent(id)}`;
 
-function WatchRow({ watch, changed, edit }: { watch: WatchResponse; changed: () => void; edit: () => void }) {
+interface WatchRowProps {
+  watch: WatchResponse;
+  /** Whether it is being polled because somebody asked. */
+  isPolled: boolean;
+  run: () => Promise<unknown>;
+  edit: () => void;
+}
+
+function WatchRow({ watch, isPolled, run, edit }: WatchRowProps) {
   const {
     title,
     url,
@@ -77,14 +102,11 @@ function WatchRow({ watch, changed, edit }: { watch: WatchResponse; changed: () 
     next_run_at,
     last_item_count,
   } = watch;
-  const run = async () => {
-    await call('POST', `${pathOf(watch)}/run`);
-    notify('It is being polled.');
-    changed();
-  };
   return (
     <li class="row">
-      {enabled ? (
+      {isPolled ? (
+        <Badge kind="live">polling</Badge>
+      ) : enabled ? (
         <Badge kind={last_status === 'error' ? 'bad' : last_status === 'ok' ? 'ok' : 'live'}>
           {last_status === 'pending' ? 'waiting' : last_status}
         </Badge>
@@ -100,7 +122,7 @@ function WatchRow({ watch, changed, edit }: { watch: WatchResponse; changed: () 
         </p>
         {last_error !== null && (
           <p class="row-error">
-            <bdi>{last_error}</bdi>
+            <bdi>{inOneDirection(last_error)}</bdi>
           </p>
         )}
       </div>
@@ -130,7 +152,25 @@ function WatchRow({ watch, changed, edit }: { watch: WatchResponse; changed: () 
   );
 }
 
-function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose: () => void }) {
+/** Errors: as of `call`; in words where it was deleted elsewhere. */
+async function change(watch: WatchResponse, body: object): Promise<void> {
+  try {
+    await call('PATCH', pathOf(watch), { body });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404)
+      throw new Error('This feed is not followed any more.', { cause: error });
+    throw error;
+  }
+}
+
+interface WatchDialogProps {
+  watch: WatchResponse | null;
+  /** Those that are followed, by id. */
+  known: ReadonlySet<string>;
+  onClose: () => void;
+}
+
+function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
   const [url, setUrl] = useState(watch?.url ?? '');
   const [kind, setKind] = useState<WatchKind>(watch?.kind ?? 'rss');
   const [title, setTitle] = useState(watch?.title ?? '');
@@ -146,8 +186,10 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
       ...(hours !== '' && { interval_hours: Number(hours) }),
     };
     void attempt(async () => {
-      if (watch === null) await call('POST', '/v1/watches', { body: { url: url.trim(), kind, ...shared } });
-      else await call('PATCH', pathOf(watch), { body: shared });
+      if (watch === null) {
+        const { id } = await call<WatchResponse>('POST', '/v1/watches', { body: { url: url.trim(), kind, ...shared } });
+        if (known.has(id)) throw new Error('You follow this feed already; nothing was changed.');
+      } else await change(watch, shared);
       onClose();
     });
   };
@@ -206,6 +248,7 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
               type="number"
               min={1}
               max={8760}
+              required={watch !== null}
               placeholder="as set"
               value={hours}
               onInput={({ currentTarget }) => setHours(currentTarget.value)}

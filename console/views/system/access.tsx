@@ -68,8 +68,11 @@ function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () =
           <dd class={left === 0 ? 'pair-code pair-over' : 'pair-code'}>{code.code}</dd>
         </div>
       </dl>
+      <p class="quiet" aria-hidden={left > 0}>
+        {left > 0 && `Works once, for ${left} s.`}
+      </p>
       <p class="quiet" role="status">
-        {left === 0 ? 'This code has run out.' : `Works once, for ${left} s.`}
+        {left === 0 ? 'This code has run out.' : <span class="hidden">Works once, for a minute.</span>}
       </p>
       <div class="dialog-actions">
         {left === 0 && (

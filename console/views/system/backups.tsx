@@ -7,15 +7,16 @@ import { attempt, notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { bytes, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Fault } from '../../ui/parts.tsx';
+import { Fault, Rows } from '../../ui/parts.tsx';
 
 const lookAgainMs = 2000;
 
 export function Backups() {
-  const { data, error, reload } = useLoad((signal) => get<BackupListResponse>('/v1/admin/backups', {}, signal), []);
+  const backups = useLoad((signal) => get<BackupListResponse>('/v1/admin/backups', {}, signal), []);
+  const { data, error, reload } = backups;
   const [isAsked, setAsked] = useState(false);
   const isRunning = isAsked || (data?.running ?? false);
-  useRepeat(reload, lookAgainMs, isRunning);
+  useRepeat([backups], lookAgainMs, isRunning);
   const make = async () => {
     setAsked(true);
     await attempt(async () => {
@@ -42,8 +43,8 @@ export function Backups() {
         )}
       </div>
       <Fault error={error} retry={reload} />
-      <ul class="rows">
-        {data?.backups.slice(0, 10).map(({ dir, taken_at, pages, bytes: size }) => (
+      <Rows items={data?.backups} atOnce={10}>
+        {({ dir, taken_at, pages, bytes: size }) => (
           <li key={dir} class="row">
             <span class="numbers quiet">{bytes(size)}</span>
             <div class="row-main">
@@ -54,8 +55,8 @@ export function Backups() {
             </div>
             <span class="row-end">{many(pages, 'page')}</span>
           </li>
-        ))}
-      </ul>
+        )}
+      </Rows>
     </section>
   );
 }

@@ -18,8 +18,9 @@ const partWords: Record<DiskPart, { name: string; what: string; hue: number }> =
 };
 
 export function Disk() {
-  const { data, error, reload } = useLoad((signal) => get<DiskResponse>('/v1/admin/disk', {}, signal), []);
-  useRepeat(reload, lookAgainMs, true);
+  const disk = useLoad((signal) => get<DiskResponse>('/v1/admin/disk', {}, signal), []);
+  const { data, error, reload } = disk;
+  useRepeat([disk], lookAgainMs, true);
   return (
     <section class="block" aria-labelledby="disk">
       <h2 id="disk">Disk</h2>

@@ -8,7 +8,7 @@ import { linkTo } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { bytes, count, dateOf, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { ActButton, Badge, Fault, TableScroll, ViewHead, Waiting } from '../../ui/parts.tsx';
+import { ActButton, Badge, Fault, Rows, TableScroll, ViewHead, Waiting } from '../../ui/parts.tsx';
 import { Access } from './access.tsx';
 import { Backups } from './backups.tsx';
 import { Disk } from './disk.tsx';
@@ -31,19 +31,12 @@ async function readiness(signal: AbortSignal): Promise<Readiness> {
 export function SystemView() {
   const ready = useLoad(readiness, []);
   const summary = useLoad((signal) => get<MetricsSummaryResponse>('/v1/admin/metrics/summary', {}, signal), []);
-  useRepeat(
-    () => {
-      ready.reload();
-      summary.reload();
-    },
-    lookAgainMs,
-    true,
-  );
+  useRepeat([ready, summary], lookAgainMs, true);
   return (
     <div class="view">
       <ViewHead title="System" lead="Whether all is well, and who may come in." />
       <Fault error={summary.error} retry={summary.reload} />
-      <Health ready={ready.data} summary={summary.data} />
+      <Health ready={ready.data} isAway={ready.error !== undefined} summary={summary.data} />
       <Disk />
       <Growth />
       <Access />
@@ -54,7 +47,14 @@ export function SystemView() {
   );
 }
 
-function Health({ ready, summary }: { ready: Readiness | undefined; summary: MetricsSummaryResponse | undefined }) {
+interface HealthProps {
+  ready: Readiness | undefined;
+  /** Whether what is shown is older than the last try to ask. */
+  isAway: boolean;
+  summary: MetricsSummaryResponse | undefined;
+}
+
+function Health({ ready, isAway, summary }: HealthProps) {
   if (ready === undefined || summary === undefined) return <Waiting />;
   const { index } = ready;
   const open = summary.breakers.filter(({ state }) => state !== 'closed');
@@ -65,10 +65,10 @@ function Health({ ready, summary }: { ready: Readiness | undefined; summary: Met
       <dl class="tiles">
         <Tile
           name="Service"
-          state={ready.status === 'ready' ? 'ok' : 'bad'}
-          value={ready.status === 'ready' ? 'Ready' : 'Not ready'}
+          state={ready.status === 'ready' && !isAway ? 'ok' : 'bad'}
+          value={isAway ? 'Away' : ready.status === 'ready' ? 'Ready' : 'Not ready'}
         >
-          {ready.reason ?? 'takes pages, answers searches'}
+          {isAway ? 'does not answer; all else is as it was last' : (ready.reason ?? 'takes pages, answers searches')}
         </Tile>
         <Tile
           name="Index"
@@ -152,8 +152,8 @@ function Forgotten() {
       <p class="quiet">What you forgot stays out until its rule is lifted.</p>
       <Fault error={error} retry={reload} />
       {data?.entries.length === 0 && <p class="quiet">Nothing is kept out.</p>}
-      <ul class="rows">
-        {data?.entries.slice(0, 200).map(({ id, pattern, kind, created_at }) => (
+      <Rows items={data?.entries} atOnce={100}>
+        {({ id, pattern, kind, created_at }) => (
           <li key={id} class="row">
             <Badge kind="plain">{kind === 'domain' ? 'site' : 'page'}</Badge>
             <div class="row-main">
@@ -170,8 +170,8 @@ function Forgotten() {
               )}
             </div>
           </li>
-        ))}
-      </ul>
+        )}
+      </Rows>
     </section>
   );
 }

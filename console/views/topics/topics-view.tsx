@@ -27,18 +27,12 @@ const nameOfTopic = ({ label, keywords }: { label: string | null; keywords: read
   label ?? keywords.slice(0, 3).join(', ');
 
 function TopicList() {
-  const { data, error, reload } = useLoad((signal) => get<ClusterListResponse>('/v1/clusters', {}, signal), []);
+  const topics = useLoad((signal) => get<ClusterListResponse>('/v1/clusters', {}, signal), []);
+  const { data, error, reload } = topics;
   const runs = useLoad((signal) => get<ClusterRunsResponse>('/v1/clusters/runs', { limit: 1 }, signal), []);
   const [run] = runs.data?.runs ?? [];
   const isRunning = run !== undefined && run.finished_at === null;
-  useRepeat(
-    () => {
-      reload();
-      runs.reload();
-    },
-    lookAgainMs,
-    isRunning,
-  );
+  useRepeat([topics, runs], lookAgainMs, isRunning);
   const recompute = async () => {
     const { accepted, detail } = await call<RecomputeResponse>('POST', '/v1/clusters/recompute');
     notify(accepted ? 'Topics are being found anew.' : (detail ?? 'Not now.'), accepted ? 'done' : 'error');
@@ -101,8 +95,17 @@ function TopicPages({ id }: { id: string }) {
     (signal) => get<ClusterDetailResponse>(`/v1/clusters/${encodeURIComponent(id)}`, { offset: 0, limit }, signal),
     [id, limit],
   );
-  useTitle(data && nameOfTopic(data.cluster));
-  if (error instanceof ApiError && error.status === 404) return <Empty icon="topics" title="There is no such topic" />;
+  const isGone = error instanceof ApiError && error.status === 404;
+  useTitle(isGone ? 'No such topic' : data && nameOfTopic(data.cluster));
+  if (isGone) {
+    return (
+      <Empty icon="topics" title="There is no such topic" isView>
+        <p>
+          <a href={linkTo('topics')}>All topics</a>
+        </p>
+      </Empty>
+    );
+  }
   if (data === undefined) return <Waiting error={error} retry={reload} />;
   const { cluster, pages } = data;
   const name = nameOfTopic(cluster);
