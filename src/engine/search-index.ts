@@ -86,7 +86,7 @@ type Work = ThreadPool<typeof import('../threads/work-thread.ts')>;
 
 /** As the service has it by default. */
 const builtInDim = 1024;
-/** Candidates of each side, as the service takes by default. */
+/** Candidates of each side: twice as many as the service takes by default. */
 const candidates = 200;
 const rrfK = 60;
 /** Documents taken in at a time. */

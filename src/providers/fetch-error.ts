@@ -126,6 +126,11 @@ export class FetchError extends JobError {
     this.status = options.status;
   }
 
+  /** Whether the attempt counts as not made, and the job is given back: its host, or any, is not asked now. */
+  get isPostponed(): boolean {
+    return this.code === 'host_waits' || this.code === 'offline';
+  }
+
   /** Tries of a page that end so before it is given up; null where the host was reached, or was not called. */
   get maxReachTries(): number | null {
     return reachTries.get(this.code) ?? null;
@@ -142,9 +147,10 @@ export class FetchError extends JobError {
   }
 }
 
-/** Whether no other try follows the one that ended so. */
+/** Whether no other try follows the one that ended so, as `settlement` of `src/actors/jobs/job-actor.ts` will have it. */
 export function endsTries(error: FetchError, { attempts, max_attempts, unreached = 0 }: Job): boolean {
-  if (error.permanent || error.code === 'offline') return error.permanent;
+  if (error.isPostponed) return false;
+  if (error.permanent) return true;
   return error.maxReachTries === null ? attempts >= max_attempts : unreached + 1 >= error.maxReachTries;
 }
 

@@ -1,4 +1,4 @@
-/** Thread tasks: the readable text of a page, submitted or fetched. Run in a work pool, with a time limit and a heap limit. */
+/** Thread tasks: the readable text of a page, submitted or fetched. Run in the `extract` pool, with a time limit and a heap limit. */
 import { type ExtractedPage, ExtractionLimitError, extractHtml } from '../compute/extraction/extract-html.ts';
 import { readMarkdown, readPlainText } from '../compute/extraction/markdown-text.ts';
 import { redirectOf } from '../compute/extraction/page-redirect.ts';

@@ -323,11 +323,9 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
     case 'failed': {
       const error = outcome.error;
       // The attempt has not been made: the provider or the host it needs is not called for now.
-      if (error instanceof BreakerOpenError || (error instanceof FetchError && error.code === 'host_waits')) {
-        return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0));
-      }
-      if (error instanceof FetchError && error.code === 'offline') {
-        return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0), error.message);
+      if (error instanceof BreakerOpenError || (error instanceof FetchError && error.isPostponed)) {
+        const said = error instanceof FetchError && error.code === 'offline' ? [error.message] : [];
+        return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0), ...said);
       }
       if (error instanceof FetchError && error.maxReachTries !== null) {
         const tries = (job.unreached ?? 0) + 1;
