@@ -95,7 +95,7 @@ export function clusterLibraries({
 
   const hasWork = ({ dueAt }: Library): boolean => (dueAt() ?? Number.POSITIVE_INFINITY) < now() + dueGraceMs;
 
-  /** Of those that have work only where there are no others: they would be due again at once. */
+  /** Rather one without work: others would be opened again at once. */
   const closeLongestUnused = (those: [string, Library][]) => {
     const spare = those.filter(([, library]) => !hasWork(library));
     const [longest] = (spare.length > 0 ? spare : those).sort(
@@ -147,7 +147,7 @@ export function clusterLibraries({
   };
   void tend();
 
-  /** What is asked about one library while an answer is on its way gets that one, however many ask. */
+  /** Those who ask for the owner of one library at the same time share one answer. */
   const asked = new Map<string, ReturnType<ClusterMember['ownerOf']>>();
   const ownerOf = (name: string) => {
     const found = asked.get(name) ?? member.ownerOf(name).finally(() => asked.delete(name));

@@ -28,23 +28,23 @@ export interface Retrieval {
   query: string;
   /** Whether its last word may be unfinished. */
   prefix?: boolean;
-  /** Whether words that no text has are taken for others: not as long as texts are missing. */
+  /** Whether unknown words are corrected; false while the index is incomplete. */
   spelling: boolean;
   /** The built-in model that embeds the query; null for none. */
   dim: number | null;
-  /** Its vector from elsewhere, for which words do not wait; null in it for a query without one. */
+  /** The query's vector where an outside model computes it, null for none; the word search does not wait for it. */
   outside?: Promise<Float32Array | null> | undefined;
   /** Candidates of each side. */
   k: number;
   /** Only these labels may be found. */
   allow?: Bitmap | undefined;
-  /** Sets of labels whose best are candidates, too, however many others are better. */
+  /** Further sets of labels, each of which adds its best `k` to the candidates. */
   beside?: { words: readonly Bitmap[]; vectors: readonly Bitmap[] };
   /** Cosine of what is unrelated, by the model: nothing below is found; null where it is not known. */
   floor: number | null;
-  /** Those that are reranked are the first as they are fused with it. */
+  /** Constant of the reciprocal rank fusion that picks what is reranked. */
   rrfK: number;
-  /** Whether the first are to be reranked, and whether all are to be judged for relevance. */
+  /** What is computed: the reranker's order of the first, the relevance of all. */
   wants: { order: boolean; relevance: boolean };
 }
 
@@ -176,7 +176,7 @@ export function rerankedOrder({ labels, scores }: RankedChunks, fused: readonly 
   return mergeReranked(hits, Float64Array.from(scores), rest);
 }
 
-/** What a query is by a model that knows every word in its way. */
+/** Features of a query for an outside model, which has no vocabulary to lack a word. */
 function ofOutside(vector: Float32Array | null) {
   return { vector, wordPart: null, knownWords: vector === null ? 0 : 1, denseWeight: 1 };
 }

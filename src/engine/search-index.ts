@@ -222,7 +222,7 @@ export class SearchIndex {
     return found.filter(({ label }) => this.#live.has(label)).slice(0, k);
   }
 
-  /** Write the index as it is now: after a crash it opens so. Errors: those of the file system; what was persisted before still opens. */
+  /** Save the index; after a crash it opens as it was saved last. Errors: those of the file system; what was persisted before still opens. */
   async persist(): Promise<void> {
     const [live, embedded] = [written(this.#live), written(this.#embedded)];
     await Promise.all([this.#words.save(), this.#vectors.save()]);

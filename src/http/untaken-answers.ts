@@ -1,8 +1,7 @@
 /**
- * What is written and not taken, over all connections. Every answer takes room for what it holds until it is sent. When there is
- * none the slowest answers are ended, and new ones wait for a while, a bounded number of them, and are refused with 503 then. An answer of
- * which nothing is taken for long is ended in any case. Streams that have bounds of their own, such as that of the events, are
- * none of these.
+ * Bounds the memory of answers that slow clients have not taken yet, over all connections. Every answer takes room for what it holds until it is
+ * sent. When there is no room, the slowest answers are ended; a bounded number of new ones wait for a while and are then refused with 503.
+ * An answer of which a client takes nothing for long is ended in any case. Streams with bounds of their own, such as the events, do not count.
  */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';

@@ -91,8 +91,8 @@ export type Transaction = Readonly<ReturnType<typeof transactorsOf>>;
 export type Command<Reply> = (transaction: Transaction) => Reply;
 
 /**
- * The transaction begins behind the last commit. LMDB keeps the number of that in memory that all processes share, and one that opens the
- * store writes there what it has read of the file, which is too old where a commit came in between: the next would take that commit's place.
+ * The transaction would overwrite the last commit. LMDB keeps the number of the last transaction in memory that all processes share. A process
+ * that opens the store writes there the number that it read from the file, which is too old if a commit came in between.
  */
 class SetBackError extends Error {}
 
@@ -101,7 +101,7 @@ export interface StoreOptions {
   isFolderLost?: () => boolean;
   /** Told how far a migration is. */
   say?: (line: string) => void;
-  /** Where commits have to be before they count; without it, on this disk. The file stands at its position. */
+  /** The log elsewhere that makes commits durable; without it, this disk does. The file stands at its position. */
   log?: CommitLog | null;
 }
 
@@ -279,7 +279,7 @@ export class Store {
       };
     }
     this.#lastCommit = number;
-    // Asked for now: later it would be the flush of a later commit, which never comes where that fails.
+    // Read now: later it is the flush of a later commit, and never settles if that commit fails.
     const onDisk = root.flushed.then(() => this.#assertMarked());
     const flushed = logged === null ? onDisk : this.#append(logged, onDisk);
     const before = this.#flushing;
@@ -301,7 +301,7 @@ export class Store {
     return { rows, position };
   }
 
-  /** Bring a commit to where it counts. The disk is not waited for: the file can be had again. Errors: FatalError. */
+  /** Append a commit to the log, without waiting for this disk: the file can be built again from the log. Errors: FatalError. */
   #append({ rows, position }: { rows: RowBlock; position: Position }, onDisk: Promise<void>): Promise<void> {
     if (this.#replication === null) throw new TypeError('commits go nowhere else');
     const { log } = this.#replication;

@@ -72,7 +72,7 @@ export interface RankOptions {
   model?: string | null;
   /** By the local reranker alone, whatever else there is. */
   isLocal?: boolean;
-  /** Whether relevance is asked for, and pages of less than so much left out; undefined: of less than is usual with the model. */
+  /** Compute relevance and leave out pages below `least`; undefined: the model's default. */
   relevance?: { least: number | undefined } | null;
   signal?: AbortSignal | undefined;
 }
@@ -158,7 +158,7 @@ export function queryRanker(dependencies: RankDependencies) {
     return named;
   };
 
-  /** What an outside model's cosines say was not measured: nothing is left out by them. */
+  /** The model's default; 0 for outside models, whose cosines are not calibrated. */
   const usualLeast = (model: string): number => {
     const found = reader.models.get(model);
     return found === undefined || isOutside(found) ? 0 : defaultMinRelevance;
@@ -228,7 +228,7 @@ export function queryRanker(dependencies: RankDependencies) {
         model,
         signal,
       ),
-      // What names a page has no operators beside it, which would have to hold for it, too.
+      // A page that the query names would have to pass its operators, too: with operators no page is named.
       held.all.length + held.none.length > 0 ? none : onceAsked(() => namedPages(query, filters)),
     ]);
     const began = monotonic();
