@@ -54,6 +54,9 @@ export function bytes(n: number): string {
   return `${number.format(value >= 100 || at === 0 ? Math.round(value) : Math.round(value * 10) / 10)} ${sizes[at]}`;
 }
 
+/** Of a text, in minutes as the service tells them. */
+export const readingTime = (minutes: number): string => (minutes < 90 ? `${minutes} min` : duration(minutes * 60));
+
 export function duration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 90) return `${Math.round(seconds)} s`;

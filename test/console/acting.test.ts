@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import type { EntityDetailResponse } from '../../src/domain/entity.ts';
-import type { PageListResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
+import type { PageChunksResponse, PageListResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
 import { RunningService, until } from '../process/service.ts';
 import { accessibilityFaults, gateOf, searchBox, searchFor, signedIn, skip, startBrowser } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
@@ -375,6 +375,45 @@ test('a feed that is followed already is told of, and a page that was forgotten 
   await page.getByRole('heading', { name: 'There is no such topic', level: 1 }).waitFor();
   await page.getByRole('link', { name: 'All topics' }).click();
   await page.locator('.topic-card').first().waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('a name is offered while it is typed, and every passage of a long page is listed', { skip }, async () => {
+  await mention('Pelinodu Lake', 'Ovetanira Lake');
+  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+    url: 'https://long.example/report',
+    title: 'A long report',
+    body_extracted: Array.from(
+      { length: 260 },
+      (_, at) => `Paragraph ${at} tells of the river. ${'The gauge was read twice a day by its keeper. '.repeat(30)}`,
+    ).join('\n\n'),
+  });
+  await service.settled([body.page_id]);
+  const { page, faults, show } = await signedIn(browser, service);
+  await searchFor(page, 'swam');
+  const field = page.getByRole('combobox', { name: 'Names' });
+  await field.fill('pelino');
+  await page.locator('#names-offered option[value="Pelinodu Lake"]').waitFor({ state: 'attached' });
+  // As a browser does when one of them is chosen.
+  await field.evaluate((input: HTMLInputElement) => {
+    input.value = 'Pelinodu Lake';
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  await page.getByRole('button', { name: 'Remove filter Name: Pelinodu Lake' }).waitFor();
+  assert.match(page.url(), new RegExp(`name=${await idOf('Pelinodu Lake')}`));
+
+  const { body: all } = await service.call<PageChunksResponse>('GET', `/v1/pages/${body.page_id}/chunks`);
+  assert.ok(all.chunks.length > 200);
+  await show(`#/page/${body.page_id}`);
+  const passages = page.locator('.passages a');
+  await until(async () => (await passages.count()) === 200, 'the first of them');
+  await page.getByRole('button', { name: `More of ${all.chunks.length}` }).click();
+  await until(async () => (await passages.count()) === all.chunks.length, 'all of them');
+  const last = all.chunks.at(-1)?.chunk_id;
+  await page.reload();
+  await show(`#/page/${body.page_id}?passage=${last}`);
+  await page.locator('.passages a[aria-current]').waitFor();
+  assert.equal(await passages.count(), all.chunks.length);
   assert.deepEqual(faults, []);
 });
 

@@ -4,9 +4,9 @@ import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/en
 import type { PageChunksResponse, PageResponse, PageStatusResponse } from '../../../src/domain/page.ts';
 import { ApiError, get, inOneDirection } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { linkTo, route, useTitle } from '../../app/router.ts';
+import { linkTo, route, useKept, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
-import { count, fullDateOf, many, timeOf } from '../../ui/format.ts';
+import { count, fullDateOf, many, readingTime, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Badge, CopyButton, Empty, Fault, Waiting } from '../../ui/parts.tsx';
 import { nameOf, Outside, SiteMark, safeUrl, shortUrl, urlAtPassage } from '../../ui/text.tsx';
@@ -16,6 +16,7 @@ import { ForgetDialog } from './forget-dialog.tsx';
 import { PageText } from './page-text.tsx';
 import { SimilarPages } from './similar-pages.tsx';
 
+const passagesAtOnce = 200;
 /** How long after the last look a page that is still to be read is looked at again, ms. */
 const waitedMs = 2000;
 
@@ -29,6 +30,7 @@ function OnePage({ pageId }: { pageId: string }) {
   const { params } = route.value;
   const wanted = params.get('passage');
   const [asksToForget, setAsksToForget] = useState(false);
+  const [asked, setListed] = useKept('listed', passagesAtOnce);
   const path = `/v1/pages/${encodeURIComponent(pageId)}`;
   const page = useLoad((signal) => get<PageResponse>(path, {}, signal), [pageId]);
   const chunks = useLoad((signal) => get<PageChunksResponse>(`${path}/chunks`, {}, signal), [pageId]);
@@ -56,7 +58,9 @@ function OnePage({ pageId }: { pageId: string }) {
   const passages = chunks.data?.chunks ?? [];
   const sections = new Map<string | null, number>();
   for (const { section_title } of passages) sections.set(section_title, (sections.get(section_title) ?? 0) + 1);
-  const passage = passages.find(({ chunk_id }) => chunk_id === wanted) ?? null;
+  const at = passages.findIndex(({ chunk_id }) => chunk_id === wanted);
+  const passage = passages[at] ?? null;
+  const listed = Math.max(asked, at + 1);
   const outside = passage === null ? safeUrl(data.canonical_url) : urlAtPassage(data.canonical_url, passage.text);
   return (
     <div class="page-view">
@@ -151,7 +155,7 @@ function OnePage({ pageId }: { pageId: string }) {
             {data.read_minutes !== null && (
               <div>
                 <dt>Length</dt>
-                <dd>{many(data.read_minutes, 'minute')}</dd>
+                <dd>{readingTime(data.read_minutes)}</dd>
               </div>
             )}
             {data.source !== null && (
@@ -174,7 +178,7 @@ function OnePage({ pageId }: { pageId: string }) {
           <section class="facet">
             <h2>{many(passages.length, 'passage')}</h2>
             <ol class="passages">
-              {passages.slice(0, 200).map(({ chunk_id, section_title, text }) => (
+              {passages.slice(0, listed).map(({ chunk_id, section_title, text }) => (
                 <li key={chunk_id}>
                   <a
                     href={linkTo('page', pageId, { passage: chunk_id })}
@@ -187,6 +191,11 @@ function OnePage({ pageId }: { pageId: string }) {
                 </li>
               ))}
             </ol>
+            {listed < passages.length && (
+              <button type="button" class="link-button facet-more" onClick={() => setListed(listed + passagesAtOnce)}>
+                More of {count(passages.length)}
+              </button>
+            )}
           </section>
         )}
         <Fault error={chunks.error ?? names.error} retry={again} />

@@ -1,9 +1,13 @@
 /** What narrows a search: chips of what is set, and a panel with counts of the pages found. */
 import { useState } from 'preact/hooks';
+import type { EntityListResponse } from '../../../src/domain/entity.ts';
 import type { PageResult } from '../../../src/domain/search.ts';
+import { get } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
 import { count, fullDateOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { SiteMark } from '../../ui/text.tsx';
+import { isName } from '../names/names-view.tsx';
 import { type Criteria, inOrder, startOf } from './criteria.ts';
 import { Histogram } from './histogram.tsx';
 
@@ -173,16 +177,28 @@ function Options({
   );
 }
 
+const offeredNames = 8;
+
 function NameFilter({ name, change }: { name: string | null; change: Change }) {
   const [text, setText] = useState('');
+  const q = text.trim();
+  const { data } = useLoad(
+    (signal) => get<EntityListResponse>('/v1/entities', { q, limit: offeredNames }, signal),
+    [q === '' ? null : q],
+  );
+  const offered = q === '' ? [] : (data?.entities ?? []).filter(isName);
+  const choose = (wanted: string) => {
+    const known = offered.find(({ canonical_form }) => canonical_form === wanted);
+    if (wanted !== '') change({ name: known?.id ?? wanted, nameText: known?.canonical_form ?? null });
+    setText('');
+  };
   return (
     <section class="facet">
       <h2 id="facet-name">Names</h2>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (text.trim() !== '') change({ name: text.trim(), nameText: null });
-          setText('');
+          choose(q);
         }}
       >
         <input
@@ -191,9 +207,22 @@ function NameFilter({ name, change }: { name: string | null; change: Change }) {
           aria-labelledby="facet-name"
           placeholder={name === null ? 'Person, place, organisation…' : name}
           maxLength={1024}
+          list="names-offered"
+          autocomplete="off"
           value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onInput={(event) => {
+            const { value } = event.currentTarget;
+            // One that is chosen from the list is not typed.
+            const isChosen = !(event instanceof InputEvent) || event.inputType === 'insertReplacementText';
+            if (isChosen && offered.some(({ canonical_form }) => canonical_form === value)) choose(value);
+            else setText(value);
+          }}
         />
+        <datalist id="names-offered">
+          {offered.map(({ id, canonical_form }) => (
+            <option key={id} value={canonical_form} />
+          ))}
+        </datalist>
       </form>
     </section>
   );

@@ -6,7 +6,7 @@ import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { isInChord } from '../../app/keys.tsx';
 import { linkTo, useKept } from '../../app/router.ts';
-import { ago, fullDateOf, many } from '../../ui/format.ts';
+import { ago, fullDateOf, many, readingTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault } from '../../ui/parts.tsx';
 import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
@@ -142,7 +142,7 @@ function Result({
           {read_minutes !== null && (
             <>
               <span class="dot" />
-              <span>{read_minutes} min</span>
+              <span>{readingTime(read_minutes)}</span>
             </>
           )}
           {visit_count > 1 && (
