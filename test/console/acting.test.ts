@@ -72,11 +72,11 @@ test('two names are taken for one, and that is undone', { skip }, async () => {
   await page.getByRole('button', { name: 'Merge with…' }).click();
   const dialog = page.getByRole('dialog');
   await page.route('**/v1/entities?*', (route) => route.fulfill({ status: 503, json: { detail: 'busy' } }));
+  const refused = page.waitForResponse((response) => response.status() === 503 && /q=kodi&/.test(response.url()));
   await page.keyboard.type('kodi');
-  const again = dialog.getByRole('button', { name: 'Try again' });
-  await again.waitFor();
+  await refused;
   await page.unrouteAll({ behavior: 'wait' });
-  await again.click();
+  await dialog.getByRole('button', { name: 'Try again' }).click();
   await dialog.getByRole('button', { name: other }).click();
   await page.getByText('They are one name').waitFor();
   await page.getByText(`also ${other}`).waitFor();
