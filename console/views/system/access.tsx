@@ -115,9 +115,11 @@ function Sessions() {
             </div>
             <div class="row-end">
               <time dateTime={each.last_used_at}>{ago(each.last_used_at)}</time>
-              <button type="button" class="button button-small" onClick={() => setEnding(each)}>
-                {each.current ? 'Sign out' : 'End'}
-              </button>
+              {(each.current || mayWrite()) && (
+                <button type="button" class="button button-small" onClick={() => setEnding(each)}>
+                  {each.current ? 'Sign out' : 'End'}
+                </button>
+              )}
             </div>
           </li>
         ))}
