@@ -8,3 +8,10 @@ const root = document.getElementById('app');
 if (root === null) throw new Error('the page has no place for the console');
 render(<Shell />, root);
 void begin();
+
+// A file that is dropped where none is taken would be opened in the console's place.
+for (const name of ['dragover', 'drop'] as const) {
+  addEventListener(name, (event) => {
+    if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+  });
+}

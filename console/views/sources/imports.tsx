@@ -99,13 +99,12 @@ export function Imports() {
   );
 }
 
-/** Files may be dropped anywhere in the window: beside the box the browser would open them and leave the console. */
+/** Files may be dropped anywhere in the window while the view is looked at. */
 function useDrop(setOver: (isOver: boolean) => void): void {
   useEffect(() => {
     const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false;
     const onDragOver = (event: DragEvent) => {
       if (!hasFiles(event)) return;
-      event.preventDefault();
       setOver(mayWrite());
     };
     const onDragLeave = ({ relatedTarget }: DragEvent) => {
@@ -113,7 +112,6 @@ function useDrop(setOver: (isOver: boolean) => void): void {
     };
     const onDrop = (event: DragEvent) => {
       if (!hasFiles(event)) return;
-      event.preventDefault();
       setOver(false);
       if (mayWrite()) void send([...(event.dataTransfer?.files ?? [])]);
     };
