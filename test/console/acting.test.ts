@@ -313,6 +313,7 @@ test('a job that ends before the list of jobs comes is shown as it ended, and no
   await page.locator('.job-row', { hasText: 'Index a page' }).first().getByText('done').waitFor();
   await page.unrouteAll({ behavior: 'wait' });
   await page.locator('.job-row', { hasText: 'Ended early' }).first().waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
   const look = (isHidden: boolean) =>
     page.evaluate((hidden) => {
       Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
@@ -401,6 +402,9 @@ test('a name is offered while it is typed, and every passage of a long page is l
   });
   await page.getByRole('button', { name: 'Remove filter Name: Pelinodu Lake' }).waitFor();
   assert.match(page.url(), new RegExp(`name=${await idOf('Pelinodu Lake')}`));
+  await page.locator('.results[aria-busy="false"]').waitFor();
+  await page.locator('.facet-row').first().waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
 
   const { body: all } = await service.call<PageChunksResponse>('GET', `/v1/pages/${body.page_id}/chunks`);
   assert.ok(all.chunks.length > 200);

@@ -201,7 +201,7 @@ test('the focus goes to what takes the place of what is gone', { skip }, async (
 test('a name that nobody mentions is told in place of results of something else', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service, { allowed: /404/ });
   await searchFor(page, 'heron sighting');
-  const name = page.getByRole('textbox', { name: 'Names' });
+  const name = page.getByRole('combobox', { name: 'Names' });
   await name.fill('Nobody Whatsoever');
   await name.press('Enter');
   await page.locator('.results .bar-error').waitFor();

@@ -10,7 +10,7 @@ import { mayWrite } from '../../app/session.tsx';
 import { ago, count, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { ActButton, Badge, Empty, Fault, ViewHead } from '../../ui/parts.tsx';
-import { shortUrl } from '../../ui/text.tsx';
+import { nameOf } from '../../ui/text.tsx';
 import { kindOptions, kindWords, statusKinds } from './job-words.ts';
 import { mostShown, useJobs } from './use-jobs.ts';
 
@@ -148,6 +148,6 @@ function JobRow({ job, changed }: { job: ListedJob; changed: (job: JobResponse) 
 }
 
 function SubjectName({ subject }: { subject: NonNullable<ListedJob['subject']> }) {
-  const name = <bdi>{subject.title ?? shortUrl(subject.url)}</bdi>;
+  const name = <bdi>{nameOf({ title: subject.title, canonical_url: subject.url })}</bdi>;
   return subject.id.startsWith('pg_') ? <a href={linkTo('page', subject.id)}>{name}</a> : name;
 }

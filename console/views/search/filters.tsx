@@ -34,8 +34,7 @@ export function FilterChips({ criteria, change }: { criteria: Criteria; change: 
             onClick={() => change(clear)}
             aria-label={`Remove filter ${label}: ${text}`}
           >
-            <span class="chip-label">{label}</span>
-            <bdi>{text}</bdi>
+            <span class="chip-label">{label}:</span> <bdi>{text}</bdi>
             <Icon name="x" />
           </button>
         </li>
