@@ -1,6 +1,6 @@
 // Runs test files by a plan, the JSON of lists of files on the command line: three lists at a time, in the order given, each in a process of
 // its own, which is run with the options of this one. Prints as `node --test` does, which would change the order. Leaves with 1 where a
-// test fails, where a process ends before its tests have, and where a file has no test.
+// test fails, where a process ends before its tests have or never does, and where a file has no test.
 import { realpathSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { run } from 'node:test';
@@ -25,8 +25,10 @@ const pathOf = (file) => realpathSync(file.startsWith('file:') ? fileURLToPath(f
 const silent = new Set(plan.flat().map(pathOf));
 /** Of each file, how many tests at its top were found and have not ended. */
 const open = new Map();
+/** No process takes this long on any machine: one that hangs is ended and named, ms. */
+const timeout = Number(process.env.READBACK_TEST_LIMIT_MS ?? 30 * 60_000);
 // One more than small machines have cores: tests that kill, start and wait leave a fifth of two cores idle.
-const tests = run({ files: entries, concurrency: 3 });
+const tests = run({ files: entries, concurrency: 3, timeout });
 /** A process without tests is told as a test itself, which has the name of its file. */
 const isProcess = ({ name, file }) => resolve(name) === resolve(file.startsWith('file:') ? fileURLToPath(file) : file);
 const counted = (step) => (test) => {

@@ -16,10 +16,12 @@ const leaving = `import { test } from 'node:test'; test('passes', () => {});
   test('leaves', async () => { await new Promise((resolve) => setTimeout(resolve, 100)); process.exit(0); });
   test('is left', () => { throw new Error('broken'); });`;
 const killed = "import { test } from 'node:test'; test('dies', () => void process.kill(process.pid, 'SIGKILL'));";
+const hanging =
+  "import { test } from 'node:test'; test('hangs', () => new Promise((resolve) => setTimeout(resolve, 600_000)));";
 const unloadable = "import { nothing } from './nowhere.ts'; nothing();";
 
 /** Run files with these contents, each in a process of its own or all in one; the exit code, and what was counted in the end. */
-function runOf(t: TestContext, sources: readonly string[], isTogether: boolean) {
+function runOf(t: TestContext, sources: readonly string[], isTogether: boolean, settings: Record<string, string> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'readback-runner-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'package.json'), '{"type": "module"}');
@@ -31,7 +33,11 @@ function runOf(t: TestContext, sources: readonly string[], isTogether: boolean) 
   // This process is one of a test run itself, which its children are not to take part in.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const args = [join(root, 'scripts', 'run-tests.mjs'), ...(isTogether ? ['--together'] : []), ...files];
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    cwd: root,
+    env: { ...env, ...settings },
+    encoding: 'utf8',
+  });
   return [status, /^\d+ passed, \d+ failed, \d+ skipped$/m.exec(stdout)?.[0]];
 }
 
@@ -50,6 +56,10 @@ for (const [what, source] of Object.entries({ killed, exiting, leaving, unloadab
     });
   }
 }
+
+test('a file that never ends fails the run', (t) => {
+  assert.equal(runOf(t, [passing, hanging], false, { READBACK_TEST_LIMIT_MS: '10000' })[0], 1);
+});
 
 test('a run of nothing fails', (t) => {
   assert.equal(runOf(t, [empty], false)[0], 1);
