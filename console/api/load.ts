@@ -1,9 +1,9 @@
-/** Data of a view: loaded when it is opened and when its dependencies change, and again when the service is back. */
+/** Data of a view: loaded when it is opened and when what it is of changes, and again when the service is back. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { epoch, get, isAbort } from './client.ts';
 
 export interface Loaded<Data> {
-  /** What was loaded last; stays while the next is on its way. */
+  /** What was loaded last of the same; stays while it is loaded again. */
   data: Data | undefined;
   error: unknown;
   loading: boolean;
@@ -13,39 +13,52 @@ export interface Loaded<Data> {
 }
 
 interface State<Data> {
+  of: readonly unknown[];
   data: Data | undefined;
   error: unknown;
   loading: boolean;
 }
 
-/** `deps` as of an effect; null as one of them loads nothing yet. */
-export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, deps: readonly unknown[]): Loaded<Data> {
-  const [state, setState] = useState<State<Data>>({ data: undefined, error: undefined, loading: true });
+const nothingOf = (of: readonly unknown[]) => ({ of, data: undefined, error: undefined, loading: true });
+const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean => a.every((each, at) => each === b[at]);
+
+/**
+ * Both lists as those of an effect; null in one of them loads nothing yet. `of`: what is loaded; data of something else are never given back.
+ * `part`: how much or which part of it; the part before stays until the next is there.
+ */
+export function useLoad<Data>(
+  load: (signal: AbortSignal) => Promise<Data>,
+  of: readonly unknown[],
+  part: readonly unknown[] = [],
+): Loaded<Data> {
+  const [state, setState] = useState<State<Data>>(nothingOf(of));
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
-  const waits = deps.includes(null);
+  const waits = of.includes(null) || part.includes(null);
   useEffect(() => {
     if (waits) return;
     const controller = new AbortController();
-    setState((before) => ({ ...before, loading: true }));
+    setState((before) => (isSame(before.of, of) ? { ...before, loading: true } : nothingOf(of)));
     latest.current(controller.signal).then(
       (data) => {
-        if (!controller.signal.aborted) setState({ data, error: undefined, loading: false });
+        if (!controller.signal.aborted) setState({ of, data, error: undefined, loading: false });
       },
       (error) => {
-        if (!controller.signal.aborted && !isAbort(error)) setState(({ data }) => ({ data, error, loading: false }));
+        if (!controller.signal.aborted && !isAbort(error))
+          setState(({ data }) => ({ of, data, error, loading: false }));
       },
     );
     return () => controller.abort();
-  }, [...deps, turn, epoch.value]);
+  }, [...of, ...part, turn, epoch.value]);
   const reload = useCallback(() => setTurn((n) => n + 1), []);
   const set = useCallback(
     (change: (data: Data) => Data) =>
       setState((before) => (before.data === undefined ? before : { ...before, data: change(before.data) })),
     [],
   );
-  return { ...state, reload, set };
+  const { data, error, loading } = isSame(state.of, of) ? state : nothingOf(of);
+  return { data, error, loading, reload, set };
 }
 
 /** A part of the console that is loaded when it is first needed. Errors: as of `call`; one in words where the service has parts of another version by now. */

@@ -7,12 +7,13 @@ import { Dialog } from '../ui/parts.tsx';
 import { notify } from './notices.tsx';
 import { codeInAddress, go, useTitle } from './router.ts';
 
-interface WhoAmIResponse {
+interface Holder {
   name: string;
+  library: string;
   scopes: Scope[];
 }
 
-export const holder = signal<WhoAmIResponse | null>(null);
+export const holder = signal<Holder | null>(null);
 /** What was wrong with the code of the link. */
 const codeFault = signal<string | null>(null);
 
@@ -50,7 +51,7 @@ function tellCodeFault(): void {
 
 async function resume(): Promise<void> {
   try {
-    const who = await get<WhoAmIResponse>('/v1/whoami');
+    const who = await whoIsIn();
     tellCodeFault();
     entered(who);
   } catch (error) {
@@ -69,18 +70,30 @@ async function resume(): Promise<void> {
 /** Somebody may have signed in elsewhere in this browser. */
 async function lookAgain(): Promise<void> {
   try {
-    entered(await get<WhoAmIResponse>('/v1/whoami'));
+    entered(await whoIsIn());
   } catch {
     // Nobody has: the form is still there.
   }
 }
 
 async function signIn(proof: { code: string } | { token: string }): Promise<void> {
-  await call('POST', sessionsPath, { body: proof });
-  entered(await get<WhoAmIResponse>('/v1/whoami'));
+  entered(await call<Holder>('POST', sessionsPath, { body: proof }));
 }
 
-function entered(who: WhoAmIResponse): void {
+/** Whose session this browser has. Errors: as of `call`. */
+async function whoIsIn(): Promise<Holder> {
+  const { sessions } = await get<{ sessions: (Holder & { current: boolean })[] }>(sessionsPath);
+  const own = sessions.find(({ current }) => current);
+  if (own === undefined) throw new ApiError(401, 'the session has ended', null);
+  return own;
+}
+
+function entered(who: Holder): void {
+  const { value: before } = holder;
+  if (before !== null && (before.library !== who.library || before.name !== who.name)) {
+    leaveNothing();
+    return;
+  }
   holder.value = who;
   const goesOn = session.value === 'expired';
   session.value = 'in';
@@ -89,9 +102,14 @@ function entered(who: WhoAmIResponse): void {
 }
 
 export async function signOut(): Promise<void> {
-  await call('DELETE', '/v1/sessions/current');
-  session.value = 'out';
-  holder.value = null;
+  await call('DELETE', `${sessionsPath}/current`);
+  leaveNothing();
+}
+
+/** The page begins anew: nothing that one person was shown is there for the next, by no step back. */
+function leaveNothing(): void {
+  go('#/search', { replace: true });
+  location.reload();
 }
 
 export const mayWrite = (): boolean => holder.value?.scopes.includes('write') ?? false;

@@ -300,10 +300,11 @@ export class Access {
   }
 
   #shownSession(session: KeptSession, currentId: string): SessionResponse {
-    const { id, name, scopes, created_at, last_used_at, user_agent } = session;
+    const { id, name, library, scopes, created_at, last_used_at, user_agent } = session;
     return {
       id,
       name,
+      library,
       scopes: [...scopes],
       created_at: isoOf(created_at),
       last_used_at: isoOf(last_used_at),

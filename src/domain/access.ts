@@ -52,6 +52,7 @@ export const createSessionRequest = z
 export const sessionResponse = z.strictObject({
   id: z.string(),
   name: z.string().describe('of the token that it came from'),
+  library: z.string(),
   scopes,
   created_at: datetime,
   last_used_at: datetime,

@@ -4,29 +4,19 @@
  */
 import type { TargetedEvent } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { PageResponse, PageSummary } from '../../../src/domain/page.ts';
-import type { SearchResponse } from '../../../src/domain/search.ts';
-import { ApiError, call, get, isAbort } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
-import { attempt, notify } from '../../app/notices.tsx';
-import { go, keep, kept, linkTo, returns, route } from '../../app/router.ts';
-import { colorOf, theme } from '../../app/theme.ts';
-import { count, dateOf, many } from '../../ui/format.ts';
+import { keep, kept, linkTo, returns, route } from '../../app/router.ts';
+import { theme } from '../../app/theme.ts';
+import { count, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
-import { hueOf, nameOf } from '../../ui/text.tsx';
-import { type Criteria, criteriaOf, filtersOf, isFiltered, linkOf } from '../search/criteria.ts';
+import { criteriaOf, mostLetters } from '../search/criteria.ts';
 import { FilterChips } from '../search/filters.tsx';
-import { wordsOf } from '../search/use-search.ts';
+import { type ColorBy, colorings, colorsOf, Legend, loadFacts, noFacts, sitesIn, TimeLegend } from './colors.tsx';
 import { type Camera, drawPoints, type PointDrawing } from './draw-points.ts';
-import { loadPages, loadPoints, type Points, pagesInView, pointsWithin, type TopicLabel } from './points.ts';
-
-type ColorBy = 'topic' | 'site' | 'time';
-const colorings: readonly [ColorBy, string][] = [
-  ['topic', 'Topic'],
-  ['site', 'Site'],
-  ['time', 'Time'],
-];
+import { Hover, InView, LitPages } from './page-lists.tsx';
+import { loadPoints, type Points, pagesInView, pointsWithin, type TopicLabel } from './points.ts';
+import { useLit } from './use-lit.ts';
 
 export function PageMap() {
   const { data, error, reload } = useLoad(loadPoints, []);
@@ -49,12 +39,12 @@ export function PageMap() {
 
 const nearestPx = 14;
 const restMs = 160;
-const listed = 60;
 const listedInView = 12;
 
 /** What is kept of the map for who comes back to it. */
 interface Kept {
-  lit: readonly string[] | null;
+  /** Pages that were chosen on the map. */
+  chosen: readonly string[] | null;
   colorBy: ColorBy;
   camera: Camera;
 }
@@ -64,18 +54,22 @@ function Plane({ points }: { points: Points }) {
   const [before] = useState(() => kept<Kept>(keptName));
   const criteria = criteriaOf(route.value.params);
   const asked = criteria.query.trim();
-  const isIdle = asked === '' && !isFiltered(criteria);
-  const place = linkOf({ ...criteria, query: asked }, 'map');
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawing = useRef<PointDrawing | null>(null);
   const camera = useRef<Camera>(before?.camera ?? { x: 0, y: 0, scale: 300 });
+  const hasCamera = useRef(before !== undefined);
+  /** Raised to make the drawing again. */
+  const [drawings, setDrawings] = useState(0);
   const [isThere, setThere] = useState(true);
   const [colorBy, setColorBy] = useState<ColorBy>(before?.colorBy ?? 'topic');
-  const [facts, setFacts] = useState<ReadonlyMap<string, PageSummary>>(new Map());
   const [query, setQuery] = useState(asked);
-  const indexesOf = (ids: readonly string[]) => ids.flatMap((id) => points.indexOf.get(id) ?? []);
-  const [lit, setLit] = useState<readonly number[] | null>(before?.lit ? indexesOf(before.lit) : null);
+  const { ids, chosen, found, isSearch, choose, light, clear } = useLit(criteria, before?.chosen ?? null);
+  const lit = useMemo(() => ids?.flatMap((id) => points.indexOf.get(id) ?? []) ?? null, [ids, points]);
+  const idsAt = (places: readonly number[]) => places.map((at) => points.ids[at]);
+  /** Sites and times: loaded once somebody wants their colours. */
+  const [wantsFacts, setWantsFacts] = useState(colorBy !== 'topic');
+  const facts = useLoad(loadFacts, [wantsFacts || null]);
   const [isLasso, setLasso] = useState(false);
   const [line, setLine] = useState<readonly (readonly [number, number])[]>([]);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -111,83 +105,43 @@ function Plane({ points }: { points: Points }) {
     const made = drawPoints(element, points.places);
     drawing.current = made;
     setThere(made !== null);
-    if (before === undefined) whole();
-    else redraw(true);
+    if (hasCamera.current) redraw(true);
+    else whole();
+    hasCamera.current = true;
+    // A browser may take the drawing away, and give it back: all of it is made again then.
+    const onLost = (event: Event) => {
+      event.preventDefault();
+      setThere(false);
+    };
+    const onRestored = () => setDrawings((n) => n + 1);
+    element.addEventListener('webglcontextlost', onLost);
+    element.addEventListener('webglcontextrestored', onRestored);
     const observer = new ResizeObserver(() => redraw(true));
     observer.observe(element);
     return () => {
       observer.disconnect();
+      element.removeEventListener('webglcontextlost', onLost);
+      element.removeEventListener('webglcontextrestored', onRestored);
       cancelAnimationFrame(scheduled.current);
       scheduled.current = 0;
       clearTimeout(restTimer.current);
       made?.dispose();
     };
-  }, [points]);
+  }, [points, drawings]);
   useEffect(() => {
-    drawing.current?.color(colorsOf(points, colorBy, facts, lit));
+    drawing.current?.color(colorsOf(points, colorBy, facts.data ?? noFacts, lit));
     redraw(false);
-  }, [points, colorBy, facts, lit, theme.value]);
+  }, [points, drawings, colorBy, facts.data, lit, theme.value]);
   useEffect(() => {
-    if (colorBy === 'topic' || facts.size > 0) return;
-    const controller = new AbortController();
-    const known = new Map<string, PageSummary>();
-    loadPages(controller.signal, (pages) => {
-      for (const page of pages) known.set(page.page_id, page);
-    }).then(
-      () => setFacts(known),
-      (error) => {
-        if (!isAbort(error)) notify(`Sites and times could not be loaded: ${String(error)}`, 'error');
-      },
-    );
-    return () => controller.abort();
-  }, [colorBy, facts]);
-
-  /** Whether what is lit up is still that of the search before. */
-  const isAsking = useRef(false);
-  /** Raised to ask for the same words again. */
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    keep(keptName, {
-      lit: lit === null || isAsking.current ? null : lit.map((at) => points.ids[at]),
-      colorBy,
-      camera: camera.current,
-    } satisfies Kept);
-  }, [lit, colorBy, rest]);
-  // One that was left before its answer came is asked again.
-  const isAskedBefore = useRef(before !== undefined && (isIdle || before.lit !== null));
+    keep(keptName, { chosen, colorBy, camera: camera.current } satisfies Kept);
+  }, [chosen, colorBy, rest]);
   // Before a key can come.
   useLayoutEffect(() => setQuery(asked), [asked]);
-  useEffect(() => {
-    if (isAskedBefore.current) {
-      isAskedBefore.current = false;
-      return;
-    }
-    isAsking.current = !isIdle;
-    if (isIdle) return setLit(null);
-    const controller = new AbortController();
-    const { signal } = controller;
-    void attempt(async () => {
-      const filters = filtersOf(criteria);
-      const body = { ...wordsOf(asked), filters, operators: true, k: 100, chunks_per_page: 0, suggest: 0, log: false };
-      try {
-        const { results } = await call<SearchResponse>('POST', '/v1/search', { body, signal });
-        setLit(indexesOf(results.map(({ page_id }) => page_id)));
-      } catch (error) {
-        if (!signal.aborted) setLit(null);
-        throw error;
-      }
-    }).then(() => {
-      if (!signal.aborted) isAsking.current = false;
-    });
-    return () => controller.abort();
-  }, [points, place, turn]);
-  const light = (part: Partial<Criteria>) => go(linkOf({ ...criteria, query: asked, ...part }, 'map'));
   const search = (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault();
     // Enter may be faster than the state of the field.
     const words = String(new FormData(event.currentTarget).get('q')).trim();
-    if (words !== asked) light({ query: words });
-    else if (!isIdle) setTurn(turn + 1);
+    light({ query: words });
   };
   /** A place on the screen as one of the map. */
   const placeAt = (event: { clientX: number; clientY: number }): [number, number] => {
@@ -224,7 +178,7 @@ function Plane({ points }: { points: Points }) {
       return;
     }
     const now = { x: event.clientX, y: event.clientY };
-    if (Math.hypot(now.x - before.x, now.y - before.y) > 2) moved.current = true;
+    if (pointers.current.size > 1 || Math.hypot(now.x - before.x, now.y - before.y) > 2) moved.current = true;
     if (isLasso) {
       setLine((places) => [...places, placeAt(event)]);
     } else if (pointers.current.size === 2) {
@@ -240,18 +194,29 @@ function Plane({ points }: { points: Points }) {
     pointers.current.set(event.pointerId, now);
   };
   const onPointerUp = (event: PointerEvent) => {
-    pointers.current.delete(event.pointerId);
+    if (!pointers.current.delete(event.pointerId)) return;
     if (isLasso && line.length > 2) {
-      setLit(pointsWithin(points, line));
-      setLine([]);
-      setLasso(false);
+      choose(idsAt(pointsWithin(points, line)));
+      endLasso();
       return;
     }
     if (!moved.current) {
       const at = nearest(event);
-      if (at !== null) setLit([at]);
+      if (at !== null) choose(idsAt([at]));
     }
   };
+  const endLasso = () => {
+    setLine([]);
+    setLasso(false);
+  };
+  useEffect(() => {
+    if (!isLasso) return;
+    const onKey = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') endLasso();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [isLasso]);
   const onKeyDown = (event: KeyboardEvent) => {
     const { x, y, scale } = camera.current;
     const step = 60 / scale;
@@ -274,8 +239,14 @@ function Plane({ points }: { points: Points }) {
   useWheel(canvas, (event) => zoom(Math.exp(-event.deltaY * 0.0016), placeAt(event)));
   const toTopic = ({ id, x, y }: TopicLabel) => {
     camera.current = { x, y, scale: Math.max(camera.current.scale, 900) };
-    setLit(points.topics.flatMap((topic, at) => (topic === id ? [at] : [])));
+    choose(points.ids.filter((_, at) => points.topics[at] === id));
     redraw(true);
+  };
+  const colorPointsBy = (wanted: ColorBy) => {
+    setColorBy(wanted);
+    if (wanted === 'topic') return;
+    setWantsFacts(true);
+    if (facts.error !== undefined) facts.reload();
   };
   const labels = useMemo(() => points.labels.slice(0, 60), [points]);
   const ofNone = useMemo(() => points.topics.filter((topic) => topic === null).length, [points]);
@@ -296,7 +267,7 @@ function Plane({ points }: { points: Points }) {
             name="q"
             aria-label="Light up a search"
             placeholder="Light up a search"
-            maxLength={4000}
+            maxLength={mostLetters}
             value={query}
             onInput={({ currentTarget }) => setQuery(currentTarget.value)}
           />
@@ -305,37 +276,48 @@ function Plane({ points }: { points: Points }) {
       <div class="toolbar">
         <fieldset class="segments" aria-label="Colour by">
           {colorings.map(([value, text]) => (
-            <button key={value} type="button" aria-pressed={colorBy === value} onClick={() => setColorBy(value)}>
+            <button key={value} type="button" aria-pressed={colorBy === value} onClick={() => colorPointsBy(value)}>
               {text}
             </button>
           ))}
         </fieldset>
-        <button type="button" class="button button-small" aria-pressed={isLasso} onClick={() => setLasso(!isLasso)}>
+        <button
+          type="button"
+          class="button button-small"
+          aria-pressed={isLasso}
+          onClick={() => (isLasso ? endLasso() : setLasso(true))}
+        >
           <Icon name="lasso" />
           {isLasso ? 'Draw around pages' : 'Lasso'}
         </button>
         <button type="button" class="button button-small" onClick={whole}>
           Whole map
         </button>
-        {lit !== null && (
+        {(lit !== null || isSearch) && (
           <button
             type="button"
             class="button button-small"
             onClick={() => {
-              setLit(null);
+              clear();
               setQuery('');
-              if (!isIdle) go(linkTo('map'));
             }}
           >
             <Icon name="x" />
-            {many(lit.length, 'page')} lit up
+            {lit === null ? 'End the search' : `${many(lit.length, 'page')} lit up`}
           </button>
         )}
+        {colorBy === 'time' && facts.data !== undefined && <TimeLegend facts={facts.data} />}
       </div>
       <FilterChips criteria={criteria} change={light} />
-      {!isThere && <p class="bar bar-warn">This browser has no WebGL 2; the lists work without.</p>}
+      <Fault error={found.error} retry={found.reload} />
+      {colorBy !== 'topic' && <Fault error={facts.error} retry={facts.reload} />}
+      {!isThere && (
+        <p class="bar bar-warn" role="status">
+          The browser cannot draw the map: it has no WebGL 2, or needs it elsewhere. The lists work without.
+        </p>
+      )}
       <div class="map-body">
-        <div ref={frame} class={isLasso ? 'map-frame map-lasso' : 'map-frame'}>
+        <div ref={frame} class={isLasso ? 'map-frame map-lasso' : 'map-frame'} aria-busy={isSearch && found.loading}>
           <canvas
             ref={canvas}
             tabIndex={0}
@@ -343,15 +325,19 @@ function Plane({ points }: { points: Points }) {
             aria-label={`Map of ${many(points.ids.length, 'page')}: arrows move it, plus and minus zoom, 0 shows all of it; the pages in view are listed beside it`}
             onKeyDown={onKeyDown}
             onPointerDown={(event) => {
+              if (event.button !== 0) return;
               canvas.current?.setPointerCapture(event.pointerId);
+              moved.current = pointers.current.size > 0; // two fingers are no click
               pointers.current.set(event.pointerId, { x: event.clientX, y: event.clientY });
-              moved.current = false;
               setHovered(null);
               if (isLasso) setLine([placeAt(event)]);
             }}
             onPointerMove={onPointerMove}
             onPointerUp={onPointerUp}
-            onPointerCancel={(event) => pointers.current.delete(event.pointerId)}
+            onPointerCancel={(event) => {
+              pointers.current.delete(event.pointerId);
+              setLine([]);
+            }}
             onPointerLeave={() => setHovered(null)}
           />
           <div class="map-labels" aria-hidden="true">
@@ -365,37 +351,30 @@ function Plane({ points }: { points: Points }) {
           {hovered !== null && <Hover id={points.ids[hovered]} />}
         </div>
         <aside class="map-side" aria-label="Beside the map">
-          {lit === null ? (
+          {isSearch && ids === null && found.loading ? (
+            <p class="quiet" role="status">
+              Searching…
+            </p>
+          ) : ids === null ? (
             <>
               {inView !== null && <InView {...inView} />}
-              <section class="facet">
-                <h2>Topics</h2>
-                <ul>
-                  {labels.map((label) => (
-                    <li key={label.id}>
-                      <button type="button" class="facet-row" onClick={() => toTopic(label)}>
-                        <span class={`map-dot hue-${label.hue}`} />
-                        <span class="facet-text">
-                          <bdi>{label.text}</bdi>
-                        </span>
-                        <span class="numbers">{count(label.size)}</span>
-                      </button>
-                    </li>
-                  ))}
-                  {ofNone > 0 && colorBy === 'topic' && (
-                    <li>
-                      <span class="facet-row">
-                        <span class="map-dot map-dot-none" />
-                        <span class="facet-text">of no topic</span>
-                        <span class="numbers">{count(ofNone)}</span>
-                      </span>
-                    </li>
-                  )}
-                </ul>
-              </section>
+              {colorBy === 'site' && facts.data !== undefined && (
+                <Legend title="Sites" entries={sitesIn(points, facts.data)} choose={({ ids }) => choose(ids)} />
+              )}
+              <Legend title="Topics" entries={labels} choose={toTopic} isColored={colorBy === 'topic'}>
+                {ofNone > 0 && colorBy === 'topic' && (
+                  <li>
+                    <span class="facet-row">
+                      <span class="map-dot map-dot-none" />
+                      <span class="facet-text">of no topic</span>
+                      <span class="numbers">{count(ofNone)}</span>
+                    </span>
+                  </li>
+                )}
+              </Legend>
             </>
           ) : (
-            <LitPages ids={lit.slice(0, listed).map((at) => points.ids[at])} all={lit.length} />
+            <LitPages key={ids.join(' ')} ids={ids} isSearch={isSearch} />
           )}
         </aside>
       </div>
@@ -471,130 +450,4 @@ function Lasso({
       <polygon points={path} />
     </svg>
   );
-}
-
-const pageOf = (id: string, signal: AbortSignal) =>
-  get<PageResponse>(`/v1/pages/${encodeURIComponent(id)}`, { offset: 0, length: 1 }, signal);
-
-function Hover({ id }: { id: string }) {
-  const { data } = useLoad((signal) => pageOf(id, signal), [id]);
-  if (data === undefined) return null;
-  return (
-    <p class="map-hover">
-      <strong>
-        <bdi>{nameOf(data)}</bdi>
-      </strong>
-      <span class="quiet">
-        <bdi>{data.domain}</bdi> · {dateOf(data.last_seen_at)}
-      </span>
-    </p>
-  );
-}
-
-function LitPages({ ids, all }: { ids: readonly string[]; all: number }) {
-  return (
-    <section class="facet" aria-labelledby="lit">
-      <h2 id="lit">{all > ids.length ? `${count(ids.length)} of ${many(all, 'page')}` : many(all, 'page')}</h2>
-      <Pages ids={ids} />
-    </section>
-  );
-}
-
-/** What the map shows now, the nearest to its middle first: the way to pages by Tab. */
-function InView({ ids, all }: { ids: readonly string[]; all: number }) {
-  return (
-    <section class="facet" aria-labelledby="in-view">
-      <h2 id="in-view" aria-live="polite">
-        In view: {many(all, 'page')}
-      </h2>
-      <Pages ids={ids} />
-    </section>
-  );
-}
-
-function nullWhereGone(error: unknown): null {
-  if (error instanceof ApiError && error.status === 404) return null;
-  throw error;
-}
-
-function Pages({ ids }: { ids: readonly string[] }) {
-  /** Null for one that was forgotten since the map was drawn. */
-  const known = useRef(new Map<string, PageResponse | null>());
-  const { data, error, reload } = useLoad(
-    async (signal) => {
-      const pages = await Promise.all(
-        ids.map(async (id) => {
-          const page = known.current.get(id) ?? (await pageOf(id, signal).catch(nullWhereGone));
-          known.current.set(id, page);
-          return page;
-        }),
-      );
-      return pages.filter((page) => page !== null);
-    },
-    [ids.join(' ')],
-  );
-  return (
-    <>
-      <Fault error={error} retry={reload} />
-      <ul class="plain-list">
-        {data?.map((page) => (
-          <li key={page.page_id}>
-            <a href={linkTo('page', page.page_id)}>
-              <bdi>{nameOf(page)}</bdi>
-            </a>
-            <span class="quiet">
-              <bdi>{page.domain}</bdi>
-            </span>
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-type Rgb = readonly [number, number, number];
-
-/** A colour of the style sheet as numbers; the browser writes it in a colour space of its own. */
-function rgbOf(color: string): Rgb {
-  const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = 1;
-  const context = canvas.getContext('2d', { willReadFrequently: true });
-  if (context === null) return [128, 128, 128];
-  context.fillStyle = color;
-  context.fillRect(0, 0, 1, 1);
-  const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
-  return [red, green, blue];
-}
-
-function colorsOf(
-  points: Points,
-  by: ColorBy,
-  facts: ReadonlyMap<string, PageSummary>,
-  lit: readonly number[] | null,
-): Uint8Array {
-  const colors = new Uint8Array(points.ids.length * 4);
-  const hues = Array.from({ length: 12 }, (_, hue) => rgbOf(colorOf(`--map-${hue}`)));
-  const hueOfTopic = new Map(points.labels.map(({ id, hue }) => [id, hue]));
-  const none = rgbOf(colorOf('--ink-3'));
-  const [early, late] = [rgbOf(colorOf('--map-early')), rgbOf(colorOf('--accent'))];
-  const times = by === 'time' ? [...facts.values()].map(({ last_seen_at }) => Date.parse(last_seen_at)) : [];
-  const first = times.reduce((a, b) => Math.min(a, b), Infinity);
-  const last = times.reduce((a, b) => Math.max(a, b), -Infinity);
-  const colorAt = (at: number): Rgb => {
-    if (by === 'topic') {
-      const topic = points.topics[at];
-      return hues[hueOfTopic.get(topic ?? '') ?? -1] ?? none;
-    }
-    const page = facts.get(points.ids[at]);
-    if (page === undefined) return none;
-    if (by === 'site') return hues[hueOf(page.domain.replace(/^www\./, ''))];
-    const part = (Date.parse(page.last_seen_at) - first) / Math.max(last - first, 1);
-    return [0, 1, 2].map((channel) => early[channel] + (late[channel] - early[channel]) * part) as unknown as Rgb;
-  };
-  for (let at = 0; at < points.ids.length; at++) {
-    colors.set(colorAt(at), 4 * at);
-    colors[4 * at + 3] = lit === null ? 185 : 40;
-  }
-  for (const at of lit ?? []) colors[4 * at + 3] = 255;
-  return colors;
 }

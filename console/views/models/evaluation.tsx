@@ -11,6 +11,7 @@ import { Replays } from './replays.tsx';
 export function Evaluation({ models }: { models: readonly ModelInfo[] }) {
   const { data, error, reload } = useLoad(
     (signal) => call<ScoreReport>('POST', '/v1/admin/eval/score', { body: {}, signal }),
+    [],
     [judgements.value],
   );
   return (

@@ -66,7 +66,11 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
   const { id, provider, model_name, dim, is_active, status } = model;
   const [estimate, setEstimate] = useState<BackfillEstimateResponse | null>(null);
   const [isRemoving, setRemoving] = useState(false);
-  const backfill = useLoad((signal) => get<ModelBackfillResponse>(`${pathOf(id)}/backfill`, {}, signal), [id, status]);
+  const backfill = useLoad(
+    (signal) => get<ModelBackfillResponse>(`${pathOf(id)}/backfill`, {}, signal),
+    [id],
+    [status],
+  );
   useRepeat([backfill], lookAgainMs, status === 'backfilling');
   const remove = async () => {
     await call('DELETE', pathOf(id));

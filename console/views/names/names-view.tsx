@@ -53,7 +53,8 @@ function NameList() {
   const query = { q: asked, type, limit: namesAtOnce };
   const { data, error, reload } = useLoad(
     (signal) => get<EntityListResponse>('/v1/entities', query, signal),
-    [asked, type ?? ''],
+    [type ?? ''],
+    [asked],
   );
   const key = JSON.stringify(query);
   const further = more?.of === key ? more : null;
@@ -213,6 +214,7 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
   const q = wanted.trim();
   const { data, error, reload } = useLoad(
     (signal) => get<EntityListResponse>('/v1/entities', { q, type: entity.type, limit: offered + 1 }, signal),
+    [],
     [q === '' ? null : q],
   );
   const others = q === '' ? [] : (data?.entities ?? []).filter(({ id }) => id !== entity.id).slice(0, offered);
@@ -285,7 +287,8 @@ function NamePages({ reference }: { reference: string }) {
       const asked = (data?.page_ids ?? []).slice(0, shown).map((id) => pageOf(id, signal));
       return (await Promise.all(asked)).filter((page) => page !== null);
     },
-    [data?.page_ids.join(' ') ?? null, shown],
+    [data?.page_ids.join(' ') ?? null],
+    [shown],
   );
   const isGone = error instanceof ApiError && error.status === 404;
   useTitle(isGone ? 'No such name' : data?.entity.canonical_form);

@@ -1,6 +1,6 @@
 /** The stored text of a page as paragraphs, with one passage brought into view. Long texts are shown in parts. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { kept } from '../../app/router.ts';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { kept, useKept } from '../../app/router.ts';
 
 interface Range {
   start: number;
@@ -18,16 +18,17 @@ function paragraphsOf(text: string): Range[] {
 
 const shownAtFirst = 400;
 
-export function PageText({ text, passage }: { text: string; passage: Range | null }) {
+/** `turn` is raised when the passage is asked for again. */
+export function PageText({ text, passage, turn }: { text: string; passage: Range | null; turn: number }) {
   const paragraphs = useMemo(() => paragraphsOf(text), [text]);
   const target = useRef<HTMLElement>(null);
   const wanted = passage === null ? -1 : paragraphs.findIndex(({ end }) => end > passage.start);
-  const [most, setMost] = useState(shownAtFirst);
+  const [most, setMost] = useKept('most', shownAtFirst);
   const shown = Math.max(most, wanted + 50);
   useEffect(() => {
     // Who comes back is where they left.
-    if (kept('scroll') === undefined) target.current?.scrollIntoView({ block: 'center' });
-  }, [passage?.start, text]);
+    if (turn > 0 || kept('scroll') === undefined) target.current?.scrollIntoView({ block: 'center' });
+  }, [passage?.start, text, turn]);
   return (
     <div class="prose">
       {paragraphs.slice(0, shown).map(({ start, end }, at) => {

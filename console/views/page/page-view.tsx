@@ -30,6 +30,7 @@ function OnePage({ pageId }: { pageId: string }) {
   const { params } = route.value;
   const wanted = params.get('passage');
   const [asksToForget, setAsksToForget] = useState(false);
+  const [turn, setTurn] = useState(0);
   const [asked, setListed] = useKept('listed', passagesAtOnce);
   const path = `/v1/pages/${encodeURIComponent(pageId)}`;
   const page = useLoad((signal) => get<PageResponse>(path, {}, signal), [pageId]);
@@ -90,6 +91,11 @@ function OnePage({ pageId }: { pageId: string }) {
             </button>
           )}
         </div>
+        {wanted !== null && at < 0 && chunks.data !== undefined && (
+          <p class="bar bar-warn" role="status">
+            The passage of this link is not there any more: the page was read again, and is another.
+          </p>
+        )}
         {data.body_text === null || data.body_text === '' ? (
           <Empty icon="text" title="No text is stored">
             <p>
@@ -109,6 +115,7 @@ function OnePage({ pageId }: { pageId: string }) {
           <PageText
             text={data.body_text}
             passage={passage === null ? null : { start: passage.char_start, end: passage.char_end }}
+            turn={turn}
           />
         )}
       </article>
@@ -183,6 +190,9 @@ function OnePage({ pageId }: { pageId: string }) {
                   <a
                     href={linkTo('page', pageId, { passage: chunk_id })}
                     aria-current={chunk_id === wanted ? 'true' : undefined}
+                    onClick={() => {
+                      if (chunk_id === wanted) setTurn(turn + 1); // the address stays as it is
+                    }}
                   >
                     <bdi>
                       {section_title !== null && sections.get(section_title) === 1 ? section_title : text.slice(0, 70)}

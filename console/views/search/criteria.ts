@@ -28,6 +28,8 @@ const keys = {
   from: 'from',
   to: 'to',
 } as const;
+/** The service takes no longer query. */
+export const mostLetters = 4000;
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
 /** The period in an address, which may be typed: what is no day is left out. */
@@ -45,7 +47,7 @@ export const inOrder = ({ from, to }: Pick<Criteria, 'from' | 'to'>): Pick<Crite
 
 export function criteriaOf(params: URLSearchParams): Criteria {
   return {
-    query: params.get(keys.query) ?? '',
+    query: (params.get(keys.query) ?? '').slice(0, mostLetters),
     site: params.get(keys.site),
     topic: params.get(keys.topic),
     topicName: params.get(keys.topicName),

@@ -4,6 +4,7 @@ import type { EntityListResponse } from '../../../src/domain/entity.ts';
 import type { PageResult } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
+import { useKept } from '../../app/router.ts';
 import { count, fullDateOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { SiteMark } from '../../ui/text.tsx';
@@ -69,6 +70,7 @@ export function FilterPanel({
   criteria,
   counted,
   countedOf,
+  isOld,
   change,
   isOpen,
 }: {
@@ -76,6 +78,8 @@ export function FilterPanel({
   counted: readonly PageResult[];
   /** What was looked for when they were counted, but for the period. */
   countedOf: string;
+  /** Whether that is not what is looked for now. */
+  isOld: boolean;
   change: Change;
   isOpen: boolean;
 }) {
@@ -91,7 +95,12 @@ export function FilterPanel({
     ),
   );
   return (
-    <aside id="filters" class={isOpen ? 'filters filters-open' : 'filters'} aria-label="Narrow the results">
+    <aside
+      id="filters"
+      class={`filters${isOpen ? ' filters-open' : ''}${isOld ? ' filters-stale' : ''}`}
+      aria-label="Narrow the results"
+      aria-busy={isOld}
+    >
       <Histogram
         of={countedOf}
         times={counted.map(({ first_seen_at }) => Date.parse(first_seen_at))}
@@ -139,7 +148,7 @@ function Options({
   choose: (value: string | null, text: string | null) => void;
   isSite?: boolean;
 }) {
-  const [showsAll, setShowsAll] = useState(false);
+  const [showsAll, setShowsAll] = useKept(`all ${title}`, false);
   if (options.length === 0) return null;
   const shown = showsAll ? options : options.slice(0, shownAtFirst);
   const most = options[0].pages;
@@ -183,6 +192,7 @@ function NameFilter({ name, change }: { name: string | null; change: Change }) {
   const q = text.trim();
   const { data } = useLoad(
     (signal) => get<EntityListResponse>('/v1/entities', { q, limit: offeredNames }, signal),
+    [],
     [q === '' ? null : q],
   );
   const offered = q === '' ? [] : (data?.entities ?? []).filter(isName);

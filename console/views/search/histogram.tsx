@@ -75,10 +75,12 @@ export function Histogram({ of, times, from, to, change }: Props) {
   useEffect(() => {
     if (drag === null) return;
     const stop = (event: KeyboardEvent) => {
-      if (event.key === 'Escape') setDrag(null);
+      if (event.key !== 'Escape') return;
+      event.stopPropagation(); // it is of this alone
+      setDrag(null);
     };
-    addEventListener('keydown', stop);
-    return () => removeEventListener('keydown', stop);
+    addEventListener('keydown', stop, { capture: true });
+    return () => removeEventListener('keydown', stop, { capture: true });
   }, [drag]);
   const { unit, bars } = shown.length === 0 ? { unit: 'day' as Unit, bars: [] } : barsOf(shown);
   const most = Math.max(1, ...bars.map(({ pages }) => pages));
@@ -115,6 +117,7 @@ export function Histogram({ of, times, from, to, change }: Props) {
           role="img"
           aria-label={`${many(shown.length, 'page')} by ${unit}, ${fullDateOf(bars[0].start)} to ${fullDateOf(bars[bars.length - 1].start)}`}
           onPointerDown={(event) => {
+            if (event.button !== 0) return;
             const at = placeOf(event);
             svg.current?.setPointerCapture(event.pointerId);
             setDrag({ anchor: at, at });

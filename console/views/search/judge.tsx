@@ -9,17 +9,23 @@ const words = [
   { relevant: false, label: 'Bad result', action: 'bad', icon: 'down' },
 ] as const;
 
+/** What was said before is sent first: of two thumbs the last counts. */
+let sent: Promise<void> = Promise.resolve();
+
 /** By query and page, what was said since the console was loaded: who comes back to the results finds it. */
 export const judgements = signal<ReadonlyMap<string, boolean>>(new Map());
 
 export function Judge({ queryId, pageId }: { queryId: string | null; pageId: string }) {
   const key = `${queryId} ${pageId}`;
   const judged = judgements.value.get(key);
-  const judge = (relevant: boolean) =>
-    attempt(async () => {
+  const judge = (relevant: boolean) => {
+    const send = async () => {
+      if (judgements.value.get(key) === relevant) return; // a double click
       await call('POST', '/v1/feedback', { body: { query_id: queryId, page_id: pageId, relevant } });
       judgements.value = new Map(judgements.value).set(key, relevant);
-    });
+    };
+    sent = sent.then(() => attempt(send));
+  };
   return (
     <fieldset class="judge" aria-label="Was this a good result?">
       {words.map(({ relevant, label, action, icon }) => (

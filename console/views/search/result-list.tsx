@@ -1,19 +1,19 @@
 /** The results: pages, each with its passages, the best first. Arrows go from one to the next. */
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { PageListResponse } from '../../../src/domain/page.ts';
 import type { Correction, PageResult } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { isInChord } from '../../app/keys.tsx';
 import { linkTo, useKept } from '../../app/router.ts';
-import { ago, fullDateOf, many, readingTime } from '../../ui/format.ts';
+import { ago, count, fullDateOf, many, readingTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault } from '../../ui/parts.tsx';
 import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
 import type { Criteria } from './criteria.ts';
 import { Judge } from './judge.tsx';
-import type { Found } from './use-search.ts';
+import { type Found, mostCounted } from './use-search.ts';
 import { Why } from './why.tsx';
 
 interface Props {
@@ -40,6 +40,23 @@ export function ResultList({
   narrow,
 }: Props) {
   const { results, corrected, query, suggestions } = found;
+  const list = useRef<HTMLOListElement>(null);
+  const moreButton = useRef<HTMLButtonElement>(null);
+  /** How many there were when more were asked for. */
+  const shownBefore = useRef<number | null>(null);
+  // Before the button goes that has the focus.
+  useLayoutEffect(() => {
+    const { current: before } = shownBefore;
+    if (before === null || results.length <= before) return;
+    shownBefore.current = null;
+    const { activeElement: focused, body } = document;
+    if (focused !== moreButton.current && focused !== body) return; // they went elsewhere
+    list.current?.querySelectorAll<HTMLElement>('.result-title')[before]?.focus({ preventScroll: true });
+  }, [results.length]);
+  const showMore = () => {
+    shownBefore.current = results.length;
+    more();
+  };
   if (results.length === 0)
     return <NothingFound found={found} isFiltered={isFiltered} clearFilters={clearFilters} searchFor={searchFor} />;
   const onKeyDown = (event: KeyboardEvent) => {
@@ -64,8 +81,8 @@ export function ResultList({
   };
   return (
     <>
-      <Corrections corrected={corrected} query={query} searchFor={searchFor} />
-      <ol class="result-list" onKeyDown={onKeyDown}>
+      {results[0].why.exact !== 'url' && <Corrections corrected={corrected} query={query} searchFor={searchFor} />}
+      <ol ref={list} class="result-list" onKeyDown={onKeyDown}>
         {results.map((result) => (
           <Result
             key={result.page_id}
@@ -76,11 +93,14 @@ export function ResultList({
           />
         ))}
       </ol>
-      <Fault error={moreError} retry={more} />
+      <Fault error={moreError} retry={showMore} />
       {found.has_more && !found.isPassing && (
-        <button type="button" class="button more-button" aria-disabled={busy} onClick={more}>
+        <button ref={moreButton} type="button" class="button more-button" aria-disabled={busy} onClick={showMore}>
           More results
         </button>
+      )}
+      {!found.has_more && results.length >= mostCounted && (
+        <p class="quiet">These are the best {count(mostCounted)}. Other words, or filters, bring up others.</p>
       )}
       {suggestions.length > 0 && !found.has_more && (
         <section class="also" aria-labelledby="also">
@@ -123,7 +143,7 @@ function Result({
 }) {
   const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, read_minutes } = result;
   const [opened, setOpened] = useKept<'why' | 'similar' | null>(`opened ${page_id}`, null);
-  const [showsAll, setShowsAll] = useState(false);
+  const [showsAll, setShowsAll] = useKept(`all passages ${page_id}`, false);
   const [first, ...rest] = result.chunks;
   const toggle = (what: 'why' | 'similar') => setOpened(opened === what ? null : what);
   const titleId = `title-${page_id}`;
@@ -217,7 +237,7 @@ function Result({
 
 function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageId: string }) {
   const { text, snippet, highlights } = chunk;
-  const [isWhole, setWhole] = useState(false);
+  const [isWhole, setWhole] = useKept(`whole ${chunk.chunk_id}`, false);
   const isPart = snippet.start > 0 || snippet.end < text.length;
   return (
     <blockquote class="passage" cite={linkTo('page', pageId, { passage: chunk.chunk_id })}>
@@ -290,9 +310,9 @@ function Corrections({
   );
 }
 
-/** Once, where it stands by itself; it holds letters alone. */
+/** Once, where it stands by itself and is no part of an address or an operator; it holds letters alone. */
 const replaceWord = (text: string, word: string, by: string): string =>
-  text.replace(new RegExp(`(?<!\\p{L})${word}(?!\\p{L})`, 'iu'), () => by);
+  text.replace(new RegExp(`(?<![\\p{L}:/.])${word}(?![\\p{L}:/])`, 'iu'), () => by);
 
 function NothingFound({
   found,

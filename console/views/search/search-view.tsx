@@ -2,15 +2,15 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { connection, epoch } from '../../api/client.ts';
 import { isTyping, searchWanted } from '../../app/keys.tsx';
-import { go, kept, route, settle, useTitle } from '../../app/router.ts';
+import { go, keep, kept, route, settle, stepNow, useTitle } from '../../app/router.ts';
 import { count, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Fault } from '../../ui/parts.tsx';
-import { type Criteria, criteriaOf, filterless, isFiltered, linkOf } from './criteria.ts';
+import { type Criteria, criteriaOf, filterless, isFiltered, linkOf, mostLetters } from './criteria.ts';
 import { FilterChips, FilterPanel } from './filters.tsx';
 import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
-import { useSearch } from './use-search.ts';
+import { mostCounted, useSearch } from './use-search.ts';
 
 /** What is looked for becomes something else: a step that one can go back on, but for what is passing while it is typed, or changes the last step `again`. */
 function change(part: Partial<Criteria>, { passing = false, again = false } = {}): void {
@@ -29,9 +29,9 @@ const again = () => {
 export function SearchView() {
   const box = useRef<HTMLInputElement>(null);
   const section = useRef<HTMLElement>(null);
-  const [showsFilters, setShowsFilters] = useState(false);
+  const [showsFilters, setShowsFilters] = useState(kept<boolean>('filters') ?? false);
   const criteria = criteriaOf(route.value.params);
-  const { found, isStale, error, moreError, busy, counted, isCounted, countedOf, more, type, rest } =
+  const { found, isStale, key, error, moreError, busy, counted, isCounted, countedOf, more, type, rest } =
     useSearch(criteria);
   const focusBox = () => {
     box.current?.focus();
@@ -47,19 +47,37 @@ export function SearchView() {
   useTitle(title === '' ? 'Search' : title);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) {
-        if (isTyping(event.target) && event.target === box.current) change({ query: '' });
-        else focusBox();
-      }
+      // It is of an input method, or of another field, first.
+      if (event.key !== 'Escape' || event.isComposing || document.querySelector('dialog[open]') !== null) return;
+      if (event.target === box.current) change({ query: '' });
+      else if (!isTyping(event.target)) focusBox();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   });
   const looksStale = useLasting(isStale, staleMs);
+  const countsLast = useLasting(!isCounted, staleMs);
+  const hasFailed = error !== undefined && isStale;
+  /** The search whose results are gone to once they are there. */
+  const wanted = useRef<string | null>(null);
   const toResults = () => {
     rest(); // also where there are none yet to go to
-    section.current?.querySelector<HTMLElement>(resultTitle)?.focus();
+    if (isStale) wanted.current = key;
+    else toFirst();
   };
+  const toFirst = () => section.current?.querySelector<HTMLElement>(resultTitle)?.focus();
+  useEffect(() => {
+    if (isStale) return;
+    if (wanted.current === key && document.activeElement === box.current) toFirst();
+    wanted.current = null;
+  }, [isStale, key]);
+  /** What is changed by something that goes away with it. */
+  const changeFromResults = (part: Partial<Criteria>) => {
+    change(part);
+    section.current?.focus({ preventScroll: true });
+  };
+  const step = stepNow();
+  useEffect(() => keep('filters', showsFilters), [showsFilters, step]);
   const isEmpty = title === '';
   const isIdle = isEmpty && !isFiltered(criteria);
   // Neither is drawn anew with every key: results come with an answer, what the filters show when typing rests.
@@ -74,8 +92,8 @@ export function SearchView() {
           isFiltered={isFiltered(criteria)}
           toBox={focusBox}
           more={more}
-          clearFilters={() => change(filterless)}
-          searchFor={(query) => change({ query })}
+          clearFilters={() => changeFromResults(filterless)}
+          searchFor={(query) => changeFromResults({ query })}
           narrow={change}
         />
       ),
@@ -83,9 +101,16 @@ export function SearchView() {
   );
   const filterPanel = useMemo(
     () => (
-      <FilterPanel criteria={criteria} counted={counted} countedOf={countedOf} change={change} isOpen={showsFilters} />
+      <FilterPanel
+        criteria={criteria}
+        counted={hasFailed ? [] : counted}
+        countedOf={countedOf}
+        isOld={countsLast && counted.length > 0}
+        change={change}
+        isOpen={showsFilters}
+      />
     ),
-    [counted, filterKey, showsFilters],
+    [counted, filterKey, showsFilters, countsLast, hasFailed],
   );
   return (
     <div class={isIdle ? 'search search-idle' : 'search'}>
@@ -110,7 +135,7 @@ export function SearchView() {
               autocomplete="off"
               autocapitalize="off"
               spellcheck={false}
-              maxLength={4000}
+              maxLength={mostLetters}
               enterkeyhint="search"
               value={criteria.query}
               onInput={({ currentTarget }) => {
@@ -170,7 +195,10 @@ export function SearchView() {
             </button>
           </div>
         )}
-        <FilterChips criteria={criteria} change={change} />
+        <FilterChips
+          criteria={criteria}
+          change={(part) => (isFiltered({ ...criteria, ...part }) || isEmpty ? change(part) : changeFromResults(part))}
+        />
       </div>
       {isIdle ? (
         <Landing />
@@ -185,7 +213,7 @@ export function SearchView() {
             onFocusIn={rest}
           >
             <Fault error={error} retry={again} />
-            {error !== undefined && isStale ? null : resultList}
+            {hasFailed ? null : resultList}
           </section>
           {filterPanel}
         </div>
@@ -223,7 +251,11 @@ function statusOf({ found, busy, looksStale, counted, hasFailed, isAway }: Told)
   if (found === null || hasFailed) return '';
   const all = Math.max(counted, found.results.length);
   if (all === 0) return 'Nothing found';
-  const isMore = all >= 100 || (all > counted && found.has_more);
-  const pages = isMore ? `More than ${count(all)} pages` : many(all, 'page');
+  const pages =
+    all >= mostCounted
+      ? `${count(all)} pages or more`
+      : all > counted && found.has_more
+        ? `More than ${count(all)} pages`
+        : many(all, 'page');
   return `${pages} in ${duration(found.tookMs / 1000)}`;
 }

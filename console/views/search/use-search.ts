@@ -1,8 +1,8 @@
 /**
  * The search while somebody types. A passing request for each pause, those for an older query aborted: the last word is taken as unfinished, nothing is reranked,
- * and nothing comes to the query log. Once typing rests, or the person goes on to the results, the same query is searched in full, and only this is
- * logged; then come the counts of the filters. Only answers to what is in the box are shown, and what was shown stays until then, so that nothing
- * flickers.
+ * and nothing comes to the query log. Once typing rests, or the person goes on to the results, the query is searched in full as it stands, as it is by who
+ * comes by its address, and only this is logged; then come the counts of the filters. Only answers to what is in the box are shown, and what was shown
+ * stays until then, so that nothing flickers.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
@@ -15,11 +15,12 @@ const pauseMs = 60;
 /** Typing rests, ms after the last key: longer than between two keys of a slow typist. */
 const restMs = 500;
 const pageSize = 10;
-const mostCounted = 100;
+/** Nor more of a search does the service rank. */
+export const mostCounted = 100;
 
 const full = { k: pageSize, chunks_per_page: 3 };
 /** What is asked for while somebody types: the results that fit a window, and no more. */
-const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false };
+const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false, prefix: true };
 /** Filters alone ask for the newest pages that pass them: the service is asked for words or operators. */
 const anyPage = 'after:1970-01-01';
 const counts = { k: mostCounted, chunks_per_page: 0, suggest: 0, rerank: false, log: false };
@@ -27,12 +28,8 @@ const counts = { k: mostCounted, chunks_per_page: 0, suggest: 0, rerank: false, 
 export interface Found extends SearchResponse {
   /** What these are the results of. */
   query: string;
-  /** Whether its last word was taken as unfinished. */
-  isUnfinished: boolean;
-  /** All of what was asked, and when, as a key. */
+  /** All of what was asked, as a key. */
   key: string;
-  /** By which filters, as a key. */
-  filterKey: string;
   /** Whether the full search is still to come: there is no log entry yet that a judgement could be of. */
   isPassing: boolean;
   tookMs: number;
@@ -42,6 +39,8 @@ interface Search {
   found: Found | null;
   /** Whether they are results of something else than what is asked for now. */
   isStale: boolean;
+  /** All of what is asked for now, as a key. */
+  key: string;
   error: unknown;
   /** What went wrong with more of them. */
   moreError: unknown;
@@ -91,7 +90,7 @@ export function useSearch(criteria: Criteria): Search {
   const asked = query.trim();
   const isIdle = asked === '' && !isFiltered(criteria);
   const filterKey = JSON.stringify(filters);
-  const key = JSON.stringify([asked, filterKey, epoch.value]);
+  const key = JSON.stringify([asked, filterKey]);
 
   // Before the next key can come, so that Enter is always of what is in the box.
   useLayoutEffect(() => {
@@ -117,7 +116,7 @@ export function useSearch(criteria: Criteria): Search {
     ) => {
       try {
         const words = wordsOf(asked);
-        const body = { ...words, filters: filtersOf(criteria), operators: true, prefix: isTyping, ...fields };
+        const body = { ...words, filters: filtersOf(criteria), operators: true, ...fields };
         const answer = await call<SearchResponse>('POST', '/v1/search', { body, signal });
         if (!signal.aborted) show(answer);
       } catch (reason) {
@@ -136,6 +135,7 @@ export function useSearch(criteria: Criteria): Search {
       setIsCounted(true);
     };
     const count = () => search(counts, ({ results }) => showCounted(results));
+    // Also when the service was away meanwhile: nobody is to lose where they are in the results.
     const before = kept<Kept>(keptName);
     if (before?.key === key) {
       setFound(before.found);
@@ -155,7 +155,7 @@ export function useSearch(criteria: Criteria): Search {
       if (isShownInFull) return;
       isShownInFull = !isPassing;
       const tookMs = performance.now() - began;
-      setFound({ ...answer, key, query: asked, filterKey, isUnfinished: isTyping, isPassing, tookMs });
+      setFound({ ...answer, key, query: asked, isPassing, tookMs });
       setError(undefined);
       if (isPassing) return;
       setBusy(false);
@@ -182,21 +182,20 @@ export function useSearch(criteria: Criteria): Search {
     };
   }, [asked, filterKey, epoch.value]);
 
-  const isStale = found === null || found.query !== asked || found.filterKey !== filterKey;
+  const isStale = found?.key !== key;
   useEffect(() => {
     // The address may be ahead of what is shown.
-    if (found?.key !== key || found.isPassing) return;
+    if (found === null || isStale || found.isPassing) return;
     keep(keptName, { key, found, counted: isCounted ? counted : null } satisfies Kept);
   }, [found, counted, isCounted]);
   const more = () => {
     const { current: controller } = running;
-    if (isStale || busy || controller === null) return;
+    if (found === null || isStale || busy || controller === null) return;
     setBusy(true);
     const body = {
       ...wordsOf(found.query),
       filters: filtersOf(criteria),
       operators: true,
-      prefix: found.isUnfinished,
       ...full,
       suggest: 0,
       log: false, // it is the same search
@@ -221,6 +220,7 @@ export function useSearch(criteria: Criteria): Search {
   return {
     found,
     isStale,
+    key,
     error,
     moreError,
     busy,

@@ -32,7 +32,7 @@ export function Calendar({ counts, from, to, choose }: Props) {
     date.setDate(first.getDate() + at);
     return dayOf(date);
   }).filter((day) => day <= today);
-  const most = Math.max(1, ...counts.values());
+  const most = Math.max(1, ...days.map((day) => counts.get(day) ?? 0));
   const levelOf = (day: string) => {
     const n = counts.get(day) ?? 0;
     return n === 0 ? 0 : Math.max(1, Math.ceil((4 * Math.log1p(n)) / Math.log1p(most)));
@@ -54,7 +54,6 @@ export function Calendar({ counts, from, to, choose }: Props) {
   const months = days
     .map((day, at) => ({ day, at }))
     .filter(({ day, at }) => at % 7 === 0 && Number(day.slice(8)) <= 7 && at / 7 < weeks - 2);
-  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
     <section class="calendar-scroll" aria-label="The last year" tabIndex={0}>
@@ -63,8 +62,9 @@ export function Calendar({ counts, from, to, choose }: Props) {
         class="calendar"
         viewBox={`0 0 ${weeks * cell} ${top + 7 * cell}`}
         role="img"
-        aria-label={`${many(total, 'page')} of the last year by day; choose a period by the dates below`}
+        aria-label="Pages of the last year by day; choose a period by the dates below"
         onPointerDown={(event) => {
+          if (event.button !== 0) return;
           const day = dayAt(event);
           if (day === null) return;
           svg.current?.setPointerCapture(event.pointerId);

@@ -6,10 +6,10 @@ import { clockOf, count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
 import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
-import { SiteMark } from '../../ui/text.tsx';
-import { dayOf, inOrder, periodIn, startOf } from '../search/criteria.ts';
+import { isolated, SiteMark } from '../../ui/text.tsx';
+import { dayOf, filterless, inOrder, periodIn, startOf } from '../search/criteria.ts';
 import { Dates } from '../search/dates.tsx';
-import { periodOf } from '../search/filters.tsx';
+import { FilterChips, periodOf } from '../search/filters.tsx';
 import { Calendar, firstDay } from './calendar.tsx';
 import { byDay, mostPages, readingSince, type Topic, topicsOfPages, type Visit, visitsOf } from './reading.ts';
 
@@ -41,24 +41,21 @@ export function TimeView() {
   return (
     <div class="view">
       <ViewHead title="Time" lead={reading.data && `${many(pages.length, 'page')} · ${period}`}>
-        <a class="button" href={linkTo('search', '', { from, to, site })}>
+        <a class="button" href={linkTo('search', '', { from: isWhole ? year : from, to, site })}>
           <Icon name="search" />
           Search within
         </a>
       </ViewHead>
+      <FilterChips criteria={{ ...filterless, query: '', site }} change={() => show({ site: null })} />
       <Fault error={reading.error ?? topics.error} retry={reading.error ? reading.reload : topics.reload} />
       {reading.data?.isPart && <p class="quiet">These are the newest {count(mostPages)} pages; there are more.</p>}
-      <section class="card" aria-label="Calendar">
+      <section class="card" aria-label="Calendar" aria-busy={reading.loading}>
         <Calendar counts={counts} from={from} to={to} choose={(start, end) => show({ from: start, to: end })} />
         <div class="calendar-foot">
           <Dates period={typed} labels={['From', 'Until']} change={show} />
-          {(from !== null || to !== null || site !== null) && (
-            <button
-              type="button"
-              class="button button-small"
-              onClick={() => show({ from: null, to: null, site: null })}
-            >
-              Whole year, every site
+          {!isWhole && (
+            <button type="button" class="button button-small" onClick={() => show({ from: null, to: null })}>
+              Whole year
             </button>
           )}
           <span class="legend" aria-hidden="true">
@@ -72,10 +69,13 @@ export function TimeView() {
           </span>
         </div>
       </section>
-      {shown.length === 0 && reading.loading ? (
-        <Waiting />
-      ) : reading.data !== undefined && shown.length === 0 ? (
-        <Empty icon="clock" title={isWhole ? 'Nothing was read in the last year' : 'Nothing was read then'} />
+      {reading.data === undefined ? (
+        reading.error === undefined && <Waiting />
+      ) : shown.length === 0 ? (
+        <Empty
+          icon="clock"
+          title={`Nothing ${site === null ? '' : `of ${isolated(site)} `}was read ${isWhole ? 'in the last year' : 'then'}`}
+        />
       ) : (
         <div class="time-body">
           <PageDays visits={shown} />

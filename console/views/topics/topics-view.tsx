@@ -93,7 +93,8 @@ function TopicPages({ id }: { id: string }) {
   const [limit, setLimit] = useKept('limit', pagesAtOnce);
   const { data, error, reload } = useLoad(
     (signal) => get<ClusterDetailResponse>(`/v1/clusters/${encodeURIComponent(id)}`, { offset: 0, limit }, signal),
-    [id, limit],
+    [id],
+    [limit],
   );
   const isGone = error instanceof ApiError && error.status === 404;
   useTitle(isGone ? 'No such topic' : data && nameOfTopic(data.cluster));

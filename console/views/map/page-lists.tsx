@@ -1,0 +1,100 @@
+/** The pages of points: under the pointer, in view, lit up. The map has only their ids. */
+import { useRef, useState } from 'preact/hooks';
+import type { PageResponse } from '../../../src/domain/page.ts';
+import { ApiError, get } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
+import { linkTo } from '../../app/router.ts';
+import { count, dateOf, many } from '../../ui/format.ts';
+import { Fault } from '../../ui/parts.tsx';
+import { nameOf } from '../../ui/text.tsx';
+import { mostCounted } from '../search/use-search.ts';
+
+const listed = 60;
+
+const pageOf = (id: string, signal: AbortSignal) =>
+  get<PageResponse>(`/v1/pages/${encodeURIComponent(id)}`, { offset: 0, length: 1 }, signal);
+
+export function Hover({ id }: { id: string }) {
+  const { data } = useLoad((signal) => pageOf(id, signal), [id]);
+  if (data === undefined) return null;
+  return (
+    <p class="map-hover">
+      <strong>
+        <bdi>{nameOf(data)}</bdi>
+      </strong>
+      <span class="quiet">
+        <bdi>{data.domain}</bdi> · {dateOf(data.last_seen_at)}
+      </span>
+    </p>
+  );
+}
+
+export function LitPages({ ids, isSearch }: { ids: readonly string[]; isSearch: boolean }) {
+  const [shown, setShown] = useState(listed);
+  return (
+    <section class="facet" aria-labelledby="lit">
+      <h2 id="lit">{many(ids.length, 'page')}</h2>
+      {isSearch && ids.length === mostCounted && <p class="quiet">A search lights up the best {count(mostCounted)}.</p>}
+      <Pages ids={ids.slice(0, shown)} />
+      {shown < ids.length && (
+        <button type="button" class="link-button facet-more" onClick={() => setShown(shown + listed)}>
+          More of {count(ids.length)}
+        </button>
+      )}
+    </section>
+  );
+}
+
+/** What the map shows now, the nearest to its middle first: the way to pages by Tab. */
+export function InView({ ids, all }: { ids: readonly string[]; all: number }) {
+  return (
+    <section class="facet" aria-labelledby="in-view">
+      <h2 id="in-view" aria-live="polite">
+        In view: {many(all, 'page')}
+      </h2>
+      <Pages ids={ids} />
+    </section>
+  );
+}
+
+function nullWhereGone(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null;
+  throw error;
+}
+
+function Pages({ ids }: { ids: readonly string[] }) {
+  /** Null for one that was forgotten since the map was drawn. */
+  const known = useRef(new Map<string, PageResponse | null>());
+  const { error, reload } = useLoad(
+    (signal) =>
+      Promise.all(
+        ids.map(async (id) => {
+          if (known.current.has(id)) return;
+          known.current.set(id, await pageOf(id, signal).catch(nullWhereGone));
+        }),
+      ),
+    [ids.join(' ')],
+  );
+  return (
+    <>
+      <Fault error={error} retry={reload} />
+      <ul class="plain-list">
+        {ids.map((id) => {
+          const page = known.current.get(id);
+          return (
+            page && (
+              <li key={id}>
+                <a href={linkTo('page', id)}>
+                  <bdi>{nameOf(page)}</bdi>
+                </a>
+                <span class="quiet">
+                  <bdi>{page.domain}</bdi>
+                </span>
+              </li>
+            )
+          );
+        })}
+      </ul>
+    </>
+  );
+}
