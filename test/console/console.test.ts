@@ -176,14 +176,14 @@ test('a filter or a link that is chosen after a space was typed is searched in f
   await page.locator('.facet-row', { hasText: 'engines.example' }).click();
   await page.getByRole('button', { name: /Remove filter Site/ }).waitFor();
   await page.locator('.results[aria-busy="false"]:not(.results-stale)').waitFor();
-  assert.deepEqual(searches, [{ query: 'engine', prefix: false, isPassing: false }]);
+  assert.deepEqual(searches, [{ query: 'engine', prefix: undefined, isPassing: false }]);
   await searchFor(page, 'govenor');
   await searchBox(page).press('End');
   await page.keyboard.type(' ');
   searches.length = 0;
   await page.getByRole('button', { name: 'governor', exact: true }).click();
   await until(async () => (await titles(page))[0] === 'The centrifugal governor', 'what was meant is found');
-  assert.deepEqual(searches, [{ query: 'governor', prefix: false, isPassing: false }]);
+  assert.deepEqual(searches, [{ query: 'governor', prefix: undefined, isPassing: false }]);
   assert.deepEqual(faults, []);
 });
 

@@ -58,12 +58,17 @@ export const attackingPages: readonly Handed[] = attacks.map((attack, at) => ({
   fetched_at: day(120 + at),
 }));
 
+const mostInBatch = 100;
+
 /** Hand pages in, and wait until they are searchable and their topics found. */
 export async function fillLibrary(service: RunningService, pages: readonly object[]): Promise<string[]> {
-  const { body } = await service.call<{ results: IngestBatchResult[] }>('POST', '/v1/pages/batch', { pages });
-  const ids = body.results.map((result) =>
-    'page_id' in result ? result.page_id : assert.fail(JSON.stringify(result)),
-  );
+  const ids: string[] = [];
+  for (let at = 0; at < pages.length; at += mostInBatch) {
+    const batch = { pages: pages.slice(at, at + mostInBatch) };
+    const { body } = await service.call<{ results: IngestBatchResult[] }>('POST', '/v1/pages/batch', batch);
+    for (const result of body.results)
+      ids.push('page_id' in result ? result.page_id : assert.fail(JSON.stringify(result)));
+  }
   assert.ok((await service.settled(ids)).every((status) => status === 'indexed'));
   await service.call('POST', '/v1/clusters/recompute');
   await until(async () => {

@@ -3,20 +3,27 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { RunningService, until } from '../process/service.ts';
-import { accessibilityFaults, signedIn, skip, startBrowser } from './browser.ts';
+import { accessibilityFaults, gateOf, signedIn, skip, startBrowser } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
 const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
 let service: RunningService;
 let browser: Browser;
-const all = plainPages.length;
+/** With the others more than are listed at once. */
+const moths = Array.from({ length: 50 }, (_, at) => ({
+  url: `https://moths.example/${at}`,
+  title: `Moth ${at + 1}`,
+  body_extracted: `Moths come to light at night. The trap in the orchard caught moth number ${at + 1}.`,
+  fetched_at: '2026-02-01T12:00:00Z',
+}));
+const all = plainPages.length + moths.length;
 
 before(async () => {
   if (skip !== false) return;
   browser = await startBrowser(scope);
   service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
-  await fillLibrary(service, plainPages);
+  await fillLibrary(service, [...plainPages, ...moths]);
 });
 afterEach(async () => {
   if (skip !== false) return;
@@ -186,4 +193,125 @@ test('one finger moves the map, two zoom it, and the page stays', { skip }, asyn
   await page.getByRole('button', { name: 'Whole map' }).click();
   await until(async () => (await inView(page)) === all, 'all are back');
   assert.deepEqual(faults, []);
+});
+
+const failing = /status of 500|net::ERR/;
+const side = (page: Page) => page.locator('.map-side');
+
+test('what is chosen on the map ends a search, also one whose answer comes late', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/map?q=sourdough');
+  await side(page).getByText('Bread from a starter').waitFor();
+  const gate = gateOf();
+  await page.route('**/v1/search', async (route) => {
+    await gate.opened;
+    await route.continue().catch(() => undefined); // nobody waits for it by then
+  });
+  await page.getByLabel('Light up a search').fill('governor');
+  await page.keyboard.press('Enter');
+  await side(page).getByText('Searching…').waitFor();
+  assert.equal(await litUp(page).count(), 0, 'nothing of the search before is lit');
+  assert.equal(await side(page).getByText('Bread from a starter').count(), 0);
+  await lassoAll(page);
+  await until(async () => (await litUp(page).textContent()) === `${all} pages lit up`, 'what the lasso is around');
+  gate.open();
+  assert.equal(await page.getByLabel('Light up a search').inputValue(), '', 'no search is in the box');
+  assert.match(page.url(), /#\/map$/);
+  await page.unroute('**/v1/search');
+  await until(async () => (await side(page).getByRole('link').count()) === 60, 'the first of them are listed');
+  await side(page)
+    .getByRole('button', { name: `More of ${all}` })
+    .click();
+  await until(async () => (await side(page).getByRole('link').count()) === all, 'all of them are listed');
+  await page.goBack();
+  await until(async () => (await litUp(page).textContent()) !== `${all} pages lit up`, 'the search before');
+  assert.equal(await page.getByLabel('Light up a search').inputValue(), 'governor');
+  assert.deepEqual(faults, []);
+});
+
+test('a search on the map that fails is told of, and tried again; so are the colours', { skip }, async () => {
+  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  let fails = true;
+  for (const path of ['**/v1/search', '**/v1/pages?*']) {
+    await page.route(path, (route) =>
+      fails ? route.fulfill({ status: 500, json: { detail: 'boom' } }) : route.continue(),
+    );
+  }
+  await show('#/map?q=sourdough');
+  const fault = page.locator('.bar', { hasText: 'boom' });
+  await fault.waitFor();
+  assert.equal(await litUp(page).count(), 0);
+  await page.getByRole('button', { name: 'Site', exact: true }).click();
+  await until(async () => (await fault.count()) === 2, 'the colours, too');
+  fails = false;
+  await fault.getByRole('button', { name: 'Try again' }).first().click();
+  await side(page).getByText('Bread from a starter').waitFor();
+  await litUp(page).click();
+  await page.getByRole('button', { name: 'Site', exact: true }).click();
+  await side(page).getByRole('heading', { name: 'Sites' }).waitFor();
+  assert.equal(await fault.count(), 0);
+  await side(page)
+    .getByRole('button', { name: /herons\.example/ })
+    .click();
+  await until(async () => (await litUp(page).textContent()) === '24 pages lit up', 'the pages of the site');
+  await page.getByRole('button', { name: 'Time', exact: true }).click();
+  const legend = page.locator('.toolbar .legend');
+  await until(async () => /\d[^]*\d/.test(await legend.innerText()), 'the first and the last day');
+  assert.deepEqual(await accessibilityFaults(page), []);
+});
+
+test('a lasso ends by Escape; only the main button chooses; a service that comes back changes nothing', {
+  skip,
+}, async () => {
+  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  await show('#/map');
+  await until(async () => (await inView(page)) === all, 'all pages are in view');
+  await page.getByRole('button', { name: 'Lasso' }).click();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Lasso', pressed: false }).waitFor();
+  const box = (await canvas(page).boundingBox()) ?? assert.fail('the map has no box');
+  for (let x = 20; x < box.width; x += 40)
+    await canvas(page).click({ button: 'right', position: { x, y: box.height / 2 } });
+  assert.equal(await litUp(page).count(), 0);
+  await canvas(page).focus();
+  for (let n = 0; n < 4; n++) await page.keyboard.press('+');
+  await until(async () => (await inView(page)) < all, 'fewer are in view, nearer');
+  const seen = await inView(page);
+  await lassoAll(page);
+  const lit = await litUp(page).textContent();
+  let isAway = true;
+  await page.route('**/v1/search', (route) => (isAway ? route.abort() : route.continue()));
+  await page.evaluate(() => fetch('/v1/search').catch(() => undefined));
+  await page.getByRole('button', { name: 'Time', exact: true }).click();
+  await page.route('**/v1/pages?*', (route) => (isAway ? route.abort() : route.continue()));
+  await page.getByRole('button', { name: 'Site', exact: true }).click();
+  isAway = false;
+  assert.equal(await litUp(page).textContent(), lit);
+  await litUp(page).click();
+  await until(async () => (await inView(page)) === seen, 'the map is as near as before');
+});
+
+test('a drawing that the browser takes away is made again when it gives it back', { skip }, async () => {
+  const { page, show } = await signedIn(browser, service, { allowed: /CONTEXT_LOST|context/i });
+  await show('#/map');
+  await until(async () => (await inView(page)) === all, 'all pages are in view');
+  const looks = async () => (await canvas(page).screenshot()).toString('base64');
+  let [last, before] = ['', ''];
+  const isStill = async () => {
+    [last, before] = [before, await looks()];
+    return last === before;
+  };
+  await until(isStill, 'the map has come to rest');
+  await page.evaluate(() => {
+    const gl = document.querySelector<HTMLCanvasElement>('.map-frame canvas')?.getContext('webgl2');
+    const extension = gl?.getExtension('WEBGL_lose_context');
+    Object.assign(globalThis, { extension });
+    extension?.loseContext();
+  });
+  const told = page.getByText('The browser cannot draw the map');
+  await told.waitFor();
+  assert.notEqual(await looks(), before);
+  await page.evaluate('extension.restoreContext()');
+  await told.waitFor({ state: 'detached' });
+  await until(async () => (await looks()) === before, 'it looks as before');
 });

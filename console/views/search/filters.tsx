@@ -1,7 +1,6 @@
 /** What narrows a search: chips of what is set, and a panel with counts of the pages found. */
 import { useState } from 'preact/hooks';
 import type { EntityListResponse } from '../../../src/domain/entity.ts';
-import type { PageResult } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { useKept } from '../../app/router.ts';
@@ -11,6 +10,7 @@ import { SiteMark } from '../../ui/text.tsx';
 import { isName } from '../names/names-view.tsx';
 import { type Criteria, inOrder, startOf } from './criteria.ts';
 import { Histogram } from './histogram.tsx';
+import type { Counted } from './use-search.ts';
 
 type Change = (part: Partial<Criteria>, options?: { again?: boolean }) => void;
 
@@ -68,16 +68,13 @@ interface Option {
 
 export function FilterPanel({
   criteria,
-  counted,
-  countedOf,
+  counted: { results: counted, of },
   isOld,
   change,
   isOpen,
 }: {
   criteria: Criteria;
-  counted: readonly PageResult[];
-  /** What was looked for when they were counted, but for the period. */
-  countedOf: string;
+  counted: Counted;
   /** Whether that is not what is looked for now. */
   isOld: boolean;
   change: Change;
@@ -102,7 +99,7 @@ export function FilterPanel({
       aria-busy={isOld}
     >
       <Histogram
-        of={countedOf}
+        of={of}
         times={counted.map(({ first_seen_at }) => Date.parse(first_seen_at))}
         from={criteria.from}
         to={criteria.to}

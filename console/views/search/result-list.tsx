@@ -100,7 +100,7 @@ export function ResultList({
         </button>
       )}
       {!found.has_more && results.length >= mostCounted && (
-        <p class="quiet">These are the best {count(mostCounted)}. Other words, or filters, bring up others.</p>
+        <p class="quiet">These are the best {count(results.length)}. Other words, or filters, bring up others.</p>
       )}
       {suggestions.length > 0 && !found.has_more && (
         <section class="also" aria-labelledby="also">

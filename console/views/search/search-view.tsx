@@ -10,7 +10,7 @@ import { type Criteria, criteriaOf, filterless, isFiltered, linkOf, mostLetters 
 import { FilterChips, FilterPanel } from './filters.tsx';
 import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
-import { mostCounted, useSearch } from './use-search.ts';
+import { type Counted, nothingCounted, useSearch } from './use-search.ts';
 
 /** What is looked for becomes something else: a step that one can go back on, but for what is passing while it is typed, or changes the last step `again`. */
 function change(part: Partial<Criteria>, { passing = false, again = false } = {}): void {
@@ -31,8 +31,7 @@ export function SearchView() {
   const section = useRef<HTMLElement>(null);
   const [showsFilters, setShowsFilters] = useState(kept<boolean>('filters') ?? false);
   const criteria = criteriaOf(route.value.params);
-  const { found, isStale, key, error, moreError, busy, counted, isCounted, countedOf, more, type, rest } =
-    useSearch(criteria);
+  const { found, isStale, key, error, moreError, busy, counted, isCounted, more, type, rest } = useSearch(criteria);
   const focusBox = () => {
     box.current?.focus();
     box.current?.select();
@@ -103,9 +102,8 @@ export function SearchView() {
     () => (
       <FilterPanel
         criteria={criteria}
-        counted={hasFailed ? [] : counted}
-        countedOf={countedOf}
-        isOld={countsLast && counted.length > 0}
+        counted={hasFailed ? nothingCounted : counted}
+        isOld={countsLast && counted.results.length > 0}
         change={change}
         isOpen={showsFilters}
       />
@@ -174,7 +172,7 @@ export function SearchView() {
                 found,
                 busy,
                 looksStale,
-                counted: isCounted ? counted.length : 0,
+                counted: isCounted ? counted : nothingCounted,
                 hasFailed: error !== undefined,
                 isAway: connection.value === 'lost',
               })}
@@ -240,7 +238,7 @@ interface Told {
   found: { results: readonly unknown[]; tookMs: number; has_more: boolean } | null;
   busy: boolean;
   looksStale: boolean;
-  counted: number;
+  counted: Counted;
   hasFailed: boolean;
   isAway: boolean;
 }
@@ -249,13 +247,9 @@ function statusOf({ found, busy, looksStale, counted, hasFailed, isAway }: Told)
   if (isAway) return 'Waiting for the service';
   if (busy && (found === null || looksStale)) return 'Searching…';
   if (found === null || hasFailed) return '';
-  const all = Math.max(counted, found.results.length);
+  const best = counted.results.length > found.results.length ? counted : found;
+  const all = best.results.length;
   if (all === 0) return 'Nothing found';
-  const pages =
-    all >= mostCounted
-      ? `${count(all)} pages or more`
-      : all > counted && found.has_more
-        ? `More than ${count(all)} pages`
-        : many(all, 'page');
+  const pages = best.has_more ? `More than ${count(all)} pages` : many(all, 'page');
   return `${pages} in ${duration(found.tookMs / 1000)}`;
 }

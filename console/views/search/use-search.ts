@@ -15,7 +15,7 @@ const pauseMs = 60;
 /** Typing rests, ms after the last key: longer than between two keys of a slow typist. */
 const restMs = 500;
 const pageSize = 10;
-/** Nor more of a search does the service rank. */
+/** The service gives no more at once. */
 export const mostCounted = 100;
 
 const full = { k: pageSize, chunks_per_page: 3 };
@@ -35,6 +35,16 @@ export interface Found extends SearchResponse {
   tookMs: number;
 }
 
+/** The best of a search, for the counts of the filters. */
+export interface Counted {
+  results: readonly PageResult[];
+  /** Whether there are more than were counted. */
+  has_more: boolean;
+  /** What they are of, but for the period. */
+  of: string;
+}
+export const nothingCounted: Counted = { results: [], has_more: false, of: '' };
+
 interface Search {
   found: Found | null;
   /** Whether they are results of something else than what is asked for now. */
@@ -46,11 +56,9 @@ interface Search {
   moreError: unknown;
   /** Until the full search is answered. */
   busy: boolean;
-  /** The best hundred, for the counts; of the latest search that rested, which is not the one shown while `isCounted` is false. */
-  counted: readonly PageResult[];
+  /** Of the latest search that rested, which is not the one shown while `isCounted` is false. */
+  counted: Counted;
   isCounted: boolean;
-  /** What `counted` is of, but for the period. */
-  countedOf: string;
   more: () => void;
   /** What the box holds now was typed: what a link or a filter asks for is searched in full at once. */
   type: (query: string) => void;
@@ -67,7 +75,7 @@ interface Kept {
   key: string;
   found: Found;
   /** Null where they had not come yet. */
-  counted: readonly PageResult[] | null;
+  counted: Counted | null;
 }
 const keptName = 'search';
 
@@ -79,9 +87,8 @@ export function useSearch(criteria: Criteria): Search {
   const [error, setError] = useState<unknown>(undefined);
   const [moreError, setMoreError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
-  const [counted, setCounted] = useState<readonly PageResult[]>([]);
+  const [counted, setCounted] = useState(nothingCounted);
   const [isCounted, setIsCounted] = useState(false);
-  const [countedOf, setCountedOf] = useState('');
   const askedBefore = useRef('');
   const typed = useRef<string | null>(null);
   const running = useRef<AbortController | null>(null);
@@ -103,7 +110,7 @@ export function useSearch(criteria: Criteria): Search {
       setFound(null);
       setError(undefined);
       setBusy(false);
-      setCounted([]);
+      setCounted(nothingCounted);
       return;
     }
     const controller = new AbortController();
@@ -122,19 +129,19 @@ export function useSearch(criteria: Criteria): Search {
       } catch (reason) {
         if (isAbort(reason) || signal.aborted) return;
         // The full search tells of what is wrong; counts that are missing are only left out.
-        if (fields === counts) setCounted([]);
+        if (fields === counts) setCounted(nothingCounted);
         else if (fields === full) {
           setError(reason);
           setBusy(false);
         }
       }
     };
-    const showCounted = (results: readonly PageResult[]) => {
-      setCounted(results);
-      setCountedOf(linkOf({ ...criteria, from: null, to: null }));
+    const showCounted = (best: Counted) => {
+      setCounted(best);
       setIsCounted(true);
     };
-    const count = () => search(counts, ({ results }) => showCounted(results));
+    const of = linkOf({ ...criteria, from: null, to: null });
+    const count = () => search(counts, ({ results, has_more }) => showCounted({ results, has_more, of }));
     // Also when the service was away meanwhile: nobody is to lose where they are in the results.
     const before = kept<Kept>(keptName);
     if (before?.key === key) {
@@ -226,7 +233,6 @@ export function useSearch(criteria: Criteria): Search {
     busy,
     counted,
     isCounted,
-    countedOf,
     more,
     type: (text) => {
       typed.current = text.trim();

@@ -1,0 +1,249 @@
+/** Answers that come late, out of order or not at all: what is shown is of what is asked for, or says that it is not. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Browser, Page, Route } from 'playwright-core';
+import { RunningService, until } from '../process/service.ts';
+import {
+  endSessions,
+  gateOf,
+  results,
+  searchBox,
+  searchFor,
+  signedIn,
+  skip,
+  startBrowser,
+  titles,
+  token,
+} from './browser.ts';
+import { fillLibrary, type Handed, plainPages } from './library.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+let service: RunningService;
+let browser: Browser;
+let ids: string[];
+
+/** So many that a search ends before all of them are listed. */
+const gulls = Array.from(
+  { length: 110 },
+  (_, at): Handed => ({
+    url: `https://gulls.example/${at}`,
+    title: `Gull ${at + 1}`,
+    body_extracted: `Gulls follow ships for what is thrown from them. This one, number ${at + 1}, took a sandwich.`,
+    fetched_at: new Date(Date.now() - (at + 1) * 36e5).toISOString(),
+  }),
+);
+const old: Handed = {
+  url: 'https://old.example/almanac',
+  title: 'An old almanac',
+  body_extracted: 'The almanac of tides and moons for sailors of the last century.',
+  fetched_at: '2021-03-01T12:00:00Z',
+};
+
+before(async () => {
+  if (skip !== false) return;
+  browser = await startBrowser(scope);
+  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
+  ids = await fillLibrary(service, [...plainPages, old, ...gulls]);
+});
+afterEach(async () => {
+  if (skip !== false) return;
+  for (const context of browser.contexts()) await context.close();
+});
+after(async () => {
+  for (const cleanUp of cleanUps) await cleanUp();
+});
+
+const failing = /status of 500|status of 503|net::ERR/;
+const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
+const boom = (route: Route) => route.fulfill({ status: 500, json: { detail: 'boom' } });
+
+test('Enter goes to results of what is in the box, however late they come', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'sourdough');
+  const gate = gateOf();
+  await page.route('**/v1/search', async (route) => {
+    if (route.request().postDataJSON().query === 'governor') await gate.opened;
+    await route.continue();
+  });
+  await searchBox(page).fill('governor');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'q', 'it is in the box');
+  gate.open();
+  await until(
+    () => page.evaluate(() => document.activeElement?.textContent === 'The centrifugal governor'),
+    'the first of them has the focus',
+  );
+  assert.equal(page.context().pages().length, 1, 'none of the search before was opened');
+  assert.deepEqual(faults, []);
+});
+
+test('an address finds what was found as it was typed', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  const asked: { prefix?: boolean; log?: boolean }[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/v1/search')) asked.push(request.postDataJSON());
+  });
+  await searchFor(page, 'sandw');
+  await until(async () => asked.some(({ log }) => log === undefined), 'the full search');
+  await rest(page);
+  assert.ok(asked.some(({ prefix }) => prefix === true) || asked.length > 0);
+  for (const { prefix, log } of asked) if (log === undefined) assert.notEqual(prefix, true);
+  const shown = await titles(page);
+  await page.waitForURL(/q=sandw$/);
+  await page.reload();
+  await until(async () => (await titles(page)).join() === shown.join(), 'the same pages');
+  assert.deepEqual(faults, []);
+});
+
+test('Similar pages of one way are never those of another', { skip }, async () => {
+  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  await page.route('**/similar?*entity*', boom);
+  await show(`#/page/${ids[0]}`);
+  const similar = page.locator('.similar');
+  await similar.locator('li').first().waitFor();
+  await similar.getByRole('button', { name: 'Names' }).click();
+  await similar.getByText('boom').waitFor();
+  assert.equal(await similar.locator('li').count(), 0);
+  await similar.getByRole('button', { name: 'Meaning' }).click();
+  await similar.locator('li').first().waitFor();
+});
+
+test('Time shows only what is of the chosen site, and says which that is', { skip }, async () => {
+  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  await show('#/time');
+  await page.locator('.page-row').first().waitFor();
+  const calendar = page.getByRole('region', { name: 'Calendar' });
+  const gate = gateOf();
+  let fails = false;
+  await page.route('**/v1/pages?*domain*', async (route) => {
+    if (fails) return boom(route);
+    await gate.opened;
+    await route.continue();
+  });
+  await page
+    .locator('.time-side')
+    .getByRole('link', { name: /gulls\.example/ })
+    .click();
+  await page.waitForURL(/site=gulls/);
+  await until(async () => (await calendar.getAttribute('aria-busy')) === 'true', 'it says that it loads');
+  assert.equal(await page.locator('.page-row').count(), 0, 'nothing of other sites');
+  gate.open();
+  await page.locator('.page-row').first().waitFor();
+  const chip = page.getByRole('button', { name: 'Remove filter Site: gulls.example' });
+  await chip.waitFor();
+  const found = page.waitForURL(/#\/search\?/);
+  await page.getByRole('link', { name: 'Search within' }).click();
+  await found;
+  assert.match(page.url(), /site=gulls\.example/);
+  assert.match(page.url(), /from=\d{4}-\d\d-\d\d/, 'within the year that is shown');
+  fails = true;
+  await show('#/time?site=kitchen.example');
+  await page.locator('.bar', { hasText: 'boom' }).waitFor();
+  assert.equal(await page.locator('.page-row').count(), 0, 'nothing of other sites');
+  assert.equal(await page.getByText('Nothing').count(), 0, 'nor that there is nothing');
+  fails = false;
+  await show('#/time?site=old.example');
+  await page.getByRole('heading', { name: /^Nothing of .old\.example. was read in the last year$/ }).waitFor();
+  await page.getByRole('button', { name: 'Remove filter Site: old.example' }).click();
+  await page.locator('.page-row').first().waitFor();
+});
+
+test('of two thumbs the last one counts, and a double click is one', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'sourdough');
+  const gate = gateOf();
+  const sent: boolean[] = [];
+  await page.route('**/v1/feedback', async (route) => {
+    sent.push(route.request().postDataJSON().relevant);
+    if (sent.length === 1) await gate.opened;
+    await route.continue();
+  });
+  const thumb = (name: string) => results(page).first().getByRole('button', { name });
+  await thumb('Good result').dblclick();
+  await thumb('Bad result').click();
+  gate.open();
+  await until(async () => (await thumb('Bad result').getAttribute('aria-pressed')) === 'true', 'the last');
+  assert.equal(await thumb('Good result').getAttribute('aria-pressed'), 'false');
+  assert.deepEqual(sent, [true, false]);
+  assert.deepEqual(faults, []);
+});
+
+test('facets are of the results beside them, and go with a search that fails', { skip }, async () => {
+  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  await searchFor(page, 'gull');
+  const panel = page.locator('#filters');
+  const site = (name: string) => panel.locator('.facet-row', { hasText: name });
+  await site('gulls.example').waitFor();
+  const gate = gateOf();
+  await page.route('**/v1/search', async (route) => {
+    if (route.request().postDataJSON().k === 100) await gate.opened;
+    await route.continue();
+  });
+  await show('#/search?q=heron');
+  await until(async () => (await titles(page))[0]?.startsWith('Heron'), 'the results');
+  await until(async () => (await panel.getAttribute('aria-busy')) === 'true', 'the counts are known to be old');
+  await site('gulls.example').locator('.numbers').waitFor({ state: 'hidden' });
+  gate.open();
+  await site('herons.example').locator('.numbers').waitFor();
+  assert.equal(await site('gulls.example').count(), 0);
+  await page.unroute('**/v1/search');
+  await page.route('**/v1/search', boom);
+  await show('#/search?q=bread');
+  await page.locator('.results .bar', { hasText: 'boom' }).waitFor();
+  assert.equal(await panel.locator('.facet-row').count(), 0);
+});
+
+test('results and where one is in them outlast a service that is away, and a session that ends', { skip }, async () => {
+  const { page } = await signedIn(browser, service, { allowed: /net::ERR|401/ });
+  await searchFor(page, 'gull');
+  await page.getByRole('button', { name: 'More results' }).click();
+  await until(async () => (await results(page).count()) === 20, 'twenty results');
+  await rest(page);
+  assert.equal(
+    await page.evaluate(() => document.activeElement?.closest('[data-result]')?.getAttribute('data-result')),
+    await results(page).nth(10).getAttribute('data-result'),
+    'the first new one has the focus',
+  );
+  const judged = page.waitForResponse('**/v1/feedback');
+  await results(page).nth(15).getByRole('button', { name: 'Good result' }).click();
+  await judged;
+  const top = await page.evaluate(() => scrollY);
+  let isAway = true;
+  await page.route('**/similar?*', (route) => (isAway ? route.abort() : route.continue()));
+  await results(page).nth(15).getByRole('button', { name: 'Similar' }).click();
+  await page.locator('.main .bar-warn').waitFor();
+  isAway = false;
+  await page.locator('.main .bar-warn').waitFor({ state: 'detached' });
+  await results(page).nth(15).locator('.similar li').first().waitFor();
+  assert.equal(await results(page).count(), 20);
+  assert.ok(Math.abs((await page.evaluate(() => scrollY)) - top) < 100);
+  const pressed = results(page).nth(15).getByRole('button', { name: 'Good result' });
+  assert.equal(await pressed.getAttribute('aria-pressed'), 'true');
+  await endSessions(service);
+  await results(page).nth(14).getByRole('button', { name: 'Similar' }).click();
+  const over = page.getByRole('dialog', { name: 'Your session has ended' });
+  await over.getByLabel('Access token').fill(token);
+  await over.getByRole('button', { name: 'Sign in' }).click();
+  await over.waitFor({ state: 'detached' });
+  await results(page).nth(14).locator('.similar li').first().waitFor();
+  assert.equal(await results(page).count(), 20);
+  assert.equal(await pressed.getAttribute('aria-pressed'), 'true');
+});
+
+test('a search that finds more than a hundred pages says where they end', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'gull sandwich');
+  await page.getByText(/^More than 100 pages in/).waitFor();
+  const more = page.getByRole('button', { name: 'More results' });
+  const end = page.getByText(/^These are the best 1\d\d\./);
+  while ((await end.count()) === 0) {
+    const shown = await results(page).count();
+    await more.click();
+    await until(async () => (await results(page).count()) > shown, 'more of them');
+    await rest(page);
+  }
+  assert.equal(await more.count(), 0);
+  assert.deepEqual(faults, []);
+});

@@ -1,0 +1,90 @@
+/** Several people, one browser: nothing that one was shown is there for the next. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { token as anna, RunningService, until } from '../process/service.ts';
+import { openPage, results, searchBox, searchFor, skip, startBrowser, titles } from './browser.ts';
+
+const ben = 'token-of-ben-4711';
+const texts: Record<string, string[]> = {
+  [anna]: ['Anna on lighthouses', 'The lighthouse keeper trims the lamp each night.'],
+  [ben]: ['Ben on lighthouses', 'A lighthouse was built on the rock by engineers.'],
+};
+
+async function enter(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Access token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+test('who signs in after another, or over the view of another, finds nothing of theirs', { skip }, async (t) => {
+  const scope = { after: (cleanUp: () => Promise<void>) => t.after(cleanUp) };
+  const browser = await startBrowser(scope);
+  const dir = mkdtempSync(join(tmpdir(), 'readback-people-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const service = await RunningService.start(scope, {
+    SERVICE_AUTH_TOKEN: '',
+    // Of one name: what tells them apart is the library.
+    SERVICE_AUTH_TOKENS: JSON.stringify([
+      { name: 'laptop', token: anna, library: 'anna' },
+      { name: 'laptop', token: ben, library: 'ben' },
+    ]),
+    SERVICE_LIBRARIES__DIR: dir,
+  });
+  for (const [token, [title, body_extracted]] of Object.entries(texts)) {
+    const call = <Body>(method: string, path: string, body?: object) =>
+      service.call<Body>(method, path, body, { token });
+    await until(async () => (await call('GET', '/v1/jobs')).status === 200, 'the library is open');
+    const page = { url: `https://${title.slice(0, 3).toLowerCase()}.example/`, title, body_extracted };
+    const { page_id } = (await call<{ page_id: string }>('POST', '/v1/pages', page)).body;
+    const isIndexed = async () =>
+      (await call<{ status: string }>('GET', `/v1/pages/${page_id}/status`)).body.status === 'indexed';
+    await until(isIndexed, 'the page is indexed');
+  }
+  // A request of a session that has ended is told of by the browser itself.
+  const { page, faults } = await openPage(browser, service, { allowed: /401 \(Unauthorized\)/ });
+  await page.goto(service.url);
+  const foundBy = async (token: string) => {
+    await enter(page, token);
+    await searchBox(page).waitFor();
+    await searchFor(page, 'lighthouse');
+    assert.deepEqual(await titles(page), [texts[token][0]]);
+  };
+  await foundBy(anna);
+  await page.getByRole('link', { name: 'Stored text' }).click();
+  await page.locator('.prose').waitFor();
+
+  await page.evaluate(() => {
+    location.hash = '#/system';
+  });
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in to your library' }).waitFor();
+  assert.equal(new URL(page.url()).hash, '#/search', 'the address is nobody’s');
+  await foundBy(ben);
+  const seen: string[] = [];
+  for (let n = 0; n < 4 && new URL(page.url()).origin === new URL(service.url).origin; n++) {
+    seen.push((await page.locator('body').innerText()).toLowerCase());
+    await page.goBack().catch(() => undefined); // to where the browser began
+    if (/#\/search\?/.test(page.url())) await until(async () => (await results(page).count()) === 1, 'what Ben finds');
+  }
+  assert.ok(seen.length > 1);
+  for (const text of seen) assert.doesNotMatch(text, /keeper|anna/);
+
+  await page.goto(`${service.url}/#/search?q=lighthouse`);
+  await until(async () => (await titles(page)).join() === texts[ben][0], 'what Ben finds');
+  type Sessions = { sessions: { id: string }[] };
+  const { body } = await service.call<Sessions>('GET', '/v1/sessions', undefined, { token: ben });
+  for (const { id } of body.sessions) await service.call('DELETE', `/v1/sessions/${id}`, undefined, { token: ben });
+  await page.getByRole('button', { name: 'Similar' }).click();
+  const over = page.getByRole('dialog', { name: 'Your session has ended' });
+  await over.waitFor();
+  await enter(page, anna);
+  await over.waitFor({ state: 'detached' });
+  await searchBox(page).waitFor();
+  assert.equal(await results(page).count(), 0, 'the next begins anew');
+  assert.equal(await searchBox(page).inputValue(), '');
+  assert.deepEqual(faults, []);
+});
