@@ -20,6 +20,7 @@ import { listen } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
 import { stopListening } from './http/stop-listening.ts';
 import { accessTokens } from './settings/access-tokens.ts';
+import { demoFolderOf } from './settings/demo-folder.ts';
 import { isGiven } from './settings/environment.ts';
 import { isClustered, libraryFolders } from './settings/library-folders.ts';
 import { readSettings, SettingsError } from './settings/read-settings.ts';
@@ -76,7 +77,7 @@ function settingsOrLeave(demo: boolean) {
   try {
     const settings = readSettings(process.env);
     if (demo && settings.libraries.dir !== null) leave(2, '--demo is for one library: unset SERVICE_LIBRARIES__DIR');
-    return demo ? { ...settings, data_dir: `${settings.data_dir}-demo` } : settings;
+    return demo ? { ...settings, data_dir: demoFolderOf(settings.data_dir) } : settings;
   } catch (error) {
     if (error instanceof SettingsError) leave(2, error.message);
     throw error;
@@ -84,16 +85,21 @@ function settingsOrLeave(demo: boolean) {
 }
 
 /** A line with a link for whoever has just started the service. Listening on every address includes the loopback one. */
-function consoleLink(access: Access, token: string, baseUrl: string, demoDir: string | null): string {
+function consoleLink(access: Access, token: string, baseUrl: string, dataDir: string | null): string {
   const holder = access.holderOfToken(token);
   if (holder === null) return '';
   const { code } = access.issueCode(holder, 'session');
   const address = baseUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   // As it was started: where npm did so, `readback` need not be on the path.
   const readback = process.env.npm_lifecycle_event === undefined ? 'readback' : 'npm run -s readback --';
-  const quoted =
-    demoDir !== null && /[^\w./-]/.test(demoDir) ? `'${demoDir.replaceAll("'", String.raw`'\''`)}'` : demoDir;
-  const again = `${quoted === null ? '' : `SERVICE_DATA_DIR=${quoted} `}${readback} open`;
+  // What tells where the service and its token are, for a terminal that has none of it set.
+  const { SERVICE_BIND_PORT: port, SERVICE_DATA_DIR: given } = process.env;
+  const told = Object.entries({ SERVICE_BIND_PORT: port, SERVICE_DATA_DIR: dataDir ?? given })
+    .filter((entry): entry is [string, string] => Boolean(entry[1]))
+    .map(
+      ([name, value]) => `${name}=${/[^\w./-]/.test(value) ? `'${value.replaceAll("'", String.raw`'\''`)}'` : value} `,
+    );
+  const again = `${told.join('')}${readback} open`;
   return `To look at it, open within a minute\n  ${address}/#code=${code}\nAfter that, another link is given by\n  ${again}\n`;
 }
 
@@ -202,7 +208,12 @@ async function main(): Promise<void> {
       void stop(exitCodeFor(reason));
     });
     if (demo) {
-      await runDemo({ baseUrl, token: operator.token, say: (line) => process.stdout.write(`${line}\n`) });
+      await runDemo({
+        baseUrl,
+        token: operator.token,
+        say: (line) => process.stdout.write(`${line}\n`),
+        columns: Math.min(100, process.stdout.columns ?? 80),
+      });
       if (showsLink) process.stdout.write(`${consoleLink(access, operator.token, baseUrl, settings.data_dir)}\n`);
     }
   } catch (error) {

@@ -17,15 +17,19 @@ const hues = [8, 1, 5, 11, 3, 9];
 const dashes = [[], [6, 4], [2, 3], [10, 4, 2, 4]];
 const dayMs = 86_400_000;
 const hourS = 3600;
+const wholeSteps = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power));
 
 export function LineChart({
   label,
   lines,
   format,
+  isWhole = false,
 }: {
   label: string;
   lines: readonly Line[];
   format: (value: number) => string;
+  /** Whether they are counts: an axis of them has whole numbers, from 0. */
+  isWhole?: boolean;
 }) {
   const host = useRef<HTMLDivElement>(null);
   const formatted = useRef(format);
@@ -56,7 +60,10 @@ export function LineChart({
           legend: { show: false },
           cursor: { y: false, drag: { x: false, y: false } },
           // uPlot gives a single time a thousand days.
-          ...(times.length === 1 && { scales: { x: { range: [times[0] - hourS / 2, times[0] + hourS / 2] } } }),
+          scales: {
+            ...(times.length === 1 && { x: { range: [times[0] - hourS / 2, times[0] + hourS / 2] } }),
+            ...(isWhole && { y: { range: (_chart, _least, most) => [0, Math.max(1, most * 1.1)] } }),
+          },
           series: [
             {},
             ...lines.map((line, at) => {
@@ -77,7 +84,12 @@ export function LineChart({
               size: 28,
               values: (_chart, ticks) => ticks.map((tick) => (isDays ? dayAndMonthOf : clockOf)(tick * 1000)),
             },
-            { ...axis, size: 64, values: (_chart, ticks) => ticks.map((tick) => formatted.current(tick)) },
+            {
+              ...axis,
+              size: 64,
+              ...(isWhole && { incrs: wholeSteps }),
+              values: (_chart, ticks) => ticks.map((tick) => formatted.current(tick)),
+            },
           ],
         },
         data,

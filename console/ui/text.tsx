@@ -105,5 +105,9 @@ export function SiteMark({ domain }: { domain: string }) {
   );
 }
 
+/** An address as a person types it: of one without a scheme https is meant. */
+export const typedAddress = (text: string): string =>
+  /^[a-z][a-z\d+.-]*:\/\//i.test(text.trim()) ? text.trim() : `https://${text.trim()}`;
+
 /** A text of others within a sentence: what turns the direction of writing in it turns nothing around it. */
 export const isolated = (text: string): string => `\u2068${text}\u2069`;

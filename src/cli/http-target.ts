@@ -156,4 +156,4 @@ function stopped(error: unknown): unknown {
   });
 }
 
-export const httpPromise = 'pages are exact; visits of one batch may be counted twice after a kill';
+export const httpPromise = 'each page comes in once; visits of one batch may be counted twice after a kill';

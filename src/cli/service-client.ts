@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parsedJson } from '../compute/structures/json-fields.ts';
 import type { Scope } from '../domain/access.ts';
+import { demoFolderOf } from '../settings/demo-folder.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
@@ -104,8 +105,14 @@ function tokenOf({ secrets, data_dir }: Settings, scope: Scope): string | null {
   const fitting = secrets.tokens.find(({ scopes }) => scopes.includes(scope) || scopes.includes('write'));
   if (fitting !== undefined) return fitting.token;
   if (secrets.tokens.length > 0) return secrets.tokens[0].token;
+  // Who has no library yet may be looking at the demo.
+  return tokenIn(data_dir) ?? tokenIn(demoFolderOf(data_dir));
+}
+
+/** The token that the first start made; null where there is none to be read. */
+function tokenIn(folder: string): string | null {
   try {
-    return readFileSync(join(data_dir, 'token'), 'utf8').trim();
+    return readFileSync(join(folder, 'token'), 'utf8').trim();
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')) return null;
     throw error;

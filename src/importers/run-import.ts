@@ -135,8 +135,12 @@ export interface DryRun {
   newest: number | null;
 }
 
-/** What an import would take in; nothing is written. */
-export async function dryRun(source: ImportSource, options: ImportOptions): Promise<DryRun> {
+/** What an import would take in; nothing is written. `addressOf`: an address as the service tells pages apart. */
+export async function dryRun(
+  source: ImportSource,
+  options: ImportOptions,
+  addressOf: (url: string) => string,
+): Promise<DryRun> {
   const result: DryRun = { items: 0, addresses: 0, skipped: {}, withText: 0, oldest: null, newest: null };
   const seen = new Set<string>();
   for await (const item of source.items()) {
@@ -146,7 +150,7 @@ export async function dryRun(source: ImportSource, options: ImportOptions): Prom
       continue;
     }
     result.items++;
-    if (seen.size <= maxCounted) seen.add(ownCopy(item.url));
+    if (seen.size <= maxCounted) seen.add(ownCopy(addressOf(item.url)));
     if (item.body_html !== null || item.body_text !== null) result.withText++;
     if (item.at === null) continue;
     result.oldest = Math.min(result.oldest ?? item.at, item.at);

@@ -20,7 +20,14 @@ async function consoleServer(t: TestContext) {
   writeFileSync(join(consoleDir, 'assets', 'app-1a2b3c.css'), 'body { margin: 0 }');
   writeFileSync(join(consoleDir, 'assets', 'inner', 'font.woff2'), 'font');
   writeFileSync(join(consoleDir, 'assets', '.hidden'), 'hidden');
-  const { app } = testServer({}, { consoleDir });
+  const { app, lines } = testServer({}, { consoleDir });
+  t.after(() =>
+    assert.deepEqual(
+      lines.filter((line) => /"level":[4-6]0/.test(line)),
+      [],
+      'nothing is warned of',
+    ),
+  );
   t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });
   return { app, consoleDir, home };

@@ -38,9 +38,11 @@ function OnePage({ pageId }: { pageId: string }) {
   const names = useLoad((signal) => get<PageEntitiesResponse>(`${path}/entities`, {}, signal), [pageId]);
   useTitle(page.data && nameOf(page.data));
   const isFailing = page.data?.status === 'failed' || page.data?.status === 'dead';
+  const isWaiting = page.data !== undefined && page.data.status !== 'indexed';
   const status = useLoad(
     (signal) => get<PageStatusResponse>(`${path}/status`, {}, signal),
-    [isFailing ? pageId : null],
+    [isWaiting ? pageId : null],
+    [page.data?.status],
   );
   const parts = [page, chunks, names];
   const again = () => {

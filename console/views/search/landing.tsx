@@ -10,6 +10,7 @@ import { ago, dateOf } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { PageRow } from '../../ui/page-row.tsx';
 import { Badge, FormFault, Waiting } from '../../ui/parts.tsx';
+import { typedAddress } from '../../ui/text.tsx';
 
 const shownPages = 12;
 const lookAgainMs = 3000;
@@ -110,7 +111,7 @@ export function AddAddress({ added, label = 'Or try it with one address' }: { ad
   const submit = (event: Event) => {
     event.preventDefault();
     void attempt(async () => {
-      await call('POST', '/v1/pages', { body: { url: url.trim(), source: 'console' } });
+      await call('POST', '/v1/pages', { body: { url: typedAddress(url), source: 'console' } });
       setUrl('');
       notify('Taken in; it is fetched and read now.');
       added();
@@ -122,10 +123,13 @@ export function AddAddress({ added, label = 'Or try it with one address' }: { ad
         <span>{label}</span>
         <span class="field-row">
           <input
-            type="url"
+            type="text"
+            inputmode="url"
             class="input"
             required
-            placeholder="https://"
+            placeholder="https://example.org/page"
+            autocapitalize="off"
+            spellcheck={false}
             maxLength={8192}
             value={url}
             onInput={({ currentTarget }) => setUrl(currentTarget.value)}

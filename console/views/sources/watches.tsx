@@ -8,7 +8,7 @@ import { mayWrite } from '../../app/session.tsx';
 import { ago, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { ActButton, Badge, Confirm, Dialog, Empty, Fault, FormFault } from '../../ui/parts.tsx';
-import { isolated, nameOf, shortUrl } from '../../ui/text.tsx';
+import { isolated, nameOf, shortUrl, typedAddress } from '../../ui/text.tsx';
 
 const lookAgainMs = 3000;
 const kinds: readonly [WatchKind, string][] = [
@@ -187,7 +187,9 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
     };
     void attempt(async () => {
       if (watch === null) {
-        const { id } = await call<WatchResponse>('POST', '/v1/watches', { body: { url: url.trim(), kind, ...shared } });
+        const { id } = await call<WatchResponse>('POST', '/v1/watches', {
+          body: { url: typedAddress(url), kind, ...shared },
+        });
         if (known.has(id)) throw new Error('You follow this feed already; nothing was changed.');
       } else await change(watch, shared);
       onClose();
@@ -211,14 +213,17 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
     <Dialog title={watch === null ? 'Follow a feed' : 'Change this feed'} onClose={busy ? null : onClose}>
       <form class="stack" onSubmit={submit}>
         <label class="field">
-          <span>Address</span>
+          <span>Address of the feed, or of a page that names one</span>
           <input
             class="input"
-            type="url"
+            type="text"
+            inputmode="url"
+            autocapitalize="off"
+            spellcheck={false}
             required
             disabled={watch !== null}
             maxLength={8192}
-            placeholder="https://example.org/feed.xml, or a page that names its feed"
+            placeholder="https://example.org/feed.xml"
             value={url}
             onInput={({ currentTarget }) => setUrl(currentTarget.value)}
           />

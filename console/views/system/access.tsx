@@ -149,7 +149,11 @@ function browserOf(agent: string | null): string {
   return `${name}${browser === null ? '' : ` ${browser[2]}`}${system === undefined ? '' : ` on ${system}`}`;
 }
 
-const sourceWords = { settings: 'from the settings', created: 'made here', paired: 'paired' };
+const sourceWords = {
+  settings: 'from the settings, or from the file “token” in the data folder',
+  created: 'made here',
+  paired: 'paired',
+};
 
 function Tokens() {
   const { data, error, reload } = useLoad((signal) => get<{ tokens: Token[] }>('/v1/tokens', {}, signal), []);

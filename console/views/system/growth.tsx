@@ -6,11 +6,19 @@ import { useLoad } from '../../api/load.ts';
 import { bytes, count, duration } from '../../ui/format.ts';
 import { LineChart } from '../../ui/line-chart.tsx';
 
-const metrics = [
+interface Shown {
+  metric: string;
+  label: string;
+  format: (value: number) => string;
+  /** Whether it is a count. */
+  isWhole?: boolean;
+}
+
+const metrics: readonly Shown[] = [
   { metric: 'process_resident_memory_bytes', label: 'Memory', format: bytes },
   { metric: 'nodejs_eventloop_lag_p99_seconds', label: 'Event loop delay, 99 %', format: duration },
-  { metric: 'event_subscribers', label: 'Open event streams', format: (n: number) => count(Math.round(n)) },
-] as const;
+  { metric: 'event_subscribers', label: 'Open event streams', format: count, isWhole: true },
+];
 
 const dayMs = 86_400_000;
 
@@ -27,7 +35,7 @@ export function Growth() {
   );
 }
 
-function Metric({ metric, label, format }: (typeof metrics)[number]) {
+function Metric({ metric, label, format, isWhole = false }: Shown) {
   const { data } = useLoad((signal) => {
     const since = new Date(Date.now() - dayMs).toISOString();
     return get<MetricsTimeseriesResponse>('/v1/admin/metrics/timeseries', { metric, since, step: 300 }, signal);
@@ -37,5 +45,5 @@ function Metric({ metric, label, format }: (typeof metrics)[number]) {
     return [{ label, points }];
   }, [data, label]);
   if (lines[0].points.length === 0) return null;
-  return <LineChart label={label} lines={lines} format={format} />;
+  return <LineChart label={label} lines={lines} format={format} isWhole={isWhole} />;
 }

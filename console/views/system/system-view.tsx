@@ -106,7 +106,7 @@ function Health({ ready, isAway, summary }: HealthProps) {
             ? 'none outside'
             : summary.breakers.map(({ name, state }) => (
                 <span key={name} class="breaker">
-                  <bdi>{name}</bdi>: {state.replace('_', ' ')}
+                  <bdi>{name}</bdi>: {breakerWords[state]}
                 </span>
               ))}
         </Tile>
@@ -117,6 +117,9 @@ function Health({ ready, isAway, summary }: HealthProps) {
     </section>
   );
 }
+
+/** Of a breaker, which is open where nothing gets through. */
+const breakerWords = { closed: 'well', open: 'away', half_open: 'being tried' };
 
 type TileState = 'ok' | 'bad' | 'live' | 'plain';
 

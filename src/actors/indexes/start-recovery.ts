@@ -113,7 +113,8 @@ export class StartRecovery {
   async #beginRebuilding(): Promise<void> {
     const { dir, sparse, dense, log } = this.#options;
     const counts = { sparse_chunks: sparse.missing.length, dense_chunks: dense?.missing.length ?? 0 };
-    log.warn(counts, 'index files were lost: rebuilding them beside the service');
+    if (this.lost) log.warn(counts, 'index files were lost: rebuilding them beside the service');
+    else log.info(counts, 'index files are not there: building them from the store, beside the service');
     await writeFile(join(dir, rebuildingMark), '', { mode: 0o600 }).catch((error) =>
       log.error({ err: error }, 'a start after a crash will wait for the rest of the rebuilding'),
     );

@@ -46,7 +46,7 @@ export async function exportCommand(
   if (path === '-') return exitCodes.done;
   if (json) terminal.json({ file: path, ...counts });
   else {
-    const parts = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+    const parts = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
     terminal.say(`${path}: ${parts.join(', ')}; \`readback import ${path}\` takes it in again`);
   }
   return exitCodes.done;

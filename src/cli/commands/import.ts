@@ -3,6 +3,7 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { isoOf } from '../../domain/ids.ts';
 import type { FailedItem, ImportCheckpoint, ImportFormat, ImportOptions } from '../../domain/import.ts';
 import { ImportError } from '../../importers/import-error.ts';
@@ -13,7 +14,7 @@ import { type Context, clientOf } from '../context.ts';
 import { httpPromise, httpTarget } from '../http-target.ts';
 import { withOfflineTarget } from '../offline-target.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
-import { plain, type Terminal, table } from '../terminal.ts';
+import { counting, plain, type Terminal, table } from '../terminal.ts';
 import { importExport, isExport } from './import-export.ts';
 
 export interface ImportArguments {
@@ -70,7 +71,7 @@ async function bringIn(context: Context, source: ImportSource, options: ImportOp
   }
   if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}\n${httpPromise}`);
   const target = httpTarget(context, client, label);
-  const code = await run(target, 'are being fetched; `readback status` shows how far');
+  const code = await run(target, 'will be fetched; `readback status` shows how far');
   if (target.repeated() > 0) {
     terminal.note(
       `${target.repeated()} items were sent again after a lost connection:\ntheir visits may be counted twice`,
@@ -168,7 +169,7 @@ function sayReport(
   const width = Math.max(...rows.map(([, count]) => String(count).length));
   for (const line of table(rows.map(([name, count]) => [name, String(count).padStart(width)]))) terminal.say(line);
   if (report.items === 0) terminal.say(`this ${report.format} file has no items`);
-  if (report.to_fetch > 0) terminal.say(`${report.to_fetch} ${report.to_fetch === 1 ? 'page' : 'pages'} ${fetching}`);
+  if (report.to_fetch > 0) terminal.say(`${counting(report.to_fetch, 'page')} ${fetching}`);
   if (report.newest !== null && isHistory) {
     terminal.say(`newest visit: ${report.newest}`);
     terminal.say('of a later copy of this history, --since that moment imports what is new');
@@ -182,11 +183,15 @@ function sayReport(
 }
 
 async function tellDryRun(
-  { terminal, json }: Context,
+  { terminal, json, settings }: Context,
   source: ImportSource,
   options: ImportOptions,
 ): Promise<ExitCode> {
-  const result = await dryRun(source, options);
+  const addressOf = (url: string) => {
+    const known = canonicalizeUrl(url, settings.canonicalize);
+    return 'invalid' in known ? url : known.canonical_url;
+  };
+  const result = await dryRun(source, options, addressOf);
   const leftOut = await source.leftOut();
   const [oldest, newest] = [result.oldest, result.newest].map((at) => (at === null ? null : isoOf(at)));
   if (json)

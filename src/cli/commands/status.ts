@@ -9,7 +9,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
 import { type ServiceClient, ServiceError, UnreachableError } from '../service-client.ts';
-import { bytesText, plain, table } from '../terminal.ts';
+import { bytesText, counting, plain, table } from '../terminal.ts';
 import { wrapped } from '../text-width.ts';
 
 interface ServiceStatus {
@@ -19,6 +19,8 @@ interface ServiceStatus {
   reason: string | null;
   /** What it says of its index; null where it does not say. */
   index: IndexState | null;
+  /** Whether it takes the token that this command has; null where no service answers. */
+  knows_token: boolean | null;
   /** Null where that cannot be known: no service, none of its tokens. */
   network: 'up' | 'away' | null;
 }
@@ -37,6 +39,8 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
       ? terminal.style('green', 'ready')
       : terminal.style('red', service.running ? `not ready: ${service.reason}` : 'not running');
     const rows = [['service', `${state}, ${service.url}`]];
+    if (service.knows_token === false)
+      rows.push(['token', terminal.style('red', 'the service does not know it: it has another data folder')]);
     if (service.index?.state === 'rebuilding')
       rows.push(['index', terminal.style('yellow', rebuilding(service.index))]);
     if (service.network === 'away') rows.push(['network', terminal.style('red', awayText(store))]);
@@ -61,7 +65,7 @@ function storeRows({ bytes, pages, page_states, active_model, jobs, watches, wat
     ['model', active_model ?? 'none'],
     ['jobs', counted(jobs)],
     ['watches', `${watches}${failing}`],
-    ['blacklist', `${rules} rules`],
+    ['blacklist', counting(rules, 'rule')],
   ];
 }
 
@@ -90,11 +94,12 @@ function hints({ page_states, dead_because }: StoreStatus): string[] {
 async function serviceStatus(context: Context): Promise<ServiceStatus> {
   const client = clientOf(context, 'read');
   const { baseUrl } = client;
-  const status = { url: baseUrl, running: true, ready: true, reason: null, network: null, index: null };
+  const unknown = { reason: null, knows_token: null, network: null, index: null };
+  const status = { url: baseUrl, running: true, ready: true, ...unknown };
   try {
     const { index = null } = await client.call<{ index?: IndexState }>('GET', '/readyz');
     // Of several libraries one may be ready, and this one not.
-    return { ...status, network: await networkOf(client), index };
+    return { ...status, ...(await networkOf(client)), index };
   } catch (error) {
     if (error instanceof UnreachableError)
       return { ...status, running: false, ready: false, reason: 'nothing answers' };
@@ -103,14 +108,15 @@ async function serviceStatus(context: Context): Promise<ServiceStatus> {
   }
 }
 
-async function networkOf(client: ServiceClient): Promise<ServiceStatus['network']> {
+/** Of a service that needs no token to say that it is ready. */
+async function networkOf(client: ServiceClient): Promise<Pick<ServiceStatus, 'knows_token' | 'network'>> {
   try {
     const { breakers } = await client.call<MetricsSummaryResponse>('GET', '/v1/admin/metrics/summary');
     const breaker = breakers.find(({ name }) => name === networkName);
-    return breaker === undefined || breaker.state === 'closed' ? 'up' : 'away';
+    return { knows_token: true, network: breaker === undefined || breaker.state === 'closed' ? 'up' : 'away' };
   } catch (error) {
-    // Whether it is ready needs no token; this does.
-    if (error instanceof ServiceError && error.status !== 503) return null;
+    if (error instanceof ServiceError && error.status !== 503)
+      return { knows_token: error.status !== 401, network: null };
     throw error;
   }
 }

@@ -43,34 +43,41 @@ export const consoleRoutes: RouteGroup = (app, { consoleDir }) => {
   const pages: SendOptions = { root: consoleDir, cacheControl: false, dotfiles: 'deny', index: false };
   const assets: SendOptions = { ...pages, root: join(consoleDir, 'assets') };
 
-  /** Null where there is no such file. */
-  const answerFile = async (request: FastifyRequest, reply: FastifyReply, path: string, options: SendOptions) => {
+  /** Whether there is such a file. Not the reply: who awaits one waits until it is sent, and has nothing then. */
+  const answerFile = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    path: string,
+    options: SendOptions,
+  ): Promise<boolean> => {
     const { type, statusCode, headers, stream } = await send(request.raw, path, options);
     reply.headers(pageHeaders);
     if (type === 'file') {
       const caching = options === assets ? assetCaching : pageCaching;
-      return reply
+      reply
         .code(statusCode)
         .headers({ ...headers, 'cache-control': caching })
         .send(stream);
-    }
-    stream.destroy();
-    return null;
+    } else stream.destroy();
+    return type === 'file';
   };
-  const noSuchFile = (reply: FastifyReply) => reply.code(404).send({ detail: 'no such file' });
+  const noSuchFile = { detail: 'no such file' };
 
   const config = { scope: 'public' } as const;
   const schema = { hide: true };
   app.get('/', { config, schema }, async (request, reply) => {
-    const answered = await answerFile(request, reply, '/index.html', pages);
-    return answered ?? reply.code(503).type('text/html; charset=utf-8').send(notBuilt);
+    if (!(await answerFile(request, reply, '/index.html', pages)))
+      reply.code(503).type('text/html; charset=utf-8').send(notBuilt);
+    return reply;
   });
   app.get('/favicon.svg', { config, schema }, async (request, reply) => {
-    return (await answerFile(request, reply, '/favicon.svg', pages)) ?? noSuchFile(reply);
+    if (!(await answerFile(request, reply, '/favicon.svg', pages))) reply.code(404).send(noSuchFile);
+    return reply;
   });
   app.get('/assets/*', { config, schema }, async (request, reply) => {
     // As it was sent: it is decoded once, by who reads the file.
     const path = request.url.split('?')[0].slice('/assets'.length);
-    return (await answerFile(request, reply, path, assets)) ?? noSuchFile(reply);
+    if (!(await answerFile(request, reply, path, assets))) reply.code(404).send(noSuchFile);
+    return reply;
   });
 };
