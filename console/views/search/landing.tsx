@@ -127,7 +127,7 @@ export function AddAddress({ added, label = 'Or try it with one address' }: { ad
             inputmode="url"
             class="input"
             required
-            placeholder="https://example.org/page"
+            placeholder="https://"
             autocapitalize="off"
             spellcheck={false}
             maxLength={8192}

@@ -213,7 +213,7 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
     <Dialog title={watch === null ? 'Follow a feed' : 'Change this feed'} onClose={busy ? null : onClose}>
       <form class="stack" onSubmit={submit}>
         <label class="field">
-          <span>Address of the feed, or of a page that names one</span>
+          <span>Address</span>
           <input
             class="input"
             type="text"
@@ -228,6 +228,7 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
             onInput={({ currentTarget }) => setUrl(currentTarget.value)}
           />
         </label>
+        {watch === null && <p class="hint">Of the feed, or of a page that names it.</p>}
         <div class="field-pair">
           <label class="field">
             <span>Kind</span>
