@@ -19,6 +19,7 @@ const dayMs = 86_400_000;
 const hourS = 3600;
 const wholeSteps = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power));
 
+/** Of lines without points the place alone, so that nothing below it moves when they come. */
 export function LineChart({
   label,
   lines,
@@ -36,7 +37,7 @@ export function LineChart({
   formatted.current = format;
   useEffect(() => {
     const { current: element } = host;
-    if (element === null) return;
+    if (element === null || lines.every(({ points }) => points.length === 0)) return;
     let chart: { destroy: () => void; setSize: (size: { width: number; height: number }) => void } | undefined;
     let isGone = false;
     const observer = new ResizeObserver(([{ contentRect }]) => chart?.setSize({ width: contentRect.width, height }));

@@ -44,6 +44,5 @@ function Metric({ metric, label, format, isWhole = false }: Shown) {
     const points = [...(data?.series[0]?.points ?? []), ...(data?.current[0]?.points ?? [])];
     return [{ label, points }];
   }, [data, label]);
-  if (lines[0].points.length === 0) return null;
   return <LineChart label={label} lines={lines} format={format} isWhole={isWhole} />;
 }
