@@ -22,11 +22,19 @@ const longPages = ['one', 'two'].map((name) => ({
   fetched_at: '2026-05-01T12:00:00Z',
 }));
 
+/** Longer than is shown at once. */
+const veryLongPage = {
+  url: 'https://long.example/very',
+  title: 'A very long page',
+  body_extracted: Array.from({ length: 700 }, (_, at) => `Line ${at} on canals.`).join('\n\n'),
+  fetched_at: '2026-05-02T12:00:00Z',
+};
+
 before(async () => {
   if (skip !== false) return;
   browser = await startBrowser(scope);
   service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
-  ids = await fillLibrary(service, [...plainPages, ...longPages]);
+  ids = await fillLibrary(service, [...plainPages, ...longPages, veryLongPage]);
 });
 afterEach(async () => {
   if (skip !== false) return;
@@ -98,7 +106,7 @@ test('one comes back to the results as one left them', { skip }, async () => {
 
 test('a page that follows a page is shown from the top', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
-  const [one, two] = ids.slice(-2);
+  const [one, two] = ids.slice(-3);
   await show(`#/page/${one}`);
   await page.getByRole('heading', { name: 'Long page one' }).waitFor();
   assert.equal(await page.title(), 'Long page one · readback');
@@ -317,7 +325,7 @@ test('from a passage of a page that is forgotten one is back at the results; whi
 
 test('one comes back to a page at a passage where one left it, and its later passage is a step', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
-  const id = ids.at(-1) ?? '';
+  const id = ids.at(-2) ?? '';
   await show(`#/page/${id}`);
   await page.locator('.passages a').last().click();
   await page.locator('.passage-mark').first().waitFor();
@@ -449,7 +457,7 @@ test('the focus that a person sets while a view is still loaded stays, and goes 
   skip,
 }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
-  await show(`#/page/${ids.at(-1)}`);
+  await show(`#/page/${ids.at(-2)}`);
   const link = page.locator('.page-side').getByRole('link', { name: 'Long page one' });
   const copy = page.getByRole('button', { name: 'Copy link' });
   await link.click();
@@ -470,5 +478,101 @@ test('the focus that a person sets while a view is still loaded stays, and goes 
   await link.waitFor();
   assert.equal(await focused(page), 'Copy link');
   await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
+test('what was opened in the results, and how much of a text is shown, is there again', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { viewport: { width: 360, height: 740 } });
+  await searchFor(page, 'lighthouses paragraph');
+  const first = results(page).first();
+  await first.getByRole('button', { name: /more passage/ }).click();
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await first.getByRole('link', { name: 'Stored text' }).click();
+  await page.locator('.prose').waitFor();
+  await page.goBack();
+  await first.getByRole('button', { name: 'Fewer passages' }).waitFor();
+  await page.getByRole('button', { name: 'Filters', expanded: true }).waitFor();
+  await show(`#/page/${ids.at(-1)}`);
+  await page.getByRole('heading', { name: 'A very long page' }).waitFor();
+  await page.getByRole('button', { name: 'Show more of the text' }).click();
+  const paragraphs = () => page.locator('.prose p').count();
+  await until(async () => (await paragraphs()) > 400, 'more of it');
+  const shown = await paragraphs();
+  await show('#/time');
+  await page.locator('.calendar').waitFor();
+  await page.goBack();
+  await until(async () => (await paragraphs()) === shown, 'as much as before');
+  assert.deepEqual(faults, []);
+});
+
+test('a passage is gone to as often as it is asked for, and one that is gone is told of', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const id = ids.at(-2);
+  await show(`#/page/${id}`);
+  const passages = page.locator('.passages a');
+  await passages.last().click();
+  const isInView = () =>
+    page
+      .locator('.passage-mark')
+      .first()
+      .evaluate((mark) => {
+        const { top, bottom } = mark.getBoundingClientRect();
+        return bottom > 0 && top < innerHeight;
+      });
+  await until(isInView, 'the passage is in view');
+  await page.evaluate(() => scrollTo(0, 0));
+  await until(async () => !(await isInView()), 'it is out of view');
+  await passages.last().press('Enter');
+  await until(isInView, 'the passage is in view again');
+  await show(`#/page/${id}?passage=ck_99999999`);
+  await page.getByText('The passage of this link is not there any more').waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('Escape belongs to the field or the input method that it is pressed in', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'heron');
+  const name = page.getByPlaceholder(/^Person, place/);
+  await name.fill('mill');
+  await name.press('Escape');
+  assert.equal(await name.evaluate((field) => field === document.activeElement), true);
+  await searchBox(page).evaluate((box) => {
+    box.focus();
+    box.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', isComposing: true, bubbles: true }));
+  });
+  assert.equal(await searchBox(page).inputValue(), 'heron');
+  await results(page).first().locator('.result-title').focus();
+  await page.keyboard.press('Escape');
+  assert.equal(await searchBox(page).evaluate((box) => box === document.activeElement), true);
+  assert.deepEqual(faults, []);
+});
+
+test('what changes the search and goes with it leaves the focus at the results', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const inResults = () =>
+    page.evaluate(() => document.activeElement?.closest('.results') !== null && document.activeElement?.className);
+  await searchFor(page, 'govenor');
+  await page.getByRole('button', { name: 'governor', exact: true }).press('Enter');
+  await until(async () => (await titles(page))[0] === 'The centrifugal governor', 'what was meant');
+  assert.match(String(await inResults()), /^results/);
+  await show('#/search?q=bread&site=engines.example');
+  await page.getByRole('button', { name: 'Search without filters' }).press('Enter');
+  await until(async () => (await titles(page))[0] === 'Bread from a starter', 'from all sites');
+  assert.match(String(await inResults()), /^results/);
+  await show('#/search?q=governor&site=engines.example');
+  await page.getByRole('button', { name: /^Remove filter Site/ }).press('Enter');
+  await page.getByRole('button', { name: /^Remove filter/ }).waitFor({ state: 'detached' });
+  assert.match(String(await inResults()), /^results/);
+  assert.deepEqual(faults, []);
+});
+
+test('an address that is searched for is not taken for words that are misspelt', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'https://engines.example/governor');
+  await until(async () => (await titles(page))[0] === 'The centrifugal governor', 'the page at the address');
+  assert.equal(await page.getByText('You have read nothing with').count(), 0);
+  await searchFor(page, 'intitel:govenor');
+  await rest(page);
+  assert.deepEqual(await page.locator('.corrected button').allTextContents(), [], 'no operator is corrected');
   assert.deepEqual(faults, []);
 });

@@ -192,8 +192,10 @@ function OnePage({ pageId }: { pageId: string }) {
                   <a
                     href={linkTo('page', pageId, { passage: chunk_id })}
                     aria-current={chunk_id === wanted ? 'true' : undefined}
-                    onClick={() => {
-                      if (chunk_id === wanted) setTurn(turn + 1); // the address stays as it is
+                    onClick={(event) => {
+                      if (chunk_id !== wanted) return;
+                      event.preventDefault(); // it is there, and no step
+                      setTurn(turn + 1);
                     }}
                   >
                     <bdi>
