@@ -16,7 +16,10 @@ export function useFocusKept(): void {
   useEffect(() => {
     let last: Focused | null = null;
     const onFocusIn = ({ target }: FocusEvent) => {
-      last = target instanceof HTMLElement ? focusedOf(target) : null;
+      // A dialog that goes with its view gives the focus back to what goes, too.
+      queueMicrotask(() => {
+        if (target instanceof HTMLElement && target.isConnected) last = focusedOf(target);
+      });
     };
     const onFocusOut = ({ target }: FocusEvent) => {
       // It is also told of what is just taken away.

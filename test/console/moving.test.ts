@@ -576,3 +576,28 @@ test('an address that is searched for is not taken for words that are misspelt',
   assert.deepEqual(await page.locator('.corrected button').allTextContents(), [], 'no operator is corrected');
   assert.deepEqual(faults, []);
 });
+
+test('who leaves by a dialog begins at the head of the view, not at what is where the dialog was', {
+  skip,
+}, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  const atMain = () => page.evaluate(() => document.activeElement?.id === 'main');
+  const forget = async () => {
+    await searchFor(page, 'heron sighting');
+    await results(page).last().getByRole('link', { name: 'Stored text' }).click();
+    await page.getByRole('button', { name: 'Forget…' }).click();
+    await page.getByRole('button', { name: 'Forget this page' }).click();
+    await page.getByText('erased from the store').waitFor();
+  };
+  await forget();
+  await page.getByRole('dialog').getByRole('link', { name: 'System' }).click();
+  await page.locator('.chart').first().waitFor();
+  await until(atMain, 'the head of System');
+  await page.goto(`${service.url}/#/search`);
+  await forget();
+  await page.goBack();
+  await page.waitForURL(/#\/search/);
+  await results(page).first().waitFor();
+  await until(atMain, 'the head of the search');
+  assert.deepEqual(faults, []);
+});
