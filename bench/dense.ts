@@ -1,10 +1,9 @@
 /**
- * Measures a vector space as the service runs it, on real threads and files: adds until searchable, the background work that
- * follows, searches with the way to the threads and back, recall@100 against double precision, memory, saving, loading. Then, on
- * one shard's rows in this process, what the choices of docs/vector-spaces.md compare: scan and graph at several widths.
+ * Measures a vector space as the service runs it, on real threads and files: adds until searchable, searches with the way to the threads and back,
+ * recall@100 against double precision, memory, saving, loading; then the same search of one shard's rows in this process.
  * Prints one JSON object.
  * `node --import ./scripts/tsx-in-threads.mjs bench/dense.ts [rows] [dim]` (workload seed 42), or with vectors of one's own, f32 one after the other:
- * `node --import ./scripts/tsx-in-threads.mjs bench/dense.ts rows dim vectors.f32 queries.f32`; a graph is compared if a fifth argument says so.
+ * `node --import ./scripts/tsx-in-threads.mjs bench/dense.ts rows dim vectors.f32 queries.f32`.
  */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
@@ -14,7 +13,6 @@ import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
 import { TopK } from '../src/compute/structures/top-k.ts';
 import { openDots, plainDots } from '../src/engine/vectors/dot-kernel.ts';
 import { offerNearest } from '../src/engine/vectors/nearest-rows.ts';
-import { ShardGraph } from '../src/engine/vectors/shard-graph.ts';
 import { VectorRows } from '../src/engine/vectors/vector-rows.ts';
 import { type ShardTasks, VectorSpace } from '../src/engine/vectors/vector-space.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
@@ -28,12 +26,10 @@ const QUERIES = 300;
 /** Queries whose true nearest are computed: 100,000 × 1,024 products each take 0.1 s. */
 const JUDGED = 50;
 const BATCH = 500;
-const WIDTHS = [100, 200, 300, 400, 800];
 
 const rowsAsked = Number(process.argv[2] ?? 10_000);
 const dim = Number(process.argv[3] ?? 100);
 const [vectorsFile, queriesFile] = process.argv.slice(4);
-const compareGraph = dim <= 256 || process.argv[6] !== undefined;
 
 const { vectors, queries } = vectorsFile === undefined ? synthetic() : fromFiles(vectorsFile, queriesFile);
 const rows = vectors.length / dim;
@@ -70,12 +66,8 @@ try {
       await space.add(labels.subarray(from, to), vectors.subarray(from * dim, to * dim));
     }
   });
-  const searchableCpuS = cpuSeconds(cpu);
-  const whileBehind = await timeSearches(space);
-  const catchUpS = await secondsOf(async () => {
-    while ((await space.maintain(50)) > 0);
-  });
-  const wholeCpuS = cpuSeconds(cpu);
+  const addCpuS = cpuSeconds(cpu);
+  await space.settled();
   const search = await timeSearches(space);
   const stats = await space.stats();
   const rssMb = residentMb() - rssBefore;
@@ -103,14 +95,12 @@ try {
         dim,
         shards: SHARDS,
         machine: describeMachine(),
-        add: { perS: Math.round(rows / addS), cpuS: searchableCpuS },
-        background: { s: round(catchUpS), cpuS: round(wholeCpuS - searchableCpuS) },
-        searchBehind: whileBehind,
+        add: { perS: Math.round(rows / addS), cpuS: addCpuS },
         search,
         space: { ...stats, rssMb: Math.round(rssMb), fileMb },
         save: { s: round(saveS) },
         load: { s: round(loadS) },
-        oneShard: compareOnOneShard(),
+        oneShard: searchOneShard(),
       },
       null,
       2,
@@ -169,8 +159,8 @@ async function timeSearches(space: VectorSpace): Promise<object> {
   return { ...percentiles(times), recallAt100: round(recall) };
 }
 
-/** Scan and graph over the rows of one shard, without threads. */
-function compareOnOneShard(): object {
+/** The rows of one shard, without threads. */
+function searchOneShard(): object {
   const count = Math.floor(rows / SHARDS);
   const store = new VectorRows(dim);
   const appendS = secondsOfSync(() => {
@@ -178,33 +168,22 @@ function compareOnOneShard(): object {
   });
   const judged = queries.slice(0, JUDGED);
   const expected = judged.map((query) => nearest(query, count));
-  const measure = (candidates: () => Uint32Array) => {
+  const everyRow = labels.subarray(0, count);
+  const measure = () => {
     let recall = 0;
     const times = judged.map((query, i) => {
       const started = performance.now();
       store.setQuery(query);
       const top = new TopK(new Float32Array(TOP));
-      offerNearest(store, candidates(), { minScore: -1, rough: false }, top);
+      offerNearest(store, everyRow, { minScore: -1, rough: false }, top);
       const ms = performance.now() - started;
       recall += recallOf(top.take().labels, expected[i]) / judged.length;
       return ms;
     });
     return { ...percentiles(times), recallAt100: round(recall) };
   };
-  const everyRow = labels.subarray(0, count);
-  measure(() => everyRow);
-  const scan = measure(() => everyRow);
-  const compared = { rows: count, appendPerS: Math.round(count / appendS), kernel: timeKernels(), scan };
-  if (!compareGraph) return compared;
-  const graph = ShardGraph.create(dim, count);
-  const growS = secondsOfSync(() => {
-    while (graph.covered < count) graph.coverNext(store);
-  });
-  const widths = Object.fromEntries(
-    WIDTHS.map((width) => [width, measure(() => Uint32Array.from(graph.near(store.queryUnit(), width, width)))]),
-  );
-  graph.dispose();
-  return { ...compared, graph: { addsPerS: Math.round(count / growS), widths } };
+  measure();
+  return { rows: count, appendPerS: Math.round(count / appendS), kernel: timeKernels(), ...measure() };
 }
 
 /** Nanoseconds per row of 1,024 components that lie in the cache. */

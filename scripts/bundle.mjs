@@ -8,7 +8,6 @@ import { build } from 'esbuild';
 /** Packages that stay where they are installed: with native parts, files or threads of their own, or only there where people want them. */
 const external = [
   'lmdb',
-  'hnswlib-node',
   'node-sqlite3-wasm',
   'piscina',
   'pino',

@@ -55,7 +55,6 @@ const programs = ['cli', 'composition', 'demo', 'fsck'];
 const placeOf: Record<string, string> = {
   lmdb: 'store/',
   pg: 'cluster/database.ts',
-  'hnswlib-node': 'engine/vectors/',
   'wink-bm25-text-search': 'engine/words/',
   piscina: 'threads/thread-pool.ts',
   fastify: 'http/',

@@ -4,7 +4,7 @@ import type { BenchData, BenchQuery } from './data-folder.ts';
 export interface BuildReport {
   /** Seconds until every chunk is found by text and by vector. */
   searchable_s: number;
-  /** Seconds until background work (graphs, merges, saving) is done too. */
+  /** Seconds until background work (merges, saving) is done too. */
   settled_s: number;
   /** More about where the time went. */
   [detail: string]: unknown;

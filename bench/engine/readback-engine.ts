@@ -84,7 +84,6 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
         shards,
         namespace: 'bench',
         log,
-        busy: () => work.load > 0,
         onMissing: () => undefined,
       },
       live,
@@ -164,8 +163,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       const searchable_s = since();
       const cpu_s = clock.seconds();
       const { segments } = index.stats();
-      const { behind } = await space.stats();
-      await Promise.all([index.consolidate(), settle(space)]);
+      await Promise.all([index.consolidate(), space.settled()]);
       await Promise.all([index.save(), space.save()]);
       // As the service does when it has been idle for some seconds.
       await index.searchers.releaseMemory();
@@ -177,7 +175,6 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
         cpu_s,
         settled_cpu_s: clock.seconds(),
         segments_when_searchable: segments,
-        rows_behind_when_searchable: behind,
       };
       await delay(workersEndMs);
       return measured;
@@ -188,13 +185,12 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     },
     async footprint() {
       const { segments, bytes } = index.stats();
-      const { rowBytes, nodes } = await space.stats();
+      const { rowBytes } = await space.stats();
       const [sparseMb, denseMb] = await Promise.all([folderMb(join(dir, 'sparse')), folderMb(join(dir, 'dense'))]);
       return {
         segments,
         segment_mb: Math.round(bytes / 1e6),
         row_mb: Math.round(rowBytes / 1e6),
-        graph_nodes: nodes,
         sparse_files_mb: sparseMb,
         dense_files_mb: denseMb,
       };
@@ -222,10 +218,6 @@ function joined(texts: readonly string[]) {
     return { char_start, char_end: char_start + length, token_count: 0, section_title: null, section_start_s: null };
   });
   return { title: null, text: texts.join('\n'), chunks };
-}
-
-async function settle(space: VectorSpace): Promise<void> {
-  while ((await space.maintain(50)) > 0);
 }
 
 async function secondsOf(work: () => Promise<unknown>): Promise<number> {

@@ -24,8 +24,6 @@ export interface ModelSpaceOptions {
   shards: readonly SharedPool<ShardTasks>[];
   namespace: string;
   log: IndexLog;
-  /** Whether the processor is wanted for indexing. */
-  busy?: () => boolean;
   /** Called before files become valid, with whatever labels were added until then. */
   noteLabels?: () => Promise<void>;
 }
@@ -60,7 +58,7 @@ export class ModelSpace {
 
   /** Load a model's files. What they lack is in `missing`; `recover` brings it back. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
-    const { dir, storeId, reader, catalog, shards, namespace, log, busy = () => false } = options;
+    const { dir, storeId, reader, catalog, shards, namespace, log } = options;
     const { noteLabels = async () => {} } = options;
     const folders = spaceFolders(dir, model.space);
     const { dim } = model;
@@ -75,7 +73,6 @@ export class ModelSpace {
           shards,
           namespace,
           log,
-          busy,
           noteLabels,
           onMissing: (labels) => onMissing(labels),
         },

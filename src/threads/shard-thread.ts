@@ -3,30 +3,19 @@
  * are the exported functions, run one at a time in the order given (thread-pool.ts); src/engine/vectors/vector-space.ts calls them.
  * Errors lose their class between threads, so what callers are meant to tell apart is a value: `lost` says that this thread
  * does not know the space, because it never opened it or has been replaced since; the owner then loads it again.
- * Arguments come from the owner, which is the border for callers; what hnswlib could trip over is checked here once more.
+ * Arguments come from the owner, which is the border for callers; what would spoil the rows is checked here once more.
  */
 import { type BadRow, findBadRows } from '../compute/embedding/bad-rows.ts';
 import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
-import { GraphChain } from '../engine/vectors/graph-chain.ts';
-import { graphPathOf } from '../engine/vectors/hnsw-file.ts';
 import {
   type CandidateRows,
   type CandidateSearch,
   Shard,
   type ShardSearch,
   type ShardStats,
-  type Upkeep,
 } from '../engine/vectors/shard.ts';
-import {
-  type FileToLoad,
-  type GraphToLoad,
-  loadGraphs,
-  loadRows,
-  saveGraph,
-  saveRows,
-} from '../engine/vectors/shard-files.ts';
-import { graphLibraryFault } from '../engine/vectors/shard-graph.ts';
+import { type FileToLoad, loadRows, saveRows } from '../engine/vectors/shard-files.ts';
 import { MAX_DIM, NO_LABEL } from '../engine/vectors/vector-rows.ts';
 
 export type Reply<Value> = { lost: false; value: Value } | { lost: true };
@@ -37,13 +26,10 @@ interface Space {
 
 export interface LoadReport {
   /** What was wrong with a file that is not used; null if it is, or was not asked for. */
-  rowsFault: string | null;
-  graphFault: string | null;
-  /** Why the shard has no graph though it is large enough for one. */
-  noGraph: string | null;
+  fault: string | null;
   /** Live labels of the shard. */
   labels: Uint32Array;
-  /** Labels of the files that were not to be kept. */
+  /** Labels of the file that were not to be kept. */
   dropped: number;
 }
 
@@ -56,44 +42,26 @@ export interface KeptLabels {
 }
 
 const shards = new Map<string, Shard>();
-const now = () => performance.now();
 
 /**
- * Open a space's shard: from its files where they are sound, else empty. Replaces what this thread had under the id.
- * What the files hold beyond `keep` goes in this same task, so that no search comes between and finds what was forgotten.
- * A fault of the rows is one of both: a graph means nothing without its rows.
+ * Open a space's shard: from its file where that is sound, else empty. Replaces what this thread had under the id.
+ * What the file holds beyond `keep` goes in this same task, so that no search comes between and finds what was forgotten.
  */
 export function open({
   space,
   dim,
-  graphFromRows,
-  rowsPerGraph,
   keep,
   rows,
-  graphs,
-}: Space & {
-  dim: number;
-  graphFromRows: number;
-  rowsPerGraph: number;
-  keep: KeptLabels;
-  rows: FileToLoad | null;
-  graphs: readonly GraphToLoad[];
-}): LoadReport {
+}: Space & { dim: number; keep: KeptLabels; rows: FileToLoad | null }): LoadReport {
   if (!Number.isInteger(dim) || dim < 1 || dim > MAX_DIM) throw new RangeError(`a vector of ${dim} dimensions`);
   release({ space });
-  const loadedRows = rows === null ? null : loadRows(dim, rows);
-  const rowsFault = typeof loadedRows === 'string' ? loadedRows : null;
-  const sound = loadedRows === null || typeof loadedRows === 'string' ? undefined : loadedRows;
-  const isLoadable = sound !== undefined && graphs.length > 0 && graphLibraryFault() === null;
-  const loadedGraphs = isLoadable ? loadGraphs(sound, graphs) : [];
-  const graphFault = typeof loadedGraphs === 'string' ? loadedGraphs : null;
-  const soundGraphs = typeof loadedGraphs === 'string' ? [] : loadedGraphs;
-  const chain = soundGraphs.length === 0 ? undefined : new GraphChain(dim, rowsPerGraph, soundGraphs);
-  const shard = new Shard({ dim, graphFromRows, rowsPerGraph, now }, sound, chain);
+  const loaded = rows === null ? undefined : loadRows(dim, rows);
+  const fault = typeof loaded === 'string' ? loaded : null;
+  const shard = new Shard(dim, typeof loaded === 'string' ? undefined : loaded);
   const obsolete = shard.rows.liveLabels().filter((label) => !isKept(keep, label));
   const dropped = shard.remove(obsolete);
   shards.set(space, shard);
-  return { rowsFault, graphFault, noGraph: shard.graphFault, labels: shard.rows.liveLabels(), dropped };
+  return { fault, labels: shard.rows.liveLabels(), dropped };
 }
 
 function isKept({ labels, shard, shards: count }: KeptLabels, label: number): boolean {
@@ -103,9 +71,6 @@ function isKept({ labels, shard, shards: count }: KeptLabels, label: number): bo
 export interface AddReport {
   added: number;
   bad: BadRow[];
-  /** Rows that a graph should have and has not. */
-  behind: number;
-  noGraph: LoadReport['noGraph'];
 }
 
 /** Add rows, all or none: if any is bad, they are listed and nothing is stored. Labels that are present are passed over. */
@@ -118,7 +83,7 @@ export function add({
     const bad = findBadRows(vectors, shard.dim, labels.length);
     if (labels.includes(NO_LABEL)) throw new RangeError(`label ${NO_LABEL} is reserved`);
     const added = bad.length === 0 ? shard.add(labels, vectors) : 0;
-    return { added, bad, behind: shard.behind, noGraph: shard.graphFault };
+    return { added, bad };
   });
 }
 
@@ -147,9 +112,9 @@ export function candidates({ space, ...search }: Space & CandidateSearch): Reply
   });
 }
 
-/** A slice of background work. */
-export function maintain({ space, budgetMs }: Space & { budgetMs: number }): Reply<Upkeep> {
-  return withShard(space, (shard) => shard.maintain(budgetMs));
+/** As of `Shard.tidy`. */
+export function tidy({ space }: Space): Reply<boolean> {
+  return withShard(space, (shard) => shard.tidy());
 }
 
 /** Drop all deleted rows now. */
@@ -160,27 +125,9 @@ export function compact({ space }: Space): Reply<null> {
   });
 }
 
-/** What was written, with SHA-256 in hex. */
-export interface SaveReport {
-  rowsSha256: string;
-  /** In the order of their rows; none if there is no graph. */
-  graphs: { sha256: string; covered: number }[];
-}
-
-/** Write the shard's files to paths that do not exist: of several graphs the path of the first (`graphPathOf`). */
-export function save({
-  space,
-  rowsPath,
-  graphPath,
-}: Space & { rowsPath: string; graphPath: string }): Reply<SaveReport> {
-  return withShard(space, ({ rows, graph }) => {
-    const rowsSha256 = saveRows(rows, rowsPath);
-    const graphs = (graph?.graphs ?? []).map((each, number) => ({
-      sha256: saveGraph(each, rows, graphPathOf(graphPath, number)),
-      covered: each.covered,
-    }));
-    return { rowsSha256, graphs };
-  });
+/** Write the shard's rows to a path that does not exist; gives their SHA-256 in hex. */
+export function save({ space, path }: Space & { path: string }): Reply<string> {
+  return withShard(space, ({ rows }) => saveRows(rows, path));
 }
 
 export function stats({ space }: Space): Reply<ShardStats> {
@@ -189,7 +136,6 @@ export function stats({ space }: Space): Reply<ShardStats> {
 
 /** Forget the space and free its memory. */
 export function release({ space }: Space): void {
-  shards.get(space)?.graph?.dispose();
   shards.delete(space);
 }
 

@@ -54,7 +54,13 @@ test('a code makes one session, whose cookie no script reads and no other site s
   assert.match(id, /^ss_[0-9a-f]{16}$/);
   assert.equal(Date.parse(expires_at) - Date.parse(created_at), 30 * 24 * 3600 * 1000);
   assert.equal(last_used_at, created_at);
-  assert.deepEqual(rest, { name: 'home', scopes: ['read', 'write'], user_agent: 'Mozilla/5.0', current: true });
+  assert.deepEqual(rest, {
+    name: 'home',
+    library: 'default',
+    scopes: ['read', 'write'],
+    user_agent: 'Mozilla/5.0',
+    current: true,
+  });
   const again = await signIn(server, { code });
   assert.deepEqual([again.statusCode, again.json(), again.headers['set-cookie']], [401, unauthenticated, undefined]);
   const asked = await server.app.inject({ url: '/v1/whoami', headers: { ...ownPage, cookie: cookieIn(answer) } });

@@ -1,6 +1,6 @@
 /**
  * A filter gives what filtering afterwards over everything gives: for the sparse side, the dense side by exact scan, and their
- * fusion exactly, over any corpus, deletions and share of labels allowed; through a graph as nearly as it finds anything.
+ * fusion exactly, over any corpus, deletions and share of labels allowed.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,8 +12,7 @@ import { corpusSegment, eachAWord, planQuery } from '../../src/engine/words/corp
 import { createDeletions, markDeleted } from '../../src/engine/words/deletions.ts';
 import { createScratch, searchSegments } from '../../src/engine/words/search-segments.ts';
 import { ordinalOf } from '../../src/engine/words/segment.ts';
-import { needsGraphs } from '../engine/vectors/needs-graphs.ts';
-import { DIM, range, setOf, vectorOf, vectorsOf } from '../engine/vectors/space-harness.ts';
+import { DIM, range, vectorOf, vectorsOf } from '../engine/vectors/space-harness.ts';
 import { segmentOf, someDocument, someTerm } from '../engine/words/small-corpus.ts';
 
 const rrfK = 60;
@@ -50,10 +49,9 @@ const someFilter = (count: number) =>
       return allow;
     });
 
-const shardOf = (labels: Uint32Array, graphFromRows: number, rowsPerGraph = Number.POSITIVE_INFINITY) => {
-  const shard = new Shard({ dim: DIM, graphFromRows, rowsPerGraph, now: () => performance.now() });
+const shardOf = (labels: Uint32Array) => {
+  const shard = new Shard(DIM);
   shard.add(labels, vectorsOf(labels));
-  while (shard.maintain(1000).behind > 0);
   return shard;
 };
 
@@ -72,7 +70,7 @@ test('filtered searches by words, by vectors and by both are those that were fil
           const segment = segmentOf(new Map(documents.map((document) => [label++, document])));
           return corpusSegment(id, segment, createDeletions(segment.docs));
         });
-        const shard = shardOf(range(0, label), Number.POSITIVE_INFINITY);
+        const shard = shardOf(range(0, label));
         for (const removal of removals) {
           const removed = removal % label;
           shard.remove(Uint32Array.of(removed));
@@ -105,44 +103,3 @@ test('filtered searches by words, by vectors and by both are those that were fil
     { numRuns: 300 },
   );
 });
-
-const nearlyTheNearest = (rowsPerGraph: number) => () => {
-  const count = 4000;
-  const k = 25;
-  const live = range(0, count).filter((label) => label % 9 !== 0);
-  const shard = shardOf(range(0, count), 500, rowsPerGraph);
-  shard.remove(range(0, count).filter((label) => label % 9 === 0));
-  const exact = shardOf(live, Number.POSITIVE_INFINITY);
-  assert.ok(shard.stats().nodes > 0 && exact.stats().nodes === 0);
-  let found = 0;
-  let wanted = 0;
-  fc.assert(
-    fc.property(someFilter(count), fc.nat({ max: 5000 }), (allow, seed) => {
-      const search = { vector: vectorOf(10_000 + seed), k, minScore: -1, allow };
-      const near = pairs(shard.search(search));
-      const truth = pairs(exact.search(search));
-      assert.equal(near.length, truth.length);
-      assert.ok(near.every(([label]) => hasBit(allow, label) && label % 9 !== 0));
-      assert.deepEqual(
-        near.map(([, score]) => score),
-        near.map(([, score]) => score).sort((a, b) => b - a),
-      );
-      const nearest = setOf(truth.map(([label]) => label));
-      found += near.filter(([label]) => hasBit(nearest, label)).length;
-      wanted += truth.length;
-    }),
-    { numRuns: 200 },
-  );
-  assert.ok(wanted > 0 && found / wanted >= 0.98, `recall ${found / wanted}`);
-};
-
-for (const [what, rowsPerGraph] of [
-  ['a graph', Number.POSITIVE_INFINITY],
-  ['three graphs', 1500],
-] as const) {
-  test(
-    `through ${what} a filter of any share gives allowed labels only, as many as there are, and nearly the nearest`,
-    needsGraphs,
-    nearlyTheNearest(rowsPerGraph),
-  );
-}

@@ -81,7 +81,7 @@ class Library {
   files(side: Side): string[] {
     const dir = join(this.index, folders[side]);
     return readdirSync(dir)
-      .filter((name) => /\.(segment|rows|graph)$/.test(name))
+      .filter((name) => /\.(segment|rows)$/.test(name))
       .sort()
       .map((name) => join(dir, name));
   }

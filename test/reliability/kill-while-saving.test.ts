@@ -53,8 +53,6 @@ const spaceSteps: Steps = {
   'rows are half written': [{ call: 'write', path: '*/shard-0.2.rows.new', count: 3 }, 'the old generation'],
   'rows are to be flushed': [{ call: 'sync', path: '*/shard-0.2.rows.new' }, 'the old generation'],
   'rows are to get their name': [{ call: 'rename', path: '*/shard-0.2.rows.new' }, 'the old generation'],
-  'a graph is half written': [{ call: 'write', path: '*/shard-0.2.graph.new', count: 2 }, 'the old generation'],
-  'a graph is to get its name': [{ call: 'rename', path: '*/shard-0.2.graph.new' }, 'the old generation'],
   'the other shard is begun': [{ call: 'write', path: '*/shard-1.2.rows.new' }, 'the old generation'],
   ...manifestSteps,
   'old files are deleted': [{ call: 'unlink', path: '*/shard-0.1.rows' }, 'the new generation'],

@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
 import type { SparseIndex } from '../../src/engine/words/sparse-index.ts';
-import { catchUp, openShardPools, setOf, spaceFixture, vectorsOf } from '../engine/vectors/space-harness.ts';
+import { openShardPools, setOf, spaceFixture, vectorsOf } from '../engine/vectors/space-harness.ts';
 import { openThreads, SparseHarness } from '../engine/words/sparse-harness.ts';
 import { documentsOf, firstLabels, laterLabels, savedModel } from './saved-index.ts';
 
@@ -16,11 +16,11 @@ async function saveSpace(): Promise<void> {
   const { options } = await spaceFixture(openShardPools(), { dir, modelId: savedModel });
   const { space } = await VectorSpace.open(options, setOf([]));
   await space.add(firstLabels, vectorsOf(firstLabels));
-  await catchUp(space);
+  await space.settled();
   await space.save();
   writeFileSync(armed, '');
   await space.add(laterLabels, vectorsOf(laterLabels));
-  await catchUp(space);
+  await space.settled();
   await space.save();
 }
 

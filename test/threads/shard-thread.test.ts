@@ -1,31 +1,18 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createBitmap } from '../../src/compute/structures/bitmap.ts';
-import { saveGraph } from '../../src/engine/vectors/shard-files.ts';
-import { ShardGraph } from '../../src/engine/vectors/shard-graph.ts';
-import { NO_LABEL, VectorRows } from '../../src/engine/vectors/vector-rows.ts';
-import {
-  add,
-  candidates,
-  maintain,
-  open,
-  release,
-  remove,
-  save,
-  search,
-  stats,
-} from '../../src/threads/shard-thread.ts';
-import { needsGraphs } from '../engine/vectors/needs-graphs.ts';
+import { NO_LABEL } from '../../src/engine/vectors/vector-rows.ts';
+import { add, candidates, open, release, remove, save, search, stats, tidy } from '../../src/threads/shard-thread.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
 after(() => rmSync(dir, { recursive: true }));
 
 const keep = { labels: createBitmap(1000).fill(0xffff_ffff), shard: 0, shards: 1 };
-const empty = { dim: 4, graphFromRows: 10, rowsPerGraph: 30, keep, rows: null, graphs: [] };
+const empty = { dim: 4, keep, rows: null };
 const query = Float32Array.of(1, 2, 3, 4);
 
 function sha256Of(path: string): string {
@@ -46,15 +33,15 @@ test('a thread says of every task that it does not know the space, until it is o
     remove({ space, labels: Uint32Array.of(1) }),
     search({ space, vectors: [query], k: 1, minScore: -1 }),
     candidates({ space, vectors: [query], k: 1, minScore: -1, among: [null], labels: Uint32Array.of(1) }),
-    maintain({ space, budgetMs: 1 }),
-    save({ space, rowsPath: join(dir, 'never'), graphPath: join(dir, 'never') }),
+    tidy({ space }),
+    save({ space, path: join(dir, 'never') }),
     stats({ space }),
   ];
   assert.ok(everyTask().every(({ lost }) => lost));
   open({ space, ...empty });
   assert.deepEqual(add({ space, ...rowsOf(2) }), {
     lost: false,
-    value: { added: 2, bad: [], behind: 0, noGraph: null },
+    value: { added: 2, bad: [] },
   });
   release({ space });
   assert.ok(everyTask().every(({ lost }) => lost));
@@ -73,7 +60,7 @@ test('bad rows are listed and none of their batch is stored, even if the owner l
   ];
   assert.deepEqual(add({ space, labels, vectors }), {
     lost: false,
-    value: { added: 0, bad, behind: 0, noGraph: null },
+    value: { added: 0, bad },
   });
   assert.throws(() => add({ space, labels: Uint32Array.of(NO_LABEL), vectors: query }), RangeError);
   assert.throws(() => search({ space, vectors: [new Float32Array(4)], k: 1, minScore: -1 }), RangeError);
@@ -101,38 +88,14 @@ test('very small and very large components keep their direction', () => {
   assert.ok(Math.abs(scores[1] - Math.sqrt(0.1)) < 0.001);
 });
 
-test('a save whose path is taken or missing fails, and the shard goes on', needsGraphs, () => {
+test('a save whose path is taken or missing fails, and the shard goes on', () => {
   const space = 'save';
   open({ space, ...empty });
   add({ space, ...rowsOf(30) });
-  maintain({ space, budgetMs: 1000 });
-  const rowsPath = join(dir, 'rows');
-  assert.throws(() => save({ space, rowsPath: join(dir, 'missing', 'rows'), graphPath: join(dir, 'graph') }));
-  const graphPath = join(dir, 'graph');
-  assert.deepEqual(save({ space, rowsPath, graphPath }), {
-    lost: false,
-    value: { rowsSha256: sha256Of(rowsPath), graphs: [{ sha256: sha256Of(graphPath), covered: 30 }] },
-  });
-  assert.throws(() => save({ space, rowsPath, graphPath: join(dir, 'graph-2') }), { code: 'EEXIST' });
+  const path = join(dir, 'rows');
+  assert.throws(() => save({ space, path: join(dir, 'missing', 'rows') }), { code: 'ENOENT' });
+  assert.deepEqual(save({ space, path }), { lost: false, value: sha256Of(path) });
+  assert.throws(() => save({ space, path }), { code: 'EEXIST' });
   const found = search({ space, vectors: [query], k: 3, minScore: -1 });
   assert.equal(found.lost, false);
-});
-
-test('a graph that was not written whole is no success, though the library reports none', needsGraphs, () => {
-  const rows = new VectorRows(4);
-  const graph = ShardGraph.create(4, 30);
-  const { labels, vectors } = rowsOf(30);
-  for (const label of labels) {
-    rows.append(label, vectors, 4 * label);
-    graph.coverNext(rows);
-  }
-  const wholePath = join(dir, 'whole.graph');
-  saveGraph(graph, rows, wholePath);
-  const whole = readFileSync(wholePath);
-  const onFullDevice = {
-    first: 0,
-    save: (path: string) => writeFileSync(path, whole.subarray(0, whole.length / 2)),
-  };
-  assert.throws(() => saveGraph(onFullDevice, rows, join(dir, 'half.graph')), /cut short/);
-  graph.dispose();
 });

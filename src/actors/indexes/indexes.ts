@@ -73,7 +73,6 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   undo.push(closeCatalog);
   const { namespace, searchers, shards } = threads;
   undo.push(threads.release);
-  const busy = () => work.load > 0;
   const mark = await HighWaterMark.open({ dir, nextLabel: reader.counters.peek('label'), history, log });
   const noteLabels = () => mark.raise(catalog.flushedEnd);
   const spaces = new ModelSpaces({
@@ -85,7 +84,6 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     namespace,
     log,
     monotonic,
-    busy,
     noteLabels,
   });
   undo.push(() => spaces.close());

@@ -9,7 +9,6 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { errorMessage } from '../../domain/error-message.ts';
 import { dimProblem } from '../../domain/known-models.ts';
 import { loadWordVectors } from '../../engine/load-word-vectors.ts';
-import { graphLibraryFault } from '../../engine/vectors/shard-graph.ts';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
 import { findTranscription } from '../../providers/transcription.ts';
 import { transformersPackage, transformersProvider } from '../../providers/transformers.ts';
@@ -70,7 +69,6 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
   await look('settings', () => settings(context));
   for (const [name, purpose] of modules)
     await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
-  await look('hnswlib-node', graphLibrary);
   await look('transcription', () => transcription(context));
   await look('word vectors', wordVectors);
   await look('transformers', () => transformers(context));
@@ -106,13 +104,6 @@ async function moduleLoads(name: string, purpose: string): Promise<Found> {
   if (name.endsWith('.json')) require.resolve(name);
   else await import(name);
   return { state: 'ok', detail: purpose };
-}
-
-/** Wanted from 100,000 passages a shard on. */
-function graphLibrary(): Found {
-  const fault = graphLibraryFault();
-  if (fault === null) return { state: 'ok', detail: 'graphs over many vectors' };
-  return { state: 'warn', detail: `every vector is compared, which takes longer above 200,000 passages: ${fault}` };
 }
 
 /** Only recordings need it. */

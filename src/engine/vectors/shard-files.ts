@@ -1,17 +1,13 @@
 /**
- * A shard's files, written and read on its thread: the rows, without which there is no shard, and the graphs, without
- * which there is a slower one until they have been made again. Only paths that the owner hands over are touched; fsync, rename
- * and the manifest are the owner's. A file is loaded only if size and sha256 are what the manifest says.
+ * A shard's file of rows, written and read on its thread. Only paths that the owner hands over are touched; fsync, rename and the manifest are the
+ * owner's. A file is loaded only if size and sha256 are what the manifest says.
  *
- *   rows   8 × u32 header (magic, version, dim, stride, count) | labels u32 × count | inverse f32 × count | count × stride i8
- *   graph  one per graph of the chain, as hnswlib writes it (hnsw-file.ts); labels are row numbers
+ *   8 × u32 header (magic, version, dim, stride, count) | labels u32 × count | inverse f32 × count | count × stride i8
  */
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { errorMessage } from '../../domain/error-message.ts';
-import { faultOfHnswFile } from './hnsw-file.ts';
-import { ShardGraph } from './shard-graph.ts';
 import { VectorRows } from './vector-rows.ts';
 
 const MAGIC = 0x52425652;
@@ -25,11 +21,6 @@ export interface FileToLoad {
   path: string;
   bytes: number;
   sha256: string;
-}
-
-/** A file of the graph that covers the rows from where the one before it ends, or 0, up to `covered`. */
-export interface GraphToLoad extends FileToLoad {
-  covered: number;
 }
 
 /** Write the rows; gives the SHA-256 of what was written, in hex. Errors: those of the file system (full, not there). */
@@ -48,16 +39,6 @@ export function saveRows(rows: VectorRows, path: string): string {
   } finally {
     closeSync(file);
   }
-}
-
-/** Write the graph, and read it again, since the library reports no failure; gives its SHA-256. Errors: what is wrong with the file. */
-export function saveGraph(graph: Pick<ShardGraph, 'save' | 'first'>, rows: VectorRows, path: string): string {
-  closeSync(openSync(path, 'wx', 0o600));
-  graph.save(path);
-  const content = readFileSync(path);
-  const fault = faultOfHnswFile(content, rows.dim, rows.count, graph.first);
-  if (fault !== undefined) throw new Error(`the graph was not written as it is: ${fault}`);
-  return createHash('sha256').update(content).digest('hex');
 }
 
 /** The rows of a file, or what is wrong with it. */
@@ -79,36 +60,6 @@ export function loadRows(dim: number, { path, bytes, sha256 }: FileToLoad): Vect
     rows.filled();
     return rows;
   });
-}
-
-/** The graphs of files over `rows`, all of them, or what is wrong with one. */
-export function loadGraphs(rows: VectorRows, files: readonly GraphToLoad[]): ShardGraph[] | string {
-  const graphs: ShardGraph[] = [];
-  for (const file of files) {
-    const graph = loadGraph(rows, graphs.at(-1)?.covered ?? 0, file);
-    if (typeof graph === 'string') {
-      for (const each of graphs) each.dispose();
-      return graph;
-    }
-    graphs.push(graph);
-  }
-  return graphs;
-}
-
-function loadGraph(
-  rows: VectorRows,
-  first: number,
-  { path, bytes, sha256, covered }: GraphToLoad,
-): ShardGraph | string {
-  if (covered > rows.count) return 'more rows than there are';
-  if (covered < first) return 'fewer rows than the graphs before it';
-  const fault = readingFile(path, (file) => {
-    if (fstatSync(file).size !== bytes) return 'another size';
-    const content = readFileSync(file);
-    if (createHash('sha256').update(content).digest('hex') !== sha256) return 'another checksum';
-    return faultOfHnswFile(content, rows.dim, covered, first);
-  });
-  return fault ?? ShardGraph.load(path, rows, covered, first);
 }
 
 /** A file that cannot be opened or read is a fault of the file, told in its words. */

@@ -3,39 +3,30 @@
  * has seen and how many of them its files have. Files change by whole generations: one save at a time, a failed one leaves the old
  * generation valid, and shards without changes keep their files.
  *
- *   shard-<n>.<generation>.rows, .graph (of several graphs the next ones .graph.1, .graph.2 ...)
+ *   shard-<n>.<generation>.rows
  */
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import type { LoadReport, SaveReport } from '../../threads/shard-thread.ts';
+import type { LoadReport } from '../../threads/shard-thread.ts';
 import { fileFacts, IndexFolder } from '../index-folder.ts';
 import type { IndexLog } from '../index-log.ts';
-import { graphPathOf } from './hnsw-file.ts';
-import type { FileToLoad, GraphToLoad } from './shard-files.ts';
+import type { FileToLoad } from './shard-files.ts';
 
-const shardName = /^shard-\d+\.\d+\.(rows|graph(\.\d+)?)$/;
-const file = z.strictObject({ name: z.string().regex(shardName), ...fileFacts });
-const graphFile = z.strictObject({ ...file.shape, covered: z.int().min(0) });
+const file = z.strictObject({ name: z.string().regex(/^shard-\d+\.\d+\.rows$/), ...fileFacts });
 
-/** Files of one shard. Rows are null if it has never been saved; graphs are in the order of the rows that they cover. */
-const shardFiles = z.strictObject({ rows: file.nullable(), graphs: z.array(graphFile) });
-type ShardFiles = z.infer<typeof shardFiles>;
-
-/** Before there were several graphs a shard had one, or null. */
-const shardFilesOfFormat1 = z
-  .strictObject({ rows: file.nullable(), graph: graphFile.nullable() })
-  .transform(({ rows, graph }) => ({ rows, graphs: graph === null ? [] : [graph] }));
+/** Rows are null if the shard has never been saved. Formats 1 and 2 also name its graphs, which are not used any more. */
+const shardFiles = z.object({ rows: file.nullable() });
 
 export const spaceManifest = z.strictObject({
-  format: z.literal([1, 2]).transform((): 2 => 2),
+  format: z.literal([1, 2, 3]).transform((): 3 => 3),
   generation: z.int().min(0),
   store_id: z.string(),
   model_id: z.string(),
   dim: z.int().min(1),
   space: z.literal('cosine'),
   /** One per shard; a label is in shard `label % shards.length`. */
-  shards: z.array(z.union([shardFiles, shardFilesOfFormat1])),
+  shards: z.array(shardFiles),
 });
 type SpaceManifest = z.infer<typeof spaceManifest>;
 
@@ -52,15 +43,15 @@ export interface SpaceFilesOptions {
   noteLabels?: () => Promise<void>;
 }
 
-/** Has a shard write its files to paths that do not exist. */
-export type WriteShard = (shard: number, rowsPath: string, graphPath: string) => Promise<SaveReport>;
+/** Has a shard write its rows to a path that does not exist; gives their SHA-256 in hex. */
+export type WriteShard = (shard: number, path: string) => Promise<string>;
 
 export class SpaceFiles {
   /** Whether the folder has a manifest that counts. */
   readonly adopted: boolean;
   readonly #options: SpaceFilesOptions;
   readonly #folder: IndexFolder<SpaceManifest>;
-  /** Labels added to and removed from each shard and slices of upkeep, and how many of these its files have. */
+  /** Labels added to and removed from each shard, and times that it was tidied; how many of these its files have. */
   readonly #changes: number[];
   readonly #saved: number[];
   #manifest: SpaceManifest;
@@ -82,8 +73,8 @@ export class SpaceFiles {
     const folder = new IndexFolder({
       dir,
       manifest: spaceManifest,
-      ours: /^shard-\d+(\.\d+)?\.(rows|graph(\.\d+)?)$/, // earlier versions set files aside without their generation
-      filesOf: ({ shards }) => shards.flatMap(({ rows, graphs }) => [...(rows ? [rows] : []), ...graphs].map(nameOf)),
+      ours: /^shard-\d+(\.\d+)?\.(rows|graph(\.\d+)?)$/, // earlier versions had graphs, and set files aside without their generation
+      filesOf: ({ shards }) => shards.flatMap(({ rows }) => (rows === null ? [] : [rows.name])),
       foreign: (found) => foreignness(found, options),
       told: (files, reason) => log.warn({ model: modelId, files, reason }, 'vector space: files set aside'),
       noteLabels,
@@ -110,26 +101,21 @@ export class SpaceFiles {
     this.#changes[shard] += count;
   }
 
-  /** The valid files of a shard. */
-  filesOf(shard: number): { rows: FileToLoad | null; graphs: GraphToLoad[] } {
-    const { rows, graphs } = this.#manifest.shards[shard];
-    return {
-      rows: rows && { ...rows, path: this.#folder.path(rows.name) },
-      graphs: graphs.map((graph) => ({ ...graph, path: this.#folder.path(graph.name) })),
-    };
+  /** The valid file of a shard. */
+  rowsOf(shard: number): FileToLoad | null {
+    const { rows } = this.#manifest.shards[shard];
+    return rows && { ...rows, path: this.#folder.path(rows.name) };
   }
 
-  /** Take note of how loading went: files that were refused are set aside. */
-  async loaded(shard: number, { rowsFault, graphFault, dropped }: LoadReport): Promise<void> {
-    const { rows, graphs } = this.#manifest.shards[shard];
+  /** Take note of how loading went: a file that was refused is set aside. */
+  async loaded(shard: number, { fault, dropped }: LoadReport): Promise<void> {
+    const { rows } = this.#manifest.shards[shard];
     this.changed(shard, dropped);
-    const fault = rowsFault ?? graphFault;
-    if (fault === null) return;
-    const bad = rowsFault === null || rows === null ? graphs : [rows, ...graphs];
-    await this.#folder.setAside(bad.map(nameOf), fault);
-    this.#manifest.shards[shard] = { rows: rowsFault === null ? rows : null, graphs: [] };
+    if (fault === null || rows === null) return;
+    await this.#folder.setAside([rows.name], fault);
+    this.#manifest.shards[shard] = { rows: null };
     this.changed(shard);
-    if (rowsFault !== null) this.#rowsLost = true;
+    this.#rowsLost = true;
   }
 
   /** A new folder: it gets a manifest, so that from then on a missing one is a lost one. */
@@ -167,7 +153,10 @@ export class SpaceFiles {
     const shards = [...this.#manifest.shards];
     try {
       for (const shard of stale) {
-        shards[shard] = await this.#writeShard(shard, `shard-${shard}.${generation}`, write);
+        const name = `shard-${shard}.${generation}.rows`;
+        const path = this.#folder.temporary(name);
+        const sha256 = await write(shard, path);
+        shards[shard] = { rows: { name, bytes: await this.#folder.keep(path, name), sha256 } };
       }
       const manifest = { ...this.#manifest, generation, shards };
       await this.#folder.write(manifest);
@@ -181,23 +170,7 @@ export class SpaceFiles {
     });
     await this.#folder.sweep(this.#manifest, { isSaved: true });
   }
-
-  async #writeShard(shard: number, stem: string, write: WriteShard): Promise<ShardFiles> {
-    const folder = this.#folder;
-    const [rowsName, graphName] = [`${stem}.rows`, `${stem}.graph`];
-    const [rowsPath, graphPath] = [folder.temporary(rowsName), folder.temporary(graphName)];
-    const saved = await write(shard, rowsPath, graphPath);
-    const rows = { name: rowsName, bytes: await folder.keep(rowsPath, rowsName), sha256: saved.rowsSha256 };
-    const graphs: ShardFiles['graphs'] = [];
-    for (const [number, { sha256, covered }] of saved.graphs.entries()) {
-      const name = graphPathOf(graphName, number);
-      graphs.push({ name, bytes: await folder.keep(graphPathOf(graphPath, number), name), sha256, covered });
-    }
-    return { rows, graphs };
-  }
 }
-
-const nameOf = ({ name }: { name: string }) => name;
 
 /** Why a manifest is not this space's; null if it is. */
 function foreignness(found: SpaceManifest, options: SpaceFilesOptions): string | null {
@@ -211,12 +184,12 @@ function foreignness(found: SpaceManifest, options: SpaceFilesOptions): string |
 
 function emptyManifest({ storeId, modelId, dim, shards }: SpaceFilesOptions): SpaceManifest {
   return {
-    format: 2,
+    format: 3,
     generation: 0,
     store_id: storeId,
     model_id: modelId,
     dim,
     space: 'cosine',
-    shards: Array.from({ length: shards }, () => ({ rows: null, graphs: [] })),
+    shards: Array.from({ length: shards }, () => ({ rows: null })),
   };
 }

@@ -22,8 +22,6 @@ export interface SpaceShardsOptions {
   namespace: string;
   modelId: string;
   dim: number;
-  graphFromRows: number;
-  rowsPerGraph: number;
   files: SpaceFiles;
   /** The labels that the space is meant to have. */
   held: GrowingBitmap;
@@ -100,8 +98,6 @@ export class SpaceShards {
     return {
       live: sum('live'),
       deleted: sum('deleted'),
-      behind: sum('behind'),
-      nodes: sum('nodes'),
       rowBytes: sum('rowBytes'),
     };
   }
@@ -132,14 +128,12 @@ export class SpaceShards {
   }
 
   async #load(shard: number, keep: Bitmap): Promise<LoadReport> {
-    const { pools, dim, graphFromRows, rowsPerGraph, files } = this.#options;
+    const { pools, dim, files } = this.#options;
     const report = await pools[shard].run('open', {
       space: this.#space,
       dim,
-      graphFromRows,
-      rowsPerGraph,
       keep: { labels: keep, shard, shards: this.count },
-      ...files.filesOf(shard),
+      rows: files.rowsOf(shard),
     });
     await files.loaded(shard, report);
     return report;

@@ -10,7 +10,7 @@
  * - A label removed before it is added (a page forgotten while it was indexed) is remembered and never comes in.
  *
  * Its parts: the way to the shards, and what happens when a thread is replaced, space-shards.ts; files and what they lack,
- * space-files.ts; background work, space-maintenance.ts; the measured rules, space-policy.ts.
+ * space-files.ts; the measured rules, space-policy.ts.
  */
 import { type Bitmap, bitsNotIn, GrowingBitmap } from '../../compute/structures/bitmap.ts';
 import { mergeTop, type ScoredLabels } from '../../compute/structures/top-k.ts';
@@ -18,16 +18,7 @@ import type { IndexLog } from '../index-log.ts';
 import { BadVectorError, refuseBadVectors } from './check-vectors.ts';
 import type { CandidateRows, CandidateSearch, ShardStats } from './shard.ts';
 import { SpaceFiles, type WriteShard } from './space-files.ts';
-import { SLICE_MS, SpaceUpkeep } from './space-maintenance.ts';
-import {
-  batchRows,
-  defaultGraphFromRows,
-  isSaveDue,
-  isSavedOnClosing,
-  isWorthSaving,
-  mostBehind,
-  ROWS_PER_GRAPH,
-} from './space-policy.ts';
+import { batchRows, isSaveDue, isSavedOnClosing, isWorthSaving } from './space-policy.ts';
 import { type ShardPool, SpaceShards } from './space-shards.ts';
 
 export type { ShardTasks } from './space-shards.ts';
@@ -46,14 +37,8 @@ export interface VectorSpaceOptions {
   log: IndexLog;
   /** Labels that were lost with a thread and are not in the files: to be added again from the store. */
   onMissing: (labels: Uint32Array) => void;
-  /** A shard has a graph from so many live rows on. */
-  graphFromRows?: number;
-  /** Rows that one graph covers, before a shard begins the next. */
-  rowsPerGraph?: number;
   /** Labels added or removed between two saves in the background. */
   saveEvery?: number;
-  /** Whether the processor is wanted for indexing: graphs then grow slowly. */
-  busy?: () => boolean;
   /** Called before files become valid, with whatever labels were added until then. */
   noteLabels?: () => Promise<void>;
 }
@@ -86,7 +71,7 @@ export interface SpaceSearchOptions {
 export interface VectorSpaceStats extends ShardStats {
   shards: number;
   generation: number;
-  /** Changes since the last save: labels added and removed, slices of upkeep. */
+  /** Changes since the last save: labels added and removed, shards tidied. */
   unsaved: number;
 }
 
@@ -103,35 +88,27 @@ export class SpaceClosedError extends Error {
 
 export class VectorSpace {
   readonly #options: VectorSpaceOptions;
-  readonly #graphFromRows: number;
   readonly #files: SpaceFiles;
   readonly #shards: SpaceShards;
-  readonly #upkeep: SpaceUpkeep;
   readonly #held = new GrowingBitmap();
   readonly #removedAhead = new Set<number>();
-  /** Whether a slice of upkeep may find something to do. */
-  #needsUpkeep = true;
+  /** Whether shards may have deleted rows to drop. */
+  #isUntidy = true;
+  /** Background work that goes on, and whether there is more by now. */
+  #tending: Promise<void> | undefined;
+  #isAsked = false;
   /** What was unsaved when a save failed: the next one in the background waits for as many changes again. */
   #unsavedAtFailure = 0;
-  #toldNoGraph = false;
   #closing = false;
 
   private constructor(options: VectorSpaceOptions, files: SpaceFiles) {
-    const { modelId, dim, graphFromRows = defaultGraphFromRows(dim), shards: pools, onMissing, log } = options;
-    const { rowsPerGraph = ROWS_PER_GRAPH, busy = () => false, namespace } = options;
+    const { modelId, dim, shards: pools, onMissing, log, namespace } = options;
     this.#options = options;
-    this.#graphFromRows = graphFromRows;
     this.#files = files;
     const held = this.#held;
     this.#shards = new SpaceShards({
-      ...{ pools, namespace, modelId, dim, graphFromRows, rowsPerGraph },
+      ...{ pools, namespace, modelId, dim },
       ...{ files, held, onMissing, log },
-    });
-    this.#upkeep = new SpaceUpkeep({
-      slice: () => this.#sliceIfNeeded(),
-      saveIfDue: () => this.#saveIfDue(),
-      busy,
-      onError: (error) => log.error({ model: modelId, err: error }, 'vector space: upkeep failed'),
     });
   }
 
@@ -145,13 +122,10 @@ export class VectorSpace {
     const space = new VectorSpace(options, files);
     const fresh = !files.adopted && live.every((word) => word === 0);
     const reports = await space.#shards.loadAll(live);
-    for (const { labels, noGraph } of reports) {
-      for (const label of labels) space.#held.add(label);
-      space.#tellNoGraph(noGraph);
-    }
+    for (const { labels } of reports) for (const label of labels) space.#held.add(label);
     if (fresh) await files.begin();
     else await files.sweep();
-    space.#upkeep.ask();
+    space.#tend();
     const lost = files.rowsLost || !(files.adopted || fresh);
     return {
       space,
@@ -187,7 +161,7 @@ export class VectorSpace {
         }),
       );
     }
-    this.#upkeep.ask();
+    this.#tend();
   }
 
   /** Whether a label was added, or is being added, and not removed. */
@@ -203,7 +177,7 @@ export class VectorSpace {
       if (!this.#held.has(label)) this.#removedAhead.add(label);
       this.#held.delete(label);
     }
-    this.#needsUpkeep = true;
+    this.#isUntidy = true;
     await Promise.all(
       this.#shards.split(removed).map(async (ofShard, shard) => {
         if (ofShard.length === 0) return;
@@ -211,7 +185,7 @@ export class VectorSpace {
         await this.#shards.ask(shard, (pool, space) => pool.run('remove', { space, labels: ofShard }));
       }),
     );
-    this.#upkeep.ask();
+    this.#tend();
   }
 
   /**
@@ -231,8 +205,7 @@ export class VectorSpace {
   ): Promise<ScoredLabels<Float32Array>[]> {
     for (const vector of vectors) await this.#check(vector, 1);
     const search = { vectors, k, minScore, rough, ...(allow === undefined ? {} : { allow }) };
-    const ask = () => this.#shards.askAll((pool, space) => pool.run('search', { space, ...search }));
-    const found = await this.#upkeep.besides(ask);
+    const found = await this.#shards.askAll((pool, space) => pool.run('search', { space, ...search }));
     return vectors.map((_, which) =>
       mergeTop(
         found.map((each) => each[which]),
@@ -248,9 +221,9 @@ export class VectorSpace {
   async candidates({ labels, ...search }: CandidateSearch): Promise<CandidateRows> {
     for (const vector of search.vectors) await this.#check(vector, 1);
     const split = this.#shards.split(labels);
-    const ask = () =>
-      this.#shards.askAll((pool, space, shard) => pool.run('candidates', { space, ...search, labels: split[shard] }));
-    const each = await this.#upkeep.besides(ask);
+    const each = await this.#shards.askAll((pool, space, shard) =>
+      pool.run('candidates', { space, ...search, labels: split[shard] }),
+    );
     return {
       found: search.among.map((_, which) =>
         mergeTop(
@@ -265,19 +238,15 @@ export class VectorSpace {
     };
   }
 
-  /**
-   * One slice of background work on every shard: growing graphs, dropping deleted rows. Gives the rows that wait for more. The space
-   * does this by itself, with pauses; call it to have it done sooner. Nothing is missing from searches meanwhile.
-   */
-  async maintain(budgetMs = SLICE_MS): Promise<number> {
-    const all = Array.from({ length: this.#shards.count }, (_, shard) => this.#maintainShard(shard, budgetMs));
-    return (await Promise.all(all)).reduce((sum, rows) => sum + rows, 0);
+  /** Resolves when no background work is left: deleted rows are dropped where they were many, and what was due is saved. */
+  async settled(): Promise<void> {
+    while (this.#tending !== undefined) await this.#tending;
   }
 
   /** Make the files agree with the space as it is now. Errors: those of the file system; the old files then still load. */
   async save(): Promise<void> {
-    const write: WriteShard = (shard, rowsPath, graphPath) =>
-      this.#shards.ask(shard, (pool, space) => pool.run('save', { space, rowsPath, graphPath }));
+    const write: WriteShard = (shard, path) =>
+      this.#shards.ask(shard, (pool, space) => pool.run('save', { space, path }));
     const { unsaved } = this.#files;
     try {
       await this.#files.save(write);
@@ -312,10 +281,10 @@ export class VectorSpace {
    */
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#upkeep.stop();
+    await this.#tending;
     const behind = { unsaved: this.#files.unsaved, held: this.#held.size };
     try {
-      if (isSavedOnClosing(behind, this.#options.dim, this.#graphFromRows)) await this.save();
+      if (isSavedOnClosing(behind, this.#options.dim)) await this.save();
       else await this.#files.settled();
     } finally {
       await this.#shards.release();
@@ -325,7 +294,7 @@ export class VectorSpace {
   /** Close without saving and delete the folder: the model is gone. */
   async drop(): Promise<void> {
     this.#closing = true;
-    await this.#upkeep.stop();
+    await this.#tending;
     await this.#files.settled();
     await this.#shards.release();
     await this.#files.drop();
@@ -334,7 +303,7 @@ export class VectorSpace {
   async #addTo(shard: number, places: readonly number[], labels: Uint32Array, vectors: Float32Array): Promise<void> {
     const { dim, modelId } = this.#options;
     if (places.length === 0) return;
-    const { bad, behind, noGraph } = await this.#shards.inTurn(shard, (pool, space) => {
+    const { bad } = await this.#shards.inTurn(shard, (pool, space) => {
       // Only now: some may have been removed while others had their turn.
       const wanted = places.filter((place) => this.#held.has(labels[place]));
       this.#files.changed(shard, wanted.length);
@@ -346,37 +315,40 @@ export class VectorSpace {
       return pool.run('add', { space, labels: batchLabels, vectors: batch }, { transfer: [batch.buffer] });
     });
     if (bad.length > 0) throw new BadVectorError(modelId, bad);
-    this.#tellNoGraph(noGraph);
-    if (behind > 0) this.#needsUpkeep = true;
-    const bound = mostBehind(behind, places.length);
-    for (let waiting = behind; waiting > bound; ) waiting = await this.#maintainShard(shard, SLICE_MS);
   }
 
-  /** Once: searches go on, exactly, and take longer. */
-  #tellNoGraph(reason: string | null): void {
-    if (reason === null || this.#toldNoGraph) return;
-    this.#toldNoGraph = true;
+  /** Background work, asked for after each change: drop deleted rows where they are many, save where that is due. */
+  #tend(): void {
+    this.#isAsked = true;
+    if (this.#closing) return;
+    this.#tending ??= this.#tendAll().finally(() => {
+      this.#tending = undefined;
+    });
+  }
+
+  async #tendAll(): Promise<void> {
     const { log, modelId } = this.#options;
-    log.warn({ model: modelId, reason }, 'vector space: no graph can be made, every vector is compared');
+    while (this.#isAsked && !this.#closing) {
+      this.#isAsked = false;
+      try {
+        await this.#tidyIfNeeded();
+        await this.#saveIfDue();
+      } catch (error) {
+        log.error({ model: modelId, err: error }, 'vector space: upkeep failed');
+      }
+    }
   }
 
-  async #maintainShard(shard: number, budgetMs: number): Promise<number> {
-    const { behind, worked } = await this.#shards.inTurn(shard, (pool, space) =>
-      pool.run('maintain', { space, budgetMs }),
-    );
-    if (worked) this.#files.changed(shard);
-    return behind;
-  }
-
-  async #sliceIfNeeded(): Promise<number> {
-    if (!this.#needsUpkeep) return 0;
-    this.#needsUpkeep = false;
+  async #tidyIfNeeded(): Promise<void> {
+    if (!this.#isUntidy) return;
+    this.#isUntidy = false;
+    const tidyShard = async (_: unknown, shard: number) => {
+      if (await this.#shards.inTurn(shard, (pool, space) => pool.run('tidy', { space }))) this.#files.changed(shard);
+    };
     try {
-      const behind = await this.maintain();
-      if (behind > 0) this.#needsUpkeep = true;
-      return behind;
+      await Promise.all(Array.from({ length: this.#shards.count }, tidyShard));
     } catch (error) {
-      this.#needsUpkeep = true;
+      this.#isUntidy = true;
       throw error;
     }
   }

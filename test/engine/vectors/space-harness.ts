@@ -34,7 +34,7 @@ export interface SpaceFixture extends AsyncDisposable {
 
 let models = 0;
 
-/** Options of a space in a folder of its own; shards have a graph from 50 rows on. */
+/** Options of a space in a folder of its own. */
 export async function spaceFixture(
   shards: ThreadPool<ShardTasks>[],
   changes: Partial<VectorSpaceOptions> = {},
@@ -55,13 +55,12 @@ export async function spaceFixture(
     namespace: 'one',
     log: { info: () => undefined, warn, error: warn },
     onMissing: (labels) => missing.push(...labels),
-    graphFromRows: 50,
     ...changes,
   };
   return { options, warnings, missing, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
 }
 
-/** A space that held `labels`, with grown graphs, and was closed. */
+/** A space that held `labels`, and was closed. */
 export async function savedSpace(
   shards: ThreadPool<ShardTasks>[],
   labels: Uint32Array,
@@ -70,13 +69,8 @@ export async function savedSpace(
   const made = await spaceFixture(shards, changes);
   const { space } = await VectorSpace.open(made.options, createBitmap(0));
   await space.add(labels, vectorsOf(labels));
-  await catchUp(space);
   await space.close();
   return made;
-}
-
-export async function catchUp(space: VectorSpace): Promise<void> {
-  while ((await space.maintain()) > 0);
 }
 
 export function range(from: number, to: number): Uint32Array {

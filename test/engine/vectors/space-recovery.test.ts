@@ -3,9 +3,7 @@ import { copyFile, cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
-import { needsGraphs } from './needs-graphs.ts';
 import {
-  catchUp,
   DIM,
   nearest,
   openMortalPools,
@@ -32,9 +30,7 @@ async function recoverFrom({ options }: SpaceFixture, missing: Uint32Array): Pro
   assert.deepEqual(opened.missing, missing);
   const { space } = opened;
   await space.add(missing, vectorsOf(missing));
-  await catchUp(space);
-  const { live, nodes, behind } = await space.stats();
-  assert.deepEqual({ live, nodes, behind }, { live: 400, nodes: 400, behind: 0 });
+  assert.equal((await space.stats()).live, 400);
   const query = vectorOf(70_000);
   assert.ok(recall((await space.search(query, 50)).labels, nearest(query, LABELS, 50)) >= 0.96);
   await space.close();
@@ -43,68 +39,38 @@ async function recoverFrom({ options }: SpaceFixture, missing: Uint32Array): Pro
   await again.space.close();
 }
 
-async function fileOf({ options }: SpaceFixture, shard: number, kind: 'rows' | 'graph' | 'graph.1'): Promise<string> {
-  const name = (await readdir(options.dir)).find(
-    (each) => each.startsWith(`shard-${shard}.`) && each.endsWith(`.${kind}`),
-  );
+async function fileOf({ options }: SpaceFixture, shard: number): Promise<string> {
+  const name = (await readdir(options.dir)).find((each) => each.startsWith(`shard-${shard}.`));
   assert.ok(name !== undefined);
   return join(options.dir, name);
 }
 
-test('a space that was closed comes back as it was, graphs included', needsGraphs, async () => {
+test('a space that was closed comes back as it was', async () => {
   await using made = await savedSpace(pools, LABELS);
   const { space, missing } = await VectorSpace.open(made.options, setOf(LABELS));
   assert.equal(missing.length, 0);
   assert.deepEqual(made.warnings, []);
-  const { live, nodes, behind, generation } = await space.stats();
-  assert.deepEqual({ live, nodes, behind, generation }, { live: 400, nodes: 400, behind: 0, generation: 1 });
+  const { live, generation } = await space.stats();
+  assert.deepEqual({ live, generation }, { live: 400, generation: 1 });
   assert.equal((await space.search(vectorOf(7), 1)).labels[0], 7);
   await space.close();
 });
 
-test(
-  'a space whose shards have several graphs comes back as it was, and without one of them grows them again',
-  needsGraphs,
-  async () => {
-    const several = { rowsPerGraph: 70 };
-    await using made = await savedSpace(pools, LABELS, several);
-    const files = (await readdir(made.options.dir)).filter((name) => name.startsWith('shard-1.')).sort();
-    assert.deepEqual(files, ['shard-1.1.graph', 'shard-1.1.graph.1', 'shard-1.1.graph.2', 'shard-1.1.rows']);
+test('files of manifests from when there were graphs are taken as they are, and the graphs deleted', async () => {
+  for (const format of [1, 2]) {
+    await using made = await savedSpace(pools, LABELS);
+    const path = join(made.options.dir, 'manifest.json');
+    const { shards, ...manifest } = JSON.parse(await readFile(path, 'utf8'));
+    assert.equal(manifest.format, 3);
+    const graph = { name: 'shard-0.1.graph', bytes: 4, sha256: 'a'.repeat(64), covered: 200 };
+    const graphs = [graph, { ...graph, name: 'shard-0.1.graph.1' }];
+    for (const { name } of graphs) await writeFile(join(made.options.dir, name), 'xxxx');
+    const earlier = shards.map(({ rows }: { rows: object }) => ({ rows, ...(format === 1 ? { graph } : { graphs }) }));
+    await writeFile(path, JSON.stringify({ ...manifest, format, shards: earlier }));
     await recoverFrom(made, range(0, 0));
     assert.deepEqual(made.warnings, []);
-
-    await truncate(await fileOf(made, 0, 'graph.1'), 1000);
-    await rm(await fileOf(made, 1, 'graph.1'));
-    const { space } = await VectorSpace.open(made.options, setOf(range(30, 400)));
-    assert.equal(made.warnings.length, 2);
-    assert.ok((await readdir(made.options.dir)).includes('shard-0.1.graph.1.bad'));
-    await space.add(range(0, 30), vectorsOf(range(0, 30)));
-    await catchUp(space);
-    const { live, nodes, behind } = await space.stats();
-    assert.deepEqual({ live, nodes, behind }, { live: 400, nodes: 400, behind: 0 });
-    await space.close();
-  },
-);
-
-test('files of a manifest from before there were several graphs are taken as they are', needsGraphs, async () => {
-  await using made = await savedSpace(pools, LABELS);
-  const path = join(made.options.dir, 'manifest.json');
-  const { shards, ...manifest } = JSON.parse(await readFile(path, 'utf8'));
-  assert.equal(manifest.format, 2);
-  const earlier = shards.map(({ rows, graphs }: { rows: object; graphs: object[] }) => ({ rows, graph: graphs[0] }));
-  await writeFile(path, JSON.stringify({ ...manifest, format: 1, shards: earlier }));
-  const { space, missing } = await VectorSpace.open({ ...made.options, rowsPerGraph: 70 }, setOf(LABELS));
-  assert.equal(missing.length, 0);
-  const { nodes, behind } = await space.stats();
-  assert.deepEqual({ nodes, behind, warnings: made.warnings }, { nodes: 400, behind: 0, warnings: [] });
-  await space.add(range(400, 600), vectorsOf(range(400, 600)));
-  await catchUp(space);
-  await space.save();
-  assert.ok((await readdir(made.options.dir)).includes('shard-0.2.graph.1'));
-  const query = vectorOf(70_000);
-  const truth = nearest(query, range(0, 600), 50);
-  assert.ok(recall((await space.search(query, 50)).labels, truth) >= 0.96);
-  await space.close();
+    assert.ok((await readdir(made.options.dir)).every((name) => !name.includes('graph')));
+  }
 });
 
 test('labels that are no longer live are removed on opening, and live ones that are not there are named', async () => {
@@ -116,20 +82,16 @@ test('labels that are no longer live are removed on opening, and live ones that 
   await space.close();
 });
 
-test('a space is saved while it is empty, and takes labels after it is loaded', needsGraphs, async () => {
+test('a space is saved while it is empty, and takes labels after it is loaded', async () => {
   await using made = await savedSpace(pools, range(0, 0));
   await recoverFrom(made, LABELS);
 });
 
-test('deleted files are added again from the store', needsGraphs, async () => {
+test('deleted files are added again from the store', async () => {
   await using rows = await savedSpace(pools, LABELS);
-  await rm(await fileOf(rows, 0, 'rows'));
+  await rm(await fileOf(rows, 0));
   await recoverFrom(rows, even(LABELS));
   assert.equal(rows.warnings.length, 1);
-
-  await using graph = await savedSpace(pools, LABELS);
-  await rm(await fileOf(graph, 1, 'graph'));
-  await recoverFrom(graph, range(0, 0));
 
   await using manifest = await savedSpace(pools, LABELS);
   await rm(join(manifest.options.dir, 'manifest.json'));
@@ -146,33 +108,26 @@ async function setAside({ warnings, options }: SpaceFixture): Promise<string[]> 
   return warnings.flatMap((fields) => ('files' in fields ? (fields.files as string[]) : []));
 }
 
-test('truncated and empty files are set aside', needsGraphs, async () => {
+test('truncated and empty files are set aside', async () => {
   for (const keep of [0, 16, 2000]) {
     await using rows = await savedSpace(pools, LABELS);
-    await truncate(await fileOf(rows, 0, 'rows'), keep);
+    await truncate(await fileOf(rows, 0), keep);
     await recoverFrom(rows, even(LABELS));
-    assert.deepEqual(await setAside(rows), ['shard-0.1.rows', 'shard-0.1.graph']);
-
-    await using graph = await savedSpace(pools, LABELS);
-    await truncate(await fileOf(graph, 0, 'graph'), keep);
-    await recoverFrom(graph, range(0, 0));
-    assert.deepEqual(await setAside(graph), ['shard-0.1.graph']);
+    assert.deepEqual(await setAside(rows), ['shard-0.1.rows']);
   }
 });
 
-test('a file with any bit flipped is set aside', needsGraphs, async () => {
+test('a file with any bit flipped is set aside', async () => {
   await using made = await savedSpace(pools, LABELS);
-  const files = { rows: await fileOf(made, 0, 'rows'), graph: await fileOf(made, 0, 'graph') };
+  const whole = await readFile(await fileOf(made, 0));
   for (let seed = 1; seed <= 50; seed++) {
-    const kind = seed % 2 === 0 ? 'rows' : 'graph';
-    const whole = await readFile(files[kind]);
     const damaged = Buffer.from(whole);
     damaged[(Math.imul(seed, 0x9e3779b1) >>> 0) % whole.length] ^= 1 << (seed % 8);
     assert.notDeepEqual(damaged, whole);
     await using copy = await copyOf(made);
-    await writeFile(await fileOf(copy, 0, kind), damaged);
+    await writeFile(await fileOf(copy, 0), damaged);
     const { space, missing } = await VectorSpace.open(copy.options, setOf(LABELS));
-    assert.deepEqual(missing, kind === 'rows' ? even(LABELS) : range(0, 0), `seed ${seed}`);
+    assert.deepEqual(missing, even(LABELS), `seed ${seed}`);
     assert.equal(copy.warnings.length, 1);
     assert.equal((await space.search(vectorOf(7), 1)).labels[0], 7);
     await space.drop();
@@ -186,57 +141,47 @@ async function copyOf(made: SpaceFixture): Promise<SpaceFixture> {
   return copy;
 }
 
-test(
-  'a manifest that is damaged, or of another store, model, dimension or number of shards, is set aside',
-  needsGraphs,
-  async () => {
-    const changes: Partial<VectorSpaceOptions>[] = [
-      { storeId: 'store-2' },
-      { modelId: 'another' },
-      { dim: DIM + 1 },
-      { shards: pools.slice(0, 1) },
-    ];
-    for (const change of changes) {
-      await using made = await savedSpace(pools, LABELS);
-      const { space, missing } = await VectorSpace.open({ ...made.options, ...change }, setOf(LABELS));
-      assert.deepEqual(missing, LABELS, JSON.stringify(Object.keys(change)));
-      assert.equal(made.warnings.length, 1);
-      assert.deepEqual(await readdir(made.options.dir), ['manifest.json.bad']);
-      await space.drop();
-    }
-    for (const text of ['', '{', '{"format": 2}', 'null']) {
-      await using made = await savedSpace(pools, LABELS);
-      await writeFile(join(made.options.dir, 'manifest.json'), text);
-      await recoverFrom(made, LABELS);
-      assert.equal(made.warnings.length, 1);
-    }
-  },
-);
-
-test(
-  'files of another model or of an older generation in the place of the right ones are set aside',
-  needsGraphs,
-  async () => {
+test('a manifest that is damaged, or of another store, model, dimension or number of shards, is set aside', async () => {
+  const changes: Partial<VectorSpaceOptions>[] = [
+    { storeId: 'store-2' },
+    { modelId: 'another' },
+    { dim: DIM + 1 },
+    { shards: pools.slice(0, 1) },
+  ];
+  for (const change of changes) {
     await using made = await savedSpace(pools, LABELS);
-    await using other = await savedSpace(pools, range(1000, 1400));
-    const old = join(made.options.dir, 'old');
-    await mkdir(old);
-    await copyFile(await fileOf(made, 1, 'graph'), join(old, 'graph'));
-    const { space } = await VectorSpace.open(made.options, setOf(LABELS));
-    await space.remove(range(0, 100));
-    await space.add(range(400, 600), vectorsOf(range(400, 600)));
-    await catchUp(space);
-    await space.close();
-    await copyFile(await fileOf(other, 0, 'rows'), await fileOf(made, 0, 'rows'));
-    await rename(join(old, 'graph'), await fileOf(made, 1, 'graph'));
-    const { space: again, missing } = await VectorSpace.open(made.options, setOf(range(100, 600)));
-    assert.deepEqual(missing, even(range(100, 600)));
-    assert.equal(made.warnings.length, 2);
-    await again.drop();
-  },
-);
+    const { space, missing } = await VectorSpace.open({ ...made.options, ...change }, setOf(LABELS));
+    assert.deepEqual(missing, LABELS, JSON.stringify(Object.keys(change)));
+    assert.equal(made.warnings.length, 1);
+    assert.deepEqual(await readdir(made.options.dir), ['manifest.json.bad']);
+    await space.drop();
+  }
+  for (const text of ['', '{', '{"format": 2}', 'null']) {
+    await using made = await savedSpace(pools, LABELS);
+    await writeFile(join(made.options.dir, 'manifest.json'), text);
+    await recoverFrom(made, LABELS);
+    assert.equal(made.warnings.length, 1);
+  }
+});
 
-test('a whole folder of an older generation lacks what came later and loses what went', needsGraphs, async () => {
+test('files of another model or of an older generation in the place of the right ones are set aside', async () => {
+  await using made = await savedSpace(pools, LABELS);
+  await using other = await savedSpace(pools, range(1000, 1400));
+  const old = join(made.options.dir, 'old');
+  await copyFile(await fileOf(made, 1), old);
+  const { space } = await VectorSpace.open(made.options, setOf(LABELS));
+  await space.remove(range(0, 100));
+  await space.add(range(400, 600), vectorsOf(range(400, 600)));
+  await space.close();
+  await copyFile(await fileOf(other, 0), await fileOf(made, 0));
+  await rename(old, await fileOf(made, 1));
+  const { space: again, missing } = await VectorSpace.open(made.options, setOf(range(100, 600)));
+  assert.deepEqual(missing, range(100, 600));
+  assert.equal(made.warnings.length, 2);
+  await again.drop();
+});
+
+test('a whole folder of an older generation lacks what came later and loses what went', async () => {
   await using made = await savedSpace(pools, LABELS);
   await using older = await copyOf(made);
   const { space, missing } = await VectorSpace.open(older.options, setOf(range(50, 500)));
@@ -264,13 +209,12 @@ test('what a crash left beside the manifest is deleted', async () => {
   await space.close();
 });
 
-test('a save that fails leaves the old generation valid, and a later one succeeds', needsGraphs, async () => {
+test('a save that fails leaves the old generation valid, and a later one succeeds', async () => {
   await using made = await savedSpace(pools, LABELS);
   const { space } = await VectorSpace.open(made.options, setOf(LABELS));
   await space.add(range(400, 500), vectorsOf(range(400, 500)));
-  await catchUp(space);
   // The name of a file to come is taken by a folder: the thread cannot write there.
-  const inTheWay = join(made.options.dir, 'shard-1.2.graph.new');
+  const inTheWay = join(made.options.dir, 'shard-1.2.rows.new');
   await mkdir(join(inTheWay, 'x'), { recursive: true });
   const before = await readFile(join(made.options.dir, 'manifest.json'));
   await assert.rejects(space.save());
@@ -298,7 +242,7 @@ test('a save that fails leaves the old generation valid, and a later one succeed
   await again.close();
 });
 
-test('saves and adds at the same time give a generation that loads', needsGraphs, async () => {
+test('saves and adds at the same time give a generation that loads', async () => {
   await using made = await spaceFixture(pools);
   const { space } = await VectorSpace.open(made.options, setOf([]));
   const adds: Promise<void>[] = [];
@@ -316,7 +260,7 @@ test('saves and adds at the same time give a generation that loads', needsGraphs
 });
 
 test('after a purge no byte of a removed vector is in any file', async () => {
-  await using made = await spaceFixture(pools, { graphFromRows: Number.POSITIVE_INFINITY });
+  await using made = await spaceFixture(pools);
   const { space } = await VectorSpace.open(made.options, setOf([]));
   await space.add(LABELS, vectorsOf(LABELS));
   const row = quantised(vectorOf(8));
@@ -395,7 +339,7 @@ test('files that are gone or not usable are lost, what a crash left unsaved is n
   await killed.space.add(LABELS, vectorsOf(LABELS));
   await killed.space.save();
   assert.deepEqual((await lostOf(range(0, 450))).lost, false);
-  await rm(await fileOf(made, 0, 'rows'));
+  await rm(await fileOf(made, 0));
   assert.equal((await lostOf(LABELS)).lost, true);
   await rm(join(made.options.dir, 'manifest.json'));
   assert.equal((await lostOf(LABELS)).lost, true);
@@ -407,7 +351,7 @@ test('files that are gone or not usable are lost, what a crash left unsaved is n
 
 test('a few changes of a large space are not saved in quiet times nor on closing, many are', async () => {
   const dim = 1024;
-  await using made = await spaceFixture(pools, { dim, graphFromRows: Number.POSITIVE_INFINITY });
+  await using made = await spaceFixture(pools, { dim });
   const generation = async () => JSON.parse(await readFile(join(made.options.dir, 'manifest.json'), 'utf8')).generation;
   const pageOf = (from: number, count: number) => {
     const labels = range(from, from + count);
