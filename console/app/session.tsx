@@ -14,6 +14,9 @@ interface Holder {
 }
 
 export const holder = signal<Holder | null>(null);
+/** Other tabs of this browser have the same session: each tells the others of a sign-in and a sign-out. */
+const otherTabs = new BroadcastChannel('readback session');
+
 /** What was wrong with the code of the link. */
 const codeFault = signal<string | null>(null);
 
@@ -22,6 +25,10 @@ export async function begin(): Promise<void> {
   addEventListener('hashchange', ({ oldURL }) => {
     const code = codeInAddress();
     if (code !== null) void enterBy(code, new URL(oldURL).hash);
+  });
+  otherTabs.onmessage = lookAgain;
+  addEventListener('visibilitychange', () => {
+    if (!document.hidden) void lookAgain();
   });
   const code = codeInAddress();
   if (code === null || !(await enterBy(code, ''))) await resume();
@@ -67,17 +74,20 @@ async function resume(): Promise<void> {
   }
 }
 
-/** Somebody may have signed in elsewhere in this browser. */
+/** Somebody may have signed in elsewhere in this browser, or out. */
 async function lookAgain(): Promise<void> {
+  if (session.value === 'unknown') return; // it is being asked already
   try {
     entered(await whoIsIn());
   } catch {
-    // Nobody has: the form is still there.
+    // Nobody has, and the form is still there; of a session that has ended the answer tells.
   }
 }
 
 async function signIn(proof: { code: string } | { token: string }): Promise<void> {
-  entered(await call<Holder>('POST', sessionsPath, { body: proof }));
+  const who = await call<Holder>('POST', sessionsPath, { body: proof });
+  otherTabs.postMessage(null);
+  entered(who);
 }
 
 /** Whose session this browser has. Errors: as of `call`. */
@@ -103,6 +113,7 @@ function entered(who: Holder): void {
 
 export async function signOut(): Promise<void> {
   await call('DELETE', `${sessionsPath}/current`);
+  otherTabs.postMessage(null);
   leaveNothing();
 }
 
@@ -128,8 +139,26 @@ export function SignInPage() {
   );
 }
 
-/** Over the view whose session has ended, so that it goes on where it was. */
+/** So long after the last key somebody has stopped typing, ms. */
+const typingMs = 600;
+
+/** Over the view whose session has ended, so that it goes on where it was: once nobody types there, for what is typed is not for its field. */
 export function SignInDialog() {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const show = () => setShown(true);
+    let resting = setTimeout(show, typingMs);
+    const wait = () => {
+      clearTimeout(resting);
+      resting = setTimeout(show, typingMs);
+    };
+    addEventListener('keydown', wait, { capture: true });
+    return () => {
+      clearTimeout(resting);
+      removeEventListener('keydown', wait, { capture: true });
+    };
+  }, []);
+  if (!isShown) return null;
   return (
     <Dialog title="Your session has ended" onClose={null}>
       <p class="quiet">Sign in again; you go on where you were.</p>

@@ -79,6 +79,39 @@ test('Enter goes to results of what is in the box, however late they come', { sk
   assert.deepEqual(faults, []);
 });
 
+test('a search that found nothing is asked again by Enter, and any is by being typed again', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'quagga');
+  await page.getByText('You have read nothing about this').waitFor();
+  const added = await service.call<{ page_id: string }>('POST', '/v1/pages', {
+    url: 'https://quaggas.example/',
+    title: 'The quagga',
+    body_extracted: 'A quagga is striped in front alone.',
+  });
+  await service.settled([added.body.page_id]);
+  await searchBox(page).press('Enter');
+  await until(async () => (await titles(page))[0] === 'The quagga', 'what is there by now');
+  await searchFor(page, 'quagga', async () => {
+    await searchBox(page).fill('');
+    await searchBox(page).fill('quagga');
+  });
+  assert.deepEqual(faults, []);
+});
+
+test('what is typed while a session ends goes on into the box', { skip }, async () => {
+  const { page } = await signedIn(browser, service, { allowed: /401/ });
+  await searchFor(page, 'bread');
+  await endSessions(service);
+  await searchBox(page).fill('');
+  await searchBox(page).pressSequentially('heron sighting', { delay: 30 });
+  const over = page.getByRole('dialog', { name: 'Your session has ended' });
+  await over.waitFor();
+  assert.equal(await searchBox(page).inputValue(), 'heron sighting');
+  await over.getByLabel('Access token').fill(token);
+  await over.getByRole('button', { name: 'Sign in' }).click();
+  await until(async () => (await titles(page))[0]?.startsWith('Heron'), 'what was typed is found');
+});
+
 test('an address finds what was found as it was typed', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service);
   const asked: { prefix?: boolean; log?: boolean }[] = [];

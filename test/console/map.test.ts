@@ -254,6 +254,7 @@ test('a search on the map that fails is told of, and tried again; so are the col
     .getByRole('button', { name: /herons\.example/ })
     .click();
   await until(async () => (await litUp(page).textContent()) === '24 pages lit up', 'the pages of the site');
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-labelledby')), 'lit');
   await page.getByRole('button', { name: 'Time', exact: true }).click();
   const legend = page.locator('.toolbar .legend');
   await until(async () => /\d[\s\S]*\d/.test(await legend.innerText()), 'the first and the last day');

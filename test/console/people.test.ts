@@ -75,6 +75,29 @@ test('who signs in after another, or over the view of another, finds nothing of 
 
   await page.goto(`${service.url}/#/search?q=lighthouse`);
   await until(async () => (await titles(page)).join() === texts[ben][0], 'what Ben finds');
+
+  // In another tab of the same browser Anna takes the place of Ben, whose tab is looked at no more.
+  const other = await page.context().newPage();
+  await other.goto(`${service.url}/#/system`);
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await other.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+  await enter(other, anna);
+  await searchBox(other).waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await until(async () => (await results(page).count()) === 0, 'the tab of Ben has begun anew');
+  await searchFor(page, 'lighthouse');
+  assert.deepEqual(await titles(page), [texts[anna][0]]);
+  await other.evaluate(() => {
+    location.hash = '#/system';
+  });
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await other.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await enter(other, ben);
+  await searchBox(other).waitFor();
+  await other.close();
+  await until(async () => (await results(page).count()) === 0, 'the tab of Anna, too');
+  await searchFor(page, 'lighthouse');
   type Sessions = { sessions: { id: string }[] };
   const { body } = await service.call<Sessions>('GET', '/v1/sessions', undefined, { token: ben });
   for (const { id } of body.sessions) await service.call('DELETE', `/v1/sessions/${id}`, undefined, { token: ben });

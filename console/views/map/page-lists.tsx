@@ -1,5 +1,5 @@
 /** The pages of points: under the pointer, in view, lit up. The map has only their ids. */
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
@@ -31,8 +31,13 @@ export function Hover({ id }: { id: string }) {
 
 export function LitPages({ ids, isSearch }: { ids: readonly string[]; isSearch: boolean }) {
   const [shown, setShown] = useState(listed);
+  const section = useRef<HTMLElement>(null);
+  // What led here is gone: the list is gone on with, from its head.
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) section.current?.focus({ preventScroll: true });
+  }, []);
   return (
-    <section class="facet" aria-labelledby="lit">
+    <section ref={section} class="facet" aria-labelledby="lit" tabIndex={-1}>
       <h2 id="lit">{many(ids.length, 'page')}</h2>
       {isSearch && ids.length === mostCounted && <p class="quiet">A search lights up the best {count(mostCounted)}.</p>}
       <Pages ids={ids.slice(0, shown)} />

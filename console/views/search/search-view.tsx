@@ -1,6 +1,6 @@
 /** Search: the box, the results, and beside them what narrows them. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { connection, epoch } from '../../api/client.ts';
+import { connection } from '../../api/client.ts';
 import { isTyping, searchWanted } from '../../app/keys.tsx';
 import { go, keep, kept, route, settle, stepNow, useTitle } from '../../app/router.ts';
 import { count, duration, many } from '../../ui/format.ts';
@@ -22,16 +22,13 @@ const resultTitle = '[data-result] .result-title';
 /** Results of something else than what is asked for now are told apart once that takes a while, ms: with every key they would flicker. */
 const staleMs = 400;
 
-const again = () => {
-  epoch.value++;
-};
-
 export function SearchView() {
   const box = useRef<HTMLInputElement>(null);
   const section = useRef<HTMLElement>(null);
   const [showsFilters, setShowsFilters] = useState(kept<boolean>('filters') ?? false);
   const criteria = criteriaOf(route.value.params);
-  const { found, isStale, key, error, moreError, busy, counted, isCounted, more, type, rest } = useSearch(criteria);
+  const { found, isStale, key, error, moreError, busy, counted, isCounted, more, again, type, rest } =
+    useSearch(criteria);
   const focusBox = () => {
     box.current?.focus();
     box.current?.select();
@@ -119,7 +116,7 @@ export function SearchView() {
             class="search-box"
             onSubmit={(event) => {
               event.preventDefault();
-              if (error !== undefined && !busy) again();
+              if (!busy && (error !== undefined || found?.results.length === 0)) again();
               toResults();
             }}
           >

@@ -60,6 +60,8 @@ interface Search {
   counted: Counted;
   isCounted: boolean;
   more: () => void;
+  /** Ask for the same anew. */
+  again: () => void;
   /** What the box holds now was typed: what a link or a filter asks for is searched in full at once. */
   type: (query: string) => void;
   /** Typing rests now. */
@@ -89,6 +91,8 @@ export function useSearch(criteria: Criteria): Search {
   const [busy, setBusy] = useState(false);
   const [counted, setCounted] = useState(nothingCounted);
   const [isCounted, setIsCounted] = useState(false);
+  /** Raised to ask for the same anew. */
+  const [turn, setTurn] = useState(0);
   const askedBefore = useRef('');
   const typed = useRef<string | null>(null);
   const running = useRef<AbortController | null>(null);
@@ -142,9 +146,9 @@ export function useSearch(criteria: Criteria): Search {
     };
     const of = linkOf({ ...criteria, from: null, to: null });
     const count = () => search(counts, ({ results, has_more }) => showCounted({ results, has_more, of }));
-    // Also when the service was away meanwhile: nobody is to lose where they are in the results.
-    const before = kept<Kept>(keptName);
-    if (before?.key === key) {
+    // Also when the service was away meanwhile: nobody is to lose where they are in the results. What is typed again is asked again.
+    const before = kept<Kept | null>(keptName);
+    if (before?.key === key && !isTyping) {
       setFound(before.found);
       setError(undefined);
       setBusy(false);
@@ -187,7 +191,7 @@ export function useSearch(criteria: Criteria): Search {
       clearTimeout(resting);
       controller.abort();
     };
-  }, [asked, filterKey, epoch.value]);
+  }, [asked, filterKey, epoch.value, turn]);
 
   const isStale = found?.key !== key;
   useEffect(() => {
@@ -234,6 +238,10 @@ export function useSearch(criteria: Criteria): Search {
     counted,
     isCounted,
     more,
+    again: () => {
+      keep(keptName, null);
+      setTurn(turn + 1);
+    },
     type: (text) => {
       typed.current = text.trim();
     },
