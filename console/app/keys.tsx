@@ -45,6 +45,22 @@ export function useGlobalKeys(): void {
   }, []);
 }
 
+/** While `isOn`, Escape does this and nothing else. */
+export function useEscape(isOn: boolean, stop: () => void): void {
+  const latest = useRef(stop);
+  latest.current = stop;
+  useEffect(() => {
+    if (!isOn) return;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      latest.current();
+    };
+    addEventListener('keydown', onKey, { capture: true });
+    return () => removeEventListener('keydown', onKey, { capture: true });
+  }, [isOn]);
+}
+
 const general: readonly [string, string][] = [
   ['/', 'Search'],
   ['↓ ↑, j k', 'Next, previous result'],

@@ -15,7 +15,7 @@ import { SystemView } from '../views/system/system-view.tsx';
 import { TimeView } from '../views/time/time-view.tsx';
 import { TopicsView } from '../views/topics/topics-view.tsx';
 import { useFocusKept } from './focus.ts';
-import { KeysDialog, keysShown, useGlobalKeys } from './keys.tsx';
+import { KeysDialog, keysShown, useEscape, useGlobalKeys } from './keys.tsx';
 import { Notices } from './notices.tsx';
 import { currentPart, currentView, kept, linkTo, returns, setTitle } from './router.ts';
 import { Brand, holder, SignInDialog, SignInPage } from './session.tsx';
@@ -47,7 +47,12 @@ function Frame() {
   const { value: part } = currentPart;
   const main = useRef<HTMLElement>(null);
   const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
+  const menuButton = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    // What had the focus is not seen any more, where the menu is one that closes.
+    if (document.activeElement?.closest('#nav')) menuButton.current?.focus();
+  };
   const View = components[view] ?? NoSuchView;
   useLayoutEffect(() => {
     // A view may know a better one.
@@ -55,14 +60,7 @@ function Frame() {
     setOpen(false);
   }, [view, part]);
   useArrival(main, view, part);
-  useEffect(() => {
-    if (!isOpen) return;
-    const onKey = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape') setOpen(false);
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [isOpen]);
+  useEscape(isOpen, close);
   return (
     <Fragment>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -75,6 +73,7 @@ function Frame() {
               <Brand />
             </a>
             <button
+              ref={menuButton}
               type="button"
               class="icon-button menu-button"
               aria-expanded={isOpen}

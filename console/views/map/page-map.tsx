@@ -5,6 +5,7 @@
 import type { TargetedEvent } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLoad } from '../../api/load.ts';
+import { useEscape } from '../../app/keys.tsx';
 import { keep, kept, linkTo, returns, route } from '../../app/router.ts';
 import { theme } from '../../app/theme.ts';
 import { count, many } from '../../ui/format.ts';
@@ -209,14 +210,7 @@ function Plane({ points }: { points: Points }) {
     setLine([]);
     setLasso(false);
   };
-  useEffect(() => {
-    if (!isLasso) return;
-    const onKey = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape') endLasso();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [isLasso]);
+  useEscape(isLasso, endLasso);
   const onKeyDown = (event: KeyboardEvent) => {
     const { x, y, scale } = camera.current;
     const step = 60 / scale;
@@ -307,6 +301,11 @@ function Plane({ points }: { points: Points }) {
           </button>
         )}
         {colorBy === 'time' && facts.data !== undefined && <TimeLegend facts={facts.data} />}
+        {colorBy !== 'topic' && facts.data === undefined && facts.error === undefined && (
+          <span class="quiet" role="status">
+            Loading sites and times…
+          </span>
+        )}
       </div>
       <FilterChips criteria={criteria} change={light} />
       <Fault error={found.error} retry={found.reload} />

@@ -1,7 +1,8 @@
 /**
  * When the pages found were read: bars to drag over. The two dates below say the same, for keyboards and for what the bars are too coarse for.
  */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import { useEscape } from '../../app/keys.tsx';
 import { fullDateOf, many, monthOfYearOf } from '../../ui/format.ts';
 import { dayOf, inOrder, startOf } from './criteria.ts';
 import { Dates, type Period } from './dates.tsx';
@@ -72,16 +73,7 @@ export function Histogram({ of, times, from, to, change }: Props) {
   const isNarrowed = from !== null || to !== null;
   if (!isNarrowed || kept.current.of !== of || kept.current.times.length === 0) kept.current = { of, times };
   const { times: shown } = kept.current;
-  useEffect(() => {
-    if (drag === null) return;
-    const stop = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape') return;
-      event.stopPropagation(); // it is of this alone
-      setDrag(null);
-    };
-    addEventListener('keydown', stop, { capture: true });
-    return () => removeEventListener('keydown', stop, { capture: true });
-  }, [drag]);
+  useEscape(drag !== null, () => setDrag(null));
   const { unit, bars } = shown.length === 0 ? { unit: 'day' as Unit, bars: [] } : barsOf(shown);
   const most = Math.max(1, ...bars.map(({ pages }) => pages));
   const step = bars.length === 0 ? 0 : Math.min(width / bars.length, 16);

@@ -9,22 +9,39 @@ const words = [
   { relevant: false, label: 'Bad result', action: 'bad', icon: 'down' },
 ] as const;
 
-/** What was said before is sent first: of two thumbs the last counts. */
-let sent: Promise<void> = Promise.resolve();
+type Judgements = ReadonlyMap<string, boolean>;
 
-/** By query and page, what was said since the console was loaded: who comes back to the results finds it. */
-export const judgements = signal<ReadonlyMap<string, boolean>>(new Map());
+/** By query and page, what the service was told since the console was loaded: who comes back to the results finds it. */
+export const judgements = signal<Judgements>(new Map());
+/** The same with what is still on its way. */
+const said = signal<Judgements>(new Map());
+/** Of each page what was said before is sent first: of two thumbs the last counts. */
+const sent = new Map<string, Promise<void>>();
 
 export function Judge({ queryId, pageId }: { queryId: string | null; pageId: string }) {
   const key = `${queryId} ${pageId}`;
-  const judged = judgements.value.get(key);
+  const judged = said.value.get(key);
   const judge = (relevant: boolean) => {
+    if (said.value.get(key) === relevant) return;
+    said.value = new Map(said.value).set(key, relevant);
     const send = async () => {
-      if (judgements.value.get(key) === relevant) return; // a double click
-      await call('POST', '/v1/feedback', { body: { query_id: queryId, page_id: pageId, relevant } });
-      judgements.value = new Map(judgements.value).set(key, relevant);
+      try {
+        await call('POST', '/v1/feedback', { body: { query_id: queryId, page_id: pageId, relevant } });
+        judgements.value = new Map(judgements.value).set(key, relevant);
+      } catch (error) {
+        // It is as it was, unless more was said since.
+        const before = new Map(said.value);
+        const known = judgements.value.get(key);
+        if (known === undefined) before.delete(key);
+        else before.set(key, known);
+        if (said.value.get(key) === relevant) said.value = before;
+        throw error;
+      }
     };
-    sent = sent.then(() => attempt(send));
+    sent.set(
+      key,
+      (sent.get(key) ?? Promise.resolve()).then(() => attempt(send)),
+    );
   };
   return (
     <fieldset class="judge" aria-label="Was this a good result?">

@@ -77,6 +77,8 @@ export function ResultList({
     const action = keyActions[event.key];
     if (action === undefined) return;
     event.preventDefault();
+    // It may take away what has the focus.
+    if (document.activeElement?.closest('.similar')) focusTitle(items[at]);
     items[at].querySelector<HTMLElement>(`[data-action="${action}"]`)?.click();
   };
   return (

@@ -1,5 +1,6 @@
 /** A year of reading, a square a day: click one, or drag over several. */
 import { useRef, useState } from 'preact/hooks';
+import { useEscape } from '../../app/keys.tsx';
 import { fullDateOf, many, monthOf } from '../../ui/format.ts';
 import { dayOf, startOf } from '../search/criteria.ts';
 
@@ -25,6 +26,7 @@ export function firstDay(): Date {
 export function Calendar({ counts, from, to, choose }: Props) {
   const svg = useRef<SVGSVGElement>(null);
   const [drag, setDrag] = useState<{ anchor: string; at: string } | null>(null);
+  useEscape(drag !== null, () => setDrag(null));
   const first = firstDay();
   const today = dayOf(new Date());
   const days = Array.from({ length: weeks * 7 }, (_, at) => {

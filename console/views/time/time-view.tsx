@@ -75,7 +75,9 @@ export function TimeView() {
         <Empty
           icon="clock"
           title={`Nothing ${site === null ? '' : `of ${isolated(site)} `}was read ${isWhole ? 'in the last year' : 'then'}`}
-        />
+        >
+          {!isWhole && <p>Of a page that was read often only the first and the last time are known.</p>}
+        </Empty>
       ) : (
         <div class="time-body">
           <PageDays visits={shown} />
