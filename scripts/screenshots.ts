@@ -37,6 +37,7 @@ const viewsWith = (page: string): readonly [string, string, string][] => [
   ['topics', 'topics', '.topic-card'],
   ['names', 'names', '.name-tags .tag'],
   ['map', 'map', '.map-side li a'],
+  ['map-search', `map?q=${encodeURIComponent(query)}`, '#lit ~ ul a'],
   ['sources', 'sources', '.drop'],
   ['jobs', 'jobs', '.job-row'],
   ['models', 'models', '.row'],

@@ -109,7 +109,9 @@ async function detailOf(response: Response): Promise<string> {
     const said =
       typeof detail === 'string'
         ? detail
-        : detail?.map(({ loc, msg }) => `${loc.filter((part) => part !== 'body').join('.')}: ${msg}`).join('; ');
+        : detail
+            ?.map(({ loc, msg }) => [loc.filter((part) => part !== 'body').join('.'), msg].filter(Boolean).join(': '))
+            .join('; ');
     return said === undefined ? fallback : inOneDirection(said);
   } catch {
     return fallback; // an answer that is no JSON has no detail

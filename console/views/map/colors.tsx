@@ -143,9 +143,12 @@ export function colorsOf(points: Points, by: ColorBy, facts: Facts, lit: readonl
     return [0, 1, 2].map((channel) => early[channel] + (late[channel] - early[channel]) * part) as unknown as Rgb;
   };
   for (let at = 0; at < points.ids.length; at++) {
-    colors.set(colorAt(at), 4 * at);
+    colors.set(lit === null ? colorAt(at) : none, 4 * at);
     colors[4 * at + 3] = lit === null ? 185 : 40;
   }
-  for (const at of lit ?? []) colors[4 * at + 3] = 255;
+  for (const at of lit ?? []) {
+    colors.set(colorAt(at), 4 * at);
+    colors[4 * at + 3] = 255;
+  }
   return colors;
 }

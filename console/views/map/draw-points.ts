@@ -38,8 +38,8 @@ void main() {
 const mostWhileMoving = 20_000;
 
 export interface PointDrawing {
-  /** Colours as red, green, blue, opacity, 0 to 255, for each point in its order. */
-  color: (colors: Uint8Array) => void;
+  /** Colours as red, green, blue, opacity, 0 to 255, for each point in its order; and which are drawn over the others. */
+  color: (colors: Uint8Array, above: readonly number[]) => void;
   draw: (camera: Camera, isMoving: boolean) => void;
   dispose: () => void;
 }
@@ -75,10 +75,15 @@ export function drawPoints(canvas: HTMLCanvasElement, places: Float32Array): Poi
   const placeBuffer = attribute('place', places, 2, gl.FLOAT, false);
   const colorBuffer = attribute('color', new Uint8Array(count * 4), 4, gl.UNSIGNED_BYTE, true);
   const [offset, scale, size] = ['offset', 'scale', 'size'].map((name) => gl.getUniformLocation(program, name));
+  const aboveBuffer = gl.createBuffer();
+  let aboveCount = 0;
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   return {
-    color: (colors) => {
+    color: (colors, above) => {
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, aboveBuffer);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, Uint32Array.from(above), gl.STATIC_DRAW);
+      aboveCount = above.length;
       gl.bindBuffer(gl.ARRAY_BUFFER, colorBuffer);
       gl.bufferData(gl.ARRAY_BUFFER, colors, gl.STATIC_DRAW);
     },
@@ -96,10 +101,12 @@ export function drawPoints(canvas: HTMLCanvasElement, places: Float32Array): Poi
       gl.uniform2f(scale, (2 * camera.scale) / canvas.clientWidth, (2 * camera.scale) / canvas.clientHeight);
       gl.uniform1f(size, sizeOf(count, camera.scale) * ratio);
       gl.drawArrays(gl.POINTS, 0, isMoving ? Math.min(count, mostWhileMoving) : count);
+      if (aboveCount > 0 && !isMoving) gl.drawElements(gl.POINTS, aboveCount, gl.UNSIGNED_INT, 0);
     },
     dispose: () => {
       gl.deleteBuffer(placeBuffer);
       gl.deleteBuffer(colorBuffer);
+      gl.deleteBuffer(aboveBuffer);
       gl.deleteProgram(program);
     },
   };

@@ -29,7 +29,8 @@ export function Hover({ id }: { id: string }) {
   );
 }
 
-export function LitPages({ ids, isSearch }: { ids: readonly string[]; isSearch: boolean }) {
+/** `missing`: how many of them are not on the map. */
+export function LitPages({ ids, missing, isSearch }: { ids: readonly string[]; missing: number; isSearch: boolean }) {
   const [shown, setShown] = useState(listed);
   const section = useRef<HTMLElement>(null);
   // What led here is gone: the list is gone on with, from its head.
@@ -40,6 +41,9 @@ export function LitPages({ ids, isSearch }: { ids: readonly string[]; isSearch: 
     <section ref={section} class="facet" aria-labelledby="lit" tabIndex={-1}>
       <h2 id="lit">{many(ids.length, 'page')}</h2>
       {isSearch && ids.length === mostCounted && <p class="quiet">A search lights up the best {count(mostCounted)}.</p>}
+      {missing > 0 && (
+        <p class="quiet">{many(missing, 'page is', 'pages are')} not on the map: it is drawn when topics are found.</p>
+      )}
       <Pages ids={ids.slice(0, shown)} />
       {shown < ids.length && (
         <button type="button" class="link-button facet-more" onClick={() => setShown(shown + listed)}>

@@ -130,7 +130,7 @@ function Plane({ points }: { points: Points }) {
     };
   }, [points, drawings]);
   useEffect(() => {
-    drawing.current?.color(colorsOf(points, colorBy, facts.data ?? noFacts, lit));
+    drawing.current?.color(colorsOf(points, colorBy, facts.data ?? noFacts, lit), lit ?? []);
     redraw(false);
   }, [points, drawings, colorBy, facts.data, lit, theme.value]);
   useEffect(() => {
@@ -373,7 +373,7 @@ function Plane({ points }: { points: Points }) {
               </Legend>
             </>
           ) : (
-            <LitPages key={ids.join(' ')} ids={ids} isSearch={isSearch} />
+            <LitPages key={ids.join(' ')} ids={ids} missing={ids.length - (lit?.length ?? 0)} isSearch={isSearch} />
           )}
         </aside>
       </div>
@@ -397,8 +397,9 @@ function useWheel(target: { current: HTMLCanvasElement | null }, zoom: (event: W
   }, [target]);
 }
 
-/** Half of the height of a label, px. */
+/** Half of the height of a label, px, and how far above the middle of its topic it stands, so that the points are seen. */
 const labelHalf = 12;
+const labelRise = 22;
 
 /** Put each label where its topic is; of those that would lie over another, only the larger topic's is shown. */
 function placeLabels(frame: HTMLElement | null, { x, y, scale }: Camera): void {
@@ -412,7 +413,7 @@ function placeLabels(frame: HTMLElement | null, { x, y, scale }: Camera): void {
   }));
   for (const { label, half } of labels) {
     const across = width / 2 + (Number(label.dataset.x) - x) * scale;
-    const down = height / 2 - (Number(label.dataset.y) - y) * scale;
+    const down = height / 2 - (Number(label.dataset.y) - y) * scale - labelRise;
     // Near an edge it stands within it.
     const left = Math.max(half, Math.min(width - half, across));
     const top = Math.max(labelHalf, Math.min(height - labelHalf, down));
@@ -420,8 +421,8 @@ function placeLabels(frame: HTMLElement | null, { x, y, scale }: Camera): void {
     const isFree =
       across > 0 &&
       across < width &&
-      down > 0 &&
-      down < height &&
+      down > -labelRise &&
+      down < height - labelRise &&
       !taken.some(
         (other) => box.left < other.right && box.right > other.left && box.top < other.bottom && box.bottom > other.top,
       );
