@@ -14,7 +14,7 @@ interface Holder {
 }
 
 export const holder = signal<Holder | null>(null);
-/** Other tabs of this browser have the same session: each tells the others of a sign-in and a sign-out. */
+/** Other tabs of this browser have the same session: each tells the others of a sign-in (`in`) and a sign-out (`out`). */
 const otherTabs = new BroadcastChannel('readback session');
 
 /** What was wrong with the code of the link. */
@@ -26,7 +26,7 @@ export async function begin(): Promise<void> {
     const code = codeInAddress();
     if (code !== null) void enterBy(code, new URL(oldURL).hash);
   });
-  otherTabs.onmessage = lookAgain;
+  otherTabs.onmessage = ({ data }: MessageEvent<'in' | 'out'>) => (data === 'out' ? leaveNothing() : lookAgain());
   addEventListener('visibilitychange', () => {
     if (!document.hidden) void lookAgain();
   });
@@ -86,7 +86,7 @@ async function lookAgain(): Promise<void> {
 
 async function signIn(proof: { code: string } | { token: string }): Promise<void> {
   const who = await call<Holder>('POST', sessionsPath, { body: proof });
-  otherTabs.postMessage(null);
+  otherTabs.postMessage('in');
   entered(who);
 }
 
@@ -113,7 +113,7 @@ function entered(who: Holder): void {
 
 export async function signOut(): Promise<void> {
   await call('DELETE', `${sessionsPath}/current`);
-  otherTabs.postMessage(null);
+  otherTabs.postMessage('out');
   leaveNothing();
 }
 

@@ -1,7 +1,7 @@
 /** What goes wrong, in every view: refusals, a full disk, a session that ends, a service that goes and comes back. Each is told in words, and nothing typed is lost. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import type { Browser, Locator, Page, Route } from 'playwright-core';
+import type { Browser, Locator, Page, Request, Route } from 'playwright-core';
 import { RunningService, until } from '../process/service.ts';
 import { endSessions, openPage, searchBox, searchFor, signedIn, skip, startBrowser, titles, token } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
@@ -138,6 +138,42 @@ test('every view says what the service refuses, and is there when it does no mor
       return (await refused.count()) === 0;
     }, `${fragment} is told no more that it cannot`);
     await page.locator(ready).first().waitFor({ state: 'attached' });
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('each thing that a view asks for is told of where it alone is refused', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
+  /** What is asked for, but for the session and the stream of jobs, which goes on by itself. */
+  const askedIn = (url: string): string | null => {
+    const { pathname, searchParams } = new URL(url);
+    const isOther = !pathname.startsWith('/v1/') || /^\/v1\/(?:events|sessions)$/.test(pathname);
+    return isOther ? null : `${pathname} ${searchParams.get('metric') ?? ''}`;
+  };
+  for (const { fragment, ready } of views()) {
+    const all = new Set<string>();
+    const note = (request: Request) => {
+      const asked = askedIn(request.url());
+      if (asked !== null) all.add(asked);
+    };
+    page.on('request', note);
+    await show('#/nowhere');
+    await show(`#/${fragment}`);
+    await page.locator(ready).first().waitFor();
+    page.off('request', note);
+    assert.ok(all.size > 0);
+    for (const one of all) {
+      await page.route('**/v1/**', (route) =>
+        askedIn(route.request().url()) === one
+          ? route.fulfill({ status: 503, json: { detail: 'not now' } })
+          : route.continue(),
+      );
+      await show('#/nowhere');
+      await show(`#/${fragment}`);
+      const told = page.locator('main').getByText('The service cannot do this now: not now.');
+      await until(async () => (await told.count()) > 0, `${fragment} says that ${one} is refused`);
+      await page.unrouteAll({ behavior: 'wait' });
+    }
   }
   assert.deepEqual(faults, []);
 });

@@ -98,6 +98,29 @@ test('a search that found nothing is asked again by Enter, and any is by being t
   assert.deepEqual(faults, []);
 });
 
+test('what is forgotten in one tab is gone in another, also from what is kept there', { skip }, async () => {
+  const { page, show } = await signedIn(browser, service);
+  await service.settled([
+    (
+      await service.call<{ page_id: string }>('POST', '/v1/pages', {
+        url: 'https://pangolins.example/',
+        title: 'The pangolin',
+        body_extracted: 'A pangolin rolls up into a ball of scales.',
+      })
+    ).body.page_id,
+  ]);
+  await searchFor(page, 'pangolin');
+  const other = await page.context().newPage();
+  await other.goto(`${service.url}/#/search?q=pangolin`);
+  await show('#/sources');
+  await results(other).first().getByRole('link', { name: 'Stored text' }).click();
+  await other.getByRole('button', { name: 'Forget…' }).click();
+  await other.getByRole('button', { name: 'Forget this page' }).click();
+  await other.getByText('erased from the store').waitFor();
+  await page.goBack();
+  await page.getByText('You have read nothing about this').waitFor();
+});
+
 test('what is typed while a session ends goes on into the box', { skip }, async () => {
   const { page } = await signedIn(browser, service, { allowed: /401/ });
   await searchFor(page, 'bread');

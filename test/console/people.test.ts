@@ -81,10 +81,11 @@ test('who signs in after another, or over the view of another, finds nothing of 
   await other.goto(`${service.url}/#/system`);
   await other.getByRole('button', { name: 'Sign out' }).click();
   await other.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
-  await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+  await page.getByRole('heading', { name: 'Sign in to your library' }).waitFor();
+  assert.doesNotMatch(await page.locator('body').innerText(), /Ben/, 'nothing of Ben is left');
   await enter(other, anna);
   await searchBox(other).waitFor();
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await searchBox(page).waitFor();
   await until(async () => (await results(page).count()) === 0, 'the tab of Ben has begun anew');
   await searchFor(page, 'lighthouse');
   assert.deepEqual(await titles(page), [texts[anna][0]]);

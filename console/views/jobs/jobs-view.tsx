@@ -87,7 +87,13 @@ export function JobsView() {
           </select>
         </label>
       </div>
-      <Fault error={jobs.error} retry={jobs.reload} />
+      <Fault
+        error={jobs.error ?? summary.error}
+        retry={() => {
+          jobs.reload();
+          summary.reload();
+        }}
+      />
       {jobs.data !== undefined &&
         (jobs.data.length === 0 ? (
           <Empty icon="check" title={status === null ? 'No jobs yet' : `No jobs are ${status}`} />

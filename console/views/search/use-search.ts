@@ -81,8 +81,18 @@ interface Kept {
 }
 const keptName = 'search';
 
+/** Other tabs are told when results are out of date, and ask for all that they show anew. */
+const otherTabs = new BroadcastChannel('readback results');
+otherTabs.onmessage = () => {
+  dropKept(keptName);
+  epoch.value++;
+};
+
 /** Pages were forgotten, or names merged: results are asked for anew by who comes back to them. */
-export const dropKeptSearches = (): void => dropKept(keptName);
+export function dropKeptSearches(): void {
+  dropKept(keptName);
+  otherTabs.postMessage(null);
+}
 
 export function useSearch(criteria: Criteria): Search {
   const [found, setFound] = useState<Found | null>(null);

@@ -5,6 +5,7 @@ import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { bytes, count, duration } from '../../ui/format.ts';
 import { LineChart } from '../../ui/line-chart.tsx';
+import { Fault } from '../../ui/parts.tsx';
 
 interface Shown {
   metric: string;
@@ -36,7 +37,7 @@ export function Growth() {
 }
 
 function Metric({ metric, label, format, isWhole = false }: Shown) {
-  const { data } = useLoad((signal) => {
+  const { data, error, reload } = useLoad((signal) => {
     const since = new Date(Date.now() - dayMs).toISOString();
     return get<MetricsTimeseriesResponse>('/v1/admin/metrics/timeseries', { metric, since, step: 300 }, signal);
   }, []);
@@ -44,5 +45,10 @@ function Metric({ metric, label, format, isWhole = false }: Shown) {
     const points = [...(data?.series[0]?.points ?? []), ...(data?.current[0]?.points ?? [])];
     return [{ label, points }];
   }, [data, label]);
-  return <LineChart label={label} lines={lines} format={format} isWhole={isWhole} />;
+  return (
+    <div>
+      <Fault error={error} retry={reload} />
+      <LineChart label={label} lines={lines} format={format} isWhole={isWhole} />
+    </div>
+  );
 }

@@ -28,7 +28,7 @@ const nameOfTopic = ({ label, keywords }: { label: string | null; keywords: read
 
 function TopicList() {
   const topics = useLoad((signal) => get<ClusterListResponse>('/v1/clusters', {}, signal), []);
-  const { data, error, reload } = topics;
+  const { data } = topics;
   const runs = useLoad((signal) => get<ClusterRunsResponse>('/v1/clusters/runs', { limit: 1 }, signal), []);
   const [run] = runs.data?.runs ?? [];
   const isRunning = run !== undefined && run.finished_at === null;
@@ -55,7 +55,13 @@ function TopicList() {
           </ActButton>
         )}
       </ViewHead>
-      <Fault error={error} retry={reload} />
+      <Fault
+        error={topics.error ?? runs.error}
+        retry={() => {
+          topics.reload();
+          runs.reload();
+        }}
+      />
       {data !== undefined && clusters.length === 0 && (
         <Empty icon="topics" title="No topics yet">
           <p>They are found when there are enough pages and the service has nothing else to do.</p>
