@@ -34,8 +34,11 @@ const quickThere = ['test/app/near-pages.test.ts', 'test/app/evaluation.test.ts'
 /** What a file changes for the whole of its process, or has done before each of its tests. */
 const ownsProcess =
   /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
-/** Whole systems take threads as they are built, and share them: which takes longer to load than most of their tests take. */
-const hasSystems = /(?:whole|video)-system\.ts/;
+/**
+ * Whole systems take threads as they are built, and share them: which takes longer to load than most of their tests take. A process has its threads from
+ * the sources or as they are built, so whatever takes built ones is run with those.
+ */
+const hasSystems = /(?:whole|video)-system\.ts|\/compiled\.ts/;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
 const filesTogether = 10;
 /** Folders whose files take longest, longest first: a long one that begins last is waited for alone. */

@@ -1,6 +1,6 @@
 /** Keys that work everywhere, and the list of all keys. */
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { currentView, go, linkTo } from './router.ts';
 import { views } from './views.ts';
 
@@ -49,7 +49,8 @@ export function useGlobalKeys(): void {
 export function useEscape(isOn: boolean, stop: () => void): void {
   const latest = useRef(stop);
   latest.current = stop;
-  useEffect(() => {
+  // Before a key can come.
+  useLayoutEffect(() => {
     if (!isOn) return;
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return;

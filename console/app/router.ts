@@ -24,6 +24,16 @@ interface Place {
   since: number;
 }
 
+/** The link that a place was left by: of several that lead to the same it has this number. */
+export interface LeftBy {
+  href: string;
+  at: number;
+}
+
+export const linksTo = (href: string): (Element | null)[] => [
+  ...document.querySelectorAll(`a[href="${CSS.escape(href)}"]`),
+];
+
 /** What is kept of a place. */
 type Memory = Map<string, unknown>;
 const mostMemories = 50;
@@ -86,7 +96,9 @@ const memoryOf = ({ id }: Place): Memory => {
 
 function leave(): void {
   keep('scroll', scrollY);
-  keep('link', document.activeElement?.getAttribute('href') ?? null);
+  const { activeElement } = document;
+  const href = activeElement?.getAttribute('href') ?? null;
+  keep('link', href === null ? null : ({ href, at: linksTo(href).indexOf(activeElement) } satisfies LeftBy));
 }
 
 /** Have `value` here for who comes back to this place. */

@@ -17,7 +17,7 @@ import { TopicsView } from '../views/topics/topics-view.tsx';
 import { useFocusKept } from './focus.ts';
 import { KeysDialog, keysShown, useEscape, useGlobalKeys } from './keys.tsx';
 import { Notices } from './notices.tsx';
-import { currentPart, currentView, kept, linkTo, returns, setTitle } from './router.ts';
+import { currentPart, currentView, kept, type LeftBy, linksTo, linkTo, returns, setTitle } from './router.ts';
 import { Brand, holder, SignInDialog, SignInPage } from './session.tsx';
 import { nextTheme, theme } from './theme.ts';
 import { type ViewEntry, views } from './views.ts';
@@ -149,13 +149,13 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
     const isBegin = isFirst.current;
     isFirst.current = false;
     if (frame === null || isBegin || !(isReturn || isOther)) return;
-    const link = isReturn ? kept<string | null>('link') : null;
+    const left = isReturn ? (kept<LeftBy | null>('link') ?? null) : null;
     const top = isReturn ? (kept<number>('scroll') ?? 0) : 0;
     const isThere = () => {
-      const target = link && frame.querySelector<HTMLElement>(`a[href="${CSS.escape(link)}"]`);
-      if (target) target.focus({ preventScroll: true });
+      const target = left === null ? undefined : linksTo(left.href)[left.at];
+      if (target instanceof HTMLElement) target.focus({ preventScroll: true });
       scrollTo(0, top);
-      return Math.abs(scrollY - top) < 1 && (link === null || Boolean(target));
+      return Math.abs(scrollY - top) < 1 && (left === null || target !== undefined);
     };
     // A screen reader begins at the new view; the search box takes the focus itself.
     const isTaken = frame !== document.activeElement && frame.contains(document.activeElement);

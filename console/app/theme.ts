@@ -18,6 +18,14 @@ effect(() => {
   }
 });
 
+/** Raised when colours change: by the theme, or by the system that it follows. */
+export const paint = signal(0);
+const repaint = () => {
+  paint.value = paint.peek() + 1;
+};
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
+theme.subscribe(repaint);
+
 export function nextTheme(): void {
   theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length];
 }

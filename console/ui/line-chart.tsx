@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { loadPart } from '../api/load.ts';
 import { attempt } from '../app/notices.tsx';
-import { colorOf, theme } from '../app/theme.ts';
+import { colorOf, paint } from '../app/theme.ts';
 import { clockOf, dayAndMonthOf } from './format.ts';
 
 export interface Line {
@@ -104,7 +104,7 @@ export function LineChart({
       observer.disconnect();
       chart?.destroy();
     };
-  }, [lines, theme.value]);
+  }, [lines, paint.value]);
   const last = lines.length === 1 ? lines[0].points.at(-1) : undefined;
   return (
     <figure class="chart">

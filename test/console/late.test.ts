@@ -79,6 +79,26 @@ test('Enter goes to results of what is in the box, however late they come', { sk
   assert.deepEqual(faults, []);
 });
 
+test('Enter waits for the results that stay: what passes while typing is in another order', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  const gate = gateOf();
+  await page.route('**/v1/search', async (route) => {
+    if (route.request().postDataJSON().log === undefined) await gate.opened;
+    await route.continue();
+  });
+  await searchBox(page).fill('gull ship');
+  await until(async () => (await results(page).count()) === 5, 'what passes');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'q', 'it is in the box');
+  gate.open();
+  await until(
+    () => page.evaluate(() => document.activeElement === document.querySelector('[data-result] .result-title')),
+    'the first of those that stay has the focus',
+  );
+  assert.equal(await results(page).count(), 10);
+  assert.deepEqual(faults, []);
+});
+
 test('a search that found nothing is asked again by Enter, and any is by being typed again', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service);
   await searchFor(page, 'quagga');

@@ -292,6 +292,30 @@ test('a lasso ends by Escape; only the main button chooses; a service that comes
   await until(async () => (await inView(page)) === seen, 'the map is as near as before');
 });
 
+test('the map follows the system from light to dark, and lists what comes though something does not', {
+  skip,
+}, async () => {
+  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  let failed = '';
+  await page.route(/\/v1\/pages\/pg_\w+\?/, async (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (failed === '') failed = pathname;
+    if (failed === pathname) await route.fulfill({ status: 500, json: { detail: 'boom' } });
+    else await route.continue();
+  });
+  await show('#/map');
+  await page.locator('.bar', { hasText: 'boom' }).waitFor();
+  await until(async () => (await listed(page)).length === 11, 'the others in view');
+  const looks = async () => (await canvas(page).screenshot()).toString('base64');
+  let [last, light] = ['', ''];
+  await until(async () => {
+    [last, light] = [light, await looks()];
+    return last === light;
+  }, 'the map has come to rest');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await until(async () => (await looks()) !== light, 'it is drawn in other colours');
+});
+
 test('a drawing that the browser takes away is made again when it gives it back', { skip }, async () => {
   const { page, show } = await signedIn(browser, service, { allowed: /CONTEXT_LOST|context/i });
   await show('#/map');

@@ -505,6 +505,35 @@ test('what was opened in the results, and how much of a text is shown, is there 
   assert.deepEqual(faults, []);
 });
 
+test('of links to the same place the one that was followed has the focus on Back', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show(`#/search?q=${encodeURIComponent('heron sighting')}`);
+  await rest(page);
+  for (const at of [0, 1]) {
+    await results(page).nth(at).getByRole('button', { name: 'Similar' }).click();
+    await results(page).nth(at).locator('.similar a').first().waitFor();
+  }
+  const hrefs = (at: number) =>
+    results(page)
+      .nth(at)
+      .locator('.similar a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  const [first, second] = [await hrefs(0), await hrefs(1)];
+  const both = second.findIndex((href) => first.includes(href));
+  assert.ok(both >= 0, 'both have a page in common');
+  await results(page).nth(1).locator('.similar a').nth(both).click();
+  await page.locator('.prose').waitFor();
+  await page.goBack();
+  await until(
+    () =>
+      page.evaluate(
+        () => document.activeElement?.closest('[data-result]') === document.querySelectorAll('[data-result]')[1],
+      ),
+    'the one in the second result',
+  );
+  assert.deepEqual(faults, []);
+});
+
 test('a passage is gone to as often as it is asked for, and one that is gone is told of', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   const id = ids.at(-2);

@@ -75,13 +75,16 @@ function Pages({ ids }: { ids: readonly string[] }) {
   /** Null for one that was forgotten since the map was drawn. */
   const known = useRef(new Map<string, PageResponse | null>());
   const { error, reload } = useLoad(
-    (signal) =>
-      Promise.all(
-        ids.map(async (id) => {
-          if (known.current.has(id)) return;
-          known.current.set(id, await pageOf(id, signal).catch(nullWhereGone));
-        }),
-      ),
+    async (signal) => {
+      const asked = ids.map(async (id) => {
+        if (known.current.has(id)) return;
+        known.current.set(id, await pageOf(id, signal).catch(nullWhereGone));
+      });
+      // Of those that come all are shown, whatever becomes of the others.
+      const failed = (await Promise.allSettled(asked)).find((each) => each.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return known.current.size;
+    },
     [ids.join(' ')],
   );
   return (

@@ -7,7 +7,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { useLoad } from '../../api/load.ts';
 import { useEscape } from '../../app/keys.tsx';
 import { keep, kept, linkTo, returns, route } from '../../app/router.ts';
-import { theme } from '../../app/theme.ts';
+import { paint } from '../../app/theme.ts';
 import { count, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
@@ -132,7 +132,7 @@ function Plane({ points }: { points: Points }) {
   useEffect(() => {
     drawing.current?.color(colorsOf(points, colorBy, facts.data ?? noFacts, lit), lit ?? []);
     redraw(false);
-  }, [points, drawings, colorBy, facts.data, lit, theme.value]);
+  }, [points, drawings, colorBy, facts.data, lit, paint.value]);
   useEffect(() => {
     keep(keptName, { chosen, colorBy, camera: camera.current } satisfies Kept);
   }, [chosen, colorBy, rest]);

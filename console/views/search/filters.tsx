@@ -96,6 +96,7 @@ export function FilterPanel({
       id="filters"
       class={`filters${isOpen ? ' filters-open' : ''}${isOld ? ' filters-stale' : ''}`}
       aria-label="Narrow the results"
+      tabIndex={-1}
       aria-busy={isOld}
     >
       <Histogram

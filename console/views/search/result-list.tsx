@@ -1,8 +1,8 @@
 /** The results: pages, each with its passages, the best first. Arrows go from one to the next. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { PageListResponse } from '../../../src/domain/page.ts';
-import type { Correction, PageResult } from '../../../src/domain/search.ts';
-import { get } from '../../api/client.ts';
+import type { Correction, PageResult, SearchResponse } from '../../../src/domain/search.ts';
+import { call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { isInChord } from '../../app/keys.tsx';
 import { linkTo, useKept } from '../../app/router.ts';
@@ -323,6 +323,10 @@ function NothingFound({
   searchFor,
 }: Pick<Props, 'found' | 'isFiltered' | 'clearFilters' | 'searchFor'>) {
   const { data } = useLoad((signal) => get<PageListResponse>('/v1/pages', { limit: 1 }, signal), []);
+  const nearest = useLoad(
+    (signal) => nearestTo(found.query, signal),
+    [isFiltered || found.query === '' ? null : found.query],
+  );
   if (data?.pages.length === 0) {
     return (
       <Empty icon="search" title="Your library is empty">
@@ -345,6 +349,31 @@ function NothingFound({
       ) : (
         <p>Other words may do: readback searches by meaning, too, but only in what it was given.</p>
       )}
+      {nearest.data !== undefined && nearest.data.length > 0 && (
+        <section aria-labelledby="nearest">
+          <h3 id="nearest">Nearest by meaning</h3>
+          <ul class="plain-list">
+            {nearest.data.map((page) => (
+              <li key={page.page_id}>
+                <a href={linkTo('page', page.page_id)}>
+                  <bdi>{nameOf(page)}</bdi>
+                </a>
+                <span class="quiet">
+                  <bdi>{page.domain}</bdi>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
     </Empty>
   );
+}
+
+const shownNearest = 3;
+
+/** Pages that are as near as any, however little that is. */
+async function nearestTo(query: string, signal: AbortSignal): Promise<readonly PageResult[]> {
+  const body = { query, min_relevance: 0, k: shownNearest, chunks_per_page: 0, suggest: 0, log: false };
+  return (await call<SearchResponse>('POST', '/v1/search', { body, signal })).results;
 }

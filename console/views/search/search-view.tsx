@@ -37,7 +37,7 @@ export function SearchView() {
   useEffect(() => {
     if (searchWanted.value > wantedBefore) focusBox();
     // Who comes back to a result finds the focus on it.
-    else if (!kept<string>('link') && !matchMedia('(hover: none)').matches) box.current?.focus();
+    else if (!kept('link') && !matchMedia('(hover: none)').matches) box.current?.focus();
   }, [searchWanted.value]);
   const title = criteria.query.trim();
   useTitle(title === '' ? 'Search' : title);
@@ -54,19 +54,21 @@ export function SearchView() {
   const looksStale = useLasting(isStale, staleMs);
   const countsLast = useLasting(!isCounted, staleMs);
   const hasFailed = error !== undefined && isStale;
+  /** Whether the results come that stay: what passes is in another order. */
+  const isPassing = isStale || found?.isPassing === true;
   /** The search whose results are gone to once they are there. */
   const wanted = useRef<string | null>(null);
   const toResults = () => {
     rest(); // also where there are none yet to go to
-    if (isStale) wanted.current = key;
+    if (isPassing) wanted.current = key;
     else toFirst();
   };
   const toFirst = () => section.current?.querySelector<HTMLElement>(resultTitle)?.focus();
   useEffect(() => {
-    if (isStale) return;
+    if (isPassing) return;
     if (wanted.current === key && document.activeElement === box.current) toFirst();
     wanted.current = null;
-  }, [isStale, key]);
+  }, [isPassing, key]);
   /** What is changed by something that goes away with it. */
   const changeFromResults = (part: Partial<Criteria>) => {
     change(part);
@@ -183,7 +185,11 @@ export function SearchView() {
               class="button button-small filter-button"
               aria-expanded={showsFilters}
               aria-controls="filters"
-              onClick={() => setShowsFilters(!showsFilters)}
+              onClick={() => {
+                setShowsFilters(!showsFilters);
+                // They are shown above the results, and stand behind them in the page.
+                if (!showsFilters) requestAnimationFrame(() => document.getElementById('filters')?.focus());
+              }}
             >
               <Icon name="filter" />
               Filters

@@ -168,7 +168,7 @@ export const jobActor = setup({
       log.warn({ job_id: idOf('job', job.no), kind: job.kind }, 'an attempt has lost its lease: it stops'),
   },
 }).createMachine({
-  id: 'job',
+  id: 'attempt',
   context: ({ input }) => ({ ...input, outcome: { kind: 'released' } }),
   initial: 'active',
   states: {
@@ -214,7 +214,7 @@ export const jobActor = setup({
                         onDone: [
                           {
                             guard: 'leaseIsLost',
-                            target: '#job.active.work.settling',
+                            target: '#attempt.active.work.settling',
                             actions: ['logLostLease', { type: 'noteOutcome', params: { kind: 'lost' } }],
                           },
                           { target: 'held' },
@@ -231,7 +231,7 @@ export const jobActor = setup({
                       on: { checkpoint: { target: 'running', reenter: true } },
                       after: {
                         timeout: {
-                          target: '#job.active.work.settling',
+                          target: '#attempt.active.work.settling',
                           actions: {
                             type: 'noteOutcome',
                             params: ({ context }) => ({
@@ -250,7 +250,7 @@ export const jobActor = setup({
               invoke: {
                 src: 'settle',
                 input: ({ context }) => context,
-                onDone: '#job.ended',
+                onDone: '#attempt.ended',
                 onError: [
                   { guard: 'storeIsBusy', target: 'retrying' },
                   {
@@ -262,7 +262,7 @@ export const jobActor = setup({
             },
             retrying: {
               after: { settleRetry: 'settling' },
-              always: { guard: 'isLeaving', target: '#job.ended' },
+              always: { guard: 'isLeaving', target: '#attempt.ended' },
             },
           },
         },
