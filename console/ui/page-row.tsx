@@ -10,6 +10,24 @@ interface Props {
   children?: ComponentChildren;
 }
 
+/** Pages as short links, each with its site. */
+export function PageLinks({ pages }: { pages: readonly (Props['page'] & { domain: string })[] }) {
+  return (
+    <ul class="plain-list">
+      {pages.map((page) => (
+        <li key={page.page_id}>
+          <a href={linkTo('page', page.page_id)}>
+            <bdi>{nameOf(page)}</bdi>
+          </a>
+          <span class="quiet">
+            <bdi>{page.domain}</bdi>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 export function PageRow({ page, domain, children }: Props) {
   return (
     <li>

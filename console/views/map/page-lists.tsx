@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
-import { linkTo } from '../../app/router.ts';
 import { count, dateOf, many } from '../../ui/format.ts';
+import { PageLinks } from '../../ui/page-row.tsx';
 import { Fault } from '../../ui/parts.tsx';
 import { nameOf } from '../../ui/text.tsx';
 import { mostCounted } from '../search/use-search.ts';
@@ -90,23 +90,7 @@ function Pages({ ids }: { ids: readonly string[] }) {
   return (
     <>
       <Fault error={error} retry={reload} />
-      <ul class="plain-list">
-        {ids.map((id) => {
-          const page = known.current.get(id);
-          return (
-            page && (
-              <li key={id}>
-                <a href={linkTo('page', id)}>
-                  <bdi>{nameOf(page)}</bdi>
-                </a>
-                <span class="quiet">
-                  <bdi>{page.domain}</bdi>
-                </span>
-              </li>
-            )
-          );
-        })}
-      </ul>
+      <PageLinks pages={ids.flatMap((id) => known.current.get(id) ?? [])} />
     </>
   );
 }

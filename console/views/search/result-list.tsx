@@ -8,6 +8,7 @@ import { isInChord } from '../../app/keys.tsx';
 import { linkTo, useKept } from '../../app/router.ts';
 import { ago, count, fullDateOf, many, readingTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { PageLinks } from '../../ui/page-row.tsx';
 import { Empty, Fault } from '../../ui/parts.tsx';
 import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
@@ -352,18 +353,7 @@ function NothingFound({
       {nearest.data !== undefined && nearest.data.length > 0 && (
         <section aria-labelledby="nearest">
           <h3 id="nearest">Nearest by meaning</h3>
-          <ul class="plain-list">
-            {nearest.data.map((page) => (
-              <li key={page.page_id}>
-                <a href={linkTo('page', page.page_id)}>
-                  <bdi>{nameOf(page)}</bdi>
-                </a>
-                <span class="quiet">
-                  <bdi>{page.domain}</bdi>
-                </span>
-              </li>
-            ))}
-          </ul>
+          <PageLinks pages={nearest.data} />
         </section>
       )}
     </Empty>
