@@ -142,9 +142,6 @@ export function durationText(seconds: number): string {
   return `${Math.round(minutes / 60)} h`;
 }
 
-/** How many there are of something: `1 page`, `2 pages`. */
-export const counting = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
-
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];

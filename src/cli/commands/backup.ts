@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import { makeBackup, readBackup, restoreBackup } from '../../store/backup.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import type { Context } from '../context.ts';
+import { counted } from '../page-lines.ts';
 import { withStoppedFolder } from '../stopped-folder.ts';
-import { bytesText, counting } from '../terminal.ts';
+import { bytesText } from '../terminal.ts';
 
 /** Beside a running service or without one. */
 export async function backupCommand(context: Context, dir: string): Promise<ExitCode> {
@@ -16,7 +17,7 @@ export async function backupCommand(context: Context, dir: string): Promise<Exit
   const manifest = await makeBackup({ dataDir: settings.data_dir, target, now, version });
   if (json) terminal.json({ dir: target, ...manifest });
   else {
-    terminal.say(`${counting(manifest.pages, 'page')}, ${bytesText(manifest.bytes)}, as of ${manifest.taken_at}`);
+    terminal.say(`${counted(manifest.pages, 'page')}, ${bytesText(manifest.bytes)}, as of ${manifest.taken_at}`);
     terminal.say(`${target}: restore it with \`readback restore ${dir}\` on any machine`);
   }
   return exitCodes.done;
@@ -35,14 +36,14 @@ export async function restoreCommand(context: Context, dir: string, { replace }:
   );
   if (json) terminal.json({ data_dir: settings.data_dir, ...restored });
   else {
-    terminal.say(`${counting(restored.pages, 'page')} as of ${restored.taken_at} in ${settings.data_dir}`);
+    terminal.say(`${counted(restored.pages, 'page')} as of ${restored.taken_at} in ${settings.data_dir}`);
     terminal.say('the next start builds the index from them; nothing is embedded again');
     if (restored.keptAt !== null) {
       terminal.say(`what was there before is in ${restored.keptAt}: delete it when it is not needed any more`);
     }
     if (restored.carriedRules > 0) {
       terminal.say(
-        `newer than the backup: ${counting(restored.carriedRules, 'blacklist rule')}; the next start forgets again what matches`,
+        `newer than the backup: ${counted(restored.carriedRules, 'blacklist rule')}; the next start forgets again what matches`,
       );
     }
     if (!restored.allRulesRead) {

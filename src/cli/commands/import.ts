@@ -13,8 +13,9 @@ import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { httpPromise, httpTarget } from '../http-target.ts';
 import { withOfflineTarget } from '../offline-target.ts';
+import { counted } from '../page-lines.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
-import { counting, plain, type Terminal, table } from '../terminal.ts';
+import { plain, type Terminal, table } from '../terminal.ts';
 import { importExport, isExport } from './import-export.ts';
 
 export interface ImportArguments {
@@ -169,7 +170,7 @@ function sayReport(
   const width = Math.max(...rows.map(([, count]) => String(count).length));
   for (const line of table(rows.map(([name, count]) => [name, String(count).padStart(width)]))) terminal.say(line);
   if (report.items === 0) terminal.say(`this ${report.format} file has no items`);
-  if (report.to_fetch > 0) terminal.say(`${counting(report.to_fetch, 'page')} ${fetching}`);
+  if (report.to_fetch > 0) terminal.say(`${counted(report.to_fetch, 'page')} ${fetching}`);
   if (report.newest !== null && isHistory) {
     terminal.say(`newest visit: ${report.newest}`);
     terminal.say('of a later copy of this history, --since that moment imports what is new');

@@ -80,6 +80,7 @@ export async function searchCommand(
     const by = byline(page);
     const length = page.read_minutes == null ? '' : ` · ${counted(page.read_minutes, 'minute')}`;
     if (by !== '') terminal.say(`    ${terminal.style('dim', fitted(by + length, terminal.columns - 4))}`);
+    if (best === undefined) terminal.say(`    ${terminal.style('dim', 'no text of it is stored')}`);
     for (const chunk of page.chunks) {
       for (const line of wrapped(marked(chunk), terminal.columns, '    ')) terminal.say(shown(line, terminal));
     }

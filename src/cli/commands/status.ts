@@ -8,8 +8,9 @@ import { networkName } from '../../providers/network.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
+import { counted } from '../page-lines.ts';
 import { type ServiceClient, ServiceError, UnreachableError } from '../service-client.ts';
-import { bytesText, counting, plain, table } from '../terminal.ts';
+import { bytesText, plain, table } from '../terminal.ts';
 import { wrapped } from '../text-width.ts';
 
 interface ServiceStatus {
@@ -61,16 +62,16 @@ function storeRows({ bytes, pages, page_states, active_model, jobs, watches, wat
   const failing = because === undefined ? '' : `, ${watches_failing.length} with an error: ${because}`;
   return [
     ['store', bytesText(bytes)],
-    ['pages', pages === 0 ? '0' : `${pages}: ${counted(page_states)}`],
+    ['pages', pages === 0 ? '0' : `${pages}: ${tallied(page_states)}`],
     ['model', active_model ?? 'none'],
-    ['jobs', counted(jobs)],
+    ['jobs', tallied(jobs)],
     ['watches', `${watches}${failing}`],
-    ['blacklist', counting(rules, 'rule')],
+    ['blacklist', counted(rules, 'rule')],
   ];
 }
 
 /** Those that there are, in their order. */
-function counted(counts: Readonly<Record<string, number>>): string {
+function tallied(counts: Readonly<Record<string, number>>): string {
   const told = Object.entries(counts).filter(([, count]) => count > 0);
   return told.length === 0 ? 'none' : told.map(([name, count]) => `${count} ${name}`).join(', ');
 }
