@@ -95,7 +95,9 @@ export function segmentOfChunks(
   page: ChunkedText,
 ): SharedArrayBuffer {
   analyzer.trim();
-  return buildSegmentOfTerms(analyzer.lexicon, chunkedDocuments(analyzer, page), vocabulary).buffer;
+  const { analyzed, chunks, heading, language } = analyzeChunked(analyzer, page);
+  const documents = documentsOf(analyzer, page.text, analyzed, chunks, heading, language);
+  return buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer;
 }
 
 /** Vectors of texts that were chunked before, by the embedded model of so many dimensions: the same as when they were prepared. */
@@ -105,17 +107,24 @@ export function embedChunkedTexts(
   dim: number,
 ): Float32Array {
   analyzer.trim();
-  const documents = pages.flatMap((page) => chunkedDocuments(analyzer, page));
-  const rows = embedAll(embedder, [dim], analyzer.lexicon, documents).get(dim);
+  const passages = pages.flatMap((page) => {
+    const { analyzed, chunks, heading, language } = analyzeChunked(analyzer, page);
+    return passagesOf(analyzer, analyzed, chunks, heading, language);
+  });
+  const rows = embedAll(embedder, [dim], analyzer.lexicon, passages).get(dim);
   if (rows === undefined) throw new Error('the word vectors are not loaded');
   return rows;
 }
 
-interface LanguageDocument extends SparseTermDocument {
+/** What an embedded model makes a vector of. */
+interface Passage {
   language: string;
+  title: Uint32Array;
+  body: Uint32Array;
 }
 
-function chunkedDocuments(analyzer: TextAnalyzer, page: ChunkedText): LanguageDocument[] {
+/** A text and its stored chunks by the tokens that it has now. */
+function analyzeChunked(analyzer: TextAnalyzer, page: ChunkedText) {
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
     ...chunk,
@@ -123,7 +132,7 @@ function chunkedDocuments(analyzer: TextAnalyzer, page: ChunkedText): LanguageDo
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
   const heading = headingOf(analyzer, page);
-  return documentsOf(analyzer, page.text, analyzed, chunks, heading, languageOfText(analyzed, heading.language));
+  return { analyzed, chunks, heading, language: languageOfText(analyzed, heading.language) };
 }
 
 /** What the passages of a page share. */
@@ -152,6 +161,21 @@ function headingOf(
   };
 }
 
+function passagesOf(
+  { lexicon }: TextAnalyzer,
+  analyzed: AnalyzedText,
+  chunks: readonly Pick<TextChunk, 'token_from' | 'token_to'>[],
+  heading: Heading,
+  language: string,
+): Passage[] {
+  const title = lexicon.inLanguage(heading.title, language);
+  return chunks.map(({ token_from, token_to }) => {
+    const spoken = languageOfPassage(analyzed, token_from, token_to, language);
+    return { language: spoken, title, body: lexicon.inLanguage(analyzed.terms.subarray(token_from, token_to), spoken) };
+  });
+}
+
+/** Passages with what else words find them by. */
 function documentsOf(
   analyzer: TextAnalyzer,
   text: string,
@@ -159,26 +183,24 @@ function documentsOf(
   chunks: readonly Pick<TextChunk, 'char_start' | 'char_end' | 'section_title' | 'token_from' | 'token_to'>[],
   heading: Heading,
   language: string,
-): LanguageDocument[] {
+): (Passage & SparseTermDocument)[] {
   const { lexicon } = analyzer;
-  const title = lexicon.inLanguage(heading.title, language);
+  const passages = passagesOf(analyzer, analyzed, chunks, heading, language);
   const author = lexicon.inLanguage(heading.author, language);
   const facts = lexicon.inLanguage(heading.facts, language);
   let told = 0;
-  return chunks.map(({ char_start, char_end, section_title, token_from, token_to }, ordinal) => {
-    const spoken = languageOfPassage(analyzed, token_from, token_to, language);
+  return chunks.map(({ char_start, char_end, section_title }, ordinal) => {
+    const passage = passages[ordinal];
     // A passage may end in the middle of what is a word here.
     const end = endOfWord(text, char_end);
     const run = wordBytes(text.slice(Math.max(told, char_start), end));
     told = Math.max(told, end);
     const ofPage = ordinal === 0;
     return {
-      language: spoken,
-      title,
+      ...passage,
       section: lexicon.inLanguage(termsOf(analyzer, section_title), language),
-      body: lexicon.inLanguage(analyzed.terms.subarray(token_from, token_to), spoken),
       facts: ofPage ? facts : noTerms,
-      ...(ofPage ? { fields: { title, author } } : {}),
+      ...(ofPage ? { fields: { title: passage.title, author } } : {}),
       run: ofPage ? [...heading.run, ...run] : run,
     };
   });
@@ -188,19 +210,15 @@ function embedAll(
   embedder: PageTools['embedder'],
   dims: readonly number[],
   lexicon: Lexicon,
-  documents: readonly LanguageDocument[],
+  passages: readonly Passage[],
 ): Map<number, Float32Array> {
   if (embedder === null) return new Map();
-  return new Map(dims.map((dim) => [dim, embedDocuments(embedder(dim), lexicon, documents)]));
+  return new Map(dims.map((dim) => [dim, embedPassages(embedder(dim), lexicon, passages)]));
 }
 
-function embedDocuments(
-  embedder: LocalEmbedder,
-  lexicon: Lexicon,
-  documents: readonly LanguageDocument[],
-): Float32Array {
-  const rows = new Float32Array(documents.length * embedder.dim);
-  documents.forEach(({ body, title, language }, row) => {
+function embedPassages(embedder: LocalEmbedder, lexicon: Lexicon, passages: readonly Passage[]): Float32Array {
+  const rows = new Float32Array(passages.length * embedder.dim);
+  passages.forEach(({ body, title, language }, row) => {
     const told = (terms: Uint32Array) =>
       language === 'en' || language === '' ? terms : terms.filter((term) => !lexicon.isStop(term, language));
     const text = told(body.length === 0 ? title : body);
