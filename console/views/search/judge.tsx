@@ -18,30 +18,31 @@ const said = signal<Judgements>(new Map());
 /** Of each page what was said before is sent first: of two thumbs the last counts. */
 const sent = new Map<string, Promise<void>>();
 
+function withJudgement(all: Judgements, key: string, relevant: boolean | undefined): Judgements {
+  const changed = new Map(all);
+  if (relevant === undefined) changed.delete(key);
+  else changed.set(key, relevant);
+  return changed;
+}
+
 export function Judge({ queryId, pageId }: { queryId: string | null; pageId: string }) {
   const key = `${queryId} ${pageId}`;
   const judged = said.value.get(key);
   const judge = (relevant: boolean) => {
     if (said.value.get(key) === relevant) return;
-    said.value = new Map(said.value).set(key, relevant);
+    said.value = withJudgement(said.value, key, relevant);
     const send = async () => {
       try {
         await call('POST', '/v1/feedback', { body: { query_id: queryId, page_id: pageId, relevant } });
-        judgements.value = new Map(judgements.value).set(key, relevant);
+        judgements.value = withJudgement(judgements.value, key, relevant);
       } catch (error) {
-        // It is as it was, unless more was said since.
-        const before = new Map(said.value);
-        const known = judgements.value.get(key);
-        if (known === undefined) before.delete(key);
-        else before.set(key, known);
-        if (said.value.get(key) === relevant) said.value = before;
+        // It is as the service has it, unless more was said since.
+        if (sent.get(key) === own) said.value = withJudgement(said.value, key, judgements.value.get(key));
         throw error;
       }
     };
-    sent.set(
-      key,
-      (sent.get(key) ?? Promise.resolve()).then(() => attempt(send)),
-    );
+    const own = (sent.get(key) ?? Promise.resolve()).then(() => attempt(send));
+    sent.set(key, own);
   };
   return (
     <fieldset class="judge" aria-label="Was this a good result?">

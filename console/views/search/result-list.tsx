@@ -324,9 +324,10 @@ function NothingFound({
   searchFor,
 }: Pick<Props, 'found' | 'isFiltered' | 'clearFilters' | 'searchFor'>) {
   const { data } = useLoad((signal) => get<PageListResponse>('/v1/pages', { limit: 1 }, signal), []);
+  const { query } = found;
   const nearest = useLoad(
-    (signal) => nearestTo(found.query, signal),
-    [isFiltered || found.query === '' ? null : found.query],
+    (signal) => nearestTo(query, signal),
+    [isFiltered || query === '' || found.isPassing ? null : query],
   );
   if (data?.pages.length === 0) {
     return (
@@ -364,6 +365,14 @@ const shownNearest = 3;
 
 /** Pages that are as near as any, however little that is. */
 async function nearestTo(query: string, signal: AbortSignal): Promise<readonly PageResult[]> {
-  const body = { query, min_relevance: 0, k: shownNearest, chunks_per_page: 0, suggest: 0, log: false };
+  const body = {
+    query,
+    operators: true,
+    min_relevance: 0,
+    k: shownNearest,
+    chunks_per_page: 0,
+    suggest: 0,
+    log: false,
+  };
   return (await call<SearchResponse>('POST', '/v1/search', { body, signal })).results;
 }

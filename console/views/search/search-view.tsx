@@ -55,7 +55,7 @@ export function SearchView() {
   const countsLast = useLasting(!isCounted, staleMs);
   const hasFailed = error !== undefined && isStale;
   /** Whether the results come that stay: what passes is in another order. */
-  const isPassing = isStale || found?.isPassing === true;
+  const isPassing = isStale || (found?.isPassing === true && error === undefined);
   /** The search whose results are gone to once they are there. */
   const wanted = useRef<string | null>(null);
   const toResults = () => {
@@ -68,7 +68,7 @@ export function SearchView() {
     if (isPassing) return;
     if (wanted.current === key && document.activeElement === box.current) toFirst();
     wanted.current = null;
-  }, [isPassing, key]);
+  }, [found, isPassing, key]);
   /** What is changed by something that goes away with it. */
   const changeFromResults = (part: Partial<Criteria>) => {
     change(part);
@@ -118,8 +118,10 @@ export function SearchView() {
             class="search-box"
             onSubmit={(event) => {
               event.preventDefault();
-              if (!busy && (error !== undefined || found?.results.length === 0)) again();
               toResults();
+              if (busy || (error === undefined && found?.results.length !== 0)) return;
+              wanted.current = key;
+              again();
             }}
           >
             <Icon name="search" />
