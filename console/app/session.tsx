@@ -65,11 +65,7 @@ async function resume(): Promise<void> {
     if (!(error instanceof ApiError && error.status === 401)) {
       // Away, or not ready: that says nothing of the session.
       knock();
-      const stop = epoch.subscribe((turn) => {
-        if (turn === 0) return;
-        queueMicrotask(() => stop());
-        void resume();
-      });
+      whenBack(resume);
     } else session.value = 'out';
   }
 }
@@ -79,9 +75,20 @@ async function lookAgain(): Promise<void> {
   if (session.value === 'unknown') return; // it is being asked already
   try {
     entered(await whoIsIn());
-  } catch {
+  } catch (error) {
     // Nobody has, and the form is still there; of a session that has ended the answer tells.
+    if (!(error instanceof ApiError && error.status === 401)) whenBack(lookAgain);
   }
+}
+
+/** Once, when what is shown may be out of date as a whole. */
+function whenBack(run: () => Promise<void>): void {
+  const now = epoch.peek();
+  const stop = epoch.subscribe((turn) => {
+    if (turn === now) return;
+    queueMicrotask(() => stop());
+    void run();
+  });
 }
 
 async function signIn(proof: { code: string } | { token: string }): Promise<void> {

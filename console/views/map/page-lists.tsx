@@ -1,7 +1,7 @@
 /** The pages of points: under the pointer, in view, lit up. The map has only their ids. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResponse } from '../../../src/domain/page.ts';
-import { ApiError, get } from '../../api/client.ts';
+import { ApiError, epoch, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { PageLinks } from '../../ui/page-row.tsx';
@@ -74,6 +74,10 @@ function nullWhereGone(error: unknown): null {
 function Pages({ ids }: { ids: readonly string[] }) {
   /** Null for one that was forgotten since the map was drawn. */
   const known = useRef(new Map<string, PageResponse | null>());
+  const turn = useRef(epoch.value);
+  // What is known may be out of date as a whole.
+  if (turn.current !== epoch.value) known.current = new Map();
+  turn.current = epoch.value;
   const { error, reload } = useLoad(
     async (signal) => {
       const asked = ids.map(async (id) => {

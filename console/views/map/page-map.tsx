@@ -105,6 +105,7 @@ function Plane({ points }: { points: Points }) {
     if (element === null) return;
     const made = drawPoints(element, points.places);
     drawing.current = made;
+    setHovered(null); // it was one of other points
     setThere(made !== null);
     if (hasCamera.current) redraw(true);
     else whole();

@@ -83,10 +83,18 @@ const keptName = 'search';
 
 /** Other tabs are told when results are out of date, and ask for all that they show anew. */
 const otherTabs = new BroadcastChannel('readback results');
-otherTabs.onmessage = () => {
-  dropKept(keptName);
+let isOutOfDate = false;
+const askAnew = () => {
+  if (document.hidden || !isOutOfDate) return; // nobody looks at it
+  isOutOfDate = false;
   epoch.value++;
 };
+otherTabs.onmessage = () => {
+  dropKept(keptName);
+  isOutOfDate = true;
+  askAnew();
+};
+addEventListener('visibilitychange', askAnew);
 
 /** Pages were forgotten, or names merged: results are asked for anew by who comes back to them. */
 export function dropKeptSearches(): void {
@@ -205,10 +213,10 @@ export function useSearch(criteria: Criteria): Search {
 
   const isStale = found?.key !== key;
   useEffect(() => {
-    // The address may be ahead of what is shown.
-    if (found === null || isStale || found.isPassing) return;
+    // The address may be ahead of what is shown, and what is asked for anew is out of date.
+    if (found === null || isStale || found.isPassing || busy || error !== undefined) return;
     keep(keptName, { key, found, counted: isCounted ? counted : null } satisfies Kept);
-  }, [found, counted, isCounted]);
+  }, [found, counted, isCounted, busy]);
   const more = () => {
     const { current: controller } = running;
     if (found === null || isStale || busy || controller === null) return;
