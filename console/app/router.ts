@@ -30,8 +30,8 @@ export interface LeftBy {
   at: number;
 }
 
-export const linksTo = (href: string): (Element | null)[] => [
-  ...document.querySelectorAll(`a[href="${CSS.escape(href)}"]`),
+export const linksTo = (href: string): HTMLElement[] => [
+  ...document.querySelectorAll<HTMLElement>(`a[href="${CSS.escape(href)}"]`),
 ];
 
 /** What is kept of a place. */
@@ -96,9 +96,9 @@ const memoryOf = ({ id }: Place): Memory => {
 
 function leave(): void {
   keep('scroll', scrollY);
-  const { activeElement } = document;
-  const href = activeElement?.getAttribute('href') ?? null;
-  keep('link', href === null ? null : ({ href, at: linksTo(href).indexOf(activeElement) } satisfies LeftBy));
+  const href = document.activeElement?.getAttribute('href') ?? null;
+  const at = href === null ? -1 : linksTo(href).indexOf(document.activeElement as HTMLElement);
+  keep('link', href === null ? null : ({ href, at } satisfies LeftBy));
 }
 
 /** Have `value` here for who comes back to this place. */

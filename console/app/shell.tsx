@@ -153,7 +153,7 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
     const top = isReturn ? (kept<number>('scroll') ?? 0) : 0;
     const isThere = () => {
       const target = left === null ? undefined : linksTo(left.href)[left.at];
-      if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+      target?.focus({ preventScroll: true });
       scrollTo(0, top);
       return Math.abs(scrollY - top) < 1 && (left === null || target !== undefined);
     };

@@ -1,6 +1,6 @@
 /**
  * The audit of the index files of a stopped service: what its manifests name is there, whole, and holds only labels that
- * the store has given. It only reads, and leaves out the graphs, which a start makes anew from the rows. What is missing is no fault after a crash (a start brings it back) and is one after an orderly stop.
+ * the store has given. It only reads. What is missing is no fault after a crash (a start brings it back) and is one after an orderly stop.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

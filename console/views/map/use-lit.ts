@@ -1,5 +1,5 @@
 /** What is lit up on the map: what a search finds, until pages are chosen on the map itself, which ends the search. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SearchResponse } from '../../../src/domain/search.ts';
 import { call } from '../../api/client.ts';
 import { type Loaded, useLoad } from '../../api/load.ts';
@@ -42,9 +42,9 @@ export function useLit(criteria: Criteria, chosenBefore: readonly string[] | nul
     if (place !== placeBefore.current && !isIdle) setChosen(null);
     placeBefore.current = place;
   }, [place]);
-  const end = useCallback(() => {
+  const end = () => {
     if (!isIdle) go(linkTo('map'));
-  }, [isIdle]);
+  };
   return {
     ids: chosen ?? found.data ?? null,
     chosen,

@@ -1,6 +1,6 @@
 /**
- * What no index may be given: vectors that are not finite numbers or have no direction. A graph takes them without a word
- * and finds less from then on, so they are refused at every border where vectors come in.
+ * What no index may be given: vectors that are not finite numbers or have no direction. Nothing can be scored against them, so they are refused at every
+ * border where vectors come in.
  */
 export type BadRowReason = 'nan' | 'infinite' | 'zero' | 'length';
 

@@ -131,15 +131,6 @@ export class VectorRows {
     return row;
   }
 
-  /** The unit vector of a row, rotated if rows are. */
-  unit(row: number): number[] {
-    const inverse = this.#inverse[row];
-    const at = this.#at(row);
-    const target: number[] = [];
-    for (let i = 0; i < this.dim; i++) target.push(this.#bytes[at + i] * inverse);
-    return target;
-  }
-
   /** Take the vector that scores are asked for: `dim` finite numbers, not all zero. */
   setQuery(vector: Float32Array): void {
     const rotated = this.#rotate(vector, 0);
@@ -152,14 +143,6 @@ export class VectorRows {
     }
     this.#queryInverse = 1 / Math.sqrt(squares);
     this.#codes?.setQuery(rotated);
-  }
-
-  /** The query's unit vector, as `unit` gives those of rows. */
-  queryUnit(): number[] {
-    const query = new Int16Array(this.#memory.buffer, QUERY_AT, this.dim);
-    const unit: number[] = [];
-    for (let i = 0; i < this.dim; i++) unit.push(query[i] * this.#queryInverse);
-    return unit;
   }
 
   /**
