@@ -10,6 +10,7 @@
  */
 import { parseArgs } from 'node:util';
 import { type EngineRate, measureEngine } from './backfill/engine-rate.ts';
+import { englishWords, loadBenchVectors } from './english-words.ts';
 import { allIndexed, latency } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { runService } from './running-service.ts';
@@ -29,7 +30,7 @@ const { values } = parseArgs({
   options: { chunks: { type: 'string', default: '100000' }, dims: { type: 'string', default: '100,1024' } },
 });
 const dims = values.dims.split(',').map(Number);
-const words = openWorkload({ seed, wordsPerChunk: 1000 });
+const words = openWorkload({ seed, wordsPerChunk: 1000, vocabulary: englishWords(loadBenchVectors(), 60_000) });
 const queries = Array.from({ length: 300 }, (_, number) => words.query(number).words.join(' '));
 
 const service = await runService({ SERVICE_ENTITY__ENABLED: 'false' });

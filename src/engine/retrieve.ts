@@ -111,7 +111,7 @@ export async function retrieve(parts: RetrievalParts, request: Retrieval): Promi
   const asked = monotonic();
   const { analyzed, found, searchMs } = words;
   const of = embedded === undefined ? analyzed : { ...analyzed, ...ofOutside(embedded.vector) };
-  const sparse = united(found, words.beside);
+  const sparse = mergeHits(found, words.beside);
   const wantsCosines = wants.order || wants.relevance;
   const near = await nearest(parts, request, of, wantsCosines ? sparse.labels : noLabels);
   const searched = monotonic();
@@ -154,7 +154,7 @@ async function nearest(
   const rowOf = new Map(Array.from(near.labels, (label, row) => [label, row]));
   const [anywhere, ...others] = near.found;
   return {
-    hits: united(anywhere, others),
+    hits: mergeHits(anywhere, others),
     cosinesOf: (of) => {
       const [cosine, wordCosine = null] = near.cosines.map((cosines) =>
         Float32Array.from(of, (label) => cosines[rowOf.get(label) ?? -1] ?? Number.NaN),
@@ -207,7 +207,7 @@ async function judge(
 }
 
 /** The hits of lists that are scored alike as one list, each label once. */
-function united(some: RankedChunks, others: readonly RankedChunks[]): RankedChunks {
+function mergeHits(some: RankedChunks, others: readonly RankedChunks[]): RankedChunks {
   const more = others.filter(({ labels }) => labels.length > 0);
   if (more.length === 0) return some;
   const scores = new Map<number, number>();

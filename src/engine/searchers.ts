@@ -4,7 +4,7 @@
  * Runs on the main thread; owned by the sparse index.
  */
 
-import type { Held } from '../domain/held.ts';
+import type { QueryClause } from '../domain/query-clause.ts';
 import type { Judged, JudgeTask, MarkTask, TextQuery, TextResult } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { AnalyzedQuery } from './analyze-query.ts';
@@ -66,9 +66,9 @@ export class Searchers {
   }
 
   /** The labels of the passages that hold each of these, ascending. Errors: those of the threads. */
-  async locate(held: readonly Held[]): Promise<Uint32Array[]> {
+  async locate(clauses: readonly QueryClause[]): Promise<Uint32Array[]> {
     const searcher = this.#leastBusy();
-    const ask = () => searcher.run('locate', { namespace: this.#namespace, held });
+    const ask = () => searcher.run('locate', { namespace: this.#namespace, clauses });
     return (await ask()) ?? this.#again(ask);
   }
 

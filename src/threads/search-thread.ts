@@ -8,7 +8,7 @@ import type { Bitmap } from '../compute/structures/bitmap.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../compute/text/rule-tokenizer.ts';
 import { porterStem } from '../compute/text/stemmers.ts';
-import type { Held as HeldText } from '../domain/held.ts';
+import type { QueryClause } from '../domain/query-clause.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
 import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
 import { judgeRelevance } from '../engine/relevance.ts';
@@ -174,11 +174,14 @@ export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Ma
 }
 
 /** The labels of the passages that hold each of these, as of `labelsHolding`. Null as of `find`. */
-export function locate({ namespace, held }: { held: readonly HeldText[] } & InNamespace): Uint32Array[] | null {
+export function locate({
+  namespace,
+  clauses,
+}: { clauses: readonly QueryClause[] } & InNamespace): Uint32Array[] | null {
   tools ??= openTools();
   const { analyzer } = tools;
   analyzer.trim();
-  return unlessNew(namespace, ({ sparse }) => held.map((each) => labelsHolding(sparse.snapshot(), analyzer, each)));
+  return unlessNew(namespace, ({ sparse }) => clauses.map((each) => labelsHolding(sparse.snapshot(), analyzer, each)));
 }
 
 /** Load the language model and the word vectors, so that the first search does not wait for them. */

@@ -146,7 +146,7 @@ export function fusionLearner({ ask, reader, commit, embedders }: Omit<FusionLea
           relevance: false,
           rrf_k: defaultRrfK,
           phrases: [],
-          held: { all: [], none: [] },
+          clauses: { must: [], mustNot: [] },
           prefix: false,
           background: true,
         });

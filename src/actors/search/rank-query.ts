@@ -15,11 +15,11 @@ import { type RankedPage, rollUpPages } from '../../compute/ranking/roll-up-page
 import { addressesLike, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { Held } from '../../domain/held.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
 import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { foldTitle } from '../../domain/normalize-text.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
+import type { QueryClause } from '../../domain/query-clause.ts';
 import {
   defaultMinRelevance,
   defaultRrfK,
@@ -159,7 +159,7 @@ export function queryRanker(dependencies: RankDependencies) {
   };
 
   /** The model's default; 0 for outside models, whose cosines are not calibrated. */
-  const usualLeast = (model: string): number => {
+  const defaultThreshold = (model: string): number => {
     const found = reader.models.get(model);
     return found === undefined || isOutside(found) ? 0 : defaultMinRelevance;
   };
@@ -219,17 +219,17 @@ export function queryRanker(dependencies: RankDependencies) {
     { model = null, isLocal = false, relevance = null, signal }: RankOptions = {},
   ): Promise<Ranking> => {
     const { candidates, prefix, rrf_k = defaultRrfK } = request;
-    const { query, phrases, filters, held } = askedBy(request, reader);
+    const { query, phrases, filters, clauses } = askedBy(request, reader);
     const wanted = request.rerank && query !== '';
     const rerank = wanted && (localReranker || isLocal);
     const [{ used, retrieved }, named] = await Promise.all([
       retrieve(
-        { query, phrases, held, prefix, candidates, filters, rerank, relevance: relevance !== null, rrf_k },
+        { query, phrases, clauses, prefix, candidates, filters, rerank, relevance: relevance !== null, rrf_k },
         model,
         signal,
       ),
       // A page that the query names would have to pass its operators, too: with operators no page is named.
-      held.all.length + held.none.length > 0 ? none : onceAsked(() => namedPages(query, filters)),
+      clauses.must.length + clauses.mustNot.length > 0 ? none : onceAsked(() => namedPages(query, filters)),
     ]);
     const began = monotonic();
     const nothing = !retrieved.known;
@@ -247,9 +247,9 @@ export function queryRanker(dependencies: RankDependencies) {
     const quoting = await findPhrases(phrases, retrieved.quoting, signal);
     const found = monotonic();
     const all = order(request, retrieved, reranked?.hits ?? fused, { named, quoting }, relevanceOf);
-    const isRequired = held.all.some((each) => each.in === 'phrase');
+    const isRequired = clauses.must.some((each) => each.in === 'phrase');
     const ordered = isRequired ? all.filter(({ page_no }) => quoting.has(page_no)) : all;
-    const least = relevance === null ? 0 : (relevance.least ?? usualLeast(used));
+    const least = relevance === null ? 0 : (relevance.least ?? defaultThreshold(used));
     const pages = ordered.filter((page) => (page.relevance ?? 1) >= least);
     const scored = reranked?.scored ?? noLabels;
     const timing_ms: Record<string, number> = {
@@ -310,17 +310,17 @@ const none: ReadonlyMap<number, NamedPage> = new Map();
 /** What a request asks for beside its words. Errors: as of `pageFiltersOf`. */
 function askedBy({ query: typed, operators, filters: body }: RankRequest, reader: StoreReader) {
   const filters = pageFiltersOf(body, reader);
-  const language: Held[] = body?.lang == null ? [] : [{ in: 'language', text: body.lang }];
+  const language: QueryClause[] = body?.lang == null ? [] : [{ in: 'language', text: body.lang }];
   if (!operators) {
     const phrases = quotedPhrases(typed).slice(0, maxPhrases);
-    return { query: typed, phrases, filters, held: { all: language, none: [] } };
+    return { query: typed, phrases, filters, clauses: { must: language, mustNot: [] } };
   }
-  const { text, phrases, all, none, after, before } = readOperators(typed);
+  const { text, phrases, must, mustNot, after, before } = readOperators(typed);
   return {
     query: text,
     phrases: phrases.slice(0, maxPhrases),
     filters: { ...filters, after: latest(filters.after, after), before: earliest(filters.before, before) },
-    held: { all: [...all, ...language], none },
+    clauses: { must: [...must, ...language], mustNot },
   };
 }
 

@@ -20,7 +20,7 @@ import type { VectorSpace } from '../../engine/vectors/vector-space.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { CandidatePages, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
-import { findHolding, quotingPages } from './held-by-pages.ts';
+import { findHolding, quotingPages } from './pages-of-clauses.ts';
 import type { AskQueryVector } from './query-vector.ts';
 
 export interface RetrievalDependencies {

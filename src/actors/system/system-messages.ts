@@ -3,10 +3,10 @@
  * that the table of who answers (services.ts) is complete or does not compile.
  */
 import { DomainError } from '../../domain/errors.ts';
-import type { HeldByPages } from '../../domain/held.ts';
 import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
 import type { LabelRange } from '../../domain/page.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
+import type { QueryClauses } from '../../domain/query-clause.ts';
 import type { SearchRequest } from '../../domain/search.ts';
 import type { Marked } from '../../engine/highlight.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
@@ -30,8 +30,8 @@ export interface RetrieveRequest {
   rrf_k: number;
   /** Pages that have all of these are wanted first. */
   phrases: readonly string[];
-  /** No others are wanted at all. */
-  held: HeldByPages;
+  /** No other pages may be found. */
+  clauses: QueryClauses;
   /** Whether the last word may be unfinished. */
   prefix: boolean;
   /** Nobody waits for it: it is no sign that the service is in use. */

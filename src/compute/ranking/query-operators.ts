@@ -3,11 +3,11 @@
  * space behind its colon; and `-` before all of them but times. What is no operator is text, and so is one whose value cannot be. Pure;
  * called by ranking.
  */
-import type { Held, HeldByPages } from '../../domain/held.ts';
+import type { QueryClause, QueryClauses } from '../../domain/query-clause.ts';
 import { languageOfTag } from '../text/language-tags.ts';
 import { normalizeDomain } from '../web/domain-match.ts';
 
-export interface QueryOperators extends HeldByPages {
+export interface QueryOperators extends QueryClauses {
   /** What is searched for: the words, those of phrases, titles and authors among them; of a query of sites alone their names. */
   text: string;
   phrases: readonly string[];
@@ -27,7 +27,7 @@ const languageTag = /^[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}))?$/i;
 
 /** Read the operators of a query. Errors: none. */
 export function readOperators(query: string): QueryOperators {
-  const [all, none]: Held[][] = [[], []];
+  const [must, mustNot]: QueryClause[][] = [[], []];
   const text: string[] = [];
   const phrases: string[] = [];
   const times: { after: number | null; before: number | null } = { after: null, before: null };
@@ -35,28 +35,28 @@ export function readOperators(query: string): QueryOperators {
     const value = (quoted ?? word ?? '').trim();
     const key = name?.toLowerCase();
     const time = minus === '' && (key === 'after' || key === 'before') ? timeOf(value) : null;
-    const held = heldOf(key, value, quoted !== undefined);
+    const clause = clauseOf(key, value, quoted !== undefined);
     if (time !== null) times[key as keyof typeof times] = time;
-    else if (held === null || (minus === '' ? all : none).length >= mostOperators) text.push(whole);
-    else if (minus !== '') none.push(held);
+    else if (clause === null || (minus === '' ? must : mustNot).length >= mostOperators) text.push(whole);
+    else if (minus !== '') mustNot.push(clause);
     else {
-      if (held.in !== 'word') all.push(held);
-      if (held.in === 'phrase') phrases.push(value);
-      if (held.in !== 'site' && held.in !== 'language') text.push(value);
+      if (clause.in !== 'word') must.push(clause);
+      if (clause.in === 'phrase') phrases.push(value);
+      if (clause.in !== 'site' && clause.in !== 'language') text.push(value);
     }
   }
-  const sites = all.filter((held) => held.in === 'site');
+  const sites = must.filter((clause) => clause.in === 'site');
   return {
     text: text.length > 0 ? text.join(' ') : sites.map((site) => site.text).join(' '),
     phrases,
-    all,
-    none,
+    must,
+    mustNot,
     ...times,
   };
 }
 
 /** What a part asks for; null for a part that is text. */
-function heldOf(key: string | undefined, value: string, isQuoted: boolean): Held | null {
+function clauseOf(key: string | undefined, value: string, isQuoted: boolean): QueryClause | null {
   if (!/[\p{L}\p{N}]/u.test(value)) return null;
   switch (key) {
     case undefined:

@@ -10,7 +10,7 @@ import { buildTermTable, lookupTerm, type TermTable } from '../../compute/struct
 import type { Lexicon } from '../../compute/text/lexicon.ts';
 import { bareTerm } from '../../compute/text/stemmers.ts';
 import { ideographTerm } from '../../compute/text/unspaced-scripts.ts';
-import { type NamedField, namedFields } from '../../domain/held.ts';
+import { type NamedField, namedFields } from '../../domain/query-clause.ts';
 import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUENCY, UNITS } from './bm25f.ts';
 import { fieldTerm } from './field-terms.ts';
 import { buildForwardIndex, type ForwardIndex } from './forward-index.ts';

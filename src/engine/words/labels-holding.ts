@@ -8,7 +8,7 @@ import type { AnalyzedText, TextAnalyzer } from '../../compute/text/analyze-text
 import { stemIn } from '../../compute/text/stemmers.ts';
 import { isOfDictionary } from '../../compute/text/unspaced-scripts.ts';
 import { wordBytes } from '../../compute/text/word-bytes.ts';
-import type { Held } from '../../domain/held.ts';
+import type { QueryClause } from '../../domain/query-clause.ts';
 import type { CorpusSegment } from './corpus.ts';
 import { isDeleted } from './deletions.ts';
 import { fieldTerm } from './field-terms.ts';
@@ -52,7 +52,7 @@ const noBits = createBitmap(0);
 export function labelsHolding(
   corpus: readonly CorpusSegment[],
   analyzer: TextAnalyzer,
-  { in: where, text }: Held,
+  { in: where, text }: QueryClause,
 ): Uint32Array {
   const words = where === 'language' ? [[languageTerm(text)]] : termsOf(corpus, analyzer, where, text);
   if (words.length === 0) return new Uint32Array(0);
@@ -69,7 +69,7 @@ export function labelsHolding(
 function termsOf(
   corpus: readonly CorpusSegment[],
   analyzer: TextAnalyzer,
-  where: Held['in'],
+  where: QueryClause['in'],
   text: string,
 ): string[][] {
   const words = phraseTerms(analyzer.analyze(text), languagesOf(corpus));

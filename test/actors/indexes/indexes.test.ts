@@ -77,7 +77,7 @@ function retrieve(hosted: Hosted, query: string, model: string) {
     relevance: false,
     rrf_k: 60,
     phrases: [],
-    held: { all: [], none: [] },
+    clauses: { must: [], mustNot: [] },
     prefix: false,
   });
 }

@@ -253,7 +253,7 @@ test('the filters reach the index as instants and as a plain domain', async () =
     {
       query: 'heron',
       phrases: [],
-      held: { all: [], none: [] },
+      clauses: { must: [], mustNot: [] },
       prefix: false,
       candidates: 7,
       model: 'm1',

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { phraseFinder } from '../../../src/actors/search/find-phrases.ts';
-import { quotingPages } from '../../../src/actors/search/held-by-pages.ts';
+import { quotingPages } from '../../../src/actors/search/pages-of-clauses.ts';
 import { foldPhrase } from '../../../src/compute/ranking/exact-query.ts';
 import { lookupTerm } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';

@@ -120,7 +120,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
     {
       query: 'oak',
       phrases: [],
-      held: { all: [], none: [] },
+      clauses: { must: [], mustNot: [] },
       prefix: false,
       candidates: 100,
       filters: { domain: null, after: null, before: null, published_after: null, published_before: null, pages: null },

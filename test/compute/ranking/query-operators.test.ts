@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readOperators } from '../../../src/compute/ranking/query-operators.ts';
 
-const plain = { phrases: [], all: [], none: [], after: null, before: null };
+const plain = { phrases: [], must: [], mustNot: [], after: null, before: null };
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
 
 test('each operator says what pages must hold, with and without a space, in any order', () => {
@@ -12,12 +12,12 @@ test('each operator says what pages must hold, with and without a space, in any 
     ...plain,
     text: 'heron stands still',
     phrases: ['stands still'],
-    all: [
+    must: [
       { in: 'site', text: 'example.com' },
       { in: 'phrase', text: 'stands still' },
       { in: 'language', text: 'de' },
     ],
-    none: [
+    mustNot: [
       { in: 'word', text: 'boat' },
       { in: 'phrase', text: 'by the river' },
     ],
@@ -27,11 +27,11 @@ test('each operator says what pages must hold, with and without a space, in any 
     {
       ...plain,
       text: 'heron wading birds Lima',
-      all: [
+      must: [
         { in: 'title', text: 'wading birds' },
         { in: 'author', text: 'Lima' },
       ],
-      none: [
+      mustNot: [
         { in: 'site', text: 'a.example' },
         { in: 'title', text: 'boat' },
         { in: 'language', text: 'fr' },
@@ -49,12 +49,12 @@ test('each operator says what pages must hold, with and without a space, in any 
   assert.deepEqual(readOperators('before:2024-02-03T04:05 x').before, Date.parse('2024-02-03T04:05:00Z'));
   assert.equal(readOperators('before:2024-02-03T04:05+02:00 x').before, Date.parse('2024-02-03T02:05:00Z'));
   const many = readOperators(Array.from({ length: 18 }, (_, no) => `-w${no}`).join(' '));
-  assert.deepEqual([many.none.length, many.text], [16, '-w16 -w17']);
+  assert.deepEqual([many.mustNot.length, many.text], [16, '-w16 -w17']);
 });
 
 test('a query of a site alone is searched by its name', () => {
   const site = { in: 'site', text: 'example.com' };
-  assert.deepEqual(readOperators('site:https://www.example.com/a?b'), { ...plain, text: 'example.com', all: [site] });
+  assert.deepEqual(readOperators('site:https://www.example.com/a?b'), { ...plain, text: 'example.com', must: [site] });
 });
 
 test('what is no operator is text', () => {
@@ -110,8 +110,8 @@ test('any query is read: nothing of its words is lost, and no time is needed bey
   );
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
-      const { text, all, none } = readOperators(parts.join(''));
-      const said = [text, ...all.map((each) => each.text), ...none.map((each) => each.text)].join(' ');
+      const { text, must, mustNot } = readOperators(parts.join(''));
+      const said = [text, ...must.map((each) => each.text), ...mustNot.map((each) => each.text)].join(' ');
       assert.equal(said.includes('heron'), parts.join('').includes('heron'));
     }),
     { numRuns: 2000 },

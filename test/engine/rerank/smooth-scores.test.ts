@@ -65,6 +65,9 @@ test('each takes a part of the mean of those that share its words, by how alike 
   ]);
 });
 
+/** Candidates without words, so that the others are less than most. */
+const empty = (count: number) => Array.from({ length: count }, () => []);
+
 test('only the nearest five speak', () => {
   // The first shares ever fewer words with the others.
   const bags = Array.from({ length: 9 }, (_, i) =>
@@ -72,19 +75,29 @@ test('only the nearest five speak', () => {
       Array.from({ length: i }, (_, own) => [12 + own + 3 * (i % 9), 1, 0] as const),
     ),
   );
-  const scores = Float64Array.of(0, 0, 0, 0, 0, 0, 1, 1, 1);
-  assert.equal(smoothed(candidatesOf(bags), scores, 1)[0], 0);
+  const scores = new Float64Array(18).fill(1, 6, 9);
+  assert.equal(smoothed(candidatesOf([...bags, ...empty(9)]), scores, 1)[0], 0);
   scores[5] = 1;
-  assert.ok(smoothed(candidatesOf(bags), scores, 1)[0] > 0);
+  assert.ok(smoothed(candidatesOf([...bags, ...empty(9)]), scores, 1)[0] > 0);
 });
 
 test('beyond the best thirty scores stay as they are', () => {
   const bags = Array.from({ length: 32 }, () => [[0, 1, 0] as const]);
-  const scores = Float64Array.from({ length: 32 }, (_, i) => 1 - i / 100);
-  const after = smoothed(candidatesOf(bags), scores, 0.5);
+  const scores = Float64Array.from({ length: 64 }, (_, i) => Math.max(0, 0.32 - i / 100));
+  const after = smoothed(candidatesOf([...bags, ...empty(32)]), scores, 0.5);
   assert.deepEqual(
-    Array.from(after.keys()).filter((i) => after[i] === scores[i]),
+    Array.from(bags.keys()).filter((i) => after[i] === scores[i]),
     [30, 31],
+  );
+});
+
+test('a word that more than half of the candidates have makes no two alike', () => {
+  const shared = [[[0, 1, 0] as const], [[1, 1, 0] as const]];
+  const scores = Float64Array.of(1, 0.5, 0.2);
+  assert.deepEqual(smoothed(candidatesOf([...shared, ...empty(1)]), scores, 1), scores);
+  assert.notDeepEqual(
+    smoothed(candidatesOf([...shared, ...empty(2)]), Float64Array.of(1, 0.5, 0.2, 0), 1).slice(0, 3),
+    scores,
   );
 });
 

@@ -5,7 +5,7 @@
 
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
-import type { Held, HeldByPages } from '../../domain/held.ts';
+import type { QueryClause, QueryClauses } from '../../domain/query-clause.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { AllowedLabels, Catalog } from '../../index/catalog.ts';
 import type { CandidatePages } from '../system/system-messages.ts';
@@ -22,17 +22,18 @@ export interface Holding {
 /** Find out, among the passages that the filters allow. Errors: those of the threads. */
 export async function findHolding(
   { catalog, searchers }: { catalog: Catalog; searchers: Pick<Searchers, 'locate'> },
-  { phrases, held: { all, none } }: { phrases: readonly string[]; held: HeldByPages },
+  { phrases, clauses: { must, mustNot } }: { phrases: readonly string[]; clauses: QueryClauses },
   filtered: AllowedLabels | null,
 ): Promise<Holding> {
-  const quoted = phrases.map((text): Held => ({ in: 'phrase', text }));
-  const ofWords = [...quoted, ...all.filter((each) => each.in !== 'phrase'), ...none].filter(
+  const quoted = phrases.map((text): QueryClause => ({ in: 'phrase', text }));
+  const ofWords = [...quoted, ...must.filter((each) => each.in !== 'phrase'), ...mustNot].filter(
     (each) => each.in !== 'site',
   );
-  if (ofWords.length === 0 && all.length + none.length === 0) return { allowed: filtered, quoting: null, phrases: [] };
+  if (ofWords.length === 0 && must.length + mustNot.length === 0)
+    return { allowed: filtered, quoting: null, phrases: [] };
   const labels = ofWords.length === 0 ? [] : await searchers.locate(ofWords);
   const ofPhrases = labels.slice(0, phrases.length);
-  const isRequired = all.some((each) => each.in === 'phrase');
+  const isRequired = must.some((each) => each.in === 'phrase');
 
   /** The pages that hold what these labels do, by number. */
   const pagesOf = (labels: Uint32Array): Bitmap => {
@@ -40,26 +41,26 @@ export async function findHolding(
     for (const label of labels) addBit(pages, catalog.pageOf(label));
     return pages;
   };
-  const pagesUnder = (sites: readonly Held[]): Bitmap => {
+  const pagesUnder = (sites: readonly QueryClause[]): Bitmap => {
     const pages = createBitmap(catalog.pageEnd);
     for (const { text } of sites) for (const no of catalog.pagesUnder(text)) addBit(pages, no);
     return pages;
   };
-  const locatedIn = (list: readonly Held[]) =>
-    ofWords.flatMap((each, at) => (list.includes(each) ? [{ held: each, labels: labels[at] }] : []));
+  const locatedIn = (list: readonly QueryClause[]) =>
+    ofWords.flatMap((each, at) => (list.includes(each) ? [{ clause: each, labels: labels[at] }] : []));
 
   const quotingPages = inAll(ofPhrases.map(pagesOf));
-  const sites = all.filter((each) => each.in === 'site');
-  const wanted = locatedIn(all);
+  const sites = must.filter((each) => each.in === 'site');
+  const wanted = locatedIn(must);
   const pages = inAll([
     ...wanted.map((each) => pagesOf(each.labels)),
     ...(sites.length > 0 ? [pagesUnder(sites)] : []),
     ...(isRequired && quotingPages !== null ? [quotingPages] : []),
   ]);
-  const unwanted = pagesUnder(none.filter((each) => each.in === 'site'));
-  for (const { labels } of locatedIn(none)) for (const label of labels) addBit(unwanted, catalog.pageOf(label));
+  const unwanted = pagesUnder(mustNot.filter((each) => each.in === 'site'));
+  for (const { labels } of locatedIn(mustNot)) for (const label of labels) addBit(unwanted, catalog.pageOf(label));
   const passages = wanted
-    .filter((each) => each.held.in === 'language')
+    .filter((each) => each.clause.in === 'language')
     .map((each) => bitmapOf([each.labels], catalog.labelEnd));
   if (isRequired) passages.push(bitmapOf(ofPhrases, catalog.labelEnd));
   const passes = (label: number): boolean => {
@@ -67,7 +68,7 @@ export async function findHolding(
     if (page === 0 || (pages !== null && !hasBit(pages, page)) || hasBit(unwanted, page)) return false;
     return passages.every((set) => hasBit(set, label));
   };
-  const isNarrowed = pages !== null || none.length > 0;
+  const isNarrowed = pages !== null || mustNot.length > 0;
   const allowed = isNarrowed ? narrowed(filtered?.labels ?? catalog.live(), catalog.labelEnd, passes) : filtered;
   if (quotingPages === null) return { allowed, quoting: null, phrases: ofPhrases };
   const mayQuote = (label: number) =>
