@@ -53,10 +53,10 @@ export type AccessRecords = z.infer<typeof keptRecords>;
 export interface AccessFile {
   /** What it had at the start; null where there was none. */
   records: AccessRecords | null;
-  /** Errors: those of the file system. */
-  save(records: AccessRecords): Promise<void>;
-  /** Have other hosts know which library a code is of, by its digest. `expiresAt`: ms since the epoch. */
-  shareCode?(library: string, digest: string, expiresAt: number): Promise<void>;
+  /** `library`: whose change somebody waits for; null for none's. Errors: those of the file system, of where that library's are kept. */
+  save(records: AccessRecords, library: string | null): Promise<void>;
+  /** Have other hosts know which library a code is of, by its digest, for so many ms. */
+  shareCode?(library: string, digest: string, validMs: number): Promise<void>;
 }
 
 /**

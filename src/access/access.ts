@@ -47,6 +47,8 @@ const mostTokens = 100;
 const mostSessions = 100;
 /** When credentials were last used is written so often at most, ms. */
 const useSavedEveryMs = 10 * 60 * 1000;
+/** What could not be written is tried again after so long, ms. */
+const saveAgainAfterMs = 5_000;
 const maxUserAgentLength = 200;
 
 /** A token that holds: of the settings, or kept. */
@@ -83,6 +85,9 @@ export class Access {
   #saving: Promise<void> = Promise.resolve();
   #useSavedAt: number;
   #hasUnsavedUse = false;
+  /** A change could not be written: what is there after a restart may be what was before it. */
+  #isBehind = false;
+  #savingAgain: NodeJS.Timeout | undefined;
 
   constructor(options: AccessOptions) {
     const { records } = options.file;
@@ -153,7 +158,8 @@ export class Access {
     wanted?: readonly Scope[],
   ): Promise<{ code: string; expires_at: string }> {
     const issued = this.issueCode(by, purpose, wanted);
-    await this.#options.file.shareCode?.(by.library, codeDigest(purpose, issued.code), Date.parse(issued.expires_at));
+    const validMs = Date.parse(issued.expires_at) - this.#now();
+    await this.#options.file.shareCode?.(by.library, codeDigest(purpose, issued.code), validMs);
     return issued;
   }
 
@@ -163,6 +169,11 @@ export class Access {
     const grant: Grant = { library, name, issuer, scopes: granted(wanted, by.scopes) };
     const { code, expiresAt } = this.#codes.issue(purpose, grant);
     return { code, expires_at: isoOf(expiresAt) };
+  }
+
+  /** For who only looks for the library of a code. Errors: DomainError `rate_limited` after too many wrong ones to type. */
+  refuseGuessing(purpose: CodePurpose): void {
+    this.#codes.refuseGuessing(purpose);
   }
 
   /** What a code grants, which is used up; null for a wrong one, or where the token that it came from is no more. Errors: DomainError `rate_limited`. */
@@ -194,7 +205,7 @@ export class Access {
     const ended = new Set([...byUse.slice(mostSessions - 1).map(({ id }) => id), replaces?.id]);
     this.#sessions = [...this.#sessions.filter(({ id }) => !ended.has(id)), session];
     this.#tellRevoked();
-    await this.#saveOrUndo(() => {
+    await this.#saveOrUndo(library, () => {
       this.#sessions = this.#sessions.filter((each) => each !== session);
     });
     return { secret, session: this.#shownSession(session, session.id) };
@@ -210,10 +221,13 @@ export class Access {
   /** Errors: DomainError `not_found`; `store_unavailable` where it ended, but the disk does not know. */
   async endSession({ library }: Holder, sessionId: string): Promise<void> {
     const session = this.#liveSessionsOf(library).find(({ id }) => id === sessionId);
-    if (session === undefined) throw unknownId('session', sessionId);
+    if (session === undefined) {
+      await this.#catchUp(library);
+      throw unknownId('session', sessionId);
+    }
     this.#sessions = this.#sessions.filter((each) => each !== session);
     this.#tellRevoked();
-    await this.#save();
+    await this.#save(library);
   }
 
   /** Those of the settings first, then oldest first. */
@@ -243,7 +257,7 @@ export class Access {
       last_used_at: null,
     };
     this.#tokens = [...this.#tokens, token];
-    await this.#saveOrUndo(() => {
+    await this.#saveOrUndo(library, () => {
       this.#tokens = this.#tokens.filter((each) => each !== token);
     });
     return { ...this.#shownToken(knownOf(token), null), token: secret };
@@ -252,13 +266,16 @@ export class Access {
   /** Ends the sessions that came from it, too. Errors: DomainError `not_found`, `conflict` for one of the settings, `store_unavailable`. */
   async revokeToken({ library }: Holder, tokenId: string): Promise<void> {
     const found = this.#knownTokens().find(({ holder }) => holder.library === library && holder.id === tokenId);
-    if (found === undefined) throw unknownId('token', tokenId);
+    if (found === undefined) {
+      await this.#catchUp(library);
+      throw unknownId('token', tokenId);
+    }
     const { kept } = found;
     if (kept === null) throw new DomainError('conflict', 'this token is of the settings: take it out there');
     this.#tokens = this.#tokens.filter((each) => each !== kept);
     this.#sessions = this.#sessions.filter(({ issuer }) => issuer !== kept.digest);
     this.#tellRevoked();
-    await this.#save();
+    await this.#save(library);
   }
 
   /** Whether a token of this origin's extension holds. */
@@ -267,9 +284,14 @@ export class Access {
   }
 
   /** Write what is not written yet. */
-  async close(): Promise<void> {
-    if (this.#hasUnsavedUse) await this.#saveUse();
+  async flush(): Promise<void> {
+    if (this.#hasUnsavedUse || this.#isBehind) await this.#saveUse();
     await this.#saving.catch(() => {}); // told to who asked for it
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    clearTimeout(this.#savingAgain);
   }
 
   #knownTokens(): readonly KnownToken[] {
@@ -338,29 +360,43 @@ export class Access {
   async #saveUse(): Promise<void> {
     this.#useSavedAt = this.#now();
     this.#hasUnsavedUse = false;
-    await this.#save().catch((error) => {
+    await this.#save(null).catch((error) => {
       this.#hasUnsavedUse = true;
-      this.#options.log.warn({ err: error }, 'when sessions and tokens were last used could not be written');
+      this.#options.log.warn({ err: error }, 'sessions and tokens, and when they were last used, could not be written');
     });
   }
 
-  async #saveOrUndo(undo: () => void): Promise<void> {
-    await this.#save().catch((error) => {
+  /** Who asks again for the end of what has ended in memory alone is not told that it is gone. Errors: as of `#save`. */
+  async #catchUp(library: string): Promise<void> {
+    if (this.#isBehind) await this.#save(library);
+  }
+
+  async #saveOrUndo(library: string, undo: () => void): Promise<void> {
+    await this.#save(library).catch((error) => {
       undo();
       throw error;
     });
   }
 
-  /** One after the other, each with all that is there when its turn comes. Errors: DomainError `store_unavailable`. */
-  #save(): Promise<void> {
-    const save = () => {
+  /**
+   * One after the other, each with all that is there when its turn comes. What fails is tried again until it is written.
+   * Errors: DomainError `store_unavailable`.
+   */
+  #save(library: string | null): Promise<void> {
+    const save = async () => {
       // Of a library or a token that is not there now it may be again, so only time ends what is kept.
       const now = this.#now();
       this.#sessions = this.#sessions.filter(({ last_used_at }) => now - last_used_at < sessionIdleMs);
-      return this.#options.file.save({ format: 1, tokens: this.#tokens, sessions: this.#sessions });
+      await this.#options.file.save({ format: 1, tokens: this.#tokens, sessions: this.#sessions }, library);
+      this.#isBehind = false;
     };
     this.#saving = this.#saving.then(save, save);
     return this.#saving.catch((cause) => {
+      this.#isBehind = true;
+      this.#savingAgain ??= setTimeout(() => {
+        this.#savingAgain = undefined;
+        if (this.#isBehind) void this.#saveUse();
+      }, saveAgainAfterMs).unref();
       throw new DomainError('store_unavailable', `access.json cannot be written: ${errorMessage(cause)}`, { cause });
     });
   }

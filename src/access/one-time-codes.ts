@@ -92,7 +92,7 @@ export class OneTimeCodes {
   take(purpose: CodePurpose, code: string): Grant | null {
     const now = this.#sources.now();
     this.#dropExpired(now);
-    if (purpose === 'pair') this.#refuseGuessing(now);
+    this.refuseGuessing(purpose);
     const key = codeDigest(purpose, code);
     const found = this.#issued.get(key);
     this.#issued.delete(key);
@@ -100,7 +100,10 @@ export class OneTimeCodes {
     return found?.grant ?? null;
   }
 
-  #refuseGuessing(now: number): void {
+  /** Errors: DomainError `rate_limited` after too many wrong ones to type. */
+  refuseGuessing(purpose: CodePurpose): void {
+    if (purpose !== 'pair') return;
+    const now = this.#sources.now();
     this.#wrong = this.#wrong.filter((at) => now - at < wrongWithinMs);
     if (this.#wrong.length < mostWrong) return;
     const retryAfterS = (this.#wrong[0] + wrongWithinMs - now) / 1000;

@@ -5,10 +5,11 @@ import type { KeptToken } from '../access/access-file.ts';
 import type { Scope } from '../domain/access.ts';
 import { OperatorError } from '../domain/errors.ts';
 import type { Database } from './database.ts';
+import type { LibraryRowState } from './library-rows.ts';
 
 export interface LibrarySummary {
   name: string;
-  state: 'active' | 'suspended';
+  state: LibraryRowState;
   /** Of the host that serves it; null where none does. */
   address: string | null;
   epoch: number;
@@ -30,11 +31,24 @@ export function listLibraries(database: Database): Promise<LibrarySummary[]> {
   });
 }
 
-/** Errors: OperatorError `cluster` where there is one of that name. */
-export async function newLibrary(database: Database, name: string): Promise<void> {
+/** One whose import did not end is gone first. Errors: OperatorError `cluster` where there is another of that name. */
+export async function newLibrary(
+  database: Database,
+  name: string,
+  state: Exclude<LibraryRowState, 'suspended'> = 'active',
+): Promise<void> {
+  await database.inTransaction(async (query) => {
+    const [left] = await query<{ id: number }>({
+      text: `delete from readback.library where name = $1 and state = 'importing'
+               and (lease_until is null or lease_until < clock_timestamp()) returning id`,
+      values: [name],
+    });
+    if (left !== undefined)
+      await query({ text: 'delete from readback.entry where library_id = $1', values: [left.id] });
+  });
   const rows = await database.query({
-    text: 'insert into readback.library (name) values ($1) on conflict do nothing returning id',
-    values: [name],
+    text: 'insert into readback.library (name, state) values ($1, $2) on conflict do nothing returning id',
+    values: [name, state],
   });
   if (rows.length === 0) throw new OperatorError('cluster', `there is a library ${name} already`);
 }
@@ -62,11 +76,24 @@ export async function newToken(
   return secret;
 }
 
-/** `suspended`: no host serves it. */
-export async function setState(database: Database, name: string, state: LibrarySummary['state']): Promise<void> {
+/** `suspended`: no host serves it. Errors: OperatorError `cluster` for one whose import did not end. */
+export async function setState(database: Database, name: string, state: 'active' | 'suspended'): Promise<void> {
   await database.inTransaction(async (query) => {
     const id = await take(query, name);
-    await query({ text: 'update readback.library set state = $2 where id = $1', values: [id, state] });
+    const changed = await query({
+      text: `update readback.library set state = $2 where id = $1 and state <> 'importing' returning id`,
+      values: [id, state],
+    });
+    if (changed.length === 0)
+      throw new OperatorError('cluster', `the import of ${name} did not end: import it again, or delete it`);
+  });
+}
+
+/** Every row of an import is there: from now on hosts serve the library. */
+export async function endImport(database: Database, name: string): Promise<void> {
+  await database.query({
+    text: `update readback.library set state = 'active' where name = $1 and state = 'importing'`,
+    values: [name],
   });
 }
 
@@ -92,7 +119,7 @@ export async function deleteLibrary(database: Database, name: string): Promise<v
   });
 }
 
-/** Whoever serves it commits no more. Gives its id. Errors: OperatorError `cluster` where there is none. */
+/** Whoever serves it learns that with its next renewal, and commits no more. Gives its id. Errors: OperatorError `cluster` where there is none. */
 async function take(query: Database['query'], name: string): Promise<number> {
   const [row] = await query<{ id: number }>({
     text: 'update readback.library set owner = null, address = null, lease_until = null where name = $1 returning id',

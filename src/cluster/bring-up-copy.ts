@@ -66,21 +66,27 @@ async function note({ path, claim, newStoreId }: BringUpOptions): Promise<void> 
   await copy.close();
 }
 
-async function seed({ path, claim, commits, newStoreId }: BringUpOptions): Promise<void> {
+async function seed({ path, claim, commits, newStoreId, ending }: BringUpOptions): Promise<void> {
   LibraryCopy.discard(path);
   const copy = LibraryCopy.open(path, newStoreId);
   try {
-    await copy.stand(await sendRows(copy, claim, commits));
+    await copy.stand(await sendRows({ copy, claim, commits, ending }));
   } finally {
     await copy.close();
   }
 }
 
-/** Commit every row of a file, as the beginning of a library. Gives where it stands then. Errors: FatalError. */
-export async function sendRows(copy: LibraryCopy, claim: Claim, commits: DatabaseLog): Promise<Position> {
+/** Commit every row of a file, as the beginning of a library. Gives where it stands then. Errors: FatalError; of `ending`. */
+export async function sendRows({
+  copy,
+  claim,
+  commits,
+  ending,
+}: Pick<BringUpOptions, 'claim' | 'commits' | 'ending'> & { copy: LibraryCopy }): Promise<Position> {
   const sum = new KeySum(claim);
   let position = positionOf(claim);
   for (const rows of copy.rows(seedBytes)) {
+    ending.throwIfAborted();
     for (const row of rows) sum.change(row, false, true);
     position = { ...position, seq: position.seq + 1, keys: sum.keys, key_sum: sum.text };
     await commits.append(RowBlock.of(rows), position);

@@ -2,6 +2,7 @@
  * Tokens, sessions and one-time codes in the database, as digests. Any host finds the library of a request by them; whether they hold, and for
  * what, only the library's owner says (src/access), who reads them when it opens the library and writes what changes.
  */
+import pLimit from 'p-limit';
 import {
   type AccessFile,
   type AccessRecords,
@@ -12,6 +13,9 @@ import {
 import { DomainError } from '../domain/errors.ts';
 import type { Database } from './database.ts';
 import type { Claim } from './library-rows.ts';
+
+/** Half of a pool's connections. */
+const lookUpsAtOnce = 5;
 
 type Kept = KeptToken | KeptSession;
 type LibraryRecords = Pick<AccessRecords, 'tokens' | 'sessions'>;
@@ -27,6 +31,8 @@ export class Credentials implements AccessFile {
   readonly records = null;
   readonly #database: Database;
   readonly #served = new Map<string, Served>();
+  /** Anybody can ask, by whatever token: leases are renewed over the same connections. */
+  readonly #lookUp = pLimit(lookUpsAtOnce);
 
   constructor(database: Database) {
     this.#database = database;
@@ -34,12 +40,14 @@ export class Credentials implements AccessFile {
 
   /** Name of the library that the digest of a token, a session or a code is of; null for none. */
   async libraryOf(digest: string): Promise<string | null> {
-    const [row] = await this.#database.query<{ name: string }>({
-      name: 'credential',
-      text: `select l.name from readback.credential c join readback.library l on l.id = c.library_id
-             where c.digest = $1 and (c.expires_at is null or c.expires_at > clock_timestamp())`,
-      values: [digest],
-    });
+    const [row] = await this.#lookUp(() =>
+      this.#database.query<{ name: string }>({
+        name: 'credential',
+        text: `select l.name from readback.credential c join readback.library l on l.id = c.library_id
+               where c.digest = $1 and (c.expires_at is null or c.expires_at > clock_timestamp())`,
+        values: [digest],
+      }),
+    );
     return row?.name ?? null;
   }
 
@@ -60,8 +68,12 @@ export class Credentials implements AccessFile {
     this.#served.delete(name);
   }
 
-  /** Write what differs, for the libraries that are served. Errors: DomainError `store_unavailable` where one is another host's; the database's. */
-  async save({ tokens, sessions }: AccessRecords): Promise<void> {
+  /**
+   * Write what differs, for the libraries that are served. What fails of others than `library` is written with the next change.
+   * Errors: DomainError `store_unavailable` where it is another host's; the database's.
+   */
+  async save({ tokens, sessions }: AccessRecords, library: string | null): Promise<void> {
+    let failure = library === null || this.#served.has(library) ? null : servedElsewhere();
     for (const [name, served] of this.#served) {
       const now = new Map<string, { kind: string; text: string }>();
       for (const [kind, records] of [
@@ -70,8 +82,11 @@ export class Credentials implements AccessFile {
       ] as const)
         for (const each of records)
           if (each.library === name) now.set(each.digest, { kind, text: JSON.stringify(each) });
-      await this.#write(served, now);
+      await this.#write(served, now).catch((error) => {
+        if (library === null || name === library) failure ??= error;
+      });
     }
+    if (failure !== null) throw failure;
   }
 
   async #write({ claim, stored }: Served, now: ReadonlyMap<string, { kind: string; text: string }>): Promise<void> {
@@ -97,18 +112,21 @@ export class Credentials implements AccessFile {
         changed.map(([, { text }]) => text),
       ],
     });
-    if (count !== 1) throw new DomainError('store_unavailable', 'another host serves the library', { retryAfterS: 1 });
+    if (count !== 1) throw servedElsewhere();
     for (const digest of gone) stored.delete(digest);
     for (const [digest, { text }] of changed) stored.set(digest, text);
   }
 
   /** Have every host find the library of a one-time code, which its owner knows. Those that are over go. */
-  async shareCode(library: string, digest: string, expiresAtMs: number): Promise<void> {
+  async shareCode(library: string, digest: string, validMs: number): Promise<void> {
     await this.#database.query({ text: `delete from readback.credential where expires_at < clock_timestamp()` });
     await this.#database.query({
       text: `insert into readback.credential (digest, library_id, kind, expires_at)
-             select $2, id, 'code', to_timestamp($3) from readback.library where name = $1 on conflict do nothing`,
-      values: [library, digest, expiresAtMs / 1000],
+             select $2, id, 'code', clock_timestamp() + make_interval(secs => $3) from readback.library where name = $1 on conflict do nothing`,
+      values: [library, digest, validMs / 1000],
     });
   }
 }
+
+const servedElsewhere = () =>
+  new DomainError('store_unavailable', 'another host serves the library', { retryAfterS: 1 });

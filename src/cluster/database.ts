@@ -33,6 +33,12 @@ export interface DatabaseOptions {
 /** Connections of a pool: commits of libraries go beside one another. */
 const maxConnections = 10;
 
+/**
+ * Rows are read in the order of an index, piece by piece. Where the server has no statistics of a library yet, which was imported a moment ago, say,
+ * it would rather read and sort all that is left of it for each piece.
+ */
+const inIndexOrder = 'set enable_sort = off; set enable_bitmapscan = off';
+
 const int8 = 20;
 
 /** Numbers of rows are far below 2^53. Results come as text: the driver reads binary ones as UTF-8 first, which bytes are not. */
@@ -51,8 +57,11 @@ export async function openDatabase({ url, timeoutMs, log }: DatabaseOptions): Pr
   });
   const types = textTypes(driver.types);
   pool.on('error', (err) => log.warn({ err }, 'a connection to PostgreSQL was lost'));
-  // One that breaks while it is used says so to whoever uses it, too.
-  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('connect', (client) => {
+    // One that breaks while it is used says so to whoever uses it, too.
+    client.on('error', () => {});
+    client.query(inIndexOrder).catch(() => {});
+  });
 
   const on = async <Result>(work: (query: Database['query']) => Promise<Result>): Promise<Result> => {
     const client = await pool.connect();

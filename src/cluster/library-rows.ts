@@ -16,9 +16,12 @@ export interface Claim extends Position {
   max_bytes: number | null;
 }
 
+/** `importing`: rows of a folder come in; no host serves it before all are there. */
+export type LibraryRowState = 'active' | 'suspended' | 'importing';
+
 /** Who serves a library now. */
 export interface OwnerRow {
-  state: 'active' | 'suspended';
+  state: LibraryRowState;
   /** Null where nobody does. */
   address: string | null;
   isOwn: boolean;
@@ -50,8 +53,8 @@ export class LibraryRows {
     this.#format = format;
   }
 
-  /** Take a library that no other host serves; null where somebody does, or it may not be served. */
-  async claim(name: string): Promise<Claim | null> {
+  /** Take a library that no other host serves, in this state; null where somebody does, or it is in another. */
+  async claim(name: string, state: Exclude<LibraryRowState, 'suspended'> = 'active'): Promise<Claim | null> {
     type Row = Omit<Claim, 'library'> & { id: number };
     const [row] = await this.#database.query<Row>({
       name: 'claim',
@@ -59,14 +62,14 @@ export class LibraryRows {
                update readback.library
                set owner = $2, address = $3, epoch = epoch + 1, run = gen_random_uuid()::text, format = greatest(format, $5), due_at = clock_timestamp(),
                    lease_until = clock_timestamp() + make_interval(secs => $4)
-               where name = $1 and state = 'active' and format <= $5
+               where name = $1 and state = $6 and format <= $5
                  and (owner is null or owner = $2 or lease_until < clock_timestamp())
                returning id, epoch, run, seq, keys, key_sum, kept_from, max_bytes
              ), noted as (
                insert into readback.takeover (library_id, epoch, run, seq) select id, epoch, run, seq from claimed
              )
              select * from claimed`,
-      values: [name, this.#host.id, this.#host.address, this.#leaseS, this.#format],
+      values: [name, this.#host.id, this.#host.address, this.#leaseS, this.#format, state],
     });
     if (row === undefined) return null;
     const { id, ...rest } = row;

@@ -90,11 +90,11 @@ export class ClusterMember {
     return new ClusterMember(options, bulk, prompt);
   }
 
-  /** Take a library that no other host serves; null where somebody does, or it may not be served. Errors: the database's. */
-  async claim(name: string): Promise<HeldLibrary | null> {
+  /** As of `LibraryRows.claim`. Errors: the database's. */
+  async claim(name: string, state?: Parameters<LibraryRows['claim']>[1]): Promise<HeldLibrary | null> {
     const { leaseS, monotonic, log } = this.#options;
     const sentAt = monotonic();
-    const claim = await this.#rows.claim(name);
+    const claim = await this.#rows.claim(name, state);
     if (claim === null) return null;
     const [database, rows] = [this.#bulk, this.#rows];
     const lease = new Lease({ leaseS, sentAt, now: monotonic });
@@ -116,6 +116,8 @@ export class ClusterMember {
         await rows.prune(claim, prunedAt);
       },
       release: async () => {
+        // When its tokens and sessions were last used.
+        if (lease.isHeld) await this.#access?.flush();
         lease.end(new LeaseEndedError('the library was let go of'));
         await rows.release(claim, noted?.seq === commits.position.seq ? noted : undefined);
       },

@@ -68,6 +68,9 @@ const migrations: readonly string[] = [
    end $$;`,
   // How large a library may become; null for what the settings of its host say.
   'alter table readback.library add max_bytes bigint check (max_bytes > 0);',
+  // What an import that was cut off has left is no library.
+  `alter table readback.library drop constraint library_state_check;
+   alter table readback.library add constraint library_state_check check (state in ('active', 'suspended', 'importing'));`,
 ];
 
 /** Of the tables that this version reads. */

@@ -168,8 +168,10 @@ export function clusterLibraries({
         // One that breaks or is closed here may be served elsewhere by now.
         const owner = await ownerOf(name);
         if (owner === null) throw new DomainError('not_found', `there is no library ${name}`);
-        if (owner.state !== 'active')
-          throw new DomainError('store_unavailable', 'the library is suspended', { retryAfterS: 60 });
+        if (owner.state !== 'active') {
+          const why = owner.state === 'importing' ? 'the library is being imported' : 'the library is suspended';
+          throw new DomainError('store_unavailable', why, { retryAfterS: 60 });
+        }
         if (owner.address !== null && !owner.isOwn) return owner.address;
         if (!libraries.has(name) && !isClosing) serve(name, monotonic());
         if (monotonic() > until)

@@ -1,4 +1,6 @@
 /** A host's part in a cluster, where `cluster.database_url` is set. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Library, superviseLibrary } from '../actors/system/library.ts';
 import { ClusterMember } from '../cluster/member.ts';
@@ -9,10 +11,11 @@ import { variableName } from '../settings/environment.ts';
 import { copiesFolder, copyFolder } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { storeFormat } from '../store/environment.ts';
-import type { LibraryMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, type LibraryMetrics } from '../telemetry/metrics.ts';
 import { type ClusterLibraries, clusterLibraries } from './cluster-libraries.ts';
 import type { Host } from './open-host.ts';
 import { openLibrary } from './open-library.ts';
+import { temporaryFolder } from './open-outside.ts';
 import { sweepCopies } from './sweep-copies.ts';
 
 /** Between two tries to open a library that nobody else has, ms: when PostgreSQL is back nobody waits for long. */
@@ -48,7 +51,10 @@ export function peersOf({ secrets }: Settings, member: ClusterMember, placeOf: P
 /** The libraries of the cluster that this host serves, noted in `libraries` while they are open. */
 export function openShared(host: Host, member: ClusterMember, libraries: Map<string, Library>): ClusterLibraries {
   const { settings, monotonic, now, log } = host;
-  host.threads.start().catch((err) => log.warn({ err }, 'threads of the index could not be started'));
+  const ending = new AbortController();
+  const rehearsed = rehearseOpening(host, ending.signal).catch((err) => {
+    if (!ending.signal.aborted) log.warn({ err }, 'the opening of a library could not be rehearsed');
+  });
   /** Of every library that was ever open here: counters go on. */
   const metricsOf = new Map<string, LibraryMetrics>();
   const hold = async (name: string) => {
@@ -73,8 +79,30 @@ export function openShared(host: Host, member: ClusterMember, libraries: Map<str
     const names = await sweepCopies(copiesFolder(settings), { isOpen: (name) => libraries.has(name), now: now(), log });
     if (names.length > 0) log.info({ libraries: names.length }, 'copies that were not used for a day are gone');
   };
-  return clusterLibraries({
+  const shared = clusterLibraries({
     ...{ member, libraries, open, sweep, isFollowed, settings: settings.cluster, log, monotonic, now },
     residentBytes: process.memoryUsage.rss,
   });
+  return {
+    placeOf: shared.placeOf,
+    async close() {
+      ending.abort(new Error('the host is closed'));
+      await Promise.all([shared.close(), rehearsed]);
+    },
+  };
+}
+
+/**
+ * Open an empty library beside what comes next, and close it. The first opening of a process starts threads and compiles code, which takes a second
+ * of processor time; without this it would be that of a library whose host was killed a moment ago.
+ */
+async function rehearseOpening(host: Host, ending: AbortSignal): Promise<void> {
+  const { log, settings, monotonic } = host;
+  const began = monotonic();
+  const folder = join(temporaryFolder(settings.data_dir), 'rehearsal');
+  const own = { log: log.child({}, { level: 'warn' }), metrics: createMetrics().ofLibrary() };
+  const { close } = await openLibrary(folder, host, { ...own, again: false, ending });
+  await close();
+  rmSync(folder, { recursive: true, force: true });
+  log.info({ ms: Math.round(monotonic() - began) }, 'the opening of a library was rehearsed');
 }

@@ -32,8 +32,6 @@ export interface Threads {
 export interface HostThreads extends Pick<Threads, 'feeds'> {
   /** For a library that is opened. `library`: its name on the threads, which no opening has had before. */
   of(library: string): Threads;
-  /** Start those that hold indexes, where no library is opened at once: the first one that is waits for them otherwise. */
-  start(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -107,7 +105,6 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf'>): HostT
       entities: entities.of(library),
       clusters: clusters.of(library),
     }),
-    start: () => index.of('').release(),
     close: async () => {
       await Promise.all(all.map((each) => each.close()));
     },

@@ -28,7 +28,9 @@ const scopes = z.array(scopeName);
 /** As somebody asks for them; both without. */
 const wantedScopes = z.array(scopeName).min(1).max(2).optional();
 /** How a person calls a token. */
-const tokenName = storedText(100).min(1);
+const tokenName = storedText(100)
+  .min(1)
+  .regex(/^\P{Cc}+$/u, 'has a control character');
 
 const codePurposes = ['session', 'pair'] as const;
 export type CodePurpose = (typeof codePurposes)[number];

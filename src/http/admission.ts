@@ -42,6 +42,7 @@ function admission(settings: GuardSettings, access: Access, peers: Peers | null)
     if (!holder.scopes.includes(scope))
       return refuse(request, reply, 403, { detail: `token lacks required scope: ${scope}` });
     request.holder = holder;
+    request.vouch();
     return null;
   };
 }

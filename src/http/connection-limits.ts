@@ -106,16 +106,19 @@ class Connections {
   }
 }
 
-/** Bound the number of connections. Register after the check of tokens. */
+/** Bound the number of connections. Register before the check of tokens, which tells by `vouch` whose are good. */
 export function limitConnections(app: FastifyInstance, most = connectionsOf(openFileLimit())): void {
   const connections = new Connections(most);
   // Those that were ended a moment ago still have their file.
   app.server.maxConnections = most + Math.ceil(most / 8);
   app.server.on('connection', (socket) => connections.opened(socket));
-  app.addHook('onRequest', async ({ holder, raw: { socket } }, { raw }) => {
-    if (holder === null) return;
-    connections.asks(socket);
-    raw.once('close', () => connections.answered(socket));
+  app.decorateRequest('vouch', () => {}); // for what never reaches the router
+  app.addHook('onRequest', async (request, { raw }) => {
+    const { socket } = request.raw;
+    request.vouch = () => {
+      connections.asks(socket);
+      raw.once('close', () => connections.answered(socket));
+    };
   });
 }
 

@@ -28,6 +28,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set once token or session is known; null on public routes. */
     holder: Holder | null;
+    /** Say that it has shown a good token: connections without one are the first to end where there are too many. */
+    vouch: () => void;
   }
   interface FastifyInstance {
     /** Every route there is, as it was registered. */

@@ -94,8 +94,9 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
       const passed = passedTo(address, { from: request.raw, secret: peers.secret, agents, body });
       const failure = await connection(passed);
       if (failure === null) {
+        request.vouch();
         reply.hijack();
-        const hasMoved = async () => (await peers.placeOf(library)) !== address;
+        const hasMoved = () => peers.placeOf(library).then((place) => place !== address);
         send(request.raw, reply, { passed, address, body, hasMoved });
         return true;
       }
@@ -134,6 +135,7 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     const { takesCredential } = request.routeOptions.config;
     if (takesCredential === undefined) return;
     const { code, token } = request.body as { code?: string; token?: string };
+    if (token === undefined && !isPassedOn(request.raw, peers)) access.refuseGuessing(takesCredential);
     const digest = token === undefined ? codeDigest(takesCredential, String(code)) : hexOf(token);
     const known = token === undefined ? undefined : access.holderOfToken(token)?.library;
     const library = known ?? (await peers.libraryOf(digest));
@@ -191,20 +193,26 @@ interface Destination extends Pick<Passing, 'body'> {
   /** Has a connection. */
   passed: ClientRequest;
   address: string;
-  /** Whether somebody else serves the library by now. */
+  /** Whether somebody else serves the library by now. Errors: DomainError where nobody does; the database's. */
   hasMoved(): Promise<boolean>;
 }
 
 function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destination: Destination): void {
   const { passed, address, body, hasMoved } = destination;
   let asking: NodeJS.Timeout;
+  /** When it was known last that the owner has the library: while PostgreSQL is away it goes on for as long as its lease. */
+  let knownAt = performance.now();
   const askLater = () => {
     asking = setTimeout(ask, to.headersSent ? askStreamEveryMs : askEveryMs).unref();
   };
   const ask = async () => {
-    const moved = await hasMoved().catch(() => false); // not known: asked again
-    if (moved) passed.destroy(new Error('the library has moved'));
-    else if (!passed.destroyed) askLater();
+    try {
+      if (await hasMoved()) passed.destroy(new Error('the library has moved'));
+      knownAt = performance.now();
+    } catch (error) {
+      if (isUnserved(error) || performance.now() - knownAt > waitMs) passed.destroy(error as Error);
+    }
+    if (!passed.destroyed) askLater();
   };
   askLater();
   passed.on('response', (answer) => {
@@ -228,6 +236,11 @@ function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destina
   });
   if (body === undefined) from.pipe(passed);
   else passed.end(body);
+}
+
+/** Of a library that is suspended or gone, or that no host opens, no answer comes. */
+function isUnserved(error: unknown): boolean {
+  return error instanceof DomainError && error.code !== 'shutting_down';
 }
 
 function* headersOf({ rawHeaders }: IncomingMessage): Generator<[string, string]> {

@@ -148,6 +148,7 @@ export function buildServer(options: ServerOptions): HttpApp {
   app.setErrorHandler(answerError);
 
   traceRequests(app);
+  limits.limitConnections(app, options.bounds?.maxConnections);
   admit = admitOnly(app, options, { access: options.access, peers: options.peers ?? null });
   const share = new LoopShare();
   shareLoop(app, share);
@@ -155,7 +156,6 @@ export function buildServer(options: ServerOptions): HttpApp {
   acceptJsonOnly(app, share);
   takeUnreadBodies(app, options.bounds?.drain);
   boundAnswers(app, share, options.bounds?.answers);
-  limits.limitConnections(app, options.bounds?.maxConnections);
   measure(app, options.metrics);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { sessionIdleMs } from '../../src/access/access.ts';
 import { openAccessFile } from '../../src/access/access-file.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
@@ -230,12 +231,48 @@ test('on a full disk nothing is made, and what is revoked stays revoked', async 
   await assert.rejects(access.endSession(by, session.id), refused);
   assert.deepEqual([access.tokensFor(by).length, access.sessionsFor(by).length], [1, 0]);
   assert.equal(access.holderOfSession(secret), null);
+  // Asked again, it is not told as gone: a restart would bring it back.
+  await assert.rejects(access.revokeToken(by, id), refused);
+  await assert.rejects(access.endSession(by, session.id), refused);
   made.nowMs += day;
   const left = await access.createToken(by, wanted).catch(() => null);
   assert.equal(left, null);
   file.isFull = false;
+  await assert.rejects(access.revokeToken(by, id), { code: 'not_found' });
+  assert.deepEqual([file.saved?.tokens.length, file.saved?.sessions.length], [0, 0]);
   await signIn(access, operator);
   assert.deepEqual([file.saved?.tokens.length, file.saved?.sessions.length], [0, 1]);
+});
+
+test('what could not be written is written once that is possible, without another change', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const file = new MemoryFile();
+  const access = new MadeAccess(file).start();
+  const by = holderOf(access, operator);
+  const wanted = { name: 'phone', scopes: undefined, source: 'created', origin: null } as const;
+  const { id } = await access.createToken(by, wanted);
+  file.isFull = true;
+  await assert.rejects(access.revokeToken(by, id), { code: 'store_unavailable' });
+  t.mock.timers.tick(5_000);
+  await access.flush();
+  assert.equal(file.saved?.tokens.length, 1);
+  file.isFull = false;
+  t.mock.timers.tick(5_000);
+  await setImmediate();
+  assert.equal(file.saved?.tokens.length, 0);
+});
+
+test('other hosts are told for how long a code holds, whatever their clocks say', async () => {
+  const told: unknown[][] = [];
+  const file = Object.assign(new MemoryFile(), {
+    shareCode: async (...of: unknown[]) => void told.push(of),
+  });
+  const access = new MadeAccess(file).start();
+  await access.issueSharedCode(holderOf(access, operator), 'pair');
+  assert.deepEqual(
+    told.map(([library, , validMs]) => [library, validMs]),
+    [['default', 60_000]],
+  );
 });
 
 test('a library has a hundred tokens; of more sessions the one that was not used for longest ends', async () => {

@@ -29,3 +29,23 @@ test('a command that works on a stopped folder writes nothing more when a servic
     service.release();
   });
 });
+
+test('nothing is written into the copy of a library whose truth is in PostgreSQL', async (t) => {
+  const { stdout, stderr } = process;
+  const settings = readSettings({
+    SERVICE_DATA_DIR: join(temporaryFolder(t), 'data'),
+    SERVICE_CLUSTER__DATABASE_URL: 'postgresql://nobody@127.0.0.1/readback',
+    SERVICE_CLUSTER__SECRET: 'of the hosts of a test',
+    SERVICE_CLUSTER__ADDRESS: 'http://127.0.0.1:8000',
+  });
+  const terminal = openTerminal({ stdout, stderr, colors: false, monotonic: () => 0 });
+  let isOpened = false;
+  const open = async () => {
+    isOpened = true;
+  };
+  assert.throws(
+    () => withStoppedStore({ settings, terminal, newId: () => 'id' }, 'an import', open),
+    /^Error: an import is not for a cluster/,
+  );
+  assert.equal(isOpened, false);
+});

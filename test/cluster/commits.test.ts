@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
+import { endImport, newLibrary, releaseLibrary, setState } from '../../src/cluster/administration.ts';
+import { Credentials } from '../../src/cluster/credentials.ts';
 import { type Database, openDatabase, type Query } from '../../src/cluster/database.ts';
-import type { Commit } from '../../src/cluster/library-rows.ts';
+import { type Commit, LibraryRows } from '../../src/cluster/library-rows.ts';
 import { migrateSchema, requireSchema, schemaVersion } from '../../src/cluster/schema.ts';
 import { createPage } from '../../src/commands/create-page.ts';
 import { erasePage } from '../../src/commands/erase-page.ts';
@@ -416,4 +418,54 @@ test('a library of a newer format, or a suspended one, is not claimed', { skip }
   assert.equal(await openLibrary({ database, host: 'one', dir: join(home, 'one') }), null);
   await database.query({ text: `update readback.library set format = 3, state = 'suspended'` });
   assert.equal(await openLibrary({ database, host: 'one', dir: join(home, 'one') }), null);
+});
+
+test('what an import that was cut off has left is served by nobody, and is gone with the next one', {
+  skip,
+}, async () => {
+  await newLibrary(database, 'half', 'importing');
+  await database.query({
+    text: `insert into readback.entry (library_id, database, key, value, seq)
+           select id, 'page', '\\x00', '\\x00', 1 from readback.library where name = 'half'`,
+  });
+  await database.query({ text: `update readback.library set due_at = clock_timestamp() where name = 'half'` });
+  const rows = new LibraryRows(database, { host: { id: 'one', address: 'http://one' }, leaseS: 30, format: 99 });
+  assert.equal(await rows.claim('half'), null);
+  assert.ok(!(await rows.due(10)).names.includes('half'));
+  await assert.rejects(setState(database, 'half', 'active'), /did not end/);
+  // One that goes on is not taken away.
+  assert.ok((await rows.claim('half', 'importing')) !== null);
+  await assert.rejects(newLibrary(database, 'half', 'importing'), /already/);
+  await releaseLibrary(database, 'half');
+  await newLibrary(database, 'half', 'importing');
+  const [{ left }] = await database.query<{ left: number }>({
+    text: `select count(*) as left from readback.entry where database = 'page' and key = '\\x00'`,
+  });
+  assert.equal(left, 0);
+  await endImport(database, 'half');
+  assert.ok((await rows.claim('half')) !== null);
+});
+
+test('tokens of a library that another host has taken keep none of the others from being written', {
+  skip,
+}, async () => {
+  const rows = new LibraryRows(database, { host: { id: 'one', address: 'http://one' }, leaseS: 30, format: 99 });
+  const credentials = new Credentials(database);
+  for (const name of ['taken', 'kept']) {
+    await newLibrary(database, name);
+    const claim = await rows.claim(name);
+    assert.ok(claim !== null);
+    await credentials.serve(name, claim);
+  }
+  await database.query({ text: `update readback.library set epoch = epoch + 1 where name = 'taken'` });
+  const tokens = ['taken', 'kept'].map((library, no) => ({
+    ...{ id: `tk_${no}`, library, name: 'phone', digest: String(no).repeat(64), scopes: ['read' as const] },
+    ...{ source: 'created' as const, origin: null, created_at: 0, last_used_at: null },
+  }));
+  const records = { format: 1 as const, tokens, sessions: [] };
+  await credentials.save(records, 'kept');
+  await assert.rejects(credentials.save(records, 'taken'), { code: 'store_unavailable' });
+  await assert.rejects(credentials.save(records, 'never served here'), { code: 'store_unavailable' });
+  const found = tokens.map(({ digest }) => credentials.libraryOf(digest));
+  assert.deepEqual(await Promise.all(found), [null, 'kept']);
 });

@@ -1,8 +1,12 @@
 /** Requests for libraries of other hosts: passed on once, as they come, and answered as the other answers. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { DomainError } from '../../src/domain/errors.ts';
+import type { Peers } from '../../src/http/pass-on.ts';
+import type { ServerOptions } from '../../src/http/server.ts';
 import { freePort } from '../cluster/postgres.ts';
 import { testServer, writer } from './test-server.ts';
 
@@ -22,13 +26,20 @@ async function otherHost(t: TestContext) {
   return { got, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-async function hostOf(t: TestContext, place: string | null | (() => string | null)) {
+async function hostOf(
+  t: TestContext,
+  place: string | null | (() => string | null),
+  {
+    libraryOf = async () => 'anna',
+    bounds = {},
+  }: Partial<Pick<Peers, 'libraryOf'> & Pick<ServerOptions, 'bounds'>> = {},
+) {
   const peers = {
     secret,
-    libraryOf: async () => 'anna',
+    libraryOf,
     placeOf: async () => (typeof place === 'function' ? place() : place),
   };
-  const { app, asked } = testServer({ 'job.list': () => ({ jobs: [] }) }, { peers });
+  const { app, asked } = testServer({ 'job.list': () => ({ jobs: [] }) }, { peers, bounds });
   await app.listen({ port: 0, host: '127.0.0.1' });
   t.after(() => app.close());
   return { asked, url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}` };
@@ -102,6 +113,35 @@ test('who waits for a host that is held up is let go when another has the librar
   assert.deepEqual([answer.status, answer.headers.get('retry-after'), asked], [503, '1', 3]);
 });
 
+test('who waits for a host that is held up is let go when nobody may serve the library any more', async (t) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  t.after(() => silent.close().closeAllConnections());
+  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  let asked = 0;
+  const { url } = await hostOf(t, () => {
+    if (++asked > 2) throw new DomainError('store_unavailable', 'the library is suspended', { retryAfterS: 60 });
+    return address;
+  });
+  const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization } });
+  assert.deepEqual([answer.status, answer.headers.get('retry-after'), asked], [503, '1', 3]);
+});
+
+test('codes are guessed no faster at a host that passes the right one on', async (t) => {
+  const { got, address } = await otherHost(t);
+  let library: string | null = null;
+  const { url } = await hostOf(t, address, { libraryOf: async () => library });
+  const pair = async (code: string) => {
+    const body = JSON.stringify({ code, name: 'Chromium' });
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(`${url}/v1/pair`, { method: 'POST', headers, body })).status;
+  };
+  const wrong = await Promise.all(Array.from({ length: 30 }, (_, no) => pair(`0000-00${String(no).padStart(2, '0')}`)));
+  assert.deepEqual(new Set(wrong), new Set([401]));
+  library = 'anna';
+  assert.deepEqual([await pair('7K2M-9QXD'), got], [429, []]);
+});
+
 test('a request waits for who follows a host that takes no connection, and goes there whole', async (t) => {
   const { got, address } = await otherHost(t);
   const gone = `http://127.0.0.1:${await freePort()}`;
@@ -136,6 +176,32 @@ test('a stream of events ends when another host has the library, also where the 
   assert.ok(reader !== undefined && !(await reader.read()).done);
   place = 'http://127.0.0.1:9';
   await assert.rejects(reader.read(), TypeError);
+});
+
+test('a stream that is passed on outlasts the connections of strangers', async (t) => {
+  let more = () => {};
+  const owner = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: first\n\n');
+    more = () => void response.write('event: second\n\n');
+  }).listen(0, '127.0.0.1');
+  await once(owner, 'listening');
+  t.after(() => owner.close().closeAllConnections());
+  const address = `http://127.0.0.1:${(owner.address() as AddressInfo).port}`;
+  const { url } = await hostOf(t, address, { bounds: { maxConnections: 2 } });
+  const answer = await fetch(`${url}/v1/events`, { headers: { authorization } });
+  const reader = answer.body?.getReader();
+  assert.ok(reader !== undefined && !(await reader.read()).done);
+  const ended: Promise<unknown>[] = [];
+  for (let no = 0; no < 3; no++) {
+    const stranger = connect(Number(new URL(url).port), '127.0.0.1').resume();
+    t.after(() => stranger.destroy());
+    ended.push(once(stranger, 'close'));
+    await once(stranger, 'connect');
+  }
+  await Promise.all(ended.slice(0, 2));
+  more();
+  assert.match(new TextDecoder().decode((await reader.read()).value), /second/);
+  await reader.cancel();
 });
 
 test('foreign pages and unknown credentials go nowhere', async (t) => {

@@ -4,7 +4,7 @@ import { makeBackup, readBackup, restoreBackup } from '../../store/backup.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../page-lines.ts';
-import { withStoppedFolder } from '../stopped-folder.ts';
+import { refuseCopies, withOwnFolder } from '../stopped-folder.ts';
 import { bytesText } from '../terminal.ts';
 
 /** Beside a running service or without one. */
@@ -12,6 +12,7 @@ export async function backupCommand(context: Context, dir: string): Promise<Exit
   const { settings, terminal, json, now, version, url } = context;
   if (url !== undefined)
     throw new CliError(exitCodes.misuse, 'a backup is made where the data folder is; not with --url');
+  refuseCopies(context, 'a backup');
   const target = resolve(dir);
   terminal.progress(`copying ${settings.data_dir} …`);
   const manifest = await makeBackup({ dataDir: settings.data_dir, target, now, version });
@@ -31,7 +32,7 @@ export async function restoreCommand(context: Context, dir: string, { replace }:
   const { settings, terminal, json, now, newId } = context;
   const backup = resolve(dir);
   await readBackup(backup); // before the data folder is made
-  const restored = await withStoppedFolder(context, 'restore', ({ path }) =>
+  const restored = await withOwnFolder(context, 'restore', ({ path }) =>
     restoreBackup({ backup, dataDir: path, replace, newStoreId: newId, now }),
   );
   if (json) terminal.json({ data_dir: settings.data_dir, ...restored });

@@ -1,8 +1,9 @@
 /** `readback cluster` and `readback library`: for who runs libraries on PostgreSQL. They speak to the database, not to a service. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   deleteLibrary,
+  endImport,
   listLibraries,
   newLibrary,
   newToken,
@@ -117,15 +118,22 @@ const dirOf = ({ dir = '' }: LibraryArguments): string => resolve(dir);
 async function exportFolder(context: Context, database: Database, library: string, path: string): Promise<void> {
   if (existsSync(path) && readdirSync(path).length > 0)
     throw new CliError(exitCodes.misuse, `${path} is there already, and not empty`);
-  const folder = openDataFolder(path, context.newId());
+  const { newId: newStoreId, signal: ending } = context;
+  // It has its name when it is whole.
+  const part = `${path}.part`;
+  const folder = openDataFolder(part, newStoreId());
+  let isWhole = false;
   try {
-    const { newId: newStoreId, signal: ending } = context;
-    const found = await copyOut(library, { path, database, newStoreId, ending, log: logOf(context) });
+    LibraryCopy.discard(part);
+    const found = await copyOut(library, { path: part, database, newStoreId, ending, log: logOf(context) });
     if (!found) throw new CliError(exitCodes.misuse, `there is no library ${library}`);
     // Opened on its own it is no copy any more.
-    await (await Store.open(path, newStoreId)).close();
+    await (await Store.open(part, newStoreId)).close();
+    isWhole = true;
   } finally {
     folder.release();
+    if (isWhole) renameSync(part, path);
+    else rmSync(part, { recursive: true, force: true });
   }
 }
 
@@ -142,12 +150,13 @@ async function importFolder(context: Context, database: Database, library: strin
       ...{ monotonic, log: logOf(context) },
     });
     try {
-      await newLibrary(database, library);
-      const held = await member.claim(library);
+      await newLibrary(database, library, 'importing');
+      const held = await member.claim(library, 'importing');
       if (held === null) throw new CliError(exitCodes.failed, `another host has taken ${library}`);
       const copy = LibraryCopy.open(path, newStoreId);
       try {
-        await sendRows(copy, held.claim, held.commits);
+        await sendRows({ copy, claim: held.claim, commits: held.commits, ending: context.signal });
+        await endImport(database, library);
       } catch (error) {
         await deleteLibrary(database, library);
         throw error;
