@@ -1,10 +1,13 @@
 /**
  * Libraries on three hosts and a PostgreSQL of its own, all on this machine, beside one library in one process: searches where the library is
- * served and through another host, pages, commits, cold openings, bytes and memory. Prints JSON.
+ * served and through another host, pages, commits, cold openings, bytes and memory. Prints JSON; `--plot FOLDER` draws the growth into
+ * `growth-cluster-latency.svg` and `growth-cluster-memory.svg`.
  *
  *   npm run bench:cluster                       1,000 libraries of 200 pages
  *   npm run bench:cluster -- --libraries 20     more than three, one for each host
  */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { listLibraries, newLibrary, newToken, releaseLibrary } from '../src/cluster/administration.ts';
@@ -12,6 +15,7 @@ import { openDatabase } from '../src/cluster/database.ts';
 import { migrateSchema } from '../src/cluster/schema.ts';
 import { freePort, Postgres } from '../test/cluster/postgres.ts';
 import { allIndexed, latency, pageOf, pushPages } from './http-load.ts';
+import { type Line, lineChart } from './line-chart.ts';
 import { describeMachine } from './machine.ts';
 import { type Caller, type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
@@ -30,7 +34,11 @@ const grownTo: readonly number[] = [10, 30, 100, 300, 600, 1000];
 const filledAgain = 12;
 
 const { values } = parseArgs({
-  options: { libraries: { type: 'string', default: '1000' }, pages: { type: 'string', default: '200' } },
+  options: {
+    libraries: { type: 'string', default: '1000' },
+    pages: { type: 'string', default: '200' },
+    plot: { type: 'string' },
+  },
 });
 const [count, pagesEach] = [Number(values.libraries), Number(values.pages)];
 const workload = openWorkload({ seed, wordsPerChunk: wordsPerPage });
@@ -60,6 +68,38 @@ async function search(caller: Caller, query: string): Promise<number> {
   const { status, ms } = await caller.call('POST', '/v1/search', { query });
   if (status !== 200) throw new Error(`a search was answered ${status}`);
   return ms;
+}
+
+interface Grown {
+  libraries: number;
+  memory_mb: number;
+  first_ms: ReturnType<typeof latency>;
+  last_ms: ReturnType<typeof latency>;
+}
+
+async function plot(folder: string, growth: readonly Grown[]): Promise<void> {
+  const line = (name: string, of: (row: Grown) => number): Line => ({
+    name,
+    points: growth.map((row) => ({ x: row.libraries, y: of(row) })),
+  });
+  const charts = {
+    latency: {
+      ...{ title: 'Search in an open library', yLabel: 'ms' },
+      lines: [
+        line('first, p50', ({ first_ms }) => first_ms.p50),
+        line('first, p95', ({ first_ms }) => first_ms.p95),
+        line('last, p50', ({ last_ms }) => last_ms.p50),
+        line('last, p95', ({ last_ms }) => last_ms.p95),
+      ],
+    },
+    memory: {
+      ...{ title: 'Anonymous memory of three hosts', yLabel: 'MB' },
+      lines: [line('together', ({ memory_mb }) => memory_mb)],
+    },
+  };
+  const xLabel = `open libraries of ${pagesEach} pages`;
+  for (const [name, chart] of Object.entries(charts))
+    await writeFile(join(folder, `growth-cluster-${name}.svg`), lineChart({ ...chart, xLabel }));
 }
 
 const server = await Postgres.start({ connections: 100 });
@@ -98,7 +138,7 @@ try {
   };
   let pagesIn = 0;
   /** So many libraries are open: what the three hosts hold together, and searches in the first and in the last of them. */
-  const growth: { libraries: number; memory_mb: number; first_ms: object; last_ms: object }[] = [];
+  const growth: Grown[] = [];
   const callerOf = (at: number) => hosts[at % 3].service.as(tokens[at]);
   const add = async (at: number): Promise<{ accepted: number; indexed: number }> => {
     const name = `library-${at}`;
@@ -163,6 +203,7 @@ try {
     cold.push(await opened(hosts[(at + 1) % 3].service.as(tokens[at])));
   }
 
+  if (values.plot !== undefined) await plot(values.plot, growth);
   const meanOf = (some: (typeof rates)['single']) => {
     const mean = (of: 'accepted' | 'indexed') => round(some.reduce((sum, each) => sum + each[of], 0) / some.length);
     return { accepted: mean('accepted'), indexed: mean('indexed') };
@@ -180,6 +221,7 @@ try {
         },
         growth,
         commits_per_page: round(commits / pagesIn),
+        commits_per_s: round((commits / pagesIn) * meanOf(rates.further).indexed),
         postgres_bytes_per_page: Math.round(bytes / pagesIn),
         cold_opening_ms: latency(cold),
         memory_mb: {

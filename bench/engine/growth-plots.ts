@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Line, lineChart } from './line-chart.ts';
+import { type Line, lineChart } from '../line-chart.ts';
 import type { EngineReport } from './verdict.ts';
 
 export interface MeasuredSize {
