@@ -112,7 +112,7 @@ console.log(
 );
 
 function byArm(value: (arm: Arm) => number): Record<Arm, number> {
-  return { bm25: value('bm25'), dense: value('dense'), rrf: value('rrf'), default: value('default') };
+  return Object.fromEntries(ARMS.map((arm) => [arm, value(arm)])) as Record<Arm, number>;
 }
 
 /** Every setting on all collections, and what choosing carries over: from each grid by itself, and from all of them. */

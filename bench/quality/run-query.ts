@@ -4,6 +4,7 @@ import { localFloor } from '../../src/compute/embedding/calibrate-floor.ts';
 import { createLocalEmbedder, type LocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
 import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
+import { fuseScores } from '../../src/compute/ranking/fuse-scores.ts';
 import { contentWords } from '../../src/compute/ranking/query-terms.ts';
 import { rollUpPages } from '../../src/compute/ranking/roll-up-pages.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
@@ -32,7 +33,8 @@ const CANDIDATES = 100;
 const RRF_K = 60;
 const ROLL_UP = { rollup: 'max', rollup_m: 3 } as const;
 
-export const ARMS = ['bm25', 'dense', 'rrf', 'default'] as const;
+/** `fused`: by scores, where nothing was learned of the model. */
+export const ARMS = ['bm25', 'dense', 'rrf', 'fused', 'default'] as const;
 export type Arm = (typeof ARMS)[number];
 
 export interface QueryTools {
@@ -125,6 +127,9 @@ export function runQuery(
   const dense = known + plan.known === 0 ? new Uint32Array(0) : nearest(collection, vector, tools.floor);
   const fused = fuseRrf([sparse.labels, dense], RRF_K, [1, denseWeight]);
 
+  const near = { labels: dense, scores: Array.from(dense, (label) => dot(collection, vector, label, vector.length)) };
+  const unlearned = fuseScores(sparse, near, { weight: 0, floor: tools.floor });
+
   const labels = Uint32Array.from(fused, ({ label }) => label);
   const gathered = fastest(() => ({
     bm25f: scoreLabels(corpus, plan, labels).scores,
@@ -179,6 +184,7 @@ export function runQuery(
       bm25: inOrder(sparse.labels),
       dense: inOrder(dense),
       rrf: documents(fused),
+      fused: documents(unlearned),
       default: documents(reranked),
     },
     rankedBy: settings.map((setting) =>
