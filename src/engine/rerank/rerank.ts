@@ -16,11 +16,13 @@ import { stemBags } from './stem-bags.ts';
 import { queryTerms, wordEvidence } from './word-evidence.ts';
 import type { WordSimilarity } from './word-similarity.ts';
 
-/**
- * Part of the first pass that is added to the score of feedback, whose maximum is 1, where the cosine in it is an outside model's, which
- * is not measured, or the embedded model does not know the language: docs/ranking.md.
- */
+/** Part of the first pass that is added to the score of feedback, whose maximum is 1, where the cosine in it is an outside model's: not measured (docs/ranking.md). */
 const FIRST_PASS = 0.5;
+/**
+ * The same where the embedded model does not know the language. No word has a vector there, so that the other features are BM25F again, and worse: the
+ * first pass is BM25F alone, and feedback little more than decides between passages that are alike by it (npm run bench:languages).
+ */
+const FOREIGN_FIRST_PASS = 5;
 
 /** The numbers that were chosen by measuring. */
 export interface RerankWeights extends FeedbackWeights {
@@ -50,14 +52,17 @@ export function rerank(
 ): Float64Array {
   const terms = queryTerms(query, statistics);
   const bags = stemBags(candidates, scratch);
-  const evidence = wordEvidence(query, terms, candidates, bags.lengths, statistics, similarity, scratch);
-  const { surface, near, wide, title } = evidence;
   const { bm25f, cosine, wordCosine, outsideModel, isForeign = false } = candidates;
-  const first = meanOfFeatures(candidates.labels.length, [bm25f, surface, near, wide, title, cosine, wordCosine]);
+  const features = () => {
+    const evidence = wordEvidence(query, terms, candidates, bags.lengths, statistics, similarity, scratch);
+    const { surface, near, wide, title } = evidence;
+    return [bm25f, surface, near, wide, title, cosine, wordCosine];
+  };
+  const first = meanOfFeatures(candidates.labels.length, isForeign ? [bm25f] : features());
   const scores = byPeak(feedbackScores(terms, bags, first, statistics, scratch, weights));
   const keepsFirst = outsideModel || isForeign;
   const added = keepsFirst ? first : byPeak(cosine ?? []);
-  const part = keepsFirst ? FIRST_PASS : weights.cosine;
+  const part = isForeign ? FOREIGN_FIRST_PASS : outsideModel ? FIRST_PASS : weights.cosine;
   const fused = scores.map((score, i) => score + part * Math.max(0, added[i] ?? 0));
   return byPeak(smoothScores(bags, fused, weights.neighbours, scratch));
 }
