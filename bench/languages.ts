@@ -56,9 +56,22 @@ for (const name of names) {
         return { difference: round(difference), p: round(p) };
       };
       const means = Object.fromEntries(COLUMNS.map((column) => [column, round(mean(of(column)))]));
-      return [half, { queries: of('plain').length, ...means, fused_against_plain: against('fused'), default_against_plain: against('default') }];
+      return [
+        half,
+        {
+          queries: of('plain').length,
+          ...means,
+          fused_against_plain: against('fused'),
+          default_against_plain: against('default'),
+        },
+      ];
     });
-    const row = { name, documents: collection.documents, languages: collection.languages, ...Object.fromEntries(halves) };
+    const row = {
+      name,
+      documents: collection.documents,
+      languages: collection.languages,
+      ...Object.fromEntries(halves),
+    };
     measured.push(row);
     console.error(JSON.stringify(row));
   }

@@ -2,7 +2,7 @@
  * The reference that a ranking in any language is measured against: BM25 (k1 1.2, b 0.75) over the words of `Intl.Segmenter`, lower-cased, with Snowball's
  * stems where `@orama/stemmers` has the language. Nothing is folded, corrected or left out. It shares no code with the index.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const K1 = 1.2;
@@ -10,7 +10,16 @@ const B = 0.75;
 
 /** By ISO 639-1 code the package's module. */
 const modules: Readonly<Record<string, string>> = {
-  ...{ ar: 'arabic', hy: 'armenian', bg: 'bulgarian', da: 'danish', nl: 'dutch', en: 'english', fi: 'finnish', fr: 'french' },
+  ...{
+    ar: 'arabic',
+    hy: 'armenian',
+    bg: 'bulgarian',
+    da: 'danish',
+    nl: 'dutch',
+    en: 'english',
+    fi: 'finnish',
+    fr: 'french',
+  },
   ...{ de: 'german', el: 'greek', hi: 'indian', hu: 'hungarian', id: 'indonesian', it: 'italian', lt: 'lithuanian' },
   ...{ no: 'norwegian', pt: 'portuguese', ro: 'romanian', ru: 'russian', sr: 'serbian', es: 'spanish', sv: 'swedish' },
   ...{ ta: 'tamil', tr: 'turkish', uk: 'ukrainian' },

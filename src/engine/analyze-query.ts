@@ -1,7 +1,7 @@
 /** What a searcher thread makes of a query: its search terms in the languages of the library, and its vector by the embedded model. */
 import { createEmbedderShelf } from '../compute/embedding/embed-local.ts';
 import type { WordVectors } from '../compute/embedding/word-vectors.ts';
-import { type ContentWord, contentWords } from '../compute/ranking/query-terms.ts';
+import { type ContentWord, contentWords, OF_NONE } from '../compute/ranking/query-terms.ts';
 import { lookupTerm } from '../compute/structures/term-table.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
@@ -42,6 +42,10 @@ const fewWords = 4;
 /** A longer query has words enough of its own: compounds are not looked for. */
 const mostWithCompounds = 16;
 
+/** What a pair of characters of two words, and a stop word, weighs beside a word (npm run bench:languages). */
+const ACROSS = 0.5;
+const STOP_WORD = 0.2;
+
 /** The language of the word vectors. */
 const MODEL_LANGUAGE = 'en';
 /**
@@ -65,13 +69,14 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
   return ({ query, dim, prefix }, known) => {
     const { languages, spoken: spokenHere, isKnown, nearest, completions } = known;
     const all = analyzer.terms(query);
-    const { language, words } = contentWords(all, languages, spokenHere);
+    const { language, words, stopWords } = contentWords(all, languages, spokenHere);
     const isForeign = language !== MODEL_LANGUAGE;
     /** Those that the corpus does not have, and what they may be meant for. */
     const meant = new Map<string, CorpusWord[]>();
     const mayHoldCompounds = words.length <= mostWithCompounds;
     const partsOf = (word: string) => (mayHoldCompounds ? known.parts(word, language) : []);
-    const isUnknown = ({ word, stems }: ContentWord) => !stems.some(isKnown) && partsOf(word).length === 0;
+    const isUnknown = ({ word, stems, of }: ContentWord) =>
+      of !== OF_NONE && !stems.some(isKnown) && partsOf(word).length === 0;
     const unknown = new Set(words.filter(isUnknown).map(({ word }) => word));
     const last = prefix ? unfinishedWord(query, words) : null;
     const completed = last === null ? [] : completions(last);
@@ -80,7 +85,10 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
       unknown.size <= mostCorrected && (words.length <= fewWords || 2 * unknown.size <= words.length);
     if (mayBeMisspelt) for (const word of unknown) meant.set(word, nearest(word));
     const asked = new Set(words.flatMap(({ stems }) => stems));
+    const lesser = (stems: readonly string[], share: number) =>
+      stems.map((stem) => ({ stem, of: OF_NONE, row: -1, share }));
     const forms = words.flatMap(({ word, stems, of }): QueryForm[] => {
+      if (of === OF_NONE) return lesser(stems, ACROSS);
       const own = stems.map((stem) => ({ stem, of, row: isForeign ? -1 : rowOf(word) }));
       const guessed = (near: readonly CorpusWord[], shares: readonly number[]) =>
         near.map(({ stem, row }, at) => ({ stem, of, row: isForeign ? -1 : row, share: shares[at] }));
@@ -95,6 +103,9 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
       const around = known.compounds(stems[0], language).map(({ stem }) => ({ stem, of, row: -1, share: COMPOUND }));
       return [...own, ...[...within, ...around].filter(({ stem }) => !asked.has(stem))];
     });
+    // By stop words alone nothing is to be found.
+    if (forms.some(({ stem }) => isKnown(stem)))
+      forms.push(...stopWords.flatMap(({ stems }) => lesser(stems, STOP_WORD)));
     const corrected = [...meant]
       .filter(([, near]) => near.length > 0)
       .map(([word, near]) => ({ word, taken: near.map((each) => each.word) }));

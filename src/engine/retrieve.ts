@@ -126,7 +126,7 @@ export async function retrieve(parts: RetrievalParts, request: Retrieval): Promi
     ...(wantsCosines && { [wants.order ? 'rerank' : 'relevance']: monotonic() - searched }),
   };
   const { language, corrected } = analyzed;
-  const stems = [...new Set(analyzed.forms.map(({ stem }) => stem))];
+  const stems = [...new Set(analyzed.forms.filter(({ of }) => of >= 0).map(({ stem }) => stem))];
   return { sparse, dense, language, denseWeight: of.denseWeight, ...judged, stems, corrected, known, timing_ms };
 }
 

@@ -77,3 +77,11 @@ test('an empty index and no passages have none', () => {
   assert.deepEqual([...judgeRelevance([], eachAWord(['heron']), { ...found, labels: new Uint32Array(0) })], []);
   assert.equal(evidenceOf([], eachAWord(['heron']), found)[0].covered, 0);
 });
+
+test('what is of no word of the query adds to the score, and is not asked for', () => {
+  const [word] = eachAWord(['heron']);
+  const [alone] = evidenceOf(corpus, [word], found);
+  const [beside] = evidenceOf(corpus, [word, { stem: 'river', of: -1, share: 0.2 }], found);
+  assert.deepEqual([beside.covered, beside.words], [alone.covered, alone.words]);
+  assert.ok(beside.strength > alone.strength);
+});

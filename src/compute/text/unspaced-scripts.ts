@@ -66,6 +66,18 @@ export function ideographTerm(word: string): string {
   return isIdeograph(word) ? normalizeText(word, 'NFKC') : '';
 }
 
+/** Where the words of a run of characters begin that are searched for by pairs; ascending places of characters, without the first. */
+export function wordBorders(characters: readonly string[]): Set<number> {
+  const placeAt = new Map<number, number>();
+  let length = 0;
+  for (const [place, each] of characters.entries()) {
+    placeAt.set(length, place);
+    length += each.length;
+  }
+  const borders = Array.from(segmenter.segment(characters.join('')), ({ index }) => placeAt.get(index) ?? 0);
+  return new Set(borders.filter((place) => place > 0));
+}
+
 /** The maximal runs of unspaced scripts in a text, ascending, without those that are only white space. */
 export function findUnspacedRuns(text: string): CharacterRun[] {
   const runs: CharacterRun[] = [];

@@ -119,11 +119,12 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
 function formsInUse(forms: readonly QueryForm[], { terms }: QueryPlan): QueryForm[] {
   const held = new Set(terms.map(({ term }) => term));
   const first = new Map<number, string>();
-  for (const { of, stem } of forms) {
+  const ofWords = forms.filter(({ of }) => of >= 0);
+  for (const { of, stem } of ofWords) {
     const known = first.get(of);
     if (known === undefined || (!held.has(known) && held.has(stem))) first.set(of, stem);
   }
-  return forms
+  return ofWords
     .filter(({ of, stem }) => held.has(stem) || first.get(of) === stem)
     .map((form) => (first.get(form.of) === form.stem || form.share !== undefined ? form : { ...form, row: -1 }));
 }

@@ -128,7 +128,7 @@ function createCandidateReranker(
 
 /** Whether most words of a query are none, in the query's own language, that forward indexes have a stem of. */
 export function isOfPostings(forms: readonly QueryForm[]): boolean {
-  const own = forms.filter(({ of }, at) => of !== forms[at - 1]?.of);
+  const own = forms.filter(({ of }, at) => of >= 0 && of !== forms[at - 1]?.of);
   return own.filter(({ stem }) => isForwardStem(stem)).length < own.length / 2;
 }
 

@@ -27,7 +27,7 @@ export interface QueryStem {
   readonly stem: string;
   /**
    * Which word of the query it is of: stems of one word, each in another language, are one term that occurs where any of them does,
-   * so that a stem is no rarer for being of a language that few texts are in.
+   * so that a stem is no rarer for being of a language that few texts are in. Below 0: of none, it adds to the score alone.
    */
   readonly of: number;
   /** Below 1: a guess at what was meant, which weighs so much and is as rare as it is by itself. */
@@ -128,7 +128,7 @@ export function planQuery(corpus: readonly CorpusSegment[], query: readonly Quer
     const together = share === 1 ? Math.min(docs, ofWord.get(of) ?? 0) : df;
     frequencies.set(term, together);
     const weight = docs === 0 ? 0 : queryTermWeight(count) * termWeight(docs, Math.max(1, together));
-    if (share === 1 || !ofWord.has(of)) words.set(of, Math.max(weight, words.get(of) ?? 0));
+    if (of >= 0 && (share === 1 || !ofWord.has(of))) words.set(of, Math.max(weight, words.get(of) ?? 0));
     if (df > 0) terms.push({ term, of, weight: share * weight });
   }
   const known = terms.length;

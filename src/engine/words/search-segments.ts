@@ -112,7 +112,9 @@ export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, l
         const frequency = segment.postings[at] & 0xffff;
         const { base, slope } = plan.norm;
         scores[labelPlaces[i]] += contribution(list.weight, frequency, segment.lengths[ordinal], base, slope);
-        const word = labelPlaces[i] * places.size + (places.get(list.of) ?? 0);
+        const place = places.get(list.of);
+        if (place === undefined) continue;
+        const word = labelPlaces[i] * places.size + place;
         if (met[word] === 0 && weight > 0) covered[labelPlaces[i]] += list.weight / weight;
         met[word] = 1;
       }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentWords } from '../../../src/compute/ranking/query-terms.ts';
+import { contentWords, OF_NONE } from '../../../src/compute/ranking/query-terms.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { isBareTerm } from '../../../src/compute/text/stemmers.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
@@ -33,7 +33,7 @@ test('words that are names as often stay, and repeated words stay repeated', () 
 });
 
 test('nothing comes of nothing', () => {
-  for (const text of ['', '.']) assert.deepEqual(wordsOf(text, 'de'), { language: 'de', words: [] });
+  for (const text of ['', '.']) assert.deepEqual(wordsOf(text, 'de'), { language: 'de', words: [], stopWords: [] });
 });
 
 test('a query is in the language of its function words, the commonest of the library where these say nothing', () => {
@@ -76,4 +76,51 @@ test('Vietnamese is searched for as it is typed, and without any accents by the 
 
 test('English words within texts of other letters are stemmed as English ones', () => {
   assert.deepEqual(termsOf('книги running', 'ru'), ['книг', 'книги', 'run']);
+});
+
+test('stop words of other languages than English are set apart, as their lists have words that mean something; articles without their vowel are not', () => {
+  const setApart = (query: string, language: string) => wordsOf(query, language).stopWords;
+  assert.deepEqual(setApart('a última sinfonia', 'pt'), [
+    { word: 'a', stems: ['a'], of: OF_NONE },
+    { word: 'última', stems: ['ultim', 'ultima'], of: OF_NONE },
+  ]);
+  assert.deepEqual(termsOf('a última sinfonia', 'pt').slice(0, 1), ['sinfon']);
+  assert.deepEqual(
+    setApart("l'eau de mer", 'fr').map(({ word }) => word),
+    ['de'],
+  );
+  assert.deepEqual(
+    [setApart('the end of the sea', 'en'), setApart('o grupo', 'pt')],
+    [[], []],
+    'of these alone all are words',
+  );
+});
+
+test('of characters that are searched for by pairs, a pair of two words is none, and an ideograph that is a word is one', () => {
+  const found = (query: string, language = 'ja') =>
+    wordsOf(query, language).words.map(({ stems: [stem], of }) => [stem, of === OF_NONE ? 'across' : 'word']);
+  assert.deepEqual(found('東京の人口'), [
+    ['東京', 'word'],
+    ['京の', 'across'],
+    ['の人', 'across'],
+    ['人口', 'word'],
+  ]);
+  assert.deepEqual(found('犬、猫の名前'), [
+    ['犬', 'word'],
+    ['猫の', 'across'],
+    ['猫', 'word'],
+    ['の名', 'across'],
+    ['名前', 'word'],
+  ]);
+  assert.deepEqual(found('中國的市', 'zh').at(-1), ['市', 'word'], 'also the last, which has no pair');
+  assert.deepEqual(found('サル').concat(found('서울의 인구', 'ko')), [
+    ['サル', 'word'],
+    ['서울', 'word'],
+    ['울의', 'word'],
+    ['인구', 'word'],
+  ]);
+});
+
+test('where no word is left, pairs of two words are words', () => {
+  assert.ok(wordsOf('がの', 'ja').words.every(({ of }) => of !== OF_NONE));
 });

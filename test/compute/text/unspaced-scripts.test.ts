@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ideographTerm, isIdeograph } from '../../../src/compute/text/unspaced-scripts.ts';
+import { ideographTerm, isIdeograph, wordBorders } from '../../../src/compute/text/unspaced-scripts.ts';
 
 test('an ideograph by itself is a term of its own, as a query of it has it', () => {
   const terms: Record<string, string> = { 猫: '猫', 本: '本', 麺: '麺', 々: '々', 𠮷: '𠮷', '\u2f4a': '木' };
@@ -14,4 +14,10 @@ test('nothing else is: letters, kana, Hangul, Thai, digits, pairs, nothing at al
   for (const word of ['a', 'é', 'の', 'ネ', 'ー', '물', 'ก', '2', '猫が', '東京', '。', '']) {
     assert.deepEqual([isIdeograph(word), ideographTerm(word)], [false, ''], word);
   }
+});
+
+test('a dictionary tells where words begin in a run of characters', () => {
+  assert.deepEqual([...wordBorders([...'東京の人口'])], [2, 3]);
+  assert.deepEqual([...wordBorders([...'서울의'])], []);
+  assert.deepEqual([...wordBorders(['猫'])], []);
 });

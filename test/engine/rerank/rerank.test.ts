@@ -229,3 +229,23 @@ test('what the cosine says has a part in the final score, an outside model’s b
   }
   assert.notDeepEqual(outside, embedded);
 });
+
+test('where the embedded model does not know the language, BM25F decides, and feedback between passages that are alike by it', () => {
+  const bags: Bag[] = [
+    [[0, 3, 0]],
+    [
+      [0, 3, 0],
+      [2, 1, 0],
+    ],
+    [[2, 3, 0]],
+  ];
+  const given = { bm25f: [1, 0.7, 0.7], cosine: Float32Array.of(0.1, 0.9, 0.9), isForeign: true };
+  const scores = rerank(query, candidatesOf(bags, given), statistics, similarity, { ...WEIGHTS, neighbours: 0 });
+  assert.equal(scores[0], 1);
+  assert.ok(scores[1] < 1 && scores[1] > scores[2]);
+  const withoutCosine = rerank(query, candidatesOf(bags, { ...given, cosine: null }), statistics, similarity, {
+    ...WEIGHTS,
+    neighbours: 0,
+  });
+  assert.deepEqual(scores, withoutCosine);
+});
