@@ -105,7 +105,7 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
     });
     // By stop words alone nothing is to be found.
     if (forms.some(({ stem }) => isKnown(stem)))
-      forms.push(...stopWords.flatMap(({ stems }) => lesser(stems, STOP_WORD)));
+      forms.push(...stopWords.flatMap(({ stems }) => lesser(stems, STOP_WORD)).filter(({ stem }) => !asked.has(stem)));
     const corrected = [...meant]
       .filter(([, near]) => near.length > 0)
       .map(([word, near]) => ({ word, taken: near.map((each) => each.word) }));

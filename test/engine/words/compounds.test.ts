@@ -85,6 +85,7 @@ test('a query searches for parts and compounds with less weight, and takes no co
     [
       ['leuchtturm', undefined],
       ['leuchtturmwart', COMPOUND],
+      ['der', 0.2],
     ],
   );
   const both = ask('Leuchtturm Leuchtturmwärter').forms.map(({ stem }) => stem);
