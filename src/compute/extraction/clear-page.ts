@@ -80,12 +80,12 @@ export function runningLength(root: DomNode): number {
 }
 
 /**
- * Show what scripts would show: elements that are hidden until a page is ready, and the text for readers without scripts, where these
- * have most of the running text.
+ * Show what scripts would show: panels of tabs, of which a reader sees one at a time, and, where these have most of the running text,
+ * elements that are hidden until a page is ready, and the text for readers without scripts.
  */
 function showText(weights: ReadonlyMap<DomNode, Weight>, all: number): void {
   for (const [node, { running }] of weights) {
-    if (running <= all / 2) continue;
+    if (running <= all / 2 && node.getAttribute('role') !== 'tabpanel') continue;
     node.removeAttribute('hidden');
     if (node.getAttribute('aria-hidden') === 'true') node.removeAttribute('aria-hidden');
     if (hiddenStyle.test(node.getAttribute('style') ?? '')) node.removeAttribute('style');

@@ -417,3 +417,19 @@ test('an article is not given up for the comments below it, whatever these are c
   );
   assert.equal(countOf(text, 'the story'), 20);
 });
+
+test('panels of tabs are read, also those that are hidden until their tab is chosen', () => {
+  const panel = (name: string, hidden: string) =>
+    `<section role="tabpanel" ${hidden}>${paragraphsOf(name, 2)}<pre>install ${name}</pre></section>`;
+  const hidden = 'hidden aria-hidden="true" style="display: none"';
+  const { text } = extractHtml(
+    article(`${paragraphsOf('the manual', 12)}${panel('linux', '')}${panel('windows', hidden)}`),
+    url,
+  );
+  assert.equal(countOf(text, 'windows'), 2);
+  assert.match(text, /install windows/);
+  assert.equal(
+    countOf(extractHtml(article(`<div ${hidden}>${paragraphsOf('a note', 2)}</div>`), url).text, 'a note'),
+    0,
+  );
+});
