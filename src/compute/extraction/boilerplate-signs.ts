@@ -84,6 +84,11 @@ for (const { longest, words } of kinds) {
 /** Names longer than this are made by programs. */
 const longestName = 400;
 
+const commentsName = /(?:^|\s)(?:comments(?:[-_](?:area|list|section))?|comment[-_]?list|disqus_thread)(?:\s|$)/i;
+
+/** Whether a class or id is, as a whole, what themes call the list of comments; `has-comments` is none. */
+export const isComments = (names: string): boolean => commentsName.test(names.slice(0, longestName));
+
 /**
  * What kind of boilerplate an element of such a class and id is, the one that may be longest where there are several; null where the
  * names say nothing. Linear in the length of the names, of which 400 characters are read.

@@ -3,7 +3,7 @@
  * roles and attributes say, and by the words in their names. What holds much of the page's running text stays whatever it calls
  * itself, so that no article is lost to a class name. Called by extraction.
  */
-import { boilerplateName } from './boilerplate-signs.ts';
+import { boilerplateName, isComments } from './boilerplate-signs.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 
 /** A piece of text outside links of at least so many characters is running text. */
@@ -17,6 +17,8 @@ const maxFrames = 3;
 /** Text for readers without scripts says less than this where it only says that scripts are needed, in characters. */
 const leastWithoutScripts = 500;
 
+/** A sign of its own: comments on an article go however much they hold. */
+const commentsOfArticle = 'comments on an article';
 const boilerplate = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'noscript', 'button', 'select']);
 /** What consists of words. */
 const textLines = new Set('h1 h2 h3 h4 h5 h6 p pre'.split(' '));
@@ -39,10 +41,10 @@ interface Weight {
 
 /**
  * Remove the boilerplate below `root`. A kind of boilerplate that would take much of the page's running text with it, all its elements
- * together, is none on this page: where comments are what there is to read, they stay. Returns how much running text is left, in
- * characters. Linear in the number of nodes.
+ * together, is none on this page: where comments are what there is to read, they stay, unless the page says that it is an article
+ * (`isArticle`). Returns how much running text is left, in characters. Linear in the number of nodes.
  */
-export function clearPage(root: DomNode): number {
+export function clearPage(root: DomNode, isArticle = false): number {
   unframeQuotes(root);
   const weights = weigh(root);
   const all = weights.get(root)?.running ?? 0;
@@ -54,7 +56,7 @@ export function clearPage(root: DomNode): number {
     (node) => {
       const weight = weights.get(node);
       if (weight === undefined || node.localName === 'head') return false;
-      const sign = weight.holdsArticle || weight.running > most ? null : signOf(node, weight.running);
+      const sign = weight.holdsArticle ? null : signOf(node, weight.running, most, isArticle);
       // A name inside a heading or a paragraph says what a word is there for, such as `toc-backref`, and the word is still read.
       if (sign === null) return !textLines.has(node.localName);
       const same = found.get(sign) ?? { nodes: [], running: 0 };
@@ -66,8 +68,8 @@ export function clearPage(root: DomNode): number {
     () => {},
   );
   let left = all;
-  for (const { nodes, running } of found.values()) {
-    if (running > most) continue;
+  for (const [sign, { nodes, running }] of found) {
+    if (running > most && sign !== commentsOfArticle) continue;
     left -= running;
     for (const node of nodes) node.remove();
   }
@@ -151,7 +153,7 @@ export function weigh(root: DomNode): Map<DomNode, Weight> {
         return false;
       }
       if (node.nodeType !== elementNode || node.localName === 'script' || node.localName === 'style') return false;
-      const weight = { running: 0, holdsArticle: isArticle(node) };
+      const weight = { running: 0, holdsArticle: isArticleElement(node) };
       weights.set(node, weight);
       path.push(weight);
       if (node.localName === 'a') links++;
@@ -169,13 +171,16 @@ export function weigh(root: DomNode): Map<DomNode, Weight> {
   return weights;
 }
 
-function isArticle(node: DomNode): boolean {
+function isArticleElement(node: DomNode): boolean {
   const name = node.localName;
   return name === 'html' || name === 'body' || name === 'main' || node.getAttribute('itemprop') === 'articleBody';
 }
 
-/** By what an element is boilerplate, or null. */
-function signOf(node: DomNode, running: number): string | null {
+/** By what an element is boilerplate, or null: as one that holds more than `most` is, unless it holds comments on an article. */
+function signOf(node: DomNode, running: number, most: number, isArticle: boolean): string | null {
+  const names = `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`;
+  if (isArticle && isComments(names)) return commentsOfArticle;
+  if (running > most) return null;
   if (boilerplate.has(node.localName) && running <= longestByKind) return node.localName;
   const role = node.getAttribute('role');
   if (role !== null && boilerplateRoles.has(role) && running <= longestByKind) return role;
@@ -183,7 +188,6 @@ function signOf(node: DomNode, running: number): string | null {
   if (prop !== null && boilerplateProps.has(prop) && running <= longestProp) return prop;
   if ((node.hasAttribute('hidden') || hiddenStyle.test(node.getAttribute('style') ?? '')) && running <= longestByKind)
     return 'hidden';
-  const names = `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`;
   const named = names.length === 1 ? null : boilerplateName(names);
   return named !== null && running <= named.longest ? named.sign : null;
 }

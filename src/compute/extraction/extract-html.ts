@@ -73,7 +73,7 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const depthSum = root === null ? 0 : checkTree(root, url);
   const facts = root === null ? null : readDeclaredFacts(root, url);
   const behindTitle = root === null || facts === null ? [] : blocksBehindTitle(root, facts.title);
-  const running = root === null ? 0 : clearPage(root);
+  const running = root === null ? 0 : clearPage(root, facts?.isArticle);
   const left = new Set(behindTitle.map(({ node }) => node).filter((node) => isBelow(root, node)));
   const led = (read: ReadableText) =>
     facts === null || read.text === '' ? read : withLead(read, behindTitle, facts, left);

@@ -433,3 +433,15 @@ test('panels of tabs are read, also those that are hidden until their tab is cho
     0,
   );
 });
+
+test('comments are read, but not those on an article, however long they are', () => {
+  const page = (head: string, name: string) =>
+    `<head>${head}</head><body><div class="story"><h1>A story</h1>${paragraphsOf('the story', 4)}</div>
+     <div class="${name}">${paragraphsOf('a remark', 60)}</div></body>`;
+  const says = '<meta property="og:type" content="article">';
+  const of = (head: string, name: string, what: string) => countOf(extractHtml(page(head, name), url).text, what);
+  assert.equal(of(says, 'comments', 'a remark'), 0);
+  assert.equal(of(says, 'comments', 'the story'), 4);
+  assert.equal(of(says, 'has-comments', 'a remark'), 60);
+  assert.equal(of('', 'comments', 'a remark'), 60);
+});
