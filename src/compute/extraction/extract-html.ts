@@ -1,19 +1,19 @@
 /**
  * Derives title, readable text, sections and facts from the HTML of a page. The page is cleared of boilerplate, Readability finds the
- * article, parts of its kind beside it (posts, answers) are read with it, and what boilerplate it left is trimmed. Where that takes too little, other candidates are compared: the cleared page, the
- * article of the page as it was, the visible text, the text that the page declares as data. Hostile pages are refused early.
+ * article, and what boilerplate it left is trimmed. Where that takes too little, other candidates are compared: what is around parts of one kind
+ * (posts, answers), the main element of the cleared page, the article of the page as it was, the visible text, the text that the page declares as data. Hostile pages are refused early.
  * Called on an extraction thread: a large page takes seconds.
  */
 import { Readability } from '@mozilla/readability';
 import type { Section } from '../../domain/page.ts';
-import { clearPage, hiddenStyle, runningLength } from './clear-page.ts';
+import { clearPage, hiddenStyle, runningLength, weigh } from './clear-page.ts';
 import type { DomDocument, DomNode } from './dom-tree.ts';
 import { checkMarkup, checkTree } from './extraction-limit.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
 import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, withoutSite } from './page-metadata.ts';
 import { parsePage } from './parse-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
-import { holds, keepParts, repeatedParts } from './repeated-parts.ts';
+import { aroundParts, holds, repeatedParts } from './repeated-parts.ts';
 import { trimArticle } from './trim-article.ts';
 
 export { ExtractionLimitError } from './extraction-limit.ts';
@@ -39,10 +39,14 @@ const scrapLength = 200;
 /** …and is given up where the page has this many times as much visible text. */
 const scrapRatio = 4;
 /**
- * An article with less of the cleared page's running text is a part of what there is to read, as one post of a thread is, unless the page
- * says that it is an article. Chosen on the seen half of `npm run bench:articles`: articles lose from .35 on, forums and shops gain up to .45.
+ * An article with less of the cleared page's running text is a part of what there is to read, as one post of a thread is; the second share
+ * is for pages that say that they are an article. Chosen with `npm run bench:articles`: up to .4 all kinds but articles gain on the seen half, listings and
+ * services lose on the other; of the pages that say so, articles gain alike from .1 to .3, products lose from .2 on.
  */
 const partShare = 0.25;
+const declaredPartShare = 0.15;
+/** The main element is taken for the page where it has this share of its running text. */
+const mainShare = 0.5;
 /**
  * Parts of one kind with this share of the cleared page's running text are what there is to read where the article lies in one of them, and has
  * less than this share of theirs. Chosen on the same half: .4 to .75 gain alike.
@@ -78,8 +82,8 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const led = (read: ReadableText) =>
     facts === null || read.text === '' ? read : withLead(read, behindTitle, facts, left);
   const isReadable = depthSum <= maxDepthSum;
-  const mayBePart = isReadable && root !== null && facts?.isArticle !== true;
-  const parts = mayBePart ? repeatedParts(root) : null;
+  const isArticle = facts?.isArticle === true;
+  const parts = isReadable && root !== null && !isArticle ? repeatedParts(root) : null;
   const article = isReadable ? findArticle(page, facts) : noArticle;
   const { title } = article;
   const isOneOf =
@@ -87,8 +91,11 @@ export function extractHtml(html: string, url: string): ExtractedPage {
     parts.running >= running * partsShare &&
     article.running < parts.running * partsShare &&
     holds(parts, article.read.text);
-  const isPart = isOneOf || (mayBePart && article.running < running * partShare);
-  const read = isPart ? clearedText(parsePage(html, url), title, isOneOf) : led(article.read);
+  const isPart = isReadable && article.running < running * (isArticle ? declaredPartShare : partShare);
+  const read =
+    isOneOf || isPart
+      ? clearedText(parsePage(html, url), title, isArticle, isOneOf ? aroundParts : mainElement)
+      : led(article.read);
   const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(parsePage(html, url)));
   const asItWas = () => (isReadable ? findArticle(parsePage(html, url), facts).read : nothing);
   const chosen = notLessThanDeclared(enough, facts?.declaredBody ?? '', asItWas, url);
@@ -182,14 +189,28 @@ function declaredText(body: string, url: string): ReadableText {
   return readableText(page.documentElement, isHidden);
 }
 
-/** All of a page but its boilerplate, or of its repeated parts alone. */
-function clearedText(page: DomDocument, title: string | null, ofParts: boolean): ReadableText {
-  if (page.documentElement !== null) clearPage(page.documentElement);
+/** All but the boilerplate of one element of a page, which `pick` finds in the body once it is cleared. */
+function clearedText(
+  page: DomDocument,
+  title: string | null,
+  isArticle: boolean,
+  pick: (body: DomNode) => DomNode,
+): ReadableText {
+  if (page.documentElement !== null) clearPage(page.documentElement, isArticle);
   const body = page.querySelector('body');
   if (body === null) return nothing;
-  const trimmed = trimArticle(body, title);
-  if (ofParts) keepParts(page, body);
-  return readableText(body, (element) => trimmed.has(element) || isHiddenOrBoilerplate(element));
+  const picked = pick(body);
+  const trimmed = trimArticle(picked, title);
+  return readableText(picked, (element) => trimmed.has(element) || isHiddenOrBoilerplate(element));
+}
+
+/** What the page calls its main part, where that has much of the running text; else all. */
+function mainElement(body: DomNode): DomNode {
+  const weights = weigh(body);
+  const all = weights.get(body)?.running ?? 0;
+  for (const [node, { running }] of weights)
+    if ((node.localName === 'main' || node.getAttribute('role') === 'main') && running >= all * mainShare) return node;
+  return body;
 }
 
 /** The text of the main element, or of all, without navigation and what is hidden. */

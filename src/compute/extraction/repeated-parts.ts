@@ -3,17 +3,19 @@
  * beside it, and takes some of them. Called by extraction.
  */
 import { weigh } from './clear-page.ts';
-import type { DomDocument, DomNode } from './dom-tree.ts';
+import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 
 export interface RepeatedParts {
-  /** Alike in name and classes, none within another, in the order of the page. */
-  nodes: DomNode[];
-  /** Their running text, in characters. */
+  /** Alike in name and classes, none within another, in the order of the page; and the running text of each, in characters. */
+  nodes: Map<DomNode, number>;
+  /** Of all of them. */
   running: number;
   /** What each says, in one line: it stays when Readability takes the page apart. */
   texts: string[];
 }
 
+/** What is around the parts holds this share of their running text: layouts give classes of parts to this and that elsewhere, too. */
+const aroundShare = 0.9;
 /** As readable-text.ts writes it. */
 const listMark = /^(?:- |\d+\. )/;
 
@@ -21,22 +23,24 @@ const names = new Set('article div li section td tr'.split(' '));
 
 /** The parts of the kind that holds most of the running text below `root`; the outermost of several that hold the same. Null where nothing is repeated. */
 export function repeatedParts(root: DomNode): RepeatedParts | null {
-  const kinds = new Map<string, { nodes: DomNode[]; running: number }>();
+  const kinds = new Map<string, { nodes: Map<DomNode, number>; last: DomNode; running: number }>();
   for (const [node, { running }] of weigh(root)) {
     if (running === 0) continue;
     const kind = kindOf(node);
     if (kind === null) continue;
-    const parts = kinds.get(kind) ?? { nodes: [], running: 0 };
+    const parts = kinds.get(kind) ?? { nodes: new Map(), last: node, running: 0 };
     kinds.set(kind, parts);
-    const last = parts.nodes.at(-1);
-    if (last !== undefined && isWithin(node, last)) continue;
-    parts.nodes.push(node);
+    if (isWithin(node, parts.last)) continue;
+    parts.nodes.set(node, running);
+    parts.last = node;
     parts.running += running;
   }
-  let most: { nodes: DomNode[]; running: number } | null = null;
+  let most: { nodes: Map<DomNode, number>; running: number } | null = null;
   for (const parts of kinds.values())
-    if (parts.nodes.length > 1 && (most === null || parts.running > most.running)) most = parts;
-  return most === null ? null : { ...most, texts: most.nodes.map(({ textContent }) => spaced(textContent ?? '')) };
+    if (parts.nodes.size > 1 && (most === null || parts.running > most.running)) most = parts;
+  if (most === null) return null;
+  const { nodes, running } = most;
+  return { nodes, running, texts: [...nodes.keys()].map(({ textContent }) => spaced(textContent ?? '')) };
 }
 
 /** Whether the longest line of a text is one of theirs. */
@@ -46,16 +50,29 @@ export function holds({ texts }: RepeatedParts, text: string): boolean {
   return texts.some((each) => each.includes(words));
 }
 
-/** Leave nothing but its repeated parts below an element. */
-export function keepParts(page: DomDocument, root: DomNode): void {
-  const kept = (repeatedParts(root)?.nodes ?? []).map((node) => {
-    // Whatever it was in its place, an item or a cell, it stands by itself now.
-    const part = page.createElement('div');
-    for (let child = node.firstChild; child !== null; child = node.firstChild) part.insertBefore(child, null);
-    return part;
-  });
-  for (let child = root.firstChild; child !== null; child = root.firstChild) child.remove();
-  for (const part of kept) root.insertBefore(part, null);
+/** The smallest element that is around the repeated parts below `root`; `root` where there are none. Linear in the number of nodes. */
+export function aroundParts(root: DomNode): DomNode {
+  const parts = repeatedParts(root);
+  if (parts === null) return root;
+  const wanted = parts.running * aroundShare;
+  let around: DomNode | null = null;
+  const held = [0];
+  walkTree(
+    root,
+    (node) => {
+      const running = parts.nodes.get(node);
+      if (running !== undefined) held[held.length - 1] += running;
+      if (running !== undefined || node.nodeType !== elementNode) return false;
+      held.push(0);
+      return true;
+    },
+    (node) => {
+      const running = held.pop() ?? 0;
+      if (running >= wanted) around ??= node;
+      held[held.length - 1] += running;
+    },
+  );
+  return around ?? root;
 }
 
 const spaced = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -359,11 +359,11 @@ test('what a page sends later is read in its place', () => {
   assert.equal(extractHtml(inside, url).text, filler);
 });
 
-/** Twelve texts, each in elements of its own, of which Readability takes one. */
-const thread = (head: string): string => {
+/** Texts, each in elements of its own, of which Readability takes one. */
+const thread = (head: string, posts = 12): string => {
   const post = (at: number) =>
     `${'<div>'.repeat(6)}<section>${sentences(`post ${at}`, 6)}</section>${'</div>'.repeat(6)}`;
-  return `<head>${head}</head><body>${Array.from({ length: 12 }, (_, at) => post(at)).join('')}</body>`;
+  return `<head>${head}</head><body>${Array.from({ length: posts }, (_, at) => post(at)).join('')}</body>`;
 };
 
 test('all posts of a thread are read, not one', () => {
@@ -371,14 +371,19 @@ test('all posts of a thread are read, not one', () => {
   for (let at = 0; at < 12; at++) assert.ok(text.includes(`Sentence 5 of post ${at} goes`), String(at));
 });
 
-test('a page that says it is an article is not taken for a thread', () => {
+test('a page that says it is an article is not taken for a thread, unless what was found is a small part of it', () => {
   const says = [
     '<meta property="og:type" content="article">',
     '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Story"}</script>',
   ];
-  for (const head of says) assert.equal(extractHtml(thread(head), url).text.match(/Sentence 0/g)?.length, 1, head);
   const posting = '<script type="application/ld+json">{"@type":"DiscussionForumPosting","headline":"Story"}</script>';
-  assert.equal(extractHtml(thread(posting), url).text.match(/Sentence 0/g)?.length, 12);
+  const firsts = (head: string, posts: number) =>
+    extractHtml(thread(head, posts), url).text.match(/Sentence 0/g)?.length;
+  for (const head of says) {
+    assert.equal(firsts(head, 5), 1, head);
+    assert.equal(firsts(head, 12), 12, head);
+  }
+  assert.equal(firsts(posting, 5), 5);
 });
 
 const paragraphsOf = (of: string, count: number) =>
@@ -444,4 +449,38 @@ test('comments are read, but not those on an article, however long they are', ()
   assert.equal(of(says, 'comments', 'the story'), 4);
   assert.equal(of(says, 'has-comments', 'a remark'), 60);
   assert.equal(of('', 'comments', 'a remark'), 60);
+});
+
+test('of a page that is made of parts all of its main element is read, and nothing beside it', () => {
+  const part = (name: string) => `${'<div>'.repeat(6)}<section>${paragraphsOf(name, 6)}</section>${'</div>'.repeat(6)}`;
+  const parts = Array.from({ length: 12 }, (_, at) => `part ${at}`);
+  for (const [open, close] of [
+    ['<main>', '</main>'],
+    ['<div role="main">', '</div>'],
+  ]) {
+    const { text } = extractHtml(
+      `<body>${part('what is beside it')}${open}${parts.map(part).join('')}<p>12 EUR</p>${close}</body>`,
+      url,
+    );
+    for (const name of parts) assert.equal(countOf(text, name), 6, name);
+    assert.match(text, /12 EUR/);
+    assert.equal(countOf(text, 'what is beside it'), 0);
+  }
+});
+
+test('what is around most of the parts is read, not what a layout calls the same', () => {
+  const row = (content: string) =>
+    `<div class="row">${'<div>'.repeat(6)}<section>${content}</section>${'</div>'.repeat(6)}</div>`;
+  const counts = [14, 5, 6];
+  const answers = counts.map((count, at) => row(paragraphsOf(`answer ${at}`, count)));
+  const { text } = extractHtml(
+    `<body><div>${answers.join('<h2>The next one</h2>')}</div><div>${row(`<p>${stray}</p>`)}</div></body>`,
+    url,
+  );
+  assert.deepEqual(
+    counts.map((_, at) => countOf(text, `answer ${at}`)),
+    counts,
+  );
+  assert.match(text, /The next one/);
+  assert.ok(!text.includes(stray));
 });
