@@ -40,7 +40,7 @@ const scrapLength = 200;
 const scrapRatio = 4;
 /**
  * An article with less of the cleared page's running text is a part of what there is to read, as one post of a thread is; the second share
- * is for pages that say that they are an article. Chosen with `npm run bench:articles`: up to .4 all kinds but articles gain on the seen half, listings and
+ * is for pages that say that they are an article. Chosen with `npm run bench:articles`: with .4 no kind loses on the seen half, listings and
  * services lose on the other; of the pages that say so, articles gain alike from .1 to .3, products lose from .2 on.
  */
 const partShare = 0.25;
