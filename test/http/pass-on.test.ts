@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Peers } from '../../src/http/pass-on.ts';
@@ -191,10 +191,11 @@ test('a stream that is passed on outlasts the connections of strangers', async (
   const answer = await fetch(`${url}/v1/events`, { headers: { authorization } });
   const reader = answer.body?.getReader();
   assert.ok(reader !== undefined && !(await reader.read()).done);
+  const strangers: Socket[] = [];
   const ended: Promise<unknown>[] = [];
   for (let no = 0; no < 3; no++) {
     const stranger = connect(Number(new URL(url).port), '127.0.0.1').resume();
-    t.after(() => stranger.destroy());
+    strangers.push(stranger);
     ended.push(once(stranger, 'close'));
     await once(stranger, 'connect');
   }
@@ -202,6 +203,7 @@ test('a stream that is passed on outlasts the connections of strangers', async (
   more();
   assert.match(new TextDecoder().decode((await reader.read()).value), /second/);
   await reader.cancel();
+  for (const stranger of strangers) stranger.destroy();
 });
 
 test('foreign pages and unknown credentials go nowhere', async (t) => {
