@@ -85,8 +85,8 @@ export class Access {
   #saving: Promise<void> = Promise.resolve();
   #useSavedAt: number;
   #hasUnsavedUse = false;
-  /** A change could not be written: what is there after a restart may be what was before it. */
-  #isBehind = false;
+  /** Libraries of which a change could not be written: what is there after a restart may be what was before it. */
+  readonly #behind = new Set<string>();
   #savingAgain: NodeJS.Timeout | undefined;
 
   constructor(options: AccessOptions) {
@@ -149,6 +149,7 @@ export class Access {
   drop(library: string): void {
     this.#tokens = this.#tokens.filter((each) => each.library !== library);
     this.#sessions = this.#sessions.filter((each) => each.library !== library);
+    this.#behind.delete(library);
   }
 
   /** As `issueCode`, and every host knows whose it is. Errors: DomainError `overloaded`; those of where that is kept. */
@@ -285,7 +286,7 @@ export class Access {
 
   /** Write what is not written yet. */
   async flush(): Promise<void> {
-    if (this.#hasUnsavedUse || this.#isBehind) await this.#saveUse();
+    if (this.#hasUnsavedUse || this.#behind.size > 0) await this.#saveUse();
     await this.#saving.catch(() => {}); // told to who asked for it
   }
 
@@ -368,7 +369,7 @@ export class Access {
 
   /** Who asks again for the end of what has ended in memory alone is not told that it is gone. Errors: as of `#save`. */
   async #catchUp(library: string): Promise<void> {
-    if (this.#isBehind) await this.#save(library);
+    if (this.#behind.has(library)) await this.#save(library);
   }
 
   async #saveOrUndo(library: string, undo: () => void): Promise<void> {
@@ -388,14 +389,15 @@ export class Access {
       const now = this.#now();
       this.#sessions = this.#sessions.filter(({ last_used_at }) => now - last_used_at < sessionIdleMs);
       await this.#options.file.save({ format: 1, tokens: this.#tokens, sessions: this.#sessions }, library);
-      this.#isBehind = false;
+      if (library === null) this.#behind.clear();
+      else this.#behind.delete(library);
     };
     this.#saving = this.#saving.then(save, save);
     return this.#saving.catch((cause) => {
-      this.#isBehind = true;
+      if (library !== null) this.#behind.add(library);
       this.#savingAgain ??= setTimeout(() => {
         this.#savingAgain = undefined;
-        if (this.#isBehind) void this.#saveUse();
+        if (this.#behind.size > 0) void this.#saveUse();
       }, saveAgainAfterMs).unref();
       throw new DomainError('store_unavailable', `access.json cannot be written: ${errorMessage(cause)}`, { cause });
     });

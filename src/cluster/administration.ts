@@ -5,7 +5,7 @@ import type { KeptToken } from '../access/access-file.ts';
 import type { Scope } from '../domain/access.ts';
 import { OperatorError } from '../domain/errors.ts';
 import type { Database } from './database.ts';
-import type { LibraryRowState } from './library-rows.ts';
+import type { Claim, LibraryRowState } from './library-rows.ts';
 
 export interface LibrarySummary {
   name: string;
@@ -89,11 +89,25 @@ export async function setState(database: Database, name: string, state: 'active'
   });
 }
 
-/** Every row of an import is there: from now on hosts serve the library. */
-export async function endImport(database: Database, name: string): Promise<void> {
-  await database.query({
-    text: `update readback.library set state = 'active' where name = $1 and state = 'importing'`,
-    values: [name],
+/** Every row of an import is there: from now on hosts serve the library. Errors: OperatorError `cluster` where it was deleted, or taken, meanwhile. */
+export async function endImport(database: Database, claim: Pick<Claim, 'library' | 'epoch'>): Promise<void> {
+  const ended = await database.query({
+    text: `update readback.library set state = 'active' where id = $1 and epoch = $2 and state = 'importing' returning id`,
+    values: [claim.library, claim.epoch],
+  });
+  if (ended.length === 0)
+    throw new OperatorError('cluster', 'the library was deleted, or imported by another, meanwhile');
+}
+
+/** Delete what an import has written, unless another has taken its place. */
+export async function discardImport(database: Database, claim: Pick<Claim, 'library' | 'epoch'>): Promise<void> {
+  await database.inTransaction(async (query) => {
+    const [gone] = await query({
+      text: `delete from readback.library where id = $1 and epoch = $2 and state = 'importing' returning id`,
+      values: [claim.library, claim.epoch],
+    });
+    if (gone !== undefined)
+      await query({ text: 'delete from readback.entry where library_id = $1', values: [claim.library] });
   });
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { sessionIdleMs } from '../../src/access/access.ts';
-import { openAccessFile } from '../../src/access/access-file.ts';
+import { type AccessRecords, openAccessFile } from '../../src/access/access-file.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
 import { holderOf, MadeAccess, MemoryFile, operator, signIn, tokenOf } from './made-access.ts';
 
@@ -260,6 +260,32 @@ test('what could not be written is written once that is possible, without anothe
   t.mock.timers.tick(5_000);
   await setImmediate();
   assert.equal(file.saved?.tokens.length, 0);
+});
+
+test('what one library could not write is not forgotten when another has written', async () => {
+  let isAway = true;
+  const written: (string | null)[] = [];
+  const file = Object.assign(new MemoryFile(), {
+    save: async (_: AccessRecords, library: string | null) => {
+      if (isAway && library !== 'ben') throw new Error('PostgreSQL is away for this library');
+      written.push(library);
+    },
+  });
+  const made = new MadeAccess(file);
+  made.tokens = [tokenOf('anna', operator), tokenOf('ben', 'the-token-of-ben-0123456789')];
+  const access = made.start();
+  const [anna, ben] = [holderOf(access, operator), holderOf(access, 'the-token-of-ben-0123456789')];
+  const wanted = { name: 'phone', scopes: undefined, source: 'created', origin: null } as const;
+  isAway = false;
+  const { id } = await access.createToken(anna, wanted);
+  isAway = true;
+  await assert.rejects(access.revokeToken(anna, id), { code: 'store_unavailable' });
+  await access.createToken(ben, wanted);
+  await assert.rejects(access.revokeToken(anna, id), { code: 'store_unavailable' });
+  isAway = false;
+  await assert.rejects(access.revokeToken(anna, id), { code: 'not_found' });
+  assert.deepEqual(written, ['anna', 'ben', 'anna']);
+  await access.close();
 });
 
 test('other hosts are told for how long a code holds, whatever their clocks say', async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { endImport, newLibrary, releaseLibrary, setState } from '../../src/cluster/administration.ts';
+import { discardImport, endImport, newLibrary, releaseLibrary, setState } from '../../src/cluster/administration.ts';
 import { Credentials } from '../../src/cluster/credentials.ts';
 import { type Database, openDatabase, type Query } from '../../src/cluster/database.ts';
 import { type Commit, LibraryRows } from '../../src/cluster/library-rows.ts';
@@ -442,8 +442,14 @@ test('what an import that was cut off has left is served by nobody, and is gone 
     text: `select count(*) as left from readback.entry where database = 'page' and key = '\\x00'`,
   });
   assert.equal(left, 0);
-  await endImport(database, 'half');
-  assert.ok((await rows.claim('half')) !== null);
+  const claim = await rows.claim('half', 'importing');
+  assert.ok(claim !== null);
+  const earlier = { library: claim.library, epoch: claim.epoch - 1 };
+  await assert.rejects(endImport(database, earlier), /meanwhile/);
+  await discardImport(database, earlier);
+  await endImport(database, claim);
+  await discardImport(database, claim);
+  assert.ok((await rows.claim('half')) !== null, 'it is there, and is no import any more');
 });
 
 test('tokens of a library that another host has taken keep none of the others from being written', {

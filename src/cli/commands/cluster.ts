@@ -1,8 +1,9 @@
 /** `readback cluster` and `readback library`: for who runs libraries on PostgreSQL. They speak to the database, not to a service. */
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import {
   deleteLibrary,
+  discardImport,
   endImport,
   listLibraries,
   newLibrary,
@@ -120,11 +121,11 @@ async function exportFolder(context: Context, database: Database, library: strin
     throw new CliError(exitCodes.misuse, `${path} is there already, and not empty`);
   const { newId: newStoreId, signal: ending } = context;
   // It has its name when it is whole.
-  const part = `${path}.part`;
+  mkdirSync(dirname(path), { recursive: true });
+  const part = mkdtempSync(`${path}.part-`);
   const folder = openDataFolder(part, newStoreId());
   let isWhole = false;
   try {
-    LibraryCopy.discard(part);
     const found = await copyOut(library, { path: part, database, newStoreId, ending, log: logOf(context) });
     if (!found) throw new CliError(exitCodes.misuse, `there is no library ${library}`);
     // Opened on its own it is no copy any more.
@@ -156,9 +157,9 @@ async function importFolder(context: Context, database: Database, library: strin
       const copy = LibraryCopy.open(path, newStoreId);
       try {
         await sendRows({ copy, claim: held.claim, commits: held.commits, ending: context.signal });
-        await endImport(database, library);
+        await endImport(database, held.claim);
       } catch (error) {
-        await deleteLibrary(database, library);
+        await discardImport(database, held.claim);
         throw error;
       } finally {
         await copy.close();
