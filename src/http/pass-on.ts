@@ -135,10 +135,14 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     const { takesCredential } = request.routeOptions.config;
     if (takesCredential === undefined) return;
     const { code, token } = request.body as { code?: string; token?: string };
-    if (token === undefined && !isPassedOn(request.raw, peers)) access.refuseGuessing(takesCredential);
+    const refuseGuessing = () => {
+      if (token === undefined && !isPassedOn(request.raw, peers)) access.refuseGuessing(takesCredential);
+    };
+    refuseGuessing();
     const digest = token === undefined ? codeDigest(takesCredential, String(code)) : hexOf(token);
     const known = token === undefined ? undefined : access.holderOfToken(token)?.library;
     const library = known ?? (await peers.libraryOf(digest));
+    refuseGuessing(); // others were wrong meanwhile
     if (library !== null && (await pass(request, reply, library, JSON.stringify(request.body)))) return reply;
   });
 }

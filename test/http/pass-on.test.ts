@@ -8,6 +8,7 @@ import { DomainError } from '../../src/domain/errors.ts';
 import type { Peers } from '../../src/http/pass-on.ts';
 import type { ServerOptions } from '../../src/http/server.ts';
 import { freePort } from '../cluster/postgres.ts';
+import { until } from '../process/service.ts';
 import { testServer, writer } from './test-server.ts';
 
 const secret = 'what hosts show each other';
@@ -131,15 +132,31 @@ test('codes are guessed no faster at a host that passes the right one on', async
   const { got, address } = await otherHost(t);
   let library: string | null = null;
   const { url } = await hostOf(t, address, { libraryOf: async () => library });
-  const pair = async (code: string) => {
+  const pair = async (code: string, at = url) => {
     const body = JSON.stringify({ code, name: 'Chromium' });
     const headers = { 'content-type': 'application/json' };
-    return (await fetch(`${url}/v1/pair`, { method: 'POST', headers, body })).status;
+    return (await fetch(`${at}/v1/pair`, { method: 'POST', headers, body })).status;
   };
   const wrong = await Promise.all(Array.from({ length: 30 }, (_, no) => pair(`0000-00${String(no).padStart(2, '0')}`)));
   assert.deepEqual(new Set(wrong), new Set([401]));
   library = 'anna';
   assert.deepEqual([await pair('7K2M-9QXD'), got], [429, []]);
+
+  // Of many at once the right one is looked up when others have been wrong.
+  let looked = 0;
+  let answered = 0;
+  const libraryOf = async () => {
+    if (++looked <= 40) return null;
+    await until(() => answered === 40, 'the others are answered');
+    return 'anna';
+  };
+  const other = await hostOf(t, address, { libraryOf });
+  const all = Array.from({ length: 41 }, async (_, no) => {
+    const status = await pair(`0000-00${String(no).padStart(2, '0')}`, other.url);
+    answered++;
+    return status;
+  });
+  assert.deepEqual([new Set(await Promise.all(all)), got], [new Set([401, 429]), []]);
 });
 
 test('a request waits for who follows a host that takes no connection, and goes there whole', async (t) => {

@@ -1,6 +1,6 @@
 /** `readback cluster` and `readback library`: for who runs libraries on PostgreSQL. They speak to the database, not to a service. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import {
   deleteLibrary,
   discardImport,
@@ -120,21 +120,19 @@ async function exportFolder(context: Context, database: Database, library: strin
   if (existsSync(path) && readdirSync(path).length > 0)
     throw new CliError(exitCodes.misuse, `${path} is there already, and not empty`);
   const { newId: newStoreId, signal: ending } = context;
-  // It has its name when it is whole.
-  mkdirSync(dirname(path), { recursive: true });
-  const part = mkdtempSync(`${path}.part-`);
-  const folder = openDataFolder(part, newStoreId());
-  let isWhole = false;
+  const folder = openDataFolder(path, newStoreId());
+  // The folder has a store when that is whole.
+  const part = join(path, 'export');
   try {
+    mkdirSync(part);
     const found = await copyOut(library, { path: part, database, newStoreId, ending, log: logOf(context) });
     if (!found) throw new CliError(exitCodes.misuse, `there is no library ${library}`);
     // Opened on its own it is no copy any more.
     await (await Store.open(part, newStoreId)).close();
-    isWhole = true;
+    renameSync(join(part, 'store'), join(path, 'store'));
   } finally {
+    rmSync(part, { recursive: true, force: true });
     folder.release();
-    if (isWhole) renameSync(part, path);
-    else rmSync(part, { recursive: true, force: true });
   }
 }
 
