@@ -80,12 +80,7 @@ export async function newToken(
 export async function setState(database: Database, name: string, state: 'active' | 'suspended'): Promise<void> {
   await database.inTransaction(async (query) => {
     const id = await take(query, name);
-    const changed = await query({
-      text: `update readback.library set state = $2 where id = $1 and state <> 'importing' returning id`,
-      values: [id, state],
-    });
-    if (changed.length === 0)
-      throw new OperatorError('cluster', `the import of ${name} did not end: import it again, or delete it`);
+    await query({ text: 'update readback.library set state = $2 where id = $1', values: [id, state] });
   });
 }
 
@@ -127,18 +122,30 @@ export async function releaseLibrary(database: Database, name: string): Promise<
 /** Every row of it goes at once. */
 export async function deleteLibrary(database: Database, name: string): Promise<void> {
   await database.inTransaction(async (query) => {
-    const id = await take(query, name);
+    const id = await take(query, name, 'all of it');
     await query({ text: 'delete from readback.entry where library_id = $1', values: [id] });
     await query({ text: 'delete from readback.library where id = $1', values: [id] });
   });
 }
 
-/** Whoever serves it learns that with its next renewal, and commits no more. Gives its id. Errors: OperatorError `cluster` where there is none. */
-async function take(query: Database['query'], name: string): Promise<number> {
-  const [row] = await query<{ id: number }>({
-    text: 'update readback.library set owner = null, address = null, lease_until = null where name = $1 returning id',
+/**
+ * Whoever serves it learns that with its next renewal, and commits no more. Gives its id. Errors: OperatorError `cluster` where there is none, or only a
+ * part of one, whose import goes on or was cut off.
+ */
+async function take(
+  query: Database['query'],
+  name: string,
+  what: 'all of it' | 'a whole one' = 'a whole one',
+): Promise<number> {
+  const [row] = await query<{ id: number; state: LibraryRowState }>({
+    text: 'update readback.library set owner = null, address = null, lease_until = null where name = $1 returning id, state',
     values: [name],
   });
   if (row === undefined) throw new OperatorError('cluster', `there is no library ${name}`);
+  if (row.state === 'importing' && what === 'a whole one') throw unfinished(name); // and nothing is taken
   return row.id;
 }
+
+/** Of a library of which only a part is there. */
+export const unfinished = (name: string) =>
+  new OperatorError('cluster', `the import of ${name} has not ended: wait for it, import it again, or delete it`);

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { FatalError } from '../domain/errors.ts';
 import { LibraryCopy } from '../store/library-copy.ts';
 import { KeySum, type Position, RowBlock, type StoredRow } from '../store/stored-rows.ts';
+import { unfinished } from './administration.ts';
 import type { DatabaseLog } from './commit-log.ts';
 import type { Database } from './database.ts';
-import type { Claim, LibraryRows } from './library-rows.ts';
+import type { Claim, LibraryRowState, LibraryRows } from './library-rows.ts';
 
 export interface BringUpOptions {
   /** Folder of the library, which this process holds. */
@@ -102,12 +103,13 @@ export function copyOut(
 ): Promise<boolean> {
   return options.database.inTransaction(async (query) => {
     await query({ text: 'set transaction isolation level repeatable read, read only' });
-    const [row] = await query<Omit<Position, 'library'> & { id: number }>({
-      text: 'select id, epoch, run, seq, keys, key_sum from readback.library where name = $1',
+    const [row] = await query<Omit<Position, 'library'> & { id: number; state: LibraryRowState }>({
+      text: 'select id, state, epoch, run, seq, keys, key_sum from readback.library where name = $1',
       values: [name],
     });
     if (row === undefined) return false;
-    const { id, ...rest } = row;
+    const { id, state, ...rest } = row;
+    if (state === 'importing') throw unfinished(name);
     const claim = { library: String(id), ...rest };
     if (await take({ ...options, claim, database: { query } }, everyRowOf(claim))) return true;
     throw notItsSum();

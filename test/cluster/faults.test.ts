@@ -1,6 +1,6 @@
 /**
  * Three services, two of them with clocks ten minutes ahead and behind, on a real PostgreSQL under load, and faults drawn from a seed (READBACK_TEST_SEED): whoever is killed, held up, cut off or stopped,
- * what was acknowledged is there, once, what was deleted is not, and nothing else is. READBACK_TEST_FAULTS: how many; `npm run soak -- --only cluster-faults` has 200.
+ * what was acknowledged is there, once, at every look meanwhile and at the end, what was deleted is not, and nothing else is. READBACK_TEST_FAULTS: how many; `npm run soak -- --only cluster-faults` has 200.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync } from 'node:fs';
@@ -25,6 +25,8 @@ const clients = 2;
 const leaseS = 3;
 /** Of PostgreSQL. */
 const diskMb = 600;
+/** Between two looks of a reader, ms. */
+const readEveryMs = 20;
 /** A host that is held up answers nobody, ms. What comes later is not known to the client. */
 const giveUpMs = 5000;
 
@@ -133,6 +135,26 @@ test('what a cluster has acknowledged through faults is there, once, and what it
   };
   const writing = libraries.flatMap((library) => Array.from({ length: clients }, () => write(library)));
 
+  /** What readers saw that cannot be: an acknowledged page that is not there, one there whose deletion was acknowledged. */
+  const seen: string[] = [];
+  let looks = 0;
+  const read = async (library: Library) => {
+    while (!isOver) {
+      await delay(readEveryMs);
+      const settled = [...library.pages].filter(([, { known }]) => known === 'acknowledged' || known === 'deleted');
+      if (settled.length === 0) continue;
+      const [url, page] = pick(settled);
+      const { known, id } = page;
+      const answer = await ask(pick(urls), library.token, ['GET', `/v1/pages/${id}`]);
+      if (answer === null) continue;
+      looks++;
+      if (known === 'deleted' && answer.status === 200) seen.push(`${url} was deleted and is there`);
+      // It may have been deleted while it was asked for.
+      if (page.known === 'acknowledged' && answer.status !== 200) seen.push(`${url} was there and is not`);
+    }
+  };
+  const reading = libraries.map(read);
+
   /** Both libraries acknowledge pages again. */
   const going = async () => {
     const before = libraries.map(({ acknowledged }) => acknowledged);
@@ -163,7 +185,9 @@ test('what a cluster has acknowledged through faults is there, once, and what it
     await going();
   }
   isOver = true;
-  await Promise.all(writing);
+  await Promise.all([...writing, ...reading]);
+  assert.deepEqual(seen, []);
+  t.diagnostic(`${looks} pages looked at meanwhile`);
   t.diagnostic(`${count} pages asked for; ms until pages were acknowledged again: ${JSON.stringify(waits)}`);
 
   for (const library of libraries) {

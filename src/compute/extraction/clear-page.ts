@@ -178,7 +178,9 @@ function isArticleElement(node: DomNode): boolean {
 
 /** By what an element is boilerplate, or null: as one that holds more than `most` is, unless it holds comments on an article. */
 function signOf(node: DomNode, running: number, most: number, isArticle: boolean): string | null {
-  const names = `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`;
+  // Names of code say what kind of code it is: `comments`.
+  const isCode = node.localName === 'code';
+  const names = isCode ? ' ' : `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`;
   if (isArticle && isComments(names)) return commentsOfArticle;
   if (running > most) return null;
   if (boilerplate.has(node.localName) && running <= longestByKind) return node.localName;

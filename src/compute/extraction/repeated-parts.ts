@@ -16,6 +16,8 @@ export interface RepeatedParts {
 
 /** What is around the parts holds this share of their running text: layouts give classes of parts to this and that elsewhere, too. */
 const aroundShare = 0.9;
+/** A part with this share of the mean part's running text may be the first of a thread; what has less is some box of the layout. */
+const openingShare = 0.1;
 /** As readable-text.ts writes it. */
 const listMark = /^(?:- |\d+\. )/;
 
@@ -50,7 +52,7 @@ export function holds({ texts }: RepeatedParts, text: string): boolean {
   return texts.some((each) => each.includes(words));
 }
 
-/** The smallest element that is around the repeated parts below `root`; `root` where there are none. Linear in the number of nodes. */
+/** The smallest element that is around most of the repeated parts below `root` and the first of them; `root` where there are none. Linear in the number of nodes. */
 export function aroundParts(root: DomNode): DomNode {
   const parts = repeatedParts(root);
   if (parts === null) return root;
@@ -72,7 +74,12 @@ export function aroundParts(root: DomNode): DomNode {
       held[held.length - 1] += running;
     },
   );
-  return around ?? root;
+  // A thread begins with its first part, which stands above the list of the others: a question and its answers.
+  const least = (parts.running / parts.nodes.size) * openingShare;
+  const first = [...parts.nodes].find(([, running]) => running >= least)?.[0] ?? root;
+  let up: DomNode = around ?? root;
+  while (up !== root && !isWithin(first, up)) up = up.parentNode ?? root;
+  return up;
 }
 
 const spaced = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -23,6 +23,8 @@ const FIRST_PASS = 0.5;
  * first pass is BM25F alone, and feedback little more than decides between passages that are alike by it (npm run bench:languages).
  */
 const FOREIGN_FIRST_PASS = 5;
+/** Part of the cosine there: it orders passages without a word of the query, and nothing else. */
+const FOREIGN_TIE = 1e-6;
 
 /** The numbers that were chosen by measuring. */
 export interface RerankWeights extends FeedbackWeights {
@@ -63,7 +65,10 @@ export function rerank(
   const keepsFirst = outsideModel || isForeign;
   const added = keepsFirst ? first : byPeak(cosine ?? []);
   const part = isForeign ? FOREIGN_FIRST_PASS : outsideModel ? FIRST_PASS : weights.cosine;
-  const fused = scores.map((score, i) => score + part * Math.max(0, added[i] ?? 0));
+  const nearness = isForeign ? byPeak(cosine ?? []) : [];
+  const fused = scores.map(
+    (score, i) => score + part * Math.max(0, added[i] ?? 0) + FOREIGN_TIE * Math.max(0, nearness[i] ?? 0),
+  );
   return byPeak(smoothScores(bags, fused, weights.neighbours, scratch));
 }
 

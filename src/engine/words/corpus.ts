@@ -132,7 +132,7 @@ export function planQuery(corpus: readonly CorpusSegment[], query: readonly Quer
     if (df > 0) terms.push({ term, of, weight: share * weight });
   }
   const known = terms.length;
-  terms.sort((a, b) => b.weight - a.weight);
+  terms.sort((a, b) => Number(a.of < 0) - Number(b.of < 0) || b.weight - a.weight);
   return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), frequencies, words, known };
 }
 

@@ -4,7 +4,8 @@
  *
  * 1. gather   A term's whole list is added to an array of scores, one slot per document, and each document met for the
  *             first time becomes a candidate. That goes on while a document not met yet could still win: as long as the
- *             sum of the bounds of the terms left is not below the threshold, the k-th best score known.
+ *             sum of the bounds of the terms left is not below the threshold, the k-th best score known. Terms that are of no word of the
+ *             query come last, and are not gathered.
  * 2. refine   From there on only candidates count. Those whose score plus the bounds left is below the threshold are
  *             dropped; for the rest the term's contribution is looked up, by galloping through its list or, if the
  *             candidates are many, by running over the list.
@@ -63,7 +64,7 @@ interface TermList {
 
 /**
  * Search a corpus.
- * Shapes: `allow`: the labels that may be found; without it, all. At most k hits, best first; only documents that hold a query term.
+ * Shapes: `allow`: the labels that may be found; without it, all. At most k hits, best first; only documents that hold a word of the query.
  * Units:  scores of one query compare with each other only.
  */
 export function searchSegments(
@@ -138,8 +139,11 @@ function searchSegment(
   let gathered = 0;
   let count = -1;
   let next = 0;
+  // What is no word of the query adds to what its words find, and finds nothing itself.
+  const ofNone = lists.findIndex(({ of }) => of < 0);
+  const finding = ofNone < 0 ? lists.length : ofNone;
 
-  while (next < lists.length && !isBelow(boundsFrom[next], threshold)) {
+  while (next < finding && !isBelow(boundsFrom[next], threshold)) {
     const list = lists[next];
     const length = list.end - list.start;
     if (count < 0 && gathered >= k && length > THRESHOLD_COST * gathered + segment.docs / 32) {

@@ -451,6 +451,26 @@ test('comments are read, but not those on an article, however long they are', ()
   assert.equal(of('', 'comments', 'a remark'), 60);
 });
 
+test('comments in code are code', () => {
+  const code = Array.from(
+    { length: 30 },
+    (_, at) => `<div><code class="java comments">// step ${at} of the loop</code></div>`,
+  );
+  const says = '<meta property="og:type" content="article">';
+  const html = `<head>${says}</head><body><article>${paragraphsOf('the story', 6)}<div class="code">${code.join('')}</div></article></body>`;
+  assert.match(extractHtml(html, url).text, /step 17 of the loop/);
+});
+
+test('a thread is read from its opening post on, however short that is beside the list of answers', () => {
+  const post = (name: string, count: number) =>
+    `<div class="row">${'<div>'.repeat(6)}<section>${paragraphsOf(name, count)}</section>${'</div>'.repeat(6)}</div>`;
+  const answers = [14, 5, 6].map((count, at) => post(`answer ${at}`, count)).join('<h2>The next one</h2>');
+  const html = `<body><div><h1>How to</h1>${post('the question', 2)}</div><div>${answers}</div></body>`;
+  const { text } = extractHtml(html, url);
+  assert.equal(countOf(text, 'the question'), 2);
+  for (const at of [0, 1, 2]) assert.ok(countOf(text, `answer ${at}`) > 0, String(at));
+});
+
 test('of a page that is made of parts all of its main element is read, and nothing beside it', () => {
   const part = (name: string) => `${'<div>'.repeat(6)}<section>${paragraphsOf(name, 6)}</section>${'</div>'.repeat(6)}`;
   const parts = Array.from({ length: 12 }, (_, at) => `part ${at}`);

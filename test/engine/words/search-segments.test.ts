@@ -81,3 +81,19 @@ test('the hits are those of scoring every live document, after any adds, deletes
     { numRuns: 300 },
   );
 });
+
+test('what is of no word of the query adds to the score of what its words find, and finds nothing itself', () => {
+  const model = new Model();
+  const document = (body: string[]): SparseDocument => ({ title: [], section: [], body });
+  model.add([document(['der', 'hund']), document(['der', 'der']), document(['hund', 'hund', 'katze'])], 1);
+  const word = eachAWord(['hund']);
+  const both = planQuery(model.corpus, [{ stem: 'der', of: -1, share: 0.2 }, ...word]);
+  const scratch = createScratch();
+  const { labels, scores } = searchSegments(model.corpus, both, 10, scratch);
+  assert.deepEqual([...labels].sort(), [0, 2]);
+  const alone = searchSegments(model.corpus, planQuery(model.corpus, word), 10, scratch);
+  const scoreOf = (hits: { labels: Uint32Array; scores: Float64Array }, label: number) =>
+    hits.scores[hits.labels.indexOf(label)];
+  assert.ok(scoreOf({ labels, scores }, 0) > scoreOf(alone, 0));
+  assert.equal(scoreOf({ labels, scores }, 2), scoreOf(alone, 2));
+});
