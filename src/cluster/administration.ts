@@ -43,8 +43,7 @@ export async function newLibrary(
                and (lease_until is null or lease_until < clock_timestamp()) returning id`,
       values: [name],
     });
-    if (left !== undefined)
-      await query({ text: 'delete from readback.entry where library_id = $1', values: [left.id] });
+    if (left !== undefined) await deleteRows(query, left.id);
   });
   const rows = await database.query({
     text: 'insert into readback.library (name, state) values ($1, $2) on conflict do nothing returning id',
@@ -97,12 +96,11 @@ export async function endImport(database: Database, claim: Pick<Claim, 'library'
 /** Delete what an import has written, unless another has taken its place. */
 export async function discardImport(database: Database, claim: Pick<Claim, 'library' | 'epoch'>): Promise<void> {
   await database.inTransaction(async (query) => {
-    const [gone] = await query({
+    const [gone] = await query<{ id: number }>({
       text: `delete from readback.library where id = $1 and epoch = $2 and state = 'importing' returning id`,
       values: [claim.library, claim.epoch],
     });
-    if (gone !== undefined)
-      await query({ text: 'delete from readback.entry where library_id = $1', values: [claim.library] });
+    if (gone !== undefined) await deleteRows(query, gone.id);
   });
 }
 
@@ -123,7 +121,7 @@ export async function releaseLibrary(database: Database, name: string): Promise<
 export async function deleteLibrary(database: Database, name: string): Promise<void> {
   await database.inTransaction(async (query) => {
     const id = await take(query, name, 'all of it');
-    await query({ text: 'delete from readback.entry where library_id = $1', values: [id] });
+    await deleteRows(query, id);
     await query({ text: 'delete from readback.library where id = $1', values: [id] });
   });
 }
@@ -145,6 +143,9 @@ async function take(
   if (row.state === 'importing' && what === 'a whole one') throw unfinished(name); // and nothing is taken
   return row.id;
 }
+
+const deleteRows = (query: Database['query'], id: number) =>
+  query({ text: 'delete from readback.entry where library_id = $1', values: [id] });
 
 /** Of a library of which only a part is there. */
 export const unfinished = (name: string) =>

@@ -58,7 +58,7 @@ export async function openDatabase({ url, timeoutMs, log }: DatabaseOptions): Pr
   const types = textTypes(driver.types);
   pool.on('error', (err) => log.warn({ err }, 'a connection to PostgreSQL was lost'));
   pool.on('connect', (client) => {
-    // One that breaks while it is used says so to whoever uses it, too.
+    // One that breaks while it is used says so to whoever uses it, too. (The pool's own `onConnect` would wait without a limit where a line says nothing.)
     client.on('error', () => {});
     client.query(inIndexOrder).catch(() => {});
   });
