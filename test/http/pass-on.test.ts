@@ -27,6 +27,14 @@ async function otherHost(t: TestContext) {
   return { got, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
+/** Another host, which takes requests and says nothing; gives its address. */
+async function silentHost(t: TestContext): Promise<string> {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  t.after(() => silent.close().closeAllConnections());
+  return `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+}
+
 async function hostOf(
   t: TestContext,
   place: string | null | (() => string | null),
@@ -104,10 +112,7 @@ test('a host that does not answer is told, with when to come again', async (t) =
 });
 
 test('who waits for a host that is held up is let go when another has the library', async (t) => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1');
-  await new Promise((resolve) => silent.once('listening', resolve));
-  t.after(() => silent.close().closeAllConnections());
-  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const address = await silentHost(t);
   let asked = 0;
   const { url } = await hostOf(t, () => (++asked > 2 ? null : address));
   const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization } });
@@ -115,10 +120,7 @@ test('who waits for a host that is held up is let go when another has the librar
 });
 
 test('who waits for a host that is held up is let go when nobody may serve the library any more', async (t) => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1');
-  await new Promise((resolve) => silent.once('listening', resolve));
-  t.after(() => silent.close().closeAllConnections());
-  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const address = await silentHost(t);
   let asked = 0;
   const { url } = await hostOf(t, () => {
     if (++asked > 2) throw new DomainError('store_unavailable', 'the library is suspended', { retryAfterS: 60 });
