@@ -101,12 +101,18 @@ test('Enter waits for the results that stay: what passes while typing is in anot
 
 test('what passes is gone to where the search in full fails', { skip }, async () => {
   const { page } = await signedIn(browser, service, { allowed: failing });
-  await page.route('**/v1/search', (route) =>
-    route.request().postDataJSON().log === undefined ? boom(route) : route.continue(),
-  );
+  const gate = gateOf();
+  await page.route('**/v1/search', async (route) => {
+    if (route.request().postDataJSON().log === undefined) return boom(route);
+    await gate.opened;
+    await route.continue();
+  });
+  const failure = page.locator('.results .bar', { hasText: 'boom' });
   await searchBox(page).fill('gull ship');
-  await page.locator('.results .bar', { hasText: 'boom' }).waitFor();
+  await failure.waitFor();
+  gate.open();
   await until(async () => (await results(page).count()) === 5, 'what passes');
+  await failure.waitFor(); // it is still told of
   await searchBox(page).press('ArrowDown');
   assert.equal(await page.evaluate(() => document.activeElement?.className), 'result-title');
 });

@@ -1,8 +1,5 @@
 /** What the extension captures in Chromium, and what never, against a real service. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
@@ -203,15 +200,13 @@ test('nothing is captured in a private window of Chromium, whatever people allow
     await t.test(name, async (t) => {
       const site = await Site.open(t);
       site.pages.set('/secrets', telling);
-      const profile = mkdtempSync(join(tmpdir(), 'readback-chromium-'));
-      let browser = await ChromiumWithExtension.start(t, site, { loaded, profile });
+      let browser = await ChromiumWithExtension.start(t, site, { loaded });
       if (tried) {
         assert.equal(await browser.allowInPrivate(), loaded === spanning);
         // It counts from the next start on.
         await browser.context.close();
-        browser = await ChromiumWithExtension.start(t, site, { loaded, profile });
+        browser = await ChromiumWithExtension.start(t, site, { loaded, profile: browser.profile });
       }
-      t.after(() => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
       // Nobody is there: what is captured stays.
       await browser.connect({ address: 'http://127.0.0.1:9', token: 'none', name: 'Chromium', library: null });
       await browser.setOptions({ seconds: 1 });

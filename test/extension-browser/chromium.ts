@@ -98,7 +98,7 @@ export class ChromiumWithExtension {
     this.profile = profile;
   }
 
-  /** Start with a new profile, or again with one that is there. Every host of `*.example.org` and `*.example.net` is the site. */
+  /** Start with a new profile, or again with one that is there, which goes with the browser that is open last. Every host of `*.example.org` and `*.example.net` is the site. */
   static async start(
     scope: Scope,
     site: Site,
@@ -121,9 +121,14 @@ export class ChromiumWithExtension {
       ],
     });
     context.setDefaultTimeout(patienceMs);
+    let isOpen = true;
+    context.once('close', () => {
+      isOpen = false;
+    });
     scope.after(async () => {
-      await context.close().catch(() => undefined); // a test killed it
-      if (profile === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+      if (!isOpen) return; // it has left its profile to the next
+      await context.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 }); // its processes end one after another
     });
     const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
     return new ChromiumWithExtension(context, new URL(worker.url()).host, folder);

@@ -1,15 +1,14 @@
 /** Nothing is lost and nothing arrives twice: the service away for the whole run, the worker ended, the browser killed. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { haveRealPages, realPagesDir } from '../../bench/real-pages.ts';
 import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
-import { RunningService, type Scope, until, withoutEntities } from '../process/service.ts';
+import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { ChromiumWithExtension, haltingExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
@@ -26,12 +25,6 @@ async function fixedPort(): Promise<Record<string, string>> {
 async function visitsOf(service: RunningService): Promise<Record<string, number>> {
   const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
   return Object.fromEntries(body.pages.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]));
-}
-
-function profileOf(scope: Scope): string {
-  const profile = mkdtempSync(join(tmpdir(), 'readback-profile-'));
-  scope.after(async () => rmSync(profile, { recursive: true, force: true, maxRetries: 20 }));
-  return profile;
 }
 
 const overviewOf = (browser: ChromiumWithExtension) => browser.ask<QueueOverview>('queueOverview', null);
@@ -84,8 +77,8 @@ test('the service is away while 32 real pages and many more are read, and the br
 }, async (t) => {
   const service = await RunningService.start(t, await fixedPort());
   const site = await Site.open(t);
-  const profile = profileOf(t);
-  const first = await ChromiumWithExtension.start(t, site, { profile });
+  const first = await ChromiumWithExtension.start(t, site);
+  const { profile } = first;
   await first.pair(service);
   await first.setOptions({ seconds: 1 });
   await service.stop();

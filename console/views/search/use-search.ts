@@ -138,6 +138,8 @@ export function useSearch(criteria: Criteria): Search {
     const controller = new AbortController();
     const { signal } = controller;
     running.current = controller;
+    /** What passes may be answered after it. */
+    let fullSearch: 'awaited' | 'shown' | 'failed' = 'awaited';
     /** Errors: none; what goes wrong is shown, an abort is nothing. */
     const search = async (
       fields: typeof passing | typeof full | typeof counts,
@@ -153,6 +155,7 @@ export function useSearch(criteria: Criteria): Search {
         // The full search tells of what is wrong; counts that are missing are only left out.
         if (fields === counts) setCounted(nothingCounted);
         else if (fields === full) {
+          fullSearch = 'failed';
           setError(reason);
           setBusy(false);
         }
@@ -179,13 +182,12 @@ export function useSearch(criteria: Criteria): Search {
     }
     setBusy(true);
     setIsCounted(false);
-    let isShownInFull = false;
     const showFound = (isPassing: boolean, began: number) => (answer: SearchResponse) => {
-      if (isShownInFull) return;
-      isShownInFull = !isPassing;
+      if (fullSearch === 'shown') return;
+      if (!isPassing) fullSearch = 'shown';
       const tookMs = performance.now() - began;
       setFound({ ...answer, key, query: asked, isPassing, tookMs });
-      setError(undefined);
+      if (fullSearch !== 'failed') setError(undefined);
       if (isPassing) return;
       setBusy(false);
       void count();
