@@ -148,6 +148,7 @@ try {
       without_reranking: noReranking.ms,
       as_you_type: asYouType.ms,
     });
+    console.error(JSON.stringify(measured.at(-1))); // the next size may take an hour
   }
 } finally {
   await service.stop();

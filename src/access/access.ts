@@ -399,7 +399,9 @@ export class Access {
         this.#savingAgain = undefined;
         if (this.#behind.size > 0) void this.#saveUse();
       }, saveAgainAfterMs).unref();
-      throw new DomainError('store_unavailable', `access.json cannot be written: ${errorMessage(cause)}`, { cause });
+      throw new DomainError('store_unavailable', `tokens and sessions cannot be written: ${errorMessage(cause)}`, {
+        cause,
+      });
     });
   }
 

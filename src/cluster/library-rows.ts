@@ -36,6 +36,8 @@ export interface HostName {
 
 /** Deletions that are kept so that a copy which is behind by fewer commits can catch up. */
 const keptDeletions = 10_000;
+/** Claims whose beginnings are kept, so that a copy from that long ago can catch up: an older one is read anew. */
+const keptTakeovers = 1000;
 /** Rows that one `prune` deletes. */
 const prunedAtOnce = 5000;
 
@@ -67,9 +69,11 @@ export class LibraryRows {
                returning id, epoch, run, seq, keys, key_sum, kept_from, max_bytes
              ), noted as (
                insert into readback.takeover (library_id, epoch, run, seq) select id, epoch, run, seq from claimed
+             ), pruned as (
+               delete from readback.takeover using claimed where library_id = claimed.id and takeover.epoch <= claimed.epoch - $7
              )
              select * from claimed`,
-      values: [name, this.#host.id, this.#host.address, this.#leaseS, this.#format, state],
+      values: [name, this.#host.id, this.#host.address, this.#leaseS, this.#format, state, keptTakeovers],
     });
     if (row === undefined) return null;
     const { id, ...rest } = row;
@@ -185,7 +189,7 @@ export class LibraryRows {
     };
   }
 
-  /** Whether a commit, and so every one before it, is in the library's history. Of the epochs before the claim's. */
+  /** Whether a commit, and so every one before it, is in the library's history. Of the epochs before the claim's, and no more than are kept. */
   async hasCommit({ library, epoch, run, seq }: Commit): Promise<boolean> {
     const [row] = await this.#database.query<{ run: string; next_seq: number | null }>({
       text: `select own.run, next.seq as next_seq from readback.takeover own

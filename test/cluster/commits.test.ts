@@ -292,6 +292,25 @@ test('the history of a library has what PostgreSQL acknowledged, and nothing tha
   await release(next);
 });
 
+test('a copy from more claims ago than are kept is read anew', { skip }, async () => {
+  const first = await open('one');
+  await put(first.store, 'known');
+  await release(first);
+  await database.query({ text: 'update readback.library set epoch = epoch + 1000' });
+  const second = await open('two');
+  const epochs = await database.query<{ epoch: number }>({ text: 'select epoch from readback.takeover' });
+  assert.deepEqual(
+    epochs.map(({ epoch }) => Number(epoch)),
+    [second.claim.epoch],
+    'the first claim is not kept',
+  );
+  await release(second);
+  const third = await open('one');
+  assert.equal(third.said.at(-1), 'the library is read from PostgreSQL');
+  assert.deepEqual(titlesOf(third.store), ['known']);
+  await release(third);
+});
+
 test('a file that was written on its own meanwhile is no copy any more', { skip }, async () => {
   const anna = await open('one');
   await put(anna.store, 'known');

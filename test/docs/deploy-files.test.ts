@@ -193,7 +193,7 @@ test('every port is the one that the service listens on, and every route is ther
     ...kubernetes.flatMap(({ spec: { ports: own = [] } }) => own.map(({ port: at, targetPort = at }) => targetPort)),
     // Addresses: of hosts for each other, of checks, of what is scraped.
     ...['Dockerfile', 'cluster-compose.yaml', 'kubernetes.yaml', 'prometheus.yaml'].flatMap((name) =>
-      all(read(name), /(?:https?:\/\/|--from |--to |")[\w.$()-]*:(\d+)(?=[/"\s]|$)/gm),
+      all(read(name), /(?:https?:\/\/|^ +|")[\w.$()-]*:(\d+)(?=[/"\s]|$)/gm),
     ),
   ];
   assert.ok(ports.length >= 15, String(ports.length));
@@ -209,8 +209,9 @@ test('every port is the one that the service listens on, and every route is ther
     ...probes,
     ...all(dockerfile, /fetch\('http:\/\/127\.0\.0\.1:\d+(\/\w+)'/g),
     ...all(read('prometheus.yaml'), /metrics_path: (\S+)/g),
+    ...all(read('cluster-compose.yaml'), /health_uri (\S+)/g),
   ];
-  assert.deepEqual(routes, ['/readyz', '/healthz', '/healthz', '/metrics']);
+  assert.deepEqual(routes, ['/readyz', '/healthz', '/healthz', '/metrics', '/readyz']);
   const { paths } = await openApiDocument();
   for (const route of routes) assert.ok('get' in (paths[route] ?? {}), route);
 });
@@ -271,8 +272,15 @@ test('the files of the repository that they name are there, and the names of one
   assert.deepEqual(all(dockerfile, /docker build .* -t (\S+)/g), ['readback']);
 
   const hosts = Object.keys(clusterCompose.services);
-  for (const host of all(read('cluster-compose.yaml'), /(?:http:\/\/|--to |@|exec )(\w+)/g))
+  for (const host of all(read('cluster-compose.yaml'), /(?:http:\/\/|@|exec )(\w+)/g))
     assert.ok(hosts.includes(host), host);
+  const [proxied] = all(read('cluster-compose.yaml'), /reverse_proxy (.*) {$/gm);
+  assert.deepEqual(
+    proxied.split(' '),
+    hosts
+      .filter((name) => clusterCompose.services[name].image === 'readback' && name !== 'tables')
+      .map((name) => `${name}:${port}`),
+  );
   for (const service of all(read('compose.yaml'), /exec (\w+)/g)) assert.ok(service in compose.services, service);
   const nameOf = (kind: string) => kubernetes.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
   const [set] = kubernetes.filter(({ kind }) => kind === 'StatefulSet');
