@@ -23,8 +23,7 @@ test('who signs in after another, or over the view of another, finds nothing of 
   const scope = { after: (cleanUp: () => Promise<void>) => t.after(cleanUp) };
   const browser = await startBrowser(scope);
   const dir = mkdtempSync(join(tmpdir(), 'readback-people-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const service = await RunningService.start(scope, {
+  const service = RunningService.prepare(scope, {
     SERVICE_AUTH_TOKEN: '',
     // Of one name: what tells them apart is the library.
     SERVICE_AUTH_TOKENS: JSON.stringify([
@@ -33,6 +32,8 @@ test('who signs in after another, or over the view of another, finds nothing of 
     ]),
     SERVICE_LIBRARIES__DIR: dir,
   });
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  await service.start();
   for (const [token, [title, body_extracted]] of Object.entries(texts)) {
     const call = <Body>(method: string, path: string, body?: object) =>
       service.call<Body>(method, path, body, { token });

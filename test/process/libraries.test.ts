@@ -18,12 +18,12 @@ const everybody = [
 /** A service with the libraries of Anna and Ben. */
 async function family(t: TestContext, tokens = everybody): Promise<{ service: RunningService; dir: string }> {
   const dir = mkdtempSync(join(tmpdir(), 'readback-libraries-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
   const service = RunningService.prepare(t, {
     SERVICE_AUTH_TOKEN: '',
     SERVICE_AUTH_TOKENS: JSON.stringify(tokens),
     SERVICE_LIBRARIES__DIR: dir,
   });
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
   await service.start();
   return { service, dir };
 }
