@@ -223,7 +223,7 @@ test('on a full disk nothing is made, and what is revoked stays revoked', async 
   const wanted = { name: 'phone', scopes: undefined, source: 'created', origin: null } as const;
   const { id } = await access.createToken(by, wanted);
   file.isFull = true;
-  const refused = { code: 'store_unavailable', message: /^access\.json cannot be written: ENOSPC/ };
+  const refused = { code: 'store_unavailable', message: /^tokens and sessions cannot be written: ENOSPC/ };
   await assert.rejects(access.createToken(by, wanted), refused);
   await assert.rejects(signIn(access, operator), refused);
   await assert.rejects(access.revokeToken(by, id), refused);
