@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Page, Route } from 'playwright-core';
 import { RunningService, until } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import {
   endSessions,
   gateOf,
@@ -17,8 +18,7 @@ import {
 } from './browser.ts';
 import { fillLibrary, type Handed, plainPages } from './library.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+const scope = newestFirst({ after });
 let service: RunningService;
 let browser: Browser;
 let ids: string[];
@@ -50,10 +50,6 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
-after(async () => {
-  for (const cleanUp of cleanUps) await cleanUp();
-});
-
 const failing = /status of 500|status of 503|net::ERR/;
 const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
 const boom = (route: Route) => route.fulfill({ status: 500, json: { detail: 'boom' } });
@@ -101,6 +97,9 @@ test('Enter waits for the results that stay: what passes while typing is in anot
 
 test('what passes is gone to where the search in full fails', { skip }, async () => {
   const { page } = await signedIn(browser, service, { allowed: failing });
+  const sites = page.locator('.filters .facet', { hasText: 'Sites' });
+  await searchFor(page, 'governor');
+  await sites.waitFor();
   const gate = gateOf();
   await page.route('**/v1/search', async (route) => {
     if (route.request().postDataJSON().log === undefined) return boom(route);
@@ -113,6 +112,8 @@ test('what passes is gone to where the search in full fails', { skip }, async ()
   gate.open();
   await until(async () => (await results(page).count()) === 5, 'what passes');
   await failure.waitFor(); // it is still told of
+  assert.equal(await sites.count(), 0, 'no counts are to come, and none of the search before are shown');
+  assert.equal(await page.locator('.filters').getAttribute('aria-busy'), 'false');
   await searchBox(page).press('ArrowDown');
   assert.equal(await page.evaluate(() => document.activeElement?.className), 'result-title');
 });

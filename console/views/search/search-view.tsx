@@ -101,13 +101,13 @@ export function SearchView() {
     () => (
       <FilterPanel
         criteria={criteria}
-        counted={hasFailed ? nothingCounted : counted}
+        counted={counted}
         isOld={countsLast && counted.results.length > 0}
         change={change}
         isOpen={showsFilters}
       />
     ),
-    [counted, filterKey, showsFilters, countsLast, hasFailed],
+    [counted, filterKey, showsFilters, countsLast],
   );
   return (
     <div class={isIdle ? 'search search-idle' : 'search'}>

@@ -152,13 +152,12 @@ export function useSearch(criteria: Criteria): Search {
         if (!signal.aborted) show(answer);
       } catch (reason) {
         if (isAbort(reason) || signal.aborted) return;
-        // The full search tells of what is wrong; counts that are missing are only left out.
-        if (fields === counts) setCounted(nothingCounted);
-        else if (fields === full) {
-          fullSearch = 'failed';
-          setError(reason);
-          setBusy(false);
-        }
+        if (fields === passing) return;
+        setCounted(nothingCounted);
+        if (fields === counts) return; // the full search tells of what is wrong; counts that are missing are only left out
+        fullSearch = 'failed';
+        setError(reason);
+        setBusy(false);
       }
     };
     const showCounted = (best: Counted) => {
