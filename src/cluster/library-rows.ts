@@ -34,10 +34,8 @@ export interface HostName {
   address: string;
 }
 
-/** Deletions that are kept so that a copy which is behind by fewer commits can catch up. */
-const keptDeletions = 10_000;
-/** Claims whose beginnings are kept, so that a copy from that long ago can catch up: an older one is read anew. */
-const keptTakeovers = 1000;
+/** A copy that is behind by fewer commits and claims can catch up: for so many deletions and the beginnings of claims are kept. */
+const keptHistory = 10_000;
 /** Rows that one `prune` deletes. */
 const prunedAtOnce = 5000;
 
@@ -73,7 +71,7 @@ export class LibraryRows {
                delete from readback.takeover using claimed where library_id = claimed.id and takeover.epoch <= claimed.epoch - $7
              )
              select * from claimed`,
-      values: [name, this.#host.id, this.#host.address, this.#leaseS, this.#format, state, keptTakeovers],
+      values: [name, this.#host.id, this.#host.address, this.#leaseS, this.#format, state, keptHistory],
     });
     if (row === undefined) return null;
     const { id, ...rest } = row;
@@ -161,7 +159,7 @@ export class LibraryRows {
 
   /** Forget which rows were deleted long ago, a piece of them: a claim waits meanwhile. */
   async prune({ library, epoch }: Pick<Claim, 'library' | 'epoch'>, seq: number): Promise<void> {
-    const before = seq - keptDeletions;
+    const before = seq - keptHistory;
     if (before <= 0) return;
     await this.#database.query({
       text: `with mine as (

@@ -55,7 +55,7 @@ export class HighWaterMark {
     const isKnown = history === null || (await history.has(marked.commit));
     if (isKnown && marked.label <= nextLabel) return new HighWaterMark(path, history, marked);
     if (sides.some((side) => existsSync(join(dir, side))))
-      log.warn({ marked, next_label: nextLabel }, 'the store is older than its index files: they are built again');
+      log.warn({ marked, next_label: nextLabel }, 'the store may be older than its index files: they are built again');
     for (const name of [...sides, FILE]) await rm(join(dir, name), { recursive: true, force: true });
     return new HighWaterMark(path, history, none);
   }
