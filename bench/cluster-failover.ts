@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { listLibraries } from '../src/cluster/administration.ts';
 import { type ClusterOfServices, startCluster } from '../test/cluster/cluster-of-services.ts';
 import type { RunningService } from '../test/process/service.ts';
+import { CleanUps } from '../test/scope.ts';
 import { latency, pageOf } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
@@ -38,8 +39,7 @@ interface Client {
   at: number;
 }
 
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => void cleanUps.push(cleanUp) };
+const scope = new CleanUps();
 const living = new Set<RunningService>();
 let isOver = false;
 let sent = 0;
@@ -131,5 +131,5 @@ try {
   );
 } finally {
   isOver = true;
-  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+  await scope.run();
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { sessionIdleMs } from '../../src/access/access.ts';
 import { type AccessRecords, openAccessFile } from '../../src/access/access-file.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
+import { temporaryFolder } from '../scope.ts';
 import { holderOf, MadeAccess, MemoryFile, operator, signIn, tokenOf } from './made-access.ts';
 
 const day = 24 * 3600 * 1000;

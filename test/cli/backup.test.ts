@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store-view.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token, until, withoutEntities } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 const subjects = ['tides and moons', 'sourdough bread', 'job queues', 'tomato plants', 'steam governors', 'old maps'];

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 test('a new user: serve, add, search, status, jobs, inspect; the stop is in order', async (t) => {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { copyFileSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, withoutEntities } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 const pages = 100;

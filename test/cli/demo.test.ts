@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { temporaryFolder } from '../importers/temporary-files.ts';
 import { until } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 test('the demo starts again, with what was forgotten of it left out; commands find it by themselves', async (t) => {

@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Scope } from '../process/service.ts';
+import type { Scope } from '../scope.ts';
 
 export class EmbeddingServer {
   url = '';

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store-view.ts';
 import { writeHistory } from '../importers/history-file.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token, withoutEntities } from '../process/service.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
+import { temporaryFolder } from '../scope.ts';
 import { importThroughKills } from './import-through-kills.ts';
 import { Cli } from './run-cli.ts';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textWidth } from '../../src/cli/text-width.ts';
 import { knownModels } from '../../src/domain/known-models.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 test('known models are listed and told without a service, in lines that fit', async (t) => {

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { textWidth } from '../../src/cli/text-width.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 const cliOf = (t: TestContext, url: string, dataDir?: string) =>

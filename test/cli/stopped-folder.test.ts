@@ -8,7 +8,7 @@ import { FatalError } from '../../src/domain/errors.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { openDataFolder } from '../../src/store/data-folder.ts';
 import type { Transaction } from '../../src/store/store.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
+import { temporaryFolder } from '../scope.ts';
 
 test('a command that works on a stopped folder writes nothing more when a service has taken it that did not see the command', async (t) => {
   const dataDir = join(temporaryFolder(t), 'data');

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textWidth } from '../../src/cli/text-width.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token, withoutEntities } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { EmbeddingServer } from './embedding-server.ts';
 import { noiseOf, oracleOf, puzzlePages } from './puzzling-library.ts';
 import { Cli } from './run-cli.ts';

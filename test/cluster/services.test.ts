@@ -11,22 +11,19 @@ import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontex
 import { Cli } from '../cli/run-cli.ts';
 import { EventStream } from '../process/event-stream.ts';
 import { type RunningService, token, until } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { asked, found, page } from './asking.ts';
 import { type ClusterOfServices, startCluster } from './cluster-of-services.ts';
 import { withoutPostgres } from './postgres.ts';
 
 const skip = withoutPostgres;
 let cluster: ClusterOfServices;
-const cleanUps: (() => Promise<void>)[] = [];
+const scope = newestFirst({ after });
 
 before(async () => {
   if (skip !== false) return;
   const env = { SERVICE_AUTH_TOKEN: token, SERVICE_CLUSTER__LEASE_S: '5' };
-  cluster = await startCluster({ after: (cleanUp) => void cleanUps.push(cleanUp) }, { env });
-});
-
-after(async () => {
-  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+  cluster = await startCluster(scope, { env });
 });
 
 test('a host rehearses the opening of a library, and keeps nothing of it', { skip }, async () => {

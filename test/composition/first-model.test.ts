@@ -11,8 +11,8 @@ import { isOperatorError } from '../../src/domain/errors.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { Store } from '../../src/store/store.ts';
 import { keptLog } from '../actors/quiet-log.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
+import { temporaryFolder } from '../scope.ts';
 
 const policy = { at: 1, max_attempts: 5 };
 const log = pino({ level: 'silent' });

@@ -5,11 +5,11 @@ import type { Browser } from 'playwright-core';
 import type { EntityDetailResponse } from '../../src/domain/entity.ts';
 import type { PageChunksResponse, PageListResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
 import { RunningService, until } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { accessibilityFaults, gateOf, searchBox, searchFor, signedIn, skip, startBrowser } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+const scope = newestFirst({ after });
 let service: RunningService;
 let browser: Browser;
 let library: string[];
@@ -25,10 +25,6 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
-after(async () => {
-  for (const cleanUp of cleanUps) await cleanUp();
-});
-
 /** Which name this is, or undefined. */
 const idOf = async (name: string) =>
   (await service.call<{ entity: { id: string } }>('GET', `/v1/entities/${encodeURIComponent(name)}`)).body.entity?.id;

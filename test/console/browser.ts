@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { chromiumArgs, chromiumPath, skipChromium } from '../chromium.ts';
-import { patienceMs, type RunningService, type Scope, token } from '../process/service.ts';
+import { patienceMs, type RunningService, token } from '../process/service.ts';
+import type { Scope } from '../scope.ts';
 
 export const skip = skipChromium;
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { RunningService, until } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import {
   accessibilityFaults,
   openPage,
@@ -18,8 +19,7 @@ import {
 } from './browser.ts';
 import { attackingPages, fillLibrary, plainPages } from './library.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+const scope = newestFirst({ after });
 let service: RunningService;
 let browser: Browser;
 
@@ -33,10 +33,6 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
-after(async () => {
-  for (const cleanUp of cleanUps) await cleanUp();
-});
-
 test('a link with a one-time code signs in once, and leaves no code in the address', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service);
   assert.ok(!page.url().includes('code='));

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Locator, Page, Request, Route } from 'playwright-core';
 import { RunningService, until } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { endSessions, openPage, searchBox, searchFor, signedIn, skip, startBrowser, titles, token } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+const scope = newestFirst({ after });
 let service: RunningService;
 let browser: Browser;
 let ids: string[];
@@ -29,10 +29,6 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
-after(async () => {
-  for (const cleanUp of cleanUps) await cleanUp();
-});
-
 interface View {
   fragment: string;
   /** There when what the view shows is loaded. */
@@ -156,8 +152,11 @@ test('each thing that a view asks for is told of where it alone is refused', { s
       const asked = askedIn(request.url());
       if (asked !== null) all.add(asked);
     };
-    page.on('request', note);
+    // In a new document, so that nothing the view before still asks for is taken for this one's.
     await show('#/nowhere');
+    await page.reload();
+    await page.locator('main').getByText('Nothing is here').waitFor();
+    page.on('request', note);
     await show(`#/${fragment}`);
     await page.locator(ready).first().waitFor();
     page.off('request', note);

@@ -11,11 +11,11 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { haveRealPages, realPagesDir } from '../../bench/real-pages.ts';
 import { RunningService } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { overhang, signedIn, skip, startBrowser } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+const scope = newestFirst({ after });
 let service: RunningService;
 let browser: Browser;
 let ids: string[];
@@ -42,10 +42,6 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
-after(async () => {
-  for (const cleanUp of cleanUps) await cleanUp();
-});
-
 const family = '👩\u200D👩\u200D👧\u200D👦';
 const naughtyStrings: string[] = createRequire(import.meta.url)('big-list-of-naughty-strings');
 /** What texts are, and the texts, of which each of an answer is the next. */

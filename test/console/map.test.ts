@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { RunningService, until } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { accessibilityFaults, gateOf, signedIn, skip, startBrowser } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+const scope = newestFirst({ after });
 let service: RunningService;
 let browser: Browser;
 /** With the others more than are listed at once. */
@@ -29,10 +29,6 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
-after(async () => {
-  for (const cleanUp of cleanUps) await cleanUp();
-});
-
 const canvas = (page: Page) => page.locator('.map-frame canvas');
 /** How many pages the map shows, as it says when it has come to rest. */
 async function inView(page: Page): Promise<number> {

@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../../bench/machine.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { CleanUps } from '../scope.ts';
 import { signedIn, startBrowser } from './browser.ts';
 
 const { values } = parseArgs({
@@ -19,8 +20,7 @@ const restartEveryMinutes = 2;
 /** As many as the list shows, so that it is full before the first look. */
 const shownJobs = 200;
 
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp) };
+const scope = new CleanUps();
 const service = await RunningService.start(scope, withoutEntities);
 const browser = await startBrowser(scope);
 const { page, show } = await signedIn(browser, service, { allowed: /./ });
@@ -113,4 +113,4 @@ const report = {
   samples,
 };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-for (const cleanUp of cleanUps) await cleanUp();
+await scope.run();

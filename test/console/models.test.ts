@@ -4,15 +4,16 @@ import { test } from 'node:test';
 import { knownModels } from '../../src/domain/known-models.ts';
 import { RunningService, until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
+import { newestFirst } from '../scope.ts';
 import { accessibilityFaults, results, searchBox, signedIn, skip, startBrowser } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
 const dim = 32;
 
 test('a model is registered, estimated, filled, compared, activated and evaluated by replays', { skip }, async (t) => {
+  const scope = newestFirst(t);
   const provider = await startFakeProvider({ dim });
-  t.after(() => provider.close());
-  const scope = { after: (cleanUp: () => Promise<void>) => t.after(cleanUp) };
+  scope.after(() => provider.close());
   const service = await RunningService.start(scope, {
     SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${provider.url}/v1`,
     SERVICE_CLUSTER__MIN_PAGES: '5',

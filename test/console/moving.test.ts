@@ -4,11 +4,11 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { PageResponse } from '../../src/domain/page.ts';
 import { RunningService, until } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { gateOf, results, searchBox, searchFor, signedIn, skip, startBrowser, titles } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+const scope = newestFirst({ after });
 let service: RunningService;
 let browser: Browser;
 let ids: string[];
@@ -40,10 +40,6 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
-after(async () => {
-  for (const cleanUp of cleanUps) await cleanUp();
-});
-
 const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
 const scrolled = (page: Page) => page.evaluate(() => scrollY);
 /** What has the focus, by its name. */

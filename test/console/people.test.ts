@@ -1,11 +1,9 @@
 /** Several people, one browser: nothing that one was shown is there for the next. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { token as anna, RunningService, until } from '../process/service.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
 import { openPage, results, searchBox, searchFor, skip, startBrowser, titles } from './browser.ts';
 
 const ben = 'token-of-ben-4711';
@@ -20,9 +18,9 @@ async function enter(page: Page, token: string): Promise<void> {
 }
 
 test('who signs in after another, or over the view of another, finds nothing of theirs', { skip }, async (t) => {
-  const scope = { after: (cleanUp: () => Promise<void>) => t.after(cleanUp) };
+  const scope = newestFirst(t);
   const browser = await startBrowser(scope);
-  const dir = mkdtempSync(join(tmpdir(), 'readback-people-'));
+  const dir = temporaryFolder(scope);
   const service = RunningService.prepare(scope, {
     SERVICE_AUTH_TOKEN: '',
     // Of one name: what tells them apart is the library.
@@ -32,7 +30,6 @@ test('who signs in after another, or over the view of another, finds nothing of 
     ]),
     SERVICE_LIBRARIES__DIR: dir,
   });
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
   await service.start();
   for (const [token, [title, body_extracted]] of Object.entries(texts)) {
     const call = <Body>(method: string, path: string, body?: object) =>

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Document, SearchIndex as Index, SearchIndexOptions } from '../../src/engine/search-index.ts';
 import { compiled } from '../app/compiled.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
+import { temporaryFolder } from '../scope.ts';
 
 const { SearchIndex }: typeof import('../../src/engine/search-index.ts') = await compiled('engine/search-index');
 

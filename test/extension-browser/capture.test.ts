@@ -5,6 +5,7 @@ import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, copyOfExtension } from './chromium.ts';
 import { article, hiddenWords, Site, shownWords } from './site.ts';
 
@@ -40,9 +41,10 @@ const playing = (plays: boolean): string =>
 test('what is read in Chromium is kept as it is shown, and what must not be is not', {
   skip: skipChromium,
 }, async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
-  const site = await Site.open(t);
-  const browser = await ChromiumWithExtension.start(t, site);
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope, withoutEntities);
+  const site = await Site.open(scope);
+  const browser = await ChromiumWithExtension.start(scope, site);
   await browser.pair(service);
   await browser.setOptions({ seconds: 1 });
   const news = 'http://news.example.org';
@@ -187,7 +189,8 @@ const telling = article(
 test('nothing is captured in a private window of Chromium, whatever people allow', {
   skip: skipChromium,
 }, async (t) => {
-  const spanning = copyOfExtension(t, (manifest) => {
+  const scope = newestFirst(t);
+  const spanning = copyOfExtension(scope, (manifest) => {
     manifest.incognito = 'spanning';
   });
   const url = 'http://news.example.org/secrets';
@@ -198,14 +201,15 @@ test('nothing is captured in a private window of Chromium, whatever people allow
     ['one that would run there is allowed: then it would be', spanning, true, [url]],
   ] as const) {
     await t.test(name, async (t) => {
-      const site = await Site.open(t);
+      const scope = newestFirst(t);
+      const site = await Site.open(scope);
       site.pages.set('/secrets', telling);
-      let browser = await ChromiumWithExtension.start(t, site, { loaded });
+      let browser = await ChromiumWithExtension.start(scope, site, { loaded });
       if (tried) {
         assert.equal(await browser.allowInPrivate(), loaded === spanning);
         // It counts from the next start on.
         await browser.context.close();
-        browser = await ChromiumWithExtension.start(t, site, { loaded, profile: browser.profile });
+        browser = await ChromiumWithExtension.start(scope, site, { loaded, profile: browser.profile });
       }
       // Nobody is there: what is captured stays.
       await browser.connect({ address: 'http://127.0.0.1:9', token: 'none', name: 'Chromium', library: null });

@@ -1,13 +1,13 @@
 /** Debian's Chromium with the built extension, driven by playwright-core as a person would: its pages, its tabs. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
 import type { CaptureOutcome } from '../../extension/src/messages.ts';
 import type { Connection } from '../../extension/src/service/connection.ts';
 import { chromiumArgs, chromiumPath } from '../chromium.ts';
-import { patienceMs, type RunningService, type Scope, until } from '../process/service.ts';
+import { patienceMs, type RunningService, until } from '../process/service.ts';
+import { type Scope, temporaryFolder } from '../scope.ts';
 import type { Site } from './site.ts';
 
 const extension = join(import.meta.dirname, '../../dist/extension/chromium');
@@ -21,8 +21,7 @@ interface Manifest extends Record<`${'' | 'optional_' | 'host_' | 'optional_host
 
 /** A copy of the built extension with another manifest. Its code is the same. */
 export function copyOfExtension(scope: Scope, change: (manifest: Manifest) => void, built = extension): string {
-  const folder = mkdtempSync(join(tmpdir(), 'readback-extension-'));
-  scope.after(async () => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(scope, 'readback-extension-');
   cpSync(built, folder, { recursive: true });
   const file = join(folder, 'manifest.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8'));
@@ -98,13 +97,13 @@ export class ChromiumWithExtension {
     this.profile = profile;
   }
 
-  /** Start with a new profile, or again with one that is there, which goes with the browser that is open last. Every host of `*.example.org` and `*.example.net` is the site. */
+  /** Start with a new profile, or again with one that is there. Every host of `*.example.org` and `*.example.net` is the site. */
   static async start(
     scope: Scope,
     site: Site,
     { profile, loaded = extension, locale = 'en-GB' }: { profile?: string; loaded?: string; locale?: string } = {},
   ): Promise<ChromiumWithExtension> {
-    const folder = profile ?? mkdtempSync(join(tmpdir(), 'readback-chromium-'));
+    const folder = profile ?? temporaryFolder(scope, 'readback-chromium-');
     const context = await chromium.launchPersistentContext(folder, {
       executablePath: chromiumPath,
       headless: false, // the flag below; playwright's own would be the old kind
@@ -121,15 +120,7 @@ export class ChromiumWithExtension {
       ],
     });
     context.setDefaultTimeout(patienceMs);
-    let isOpen = true;
-    context.once('close', () => {
-      isOpen = false;
-    });
-    scope.after(async () => {
-      if (!isOpen) return; // it has left its profile to the next
-      await context.close();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20 }); // its processes end one after another
-    });
+    scope.after(() => context.close());
     const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
     return new ChromiumWithExtension(context, new URL(worker.url()).host, folder);
   }

@@ -9,6 +9,7 @@ import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, haltingExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
@@ -75,9 +76,10 @@ const queuedAtLeast = 200;
 test('the service is away while 32 real pages and many more are read, and the browser is killed, twice', {
   skip: skipChromium,
 }, async (t) => {
-  const service = await RunningService.start(t, await fixedPort());
-  const site = await Site.open(t);
-  const first = await ChromiumWithExtension.start(t, site);
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope, await fixedPort());
+  const site = await Site.open(scope);
+  const first = await ChromiumWithExtension.start(scope, site);
   const { profile } = first;
   await first.pair(service);
   await first.setOptions({ seconds: 1 });
@@ -113,14 +115,14 @@ test('the service is away while 32 real pages and many more are read, and the br
     assert.equal((await overviewOf(first)).totals.items, queuedAtLeast);
     await first.kill();
   });
-  const second = await ChromiumWithExtension.start(t, site, { profile });
+  const second = await ChromiumWithExtension.start(scope, site, { profile });
   await t.test('one that is killed while it sends them sends the others, and none twice', async () => {
     assert.equal((await overviewOf(second)).totals.items, queuedAtLeast);
     await service.start();
     void second.ask('sendNow', null).catch(() => undefined); // the kill ends it
     await until(async () => Object.keys(await visitsOf(service)).length >= 40, 'some of them have arrived');
     await second.kill();
-    const third = await ChromiumWithExtension.start(t, site, { profile });
+    const third = await ChromiumWithExtension.start(scope, site, { profile });
     await third.ask('sendNow', null);
     assert.deepEqual((await overviewOf(third)).counts, { waiting: 0, refused: 0 });
     assert.deepEqual(await visitsOf(service), Object.fromEntries(read.map((url) => [url, 1])));
@@ -139,9 +141,10 @@ const countItems = `(async () => {
 test('a worker that is ended between any two steps, from the capture to the answer: all arrive once', {
   skip: skipChromium,
 }, async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
-  const site = await Site.open(t);
-  const browser = await ChromiumWithExtension.start(t, site, { loaded: haltingExtension(t) });
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope, withoutEntities);
+  const site = await Site.open(scope);
+  const browser = await ChromiumWithExtension.start(scope, site, { loaded: haltingExtension(scope) });
   await browser.pair(service);
   const control = await browser.control();
   const session = await browser.context.newCDPSession(control);

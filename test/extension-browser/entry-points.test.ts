@@ -7,15 +7,17 @@ import { test } from 'node:test';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension } from './chromium.ts';
 import { article, Site } from './site.ts';
 
 const news = 'http://news.example.org';
 
 test('the address bar, the menu and the command key do what they say', { skip: skipChromium }, async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
-  const site = await Site.open(t);
-  const browser = await ChromiumWithExtension.start(t, site);
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope, withoutEntities);
+  const site = await Site.open(scope);
+  const browser = await ChromiumWithExtension.start(scope, site);
   await browser.pair(service);
   await service.call('POST', '/v1/pages', { url: `${news}/article/herons`, body_html: article('herons') });
   const pages = async () => (await service.call<PageListResponse>('GET', '/v1/pages?limit=500')).body.pages;

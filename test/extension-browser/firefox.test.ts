@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { copyOfExtension } from './chromium.ts';
 import { FirefoxWithExtension, firefoxExtension, skipFirefox } from './firefox.ts';
 import { hiddenWords, rewritten, Site, shownWords } from './site.ts';
@@ -12,15 +13,16 @@ import { hiddenWords, rewritten, Site, shownWords } from './site.ts';
 test('what is read in Firefox is kept as it is shown, and what must not be is not', {
   skip: skipFirefox,
 }, async (t) => {
+  const scope = newestFirst(t);
   const free = createServer();
   await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
   const address = free.address();
   assert.ok(typeof address === 'object' && address !== null);
   await new Promise((resolve) => free.close(resolve));
-  const service = await RunningService.start(t, { ...withoutEntities, SERVICE_BIND_PORT: String(address.port) });
-  const site = await Site.open(t);
+  const service = await RunningService.start(scope, { ...withoutEntities, SERVICE_BIND_PORT: String(address.port) });
+  const site = await Site.open(scope);
   site.pages.set('/rewritten', rewritten(''));
-  let browser = await FirefoxWithExtension.start(t, site);
+  let browser = await FirefoxWithExtension.start(scope, site);
   const news = 'http://news.example.org';
   const visits = async (): Promise<Record<string, number>> => {
     const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
@@ -155,7 +157,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
         await until(async () => (await queued()) === at + 1, `${url} is queued`, 60_000);
       }
       await browser.kill();
-      browser = await FirefoxWithExtension.start(t, site, { profile: browser.profile });
+      browser = await FirefoxWithExtension.start(scope, site, { profile: browser.profile });
       assert.equal(await queued(), away.length);
       tab = await browser.open('about:blank');
       await service.start();
@@ -222,7 +224,8 @@ const countSeen = `(() => {
 })()`;
 
 test('nothing is captured in a private window of Firefox, whatever people allow', { skip: skipFirefox }, async (t) => {
-  const site = await Site.open(t);
+  const scope = newestFirst(t);
+  const site = await Site.open(scope);
   const spanning = copyOfExtension(
     t,
     (manifest) => {
@@ -239,7 +242,8 @@ test('nothing is captured in a private window of Firefox, whatever people allow'
     ['one that would run there is allowed: then it would be', spanning, true, [secret, open]],
   ] as const) {
     await t.test(name, async (t) => {
-      const browser = await FirefoxWithExtension.start(t, site, { loaded, allowedInPrivate });
+      const scope = newestFirst(t);
+      const browser = await FirefoxWithExtension.start(scope, site, { loaded, allowedInPrivate });
       // Nobody is there: what is captured stays.
       const connection = { address: 'http://127.0.0.1:9', token: 'none', name: 'Firefox', library: null };
       await browser.ask('connect', connection);

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { axeSource } from '../console/browser.ts';
-import { patienceMs, type Scope, until } from '../process/service.ts';
+import { patienceMs, until } from '../process/service.ts';
+import { type Scope, temporaryFolder } from '../scope.ts';
 import type { Site } from './site.ts';
 
 const firefoxPath = '/usr/bin/firefox-esr';
@@ -79,7 +79,7 @@ const quietly = {
 /** The browser and what it is told by, until the scope ends, and its profile with it. */
 export async function startFirefox(
   scope: Scope,
-  profile = mkdtempSync(join(tmpdir(), 'readback-firefox-')),
+  profile = temporaryFolder(scope, 'readback-firefox-'),
   preferences: Record<string, unknown> = {},
 ): Promise<{ session: Session; browser: ChildProcess }> {
   const lines = Object.entries({ ...quietly, ...preferences }).map(
@@ -96,11 +96,9 @@ export async function startFirefox(
   ];
   const browser = spawn(firefoxPath, [...args, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] });
   scope.after(async () => {
-    // One that was killed has left its profile to the next.
     if (browser.exitCode !== null || browser.signalCode !== null) return;
     browser.kill();
     await once(browser, 'exit');
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
   });
   const socket = new WebSocket(`${await addressOf(browser)}/session`);
   await once(socket, 'open');
@@ -132,7 +130,7 @@ export class FirefoxWithExtension {
     scope: Scope,
     site: Site,
     {
-      profile = mkdtempSync(join(tmpdir(), 'readback-firefox-')),
+      profile = temporaryFolder(scope, 'readback-firefox-'),
       loaded = firefoxExtension,
       allowedInPrivate = false,
     }: { profile?: string; loaded?: string; allowedInPrivate?: boolean } = {},

@@ -6,6 +6,7 @@ import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension } from './chromium.ts';
 import { article, rewritten, Site } from './site.ts';
 
@@ -171,8 +172,9 @@ async function besidePage(session: CDPSession, extension: string, expression: st
 test('a page can neither keep itself from being read as it is shown, nor ask for more than a page may', {
   skip: skipChromium,
 }, async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
-  const site = await Site.open(t);
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope, withoutEntities);
+  const site = await Site.open(scope);
   site.pages.set('/overridden', overridden);
   site.pages.set('/restless', restless);
   site.pages.set('/deep', deep);
@@ -190,7 +192,7 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
   site.pages.set('/many', many('host.parentElement', ''));
   site.pages.set('/many-in-open-root', many(`host.attachShadow({ mode: 'open' })`, ''));
   site.pages.set('/many-in-closed-root', many(`host.attachShadow({ mode: 'closed' })`, '<input type=password>'));
-  const browser = await ChromiumWithExtension.start(t, site);
+  const browser = await ChromiumWithExtension.start(scope, site);
   await browser.pair(service);
   await browser.setOptions({ seconds: 1 });
   const tab = await browser.context.newPage();

@@ -11,6 +11,7 @@ import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { accessibilityFaults } from '../console/browser.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, extensionIn } from './chromium.ts';
 import { article, Site } from './site.ts';
 
@@ -18,8 +19,9 @@ const news = 'http://news.example.org';
 const pictures = process.env.READBACK_TEST_PICTURES;
 
 test('the pages of the extension can be read by everybody', { skip: skipChromium }, async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
-  const site = await Site.open(t);
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope, withoutEntities);
+  const site = await Site.open(scope);
   const url = `${news}/article/herons`;
   for (const [n, topic] of ['herons', 'egrets', 'storks'].entries()) {
     const page = { url: `${news}/article/${topic}`, body_html: article(topic) };
@@ -31,8 +33,9 @@ test('the pages of the extension can be read by everybody', { skip: skipChromium
 
   for (const language of ['en', 'de']) {
     await t.test(language, async (t) => {
-      const loaded = extensionIn(t, language);
-      const browser = await ChromiumWithExtension.start(t, site, { loaded, locale: language });
+      const scope = newestFirst(t);
+      const loaded = extensionIn(scope, language);
+      const browser = await ChromiumWithExtension.start(scope, site, { loaded, locale: language });
       const faults: string[] = [];
       /** Look at a page as it is, at each width; `ready` is there when it shows what it has to say. Faults and contrasts are the same in every language. */
       const look = async (name: string, page: Page, ready: string, widths: readonly number[]) => {

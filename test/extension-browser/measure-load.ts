@@ -7,12 +7,13 @@
  * a host is the least of its rounds: what disturbs a load only adds to it. At a fifth host the content script is timed by itself, with the performance
  * API, until its first look at the page is over.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
 import { realPagesDir } from '../../bench/real-pages.ts';
 import { RunningService, withoutEntities } from '../process/service.ts';
+import { CleanUps, temporaryFolder } from '../scope.ts';
 import { ChromiumWithExtension, copyOfExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
@@ -23,8 +24,7 @@ const settleMs = 100;
 const readingMs = 15_000;
 /** The extension begins to follow a page, and looks at it first, within so long of its load, ms. */
 const firstLookMs = 2500;
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp) };
+const scope = new CleanUps();
 
 const site = await Site.open(scope);
 site.policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -46,8 +46,7 @@ const ours = copyOfExtension(scope, (manifest) => {
 });
 
 /** An extension that is nothing but an empty content script. */
-const empty = mkdtempSync(join(tmpdir(), 'readback-empty-'));
-scope.after(async () => rmSync(empty, { recursive: true, force: true }));
+const empty = temporaryFolder(scope);
 writeFileSync(join(empty, 'content.js'), ';\n');
 writeFileSync(
   join(empty, 'manifest.json'),
@@ -208,4 +207,4 @@ process.stdout.write(
     2,
   )}\n`,
 );
-for (const cleanUp of cleanUps) await cleanUp();
+await scope.run();

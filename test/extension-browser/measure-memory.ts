@@ -6,12 +6,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { RunningService, withoutEntities } from '../process/service.ts';
+import { CleanUps } from '../scope.ts';
 import { ChromiumWithExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
 const loads = Number(process.env.LOADS ?? 1000);
-const cleanUps: (() => Promise<void>)[] = [];
-const scope = { after: (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp) };
+const scope = new CleanUps();
 const megabytes = (bytes: number): number => Math.round(bytes / 1e4) / 100;
 
 /** Resident bytes of the process of the extension's worker in the browser of a profile; 0 where it is not running. */
@@ -112,4 +112,4 @@ for (let cursor: string | null = ''; cursor !== null; ) {
 process.stdout.write(
   `${JSON.stringify({ machine: `${cpus().length} cores, ${cpus()[0].model}`, loads, captured, arrived, seconds, samples }, null, 2)}\n`,
 );
-for (const cleanUp of cleanUps) await cleanUp();
+await scope.run();

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, permittedExtension } from './chromium.ts';
 import { article, Site } from './site.ts';
 
@@ -36,9 +37,10 @@ const hasBox = async (tab: Page) => (await told(tab)).includes(`complementary: $
 test('own matches are shown on result pages, once they are wanted, and only where they are relevant', {
   skip: skipChromium,
 }, async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
-  const site = await Site.open(t);
-  const browser = await ChromiumWithExtension.start(t, site, { loaded: permittedExtension(t) });
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope, withoutEntities);
+  const site = await Site.open(scope);
+  const browser = await ChromiumWithExtension.start(scope, site, { loaded: permittedExtension(scope) });
   await browser.context.route('https://*/**', (route) => route.fulfill(resultPage));
   await browser.pair(service);
   await service.call('POST', '/v1/pages', { url: `${news}/article/herons`, body_html: article('herons') });
@@ -108,9 +110,10 @@ test('own matches are shown on result pages, once they are wanted, and only wher
 });
 
 test('history and bookmarks are imported, by the rules', { skip: skipChromium }, async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
-  const site = await Site.open(t);
-  const browser = await ChromiumWithExtension.start(t, site, { loaded: permittedExtension(t) });
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope, withoutEntities);
+  const site = await Site.open(scope);
+  const browser = await ChromiumWithExtension.start(scope, site, { loaded: permittedExtension(scope) });
   const tab = await browser.context.newPage();
   await tab.goto(`${news}/article/glances`);
   await tab.goto(`${news}/login/again`);

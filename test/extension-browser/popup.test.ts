@@ -6,15 +6,17 @@ import type { Settings } from '../../extension/src/settings.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
 const news = 'http://news.example.org';
 
 test('the popup tells of a page, finds others, and forgets', { skip: skipChromium }, async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
-  const site = await Site.open(t);
-  const browser = await ChromiumWithExtension.start(t, site);
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope, withoutEntities);
+  const site = await Site.open(scope);
+  const browser = await ChromiumWithExtension.start(scope, site);
   const tab = await browser.context.newPage();
   /** What the service is told by any part of the extension: method, path and body. */
   const told: string[] = [];

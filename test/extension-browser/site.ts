@@ -1,7 +1,7 @@
 /** A local web server that stands for the sites that people visit: fixed pages, and what a test adds. Every host name leads to it. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Scope } from '../process/service.ts';
+import type { Scope } from '../scope.ts';
 
 const paragraphs = (topic: string, count = 12): string =>
   Array.from(

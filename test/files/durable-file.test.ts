@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createFile, replaceFile } from '../../src/files/durable-file.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
+import { temporaryFolder } from '../scope.ts';
 
 for (const put of [createFile, replaceFile]) {
   test(`${put.name}: a file that cannot be brought to the disk leaves nothing, and the next try succeeds`, async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { temporaryFolder } from '../importers/temporary-files.ts';
+import { temporaryFolder } from '../scope.ts';
 import { sendRaw, testServer } from './test-server.ts';
 
 const policy =

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import sqlite from 'node-sqlite3-wasm';
+import { temporaryFolder } from '../scope.ts';
 import { writeHistory } from './history-file.ts';
 import { readItems, writtenFile } from './read-items.ts';
-import { temporaryFolder } from './temporary-files.ts';
 
 const read = readItems;
 const file = (t: TestContext, name: string, content: string | Buffer) => writtenFile(t, content, name);

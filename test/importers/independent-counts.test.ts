@@ -15,8 +15,8 @@ import { skipReason } from '../../src/compute/import-progress.ts';
 import type { ImportItem } from '../../src/domain/import.ts';
 import { visitsLeftOut } from '../../src/importers/read-history.ts';
 import { chromiumArgs, chromiumPath, skipChromium } from '../chromium.ts';
+import { temporaryFolder } from '../scope.ts';
 import { readItems } from './read-items.ts';
-import { temporaryFolder } from './temporary-files.ts';
 
 const exportsDir = fileURLToPath(new URL('../../../shared/data/exports/', import.meta.url));
 const program = fileURLToPath(new URL('count-items.py', import.meta.url));

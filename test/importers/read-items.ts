@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImportFormat, ImportItem } from '../../src/domain/import.ts';
 import { openSource } from '../../src/importers/open-source.ts';
-import { type Scope, temporaryFolder } from './temporary-files.ts';
+import { type Scope, temporaryFolder } from '../scope.ts';
 
 export async function readItems(
   path: string,

@@ -7,9 +7,9 @@ import { seededRandom } from '../../src/compute/seeded-random.ts';
 import { type ImportFormat, importFormats } from '../../src/domain/import.ts';
 import { formatRows } from '../../src/importers/formats.ts';
 import { ImportError } from '../../src/importers/import-error.ts';
+import { temporaryFolder } from '../scope.ts';
 import { syntheticHistory, writeHistory } from './history-file.ts';
 import { readItems, writtenFile } from './read-items.ts';
-import { temporaryFolder } from './temporary-files.ts';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test';
 import sqlite from 'node-sqlite3-wasm';
 import type { PageMetadata } from '../../src/domain/metadata.ts';
 import { openSource } from '../../src/importers/open-source.ts';
+import { temporaryFolder } from '../scope.ts';
 import { readItems, writtenFile } from './read-items.ts';
-import { temporaryFolder } from './temporary-files.ts';
 
 interface Known {
   url: string;

@@ -10,6 +10,7 @@ import type { QueryLogListResponse } from '../../src/domain/query-log.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { type FakeProvider, startFakeProvider } from '../providers/fake-provider-server.ts';
+import { newestFirst } from '../scope.ts';
 import { isClustered, RunningService, until } from './service.ts';
 
 interface Faults {
@@ -24,15 +25,12 @@ let provider: FakeProvider;
 let keyed: FakeProvider;
 let service: RunningService;
 let pageIds: string[];
-const cleanUp: (() => Promise<void> | void)[] = [];
+const scope = newestFirst({ after });
 before(async () => {
-  const scope = { after: (run: () => Promise<void> | void) => void cleanUp.unshift(run) };
   provider = await startFakeProvider({ dim });
   keyed = await startFakeProvider({ dim, apiKey: 'the-right-key' });
-  cleanUp.push(
-    () => provider.close(),
-    () => keyed.close(),
-  );
+  scope.after(() => provider.close());
+  scope.after(() => keyed.close());
   service = await RunningService.start(scope, {
     SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${provider.url}/v1`,
     SERVICE_PROVIDERS__KEYED__BASE_URL: `${keyed.url}/v1`,
@@ -44,10 +42,6 @@ before(async () => {
   });
   pageIds = await addPages(service, 6);
 });
-after(async () => {
-  for (const run of cleanUp) await run();
-});
-
 const call = <Body>(method: string, path: string, body?: unknown) => service.call<Body>(method, path, body);
 const pathOf = (id: string, rest = '') => `/v1/models/${encodeURIComponent(id)}${rest}`;
 const request = { provider: 'ollama', model_name: 'words', dim, max_input_tokens: 512 };

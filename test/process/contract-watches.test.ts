@@ -6,6 +6,7 @@ import type { JobListResponse } from '../../src/domain/job.ts';
 import type { IngestBatchResult, PageResponse } from '../../src/domain/page.ts';
 import type { WatchResponse } from '../../src/domain/watch.ts';
 import { type Page, Site, say } from '../providers/small-web.ts';
+import { newestFirst } from '../scope.ts';
 import { RunningService, until } from './service.ts';
 
 const readToken = 'process-test-reader-5d20e7';
@@ -19,16 +20,11 @@ const hourMs = 3_600_000;
 let service: RunningService;
 let site: Site;
 const pages: Record<string, Page> = {};
-const cleanUp: (() => Promise<void> | void)[] = [];
+const scope = newestFirst({ after });
 before(async () => {
-  const scope = { after: (run: () => Promise<void> | void) => void cleanUp.unshift(run) };
   service = await RunningService.start(scope, env);
   site = await Site.open(scope, pages);
 });
-after(async () => {
-  for (const run of cleanUp) await run();
-});
-
 const call = <Body>(method: string, path: string, body?: unknown) => service.call<Body>(method, path, body);
 const feedOf = (...links: string[]) =>
   say(

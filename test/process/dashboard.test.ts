@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../importers/temporary-files.ts';
+import { temporaryFolder } from '../scope.ts';
 import { EventStream } from './event-stream.ts';
 import { token, until } from './service.ts';
 import { sharedService } from './shared-service.ts';

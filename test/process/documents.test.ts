@@ -9,6 +9,7 @@ import type { SearchResponse } from '../../src/domain/search.ts';
 import { hostilePdfs } from '../compute/pdf/hostile-pdfs.ts';
 import { smallPdf } from '../compute/pdf/small-pdf.ts';
 import { type Page, Site, say } from '../providers/small-web.ts';
+import { newestFirst } from '../scope.ts';
 import { RunningService } from './service.ts';
 
 const pdf = { 'content-type': 'application/pdf' };
@@ -45,8 +46,7 @@ const paths: Record<string, Page> = {
 
 let service: RunningService;
 let site: Site;
-const cleanUp: (() => Promise<void> | void)[] = [];
-const scope = { after: (run: () => Promise<void> | void) => void cleanUp.unshift(run) };
+const scope = newestFirst({ after });
 before(async () => {
   service = await RunningService.start(scope, { SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: JSON.stringify(['127.0.0.1']) });
   site = await Site.open(scope, {
@@ -58,10 +58,6 @@ before(async () => {
     },
   });
 });
-after(async () => {
-  for (const run of cleanUp) await run();
-});
-
 async function add(body: Record<string, unknown>): Promise<string> {
   const { status, body: answer } = await service.call<{ page_id: string }>('POST', '/v1/pages', body);
   assert.equal(status, 202, JSON.stringify(answer));

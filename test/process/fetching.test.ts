@@ -8,6 +8,7 @@ import type { SearchResponse } from '../../src/domain/search.ts';
 import { realPages, wallPages } from '../compute/extraction/wall-pages.ts';
 import { encodeText } from '../compute/text/encode-text.ts';
 import { type Page, redirectTo, Site, say } from '../providers/small-web.ts';
+import { newestFirst } from '../scope.ts';
 import { RunningService } from './service.ts';
 
 const maxBytes = 200_000;
@@ -22,16 +23,11 @@ const env = {
 
 let service: RunningService;
 let site: Site;
-const cleanUp: (() => Promise<void> | void)[] = [];
-const scope = { after: (run: () => Promise<void> | void) => void cleanUp.unshift(run) };
+const scope = newestFirst({ after });
 before(async () => {
   service = await RunningService.start(scope, env);
   site = await Site.open(scope, pages);
 });
-after(async () => {
-  for (const run of cleanUp) await run();
-});
-
 const article = (words: string, title = 'The fishers of the river', head = '') =>
   `<!doctype html><html lang="en"><head>${head}<title>${title}</title></head><body><nav><a href="/">Home</a></nav><article><h1>${title}</h1><p>${`${words} `.repeat(4)}</p></article></body></html>`;
 

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Scope } from '../scope.ts';
 import { noteRareStates } from '../soak/rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -73,11 +74,6 @@ export interface Answer<Body> {
 export interface CallOptions {
   token?: string | null;
   headers?: Record<string, string>;
-}
-
-/** Whatever runs clean-up at its end: a test's context, or the `after` of a file. */
-export interface Scope {
-  after(cleanUp: () => Promise<void>): void;
 }
 
 export class RunningService {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { IngestBatchResult } from '../../src/domain/page.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
+import { newestFirst } from '../scope.ts';
 import { type Answer, type CallOptions, RunningService } from './service.ts';
 
 export const readToken = 'process-test-reader-3e6b90';
@@ -43,15 +44,12 @@ export interface SharedService {
 /** Call at the top of a file. A second token, `readToken`, may only read. */
 export function sharedService(env: Record<string, string> = {}): SharedService {
   let running: RunningService | undefined;
-  const cleanUps: (() => Promise<void>)[] = [];
+  const scope = newestFirst({ after });
   before(async () => {
-    running = await RunningService.start(
-      { after: (run) => void cleanUps.unshift(run) },
-      { SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: readToken, scopes: ['read'] }]), ...env },
-    );
-  });
-  after(async () => {
-    for (const run of cleanUps) await run();
+    running = await RunningService.start(scope, {
+      SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: readToken, scopes: ['read'] }]),
+      ...env,
+    });
   });
   const shared: SharedService = {
     get service() {

@@ -2,10 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-interface Scope {
-  after(run: () => void): void;
-}
+import type { Scope } from '../scope.ts';
 
 /**
  * Gives a search path with the script first. `script` is JavaScript with `args` (its arguments), `input` (its standard input, a text) and

@@ -5,10 +5,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-interface Scope {
-  after(cleanUp: () => void): void;
-}
+import type { Scope } from '../scope.ts';
 
 export class FakePrograms {
   /** In the form of PATH. */

@@ -2,14 +2,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Scope } from '../scope.ts';
 
 export type Page = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Who lets go of the site in the end: a test's context. */
-interface Scope {
-  after(run: () => Promise<void> | void): void;
-}
-
 export class Site {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { accessTokens } from '../../src/settings/access-tokens.ts';
-import { temporaryFolder } from '../importers/temporary-files.ts';
+import { temporaryFolder } from '../scope.ts';
 
 test('a token that is made while the service runs holds from then on, and the one before no longer', (t) => {
   const dataDir = temporaryFolder(t);

@@ -8,7 +8,7 @@ import { decodeText, EncodingGuess } from '../../../src/compute/text/decode-text
 import { openSource } from '../../../src/importers/open-source.ts';
 import { readFetched, readPublishedTranscript } from '../../../src/threads/extract-thread.ts';
 import { readCaptions } from '../../../src/threads/video-thread.ts';
-import { temporaryFolder } from '../../importers/temporary-files.ts';
+import { temporaryFolder } from '../../scope.ts';
 import { encodeText } from './encode-text.ts';
 
 const texts: Record<string, string> = {
