@@ -50,6 +50,7 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
+
 const failing = /status of 500|status of 503|net::ERR/;
 const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
 const boom = (route: Route) => route.fulfill({ status: 500, json: { detail: 'boom' } });
@@ -116,6 +117,20 @@ test('what passes is gone to where the search in full fails', { skip }, async ()
   assert.equal(await page.locator('.filters').getAttribute('aria-busy'), 'false');
   await searchBox(page).press('ArrowDown');
   assert.equal(await page.evaluate(() => document.activeElement?.className), 'result-title');
+});
+
+test('results that are asked for anew and refused stay, with their counts', { skip }, async () => {
+  const { page } = await signedIn(browser, service, { allowed: failing });
+  const sites = page.locator('.filters .facet', { hasText: 'Sites' });
+  await searchFor(page, 'governor');
+  await sites.waitFor();
+  await page.route('**/v1/search', boom);
+  // As another tab says that something was forgotten.
+  await page.evaluate(() => new BroadcastChannel('readback results').postMessage(null));
+  await page.locator('.results .bar', { hasText: 'boom' }).waitFor();
+  assert.equal((await results(page).count()) > 0, true);
+  assert.equal(await sites.count(), 1);
+  assert.equal(await page.locator('.filters').getAttribute('aria-busy'), 'false');
 });
 
 test('of several thumbs on one page the last that was taken is shown', { skip }, async () => {

@@ -40,10 +40,11 @@ export interface Counted {
   results: readonly PageResult[];
   /** Whether there are more than were counted. */
   has_more: boolean;
-  /** What they are of, but for the period. */
+  /** What they are of, as a key, and the same but for the period. */
+  key: string;
   of: string;
 }
-export const nothingCounted: Counted = { results: [], has_more: false, of: '' };
+export const nothingCounted: Counted = { results: [], has_more: false, key: '', of: '' };
 
 interface Search {
   found: Found | null;
@@ -152,12 +153,16 @@ export function useSearch(criteria: Criteria): Search {
         if (!signal.aborted) show(answer);
       } catch (reason) {
         if (isAbort(reason) || signal.aborted) return;
-        if (fields === passing) return;
-        setCounted(nothingCounted);
-        if (fields === counts) return; // the full search tells of what is wrong; counts that are missing are only left out
-        fullSearch = 'failed';
-        setError(reason);
-        setBusy(false);
+        // The full search tells of what is wrong; counts that are missing are only left out.
+        if (fields === counts) setCounted(nothingCounted);
+        else if (fields === full) {
+          fullSearch = 'failed';
+          setError(reason);
+          setBusy(false);
+          // Results of the same that are shown keep their counts.
+          setCounted((now) => (now.key === key ? now : nothingCounted));
+          setIsCounted(true);
+        }
       }
     };
     const showCounted = (best: Counted) => {
@@ -165,7 +170,7 @@ export function useSearch(criteria: Criteria): Search {
       setIsCounted(true);
     };
     const of = linkOf({ ...criteria, from: null, to: null });
-    const count = () => search(counts, ({ results, has_more }) => showCounted({ results, has_more, of }));
+    const count = () => search(counts, ({ results, has_more }) => showCounted({ results, has_more, key, of }));
     // Also when the service was away meanwhile: nobody is to lose where they are in the results. What is typed again is asked again.
     const before = kept<Kept | null>(keptName);
     if (before?.key === key && !isTyping) {
