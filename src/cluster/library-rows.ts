@@ -34,7 +34,7 @@ export interface HostName {
   address: string;
 }
 
-/** A copy that is behind by fewer commits and claims can catch up: for so many deletions and the beginnings of claims are kept. */
+/** Commits whose deletions are kept, and claims whose beginnings are kept: a copy that is further behind is read anew. */
 const keptHistory = 10_000;
 /** Rows that one `prune` deletes. */
 const prunedAtOnce = 5000;

@@ -48,7 +48,7 @@ export class HighWaterMark {
     this.#marked = marked;
   }
 
-  /** Read the mark of the index folder. Where it is beyond the store, every index file is deleted first. Errors: those of the history. */
+  /** Read the mark of the index folder. Where it is beyond the store, or its commit is not known to the history, every index file is deleted first. Errors: those of the history. */
   static async open({ dir, nextLabel, history, log }: HighWaterMarkOptions): Promise<HighWaterMark> {
     const path = join(dir, FILE);
     const marked = await readMark(path, log);
