@@ -9,7 +9,7 @@ export interface Scope {
   after(cleanUp: () => Promise<void> | void): void;
 }
 
-/** Undoes all of what it is told of, newest first, as what came later uses what was there; then tells of the first that failed. */
+/** Undoes all of what it is told of, newest first, as what came later uses what was there; then tells of what failed. */
 export class CleanUps implements Scope {
   readonly #left: (() => Promise<void> | void)[] = [];
 
@@ -19,14 +19,15 @@ export class CleanUps implements Scope {
 
   async run(): Promise<void> {
     const failures: unknown[] = [];
-    for (const cleanUp of this.#left.splice(0).reverse()) {
+    for (let next = this.#left.pop(); next !== undefined; next = this.#left.pop()) {
       try {
-        await cleanUp();
+        await next();
       } catch (error) {
         failures.push(error);
       }
     }
-    if (failures.length > 0) throw failures[0];
+    if (failures.length === 1) throw failures[0];
+    if (failures.length > 1) throw new AggregateError(failures, 'several clean-ups failed');
   }
 }
 
@@ -37,7 +38,7 @@ export function newestFirst(outer: Scope): Scope {
   return cleanUps;
 }
 
-/** A new, empty folder, which goes with the scope, also while a process that ends still writes to it. */
+/** A new, empty folder, removed with the scope; tried again while a process that is ending still writes there. */
 export function temporaryFolder(scope: Scope, prefix = 'readback-'): string {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   scope.after(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }));

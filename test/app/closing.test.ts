@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readSettings } from '../../src/settings/read-settings.ts';
@@ -8,14 +7,14 @@ import { openDataFolder } from '../../src/store/data-folder.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
 import { withoutEntities } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { compiled } from './compiled.ts';
 import { WholeSystem } from './whole-system.ts';
 
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
 
 test('whoever asks for the end while the system closes waits until it has let go of the data folder', async (t) => {
-  const home = mkdtempSync(join(tmpdir(), 'readback-closing-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder(t);
   const settings = readSettings({
     SERVICE_DATA_DIR: join(home, 'data'),
     SERVICE_AUTH_TOKEN: 'closing-token',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { prepareCollections } from '../../bench/quality/collections.ts';
@@ -8,6 +7,7 @@ import { createQueryTools, runQuery } from '../../bench/quality/run-query.ts';
 import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { loadWordVectors } from '../../src/engine/load-word-vectors.ts';
+import { temporaryFolder } from '../scope.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
 const DIM = 1024;
@@ -23,8 +23,7 @@ type Pages = Record<string, { title: string; text: string }>;
 
 /** What the quality bench makes of the same pages: its answers are what docs/ranking.md has the numbers of. */
 function benchOver(t: TestContext, pages: Pages, queries: readonly string[]) {
-  const root = mkdtempSync(join(tmpdir(), 'readback-collection-'));
-  t.after(() => rmSync(root, { recursive: true }));
+  const root = temporaryFolder(t);
   mkdirSync(join(root, 'pages'));
   const write = (file: string, rows: readonly string[]) => writeFileSync(join(root, 'pages', file), rows.join('\n'));
   write(

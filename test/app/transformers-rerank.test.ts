@@ -1,6 +1,6 @@
 /** Rerankers that run here by way of @huggingface/transformers, on a tiny cross-encoder of our own making whose scores are computed by hand. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -20,6 +20,7 @@ import {
 } from '../fixtures/tiny-transformer.ts';
 import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
+import { temporaryFolder } from '../scope.ts';
 import { compiled } from './compiled.ts';
 import { WholeSystem } from './whole-system.ts';
 
@@ -29,14 +30,8 @@ const { transformerThreads }: typeof import('../../src/actors/models/transformer
 
 const module = installedTransformers() ?? '';
 
-function folderOf(t: TestContext): string {
-  const home = mkdtempSync(join(tmpdir(), 'readback-tiny-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
-  return home;
-}
-
 function tinyModel(t: TestContext): string {
-  const dir = join(folderOf(t), 'tiny');
+  const dir = join(temporaryFolder(t), 'tiny');
   writeTinyCrossEncoder(dir);
   return dir;
 }
@@ -59,7 +54,7 @@ function rerankerOf(
 
 /** The package, which notes each time that it is loaded, and ends its thread in a run while there is a file of that name. */
 function wrapped(t: TestContext) {
-  const home = folderOf(t);
+  const home = temporaryFolder(t);
   const [loads, dies, file] = ['loads', 'dies', 'wrapped.mjs'].map((name) => join(home, name));
   writeFileSync(
     file,
@@ -128,7 +123,7 @@ test('of a pair that is too long the passage’s end is left out, and of a query
 });
 
 test('what is missing, or no reranker, is said in words', { skip: withoutTransformers }, async (t) => {
-  const home = folderOf(t);
+  const home = temporaryFolder(t);
   await assert.rejects(rerankerOf(t, home).warm(), { code: 'unconfigured', message: /cannot be loaded: / });
   writeTinyTransformer(join(home, 'embedding'), 16);
   await assert.rejects(rerankerOf(t, join(home, 'embedding'), { dtype: 'fp32' }).warm(), {

@@ -1,6 +1,5 @@
 /** Embedding models that run here by way of @huggingface/transformers, on a tiny model of our own making. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -16,6 +15,7 @@ import { installedTransformers, withoutTransformers } from '../fixtures/installe
 import { tinyVector, tokenVector, writeTinyTransformer } from '../fixtures/tiny-transformer.ts';
 import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
+import { temporaryFolder } from '../scope.ts';
 import { compiled } from './compiled.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
@@ -29,8 +29,7 @@ const module = installedTransformers();
 const needsPackage = withoutTransformers;
 
 function tinyModel(t: TestContext, name = 'tiny'): string {
-  const home = mkdtempSync(join(tmpdir(), 'readback-tiny-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder(t);
   writeTinyTransformer(join(home, name), dim);
   return join(home, name);
 }

@@ -1,7 +1,6 @@
 /** A system that reads videos from a web on loopback, with the real yt-dlp or with a script that plays it. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
@@ -9,6 +8,7 @@ import { createWatchRequest, type WatchResponse } from '../../src/domain/watch.t
 import { findProgram } from '../../src/providers/run-program.ts';
 import { until } from '../process/service.ts';
 import { fakeProgram } from '../providers/fake-program.ts';
+import { temporaryFolder } from '../scope.ts';
 import { FeedServer } from './feed-server.ts';
 import { WholeSystem } from './whole-system.ts';
 
@@ -39,8 +39,7 @@ export class VideoSystem {
   /** `isReal`: with the real program instead of the script. `env` adds settings. */
   static async start(t: TestContext, isReal: boolean, env: NodeJS.ProcessEnv = {}): Promise<VideoSystem> {
     const web = await FeedServer.start(t);
-    const dir = mkdtempSync(join(tmpdir(), 'readback-answers-'));
-    t.after(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = temporaryFolder(t);
     const answers = join(dir, 'answers.json');
     writeFileSync(answers, '{}');
     const system = await WholeSystem.start(t, {

@@ -5,14 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { RunningService, token } from '../process/service.ts';
-import { temporaryFolder } from '../scope.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 test('a new user: serve, add, search, status, jobs, inspect; the stop is in order', async (t) => {
-  const home = temporaryFolder(t);
+  const scope = newestFirst(t);
+  const home = temporaryFolder(scope);
   const cli = new Cli(home, { SERVICE_BIND_PORT: '0', SERVICE_AUTH_TOKEN: token });
   const serve = cli.spawn(['serve']);
-  t.after(() => void serve.kill('SIGKILL'));
+  scope.after(() => void serve.kill('SIGKILL'));
   let log = '';
   const url = await new Promise<string>((resolve, reject) => {
     serve.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -3,14 +3,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { until } from '../process/service.ts';
-import { temporaryFolder } from '../scope.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 test('the demo starts again, with what was forgotten of it left out; commands find it by themselves', async (t) => {
-  const cli = new Cli(temporaryFolder(t), { SERVICE_BIND_PORT: '0', COLUMNS: '80' });
+  const scope = newestFirst(t);
+  const cli = new Cli(temporaryFolder(scope), { SERVICE_BIND_PORT: '0', COLUMNS: '80' });
   const start = async () => {
     const demo = cli.spawn(['serve', '--demo']);
-    t.after(() => demo.kill('SIGKILL'));
+    scope.after(() => void demo.kill('SIGKILL'));
     let said = '';
     demo.stdout?.setEncoding('utf8').on('data', (text: string) => {
       said += text;

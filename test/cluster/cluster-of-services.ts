@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/cluster/database.ts';
 import { migrateSchema } from '../../src/cluster/schema.ts';
 import { defaultLibrary } from '../../src/domain/access.ts';
 import { RunningService, withoutEntities } from '../process/service.ts';
-import type { Scope } from '../scope.ts';
+import { newestFirst, type Scope } from '../scope.ts';
 import { CutLine } from './cut-line.ts';
 import { quiet } from './opened-library.ts';
 import { freePort, Postgres } from './postgres.ts';
@@ -23,7 +23,7 @@ export interface ClusterOfServices {
 
 /** `env`: of every host, and of each `envOf` that host. `home` and `archives`: of PostgreSQL. The hosts are ready. */
 export async function startCluster(
-  scope: Scope,
+  outer: Scope,
   {
     hosts: count = 3,
     env = {},
@@ -38,6 +38,7 @@ export async function startCluster(
     archives?: boolean;
   } = {},
 ): Promise<ClusterOfServices> {
+  const scope = newestFirst(outer);
   const server = await Postgres.start({ archives, ...(home !== undefined && { home }) });
   scope.after(() => server[Symbol.asyncDispose]());
   const database = await openDatabase({ url: server.url, timeoutMs: 60_000, log: quiet });

@@ -1,7 +1,5 @@
 /** Commits of a library in a real PostgreSQL: what is there after takeovers, lost connections, a killed server, and hosts that come back too late. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { discardImport, endImport, newLibrary, releaseLibrary, setState } from '../../src/cluster/administration.ts';
@@ -15,6 +13,7 @@ import { FatalError, LeaseEndedError } from '../../src/domain/errors.ts';
 import { LibraryCopy } from '../../src/store/library-copy.ts';
 import { type Command, Store } from '../../src/store/store.ts';
 import { until } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { CutLine } from './cut-line.ts';
 import { type OpenedLibrary, openLibrary, quiet } from './opened-library.ts';
 import { givenPage, policy, visits } from './pages.ts';
@@ -37,8 +36,7 @@ after(async () => {
   await server[Symbol.asyncDispose]();
 });
 beforeEach(async (context) => {
-  home = mkdtempSync(join(tmpdir(), 'readback-cluster-'));
-  if ('after' in context) context.after(() => rmSync(home, { recursive: true, force: true }));
+  if ('after' in context) home = temporaryFolder(context);
   if (skip !== false) return;
   await database.query({ text: 'truncate readback.library, readback.entry cascade' });
   await database.query({ text: `insert into readback.library (name) values ('anna')` });

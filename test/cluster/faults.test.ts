@@ -12,6 +12,7 @@ import type { PageListResponse, PageSummary } from '../../src/domain/page.ts';
 import { Cli } from '../cli/run-cli.ts';
 import { type RunningService, until } from '../process/service.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
+import { newestFirst } from '../scope.ts';
 import { seededChance } from '../seeded-chance.ts';
 import { ShiftedClock } from '../soak/shifted-clock.ts';
 import { type ClusterOfServices, startCluster } from './cluster-of-services.ts';
@@ -81,25 +82,30 @@ async function everyPage(urls: () => string[], { token }: Library): Promise<Page
 test('what a cluster has acknowledged through faults is there, once, and what it has deleted is not', {
   skip: withoutPostgres,
 }, async (t) => {
+  const scope = newestFirst(t);
   const { random } = seededChance(t, 20201);
   t.diagnostic(`${faults} faults`);
   const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)];
   const disk = SmallDisk.mount(diskMb);
   if (disk instanceof SmallDisk) {
     chmodSync(disk.path, 0o755);
-    t.after(() => disk.unmount());
+    scope.after(() => disk.unmount());
   } else t.diagnostic(disk);
   const clocks = [600, -600].map(() => ShiftedClock.build());
   const clockOf = (host: number): Record<string, string> => {
     const clock = clocks[host];
     if (!(clock instanceof ShiftedClock)) return {};
-    t.after(() => clock.remove());
+    scope.after(() => clock.remove());
     clock.set(host === 0 ? 600 : -600);
     return clock.env;
   };
   const home = disk instanceof SmallDisk ? join(disk.path, 'postgres') : undefined;
   if (home !== undefined) mkdirSync(home);
-  const cluster = await startCluster(t, { env: { SERVICE_CLUSTER__LEASE_S: String(leaseS) }, envOf: clockOf, home });
+  const cluster = await startCluster(scope, {
+    env: { SERVICE_CLUSTER__LEASE_S: String(leaseS) },
+    envOf: clockOf,
+    home,
+  });
   const { hosts, server, database } = cluster;
   const urls = hosts.map(({ url }) => url);
   const libraries: Library[] = [];

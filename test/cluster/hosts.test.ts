@@ -1,13 +1,12 @@
 /** Three hosts of one library as processes, on a real PostgreSQL: whoever is killed, held up past its lease or cut off with the server, what was acknowledged is there, once. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/cluster/database.ts';
 import { migrateSchema } from '../../src/cluster/schema.ts';
 import { until } from '../process/service.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
 import { openLibrary, quiet } from './opened-library.ts';
 import { Postgres, withoutPostgres } from './postgres.ts';
 
@@ -64,16 +63,15 @@ class Host {
 test('what three hosts have acknowledged through faults is there, once, and nothing else is', {
   skip: withoutPostgres,
 }, async (context) => {
-  const home = mkdtempSync(join(tmpdir(), 'readback-hosts-'));
-  await using server = await Postgres.start();
+  const scope = newestFirst(context);
+  const home = temporaryFolder(scope);
+  const server = await Postgres.start();
+  scope.after(() => server[Symbol.asyncDispose]());
   const database = await openDatabase({ url: server.url, timeoutMs: 60_000, log: quiet });
   await migrateSchema(database);
   await database.query({ text: `insert into readback.library (name) values ('anna')` });
   const hosts = ['one', 'two', 'three'].map((name) => new Host(name, server.url, join(home, name)));
-  context.after(async () => {
-    await Promise.all(hosts.map((host) => host.end()));
-    rmSync(home, { recursive: true, force: true });
-  });
+  scope.after(async () => void (await Promise.all(hosts.map((host) => host.end()))));
   const all = () => hosts.flatMap(({ acknowledged }) => acknowledged);
   /** Commits are acknowledged by a host other than `but`; gives the one. */
   const going = async (but?: Host): Promise<Host> => {

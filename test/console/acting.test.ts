@@ -25,6 +25,7 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
+
 /** Which name this is, or undefined. */
 const idOf = async (name: string) =>
   (await service.call<{ entity: { id: string } }>('GET', `/v1/entities/${encodeURIComponent(name)}`)).body.entity?.id;

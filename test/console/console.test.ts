@@ -33,6 +33,7 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
+
 test('a link with a one-time code signs in once, and leaves no code in the address', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service);
   assert.ok(!page.url().includes('code='));

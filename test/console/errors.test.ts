@@ -29,6 +29,7 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
+
 interface View {
   fragment: string;
   /** There when what the view shows is loaded. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FirefoxTab, skipFirefox, startFirefox } from '../extension-browser/firefox.ts';
 import { RunningService } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
 /** Views, and what is there once each has loaded. */
@@ -20,7 +21,7 @@ const views = [
 const [escapeKey, enter, down] = ['\uE00C', '\uE007', '\uE015'];
 
 test('the console works in Firefox', { skip: skipFirefox }, async (t) => {
-  const scope = { after: (cleanUp: () => Promise<void>) => t.after(cleanUp) };
+  const scope = newestFirst(t);
   const service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
   await fillLibrary(service, plainPages);
   const { session } = await startFirefox(scope);

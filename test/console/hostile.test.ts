@@ -42,6 +42,7 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
+
 const family = '👩\u200D👩\u200D👧\u200D👦';
 const naughtyStrings: string[] = createRequire(import.meta.url)('big-list-of-naughty-strings');
 /** What texts are, and the texts, of which each of an answer is the next. */

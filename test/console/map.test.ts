@@ -29,6 +29,7 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
+
 const canvas = (page: Page) => page.locator('.map-frame canvas');
 /** How many pages the map shows, as it says when it has come to rest. */
 async function inView(page: Page): Promise<number> {

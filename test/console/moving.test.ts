@@ -40,6 +40,7 @@ afterEach(async () => {
   if (skip !== false) return;
   for (const context of browser.contexts()) await context.close();
 });
+
 const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
 const scrolled = (page: Page) => page.evaluate(() => scrollY);
 /** What has the focus, by its name. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openWordVectors, readLevels } from '../../src/compute/embedding/word-vectors.ts';
 import { lookupTerm, termOf } from '../../src/compute/structures/term-table.ts';
 import { isOperatorError } from '../../src/domain/errors.ts';
 import { loadWordVectors } from '../../src/engine/load-word-vectors.ts';
+import { temporaryFolder } from '../scope.ts';
 
 const installed = openWordVectors(loadWordVectors());
 
@@ -35,8 +35,7 @@ test('words that mean alike are near, with 8 bits a component and with 4', () =>
 });
 
 test('a file that is missing or damaged is refused with its path, the reason and what to do', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'word-vectors-test-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const written = (name: string, bytes: Uint8Array) => {
     writeFileSync(join(folder, name), bytes);
     return join(folder, name);

@@ -7,7 +7,7 @@ import type { CaptureOutcome } from '../../extension/src/messages.ts';
 import type { Connection } from '../../extension/src/service/connection.ts';
 import { chromiumArgs, chromiumPath } from '../chromium.ts';
 import { patienceMs, type RunningService, until } from '../process/service.ts';
-import { type Scope, temporaryFolder } from '../scope.ts';
+import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
 import type { Site } from './site.ts';
 
 const extension = join(import.meta.dirname, '../../dist/extension/chromium');
@@ -99,10 +99,11 @@ export class ChromiumWithExtension {
 
   /** Start with a new profile, or again with one that is there. Every host of `*.example.org` and `*.example.net` is the site. */
   static async start(
-    scope: Scope,
+    outer: Scope,
     site: Site,
     { profile, loaded = extension, locale = 'en-GB' }: { profile?: string; loaded?: string; locale?: string } = {},
   ): Promise<ChromiumWithExtension> {
+    const scope = newestFirst(outer);
     const folder = profile ?? temporaryFolder(scope, 'readback-chromium-');
     const context = await chromium.launchPersistentContext(folder, {
       executablePath: chromiumPath,

@@ -227,7 +227,7 @@ test('nothing is captured in a private window of Firefox, whatever people allow'
   const scope = newestFirst(t);
   const site = await Site.open(scope);
   const spanning = copyOfExtension(
-    t,
+    scope,
     (manifest) => {
       manifest.incognito = 'spanning';
     },

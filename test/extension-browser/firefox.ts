@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { axeSource } from '../console/browser.ts';
 import { patienceMs, until } from '../process/service.ts';
-import { type Scope, temporaryFolder } from '../scope.ts';
+import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
 import type { Site } from './site.ts';
 
 const firefoxPath = '/usr/bin/firefox-esr';
@@ -76,12 +76,14 @@ const quietly = {
   'remote.prefs.recommended': true,
 };
 
-/** The browser and what it is told by, until the scope ends, and its profile with it. */
+/** The browser and what it is told by, until the scope ends; with a profile of its own, which goes then, or one that is there. */
 export async function startFirefox(
-  scope: Scope,
-  profile = temporaryFolder(scope, 'readback-firefox-'),
+  outer: Scope,
+  given?: string,
   preferences: Record<string, unknown> = {},
 ): Promise<{ session: Session; browser: ChildProcess }> {
+  const scope = newestFirst(outer);
+  const profile = given ?? temporaryFolder(scope, 'readback-firefox-');
   const lines = Object.entries({ ...quietly, ...preferences }).map(
     ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
   );
@@ -127,14 +129,16 @@ export class FirefoxWithExtension {
 
   /** Start with a new profile, or again with one that is there. `allowedInPrivate`: as people may allow it to those that take it. */
   static async start(
-    scope: Scope,
+    outer: Scope,
     site: Site,
     {
-      profile = temporaryFolder(scope, 'readback-firefox-'),
+      profile: given,
       loaded = firefoxExtension,
       allowedInPrivate = false,
     }: { profile?: string; loaded?: string; allowedInPrivate?: boolean } = {},
   ): Promise<FirefoxWithExtension> {
+    const scope = newestFirst(outer);
+    const profile = given ?? temporaryFolder(scope, 'readback-firefox-');
     const uuid = '6f9d0d3e-5d0c-4c1b-9a55-2f6c4ad2f0aa';
     const id = JSON.parse(readFileSync(join(loaded, 'manifest.json'), 'utf8')).browser_specific_settings.gecko.id;
     const preferences: Record<string, unknown> = {

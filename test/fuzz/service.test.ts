@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { RunningService, token, until } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
 import { type Document, Documented } from './documented.ts';
 import { withIds } from './inputs.ts';
 import { type Caller, FuzzClient, judge, requestsTo } from './requests.ts';
@@ -27,16 +28,11 @@ const maxGrowthMb = 200;
 /** In fewer requests memory grows by what is loaded once, when the first job of a kind comes. */
 const toJudgeMemory = 8000;
 
+const scope = newestFirst({ after });
 let service: RunningService;
 let client: FuzzClient;
 let documented: Documented;
-let cleanUp = async () => {};
 before(async () => {
-  const scope = {
-    after: (run: () => Promise<void>) => {
-      cleanUp = run;
-    },
-  };
   service = await RunningService.start(scope, {
     SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'reader', token: readToken, scopes: ['read'] }]),
     SERVICE_PROVIDERS__REMOTE__BASE_URL: 'http://127.0.0.1:9/v1',
@@ -48,10 +44,7 @@ before(async () => {
   });
   documented = new Documented((await service.call<Document>('GET', '/openapi.json')).body);
   client = new FuzzClient(service.url, documented, { writer: token, reader: readToken, nobody: null });
-});
-after(async () => {
-  client.close();
-  await cleanUp();
+  scope.after(() => client.close());
 });
 
 const memoryMb: number[] = [];

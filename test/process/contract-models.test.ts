@@ -42,6 +42,7 @@ before(async () => {
   });
   pageIds = await addPages(service, 6);
 });
+
 const call = <Body>(method: string, path: string, body?: unknown) => service.call<Body>(method, path, body);
 const pathOf = (id: string, rest = '') => `/v1/models/${encodeURIComponent(id)}${rest}`;
 const request = { provider: 'ollama', model_name: 'words', dim, max_input_tokens: 512 };

@@ -25,6 +25,7 @@ before(async () => {
   service = await RunningService.start(scope, env);
   site = await Site.open(scope, pages);
 });
+
 const call = <Body>(method: string, path: string, body?: unknown) => service.call<Body>(method, path, body);
 const feedOf = (...links: string[]) =>
   say(

@@ -58,6 +58,7 @@ before(async () => {
     },
   });
 });
+
 async function add(body: Record<string, unknown>): Promise<string> {
   const { status, body: answer } = await service.call<{ page_id: string }>('POST', '/v1/pages', body);
   assert.equal(status, 202, JSON.stringify(answer));

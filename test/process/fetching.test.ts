@@ -28,6 +28,7 @@ before(async () => {
   service = await RunningService.start(scope, env);
   site = await Site.open(scope, pages);
 });
+
 const article = (words: string, title = 'The fishers of the river', head = '') =>
   `<!doctype html><html lang="en"><head>${head}<title>${title}</title></head><body><nav><a href="/">Home</a></nav><article><h1>${title}</h1><p>${`${words} `.repeat(4)}</p></article></body></html>`;
 

@@ -1,10 +1,10 @@
 /** Several libraries in one process: each has its pages, tokens and faults to itself. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Cli } from '../cli/run-cli.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
 import { token as anna, RunningService, until } from './service.ts';
 
 const ben = 'token-of-ben-4711';
@@ -17,13 +17,13 @@ const everybody = [
 
 /** A service with the libraries of Anna and Ben. */
 async function family(t: TestContext, tokens = everybody): Promise<{ service: RunningService; dir: string }> {
-  const dir = mkdtempSync(join(tmpdir(), 'readback-libraries-'));
-  const service = RunningService.prepare(t, {
+  const scope = newestFirst(t);
+  const dir = temporaryFolder(scope);
+  const service = RunningService.prepare(scope, {
     SERVICE_AUTH_TOKEN: '',
     SERVICE_AUTH_TOKENS: JSON.stringify(tokens),
     SERVICE_LIBRARIES__DIR: dir,
   });
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
   await service.start();
   return { service, dir };
 }

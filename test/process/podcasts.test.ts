@@ -1,7 +1,6 @@
 /** Podcasts over HTTP, in a service of its own process: refusals, a kill in the middle, and real speech that a real program understands. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Capabilities } from '../../src/domain/capabilities.ts';
@@ -11,6 +10,7 @@ import type { WatchResponse } from '../../src/domain/watch.ts';
 import { FakePrograms, fakeFfmpeg } from '../providers/fake-programs.ts';
 import { missingSpeechPrograms, speak, wordErrorRate } from '../providers/real-speech.ts';
 import { Site, say } from '../providers/small-web.ts';
+import { temporaryFolder } from '../scope.ts';
 import { RunningService, until } from './service.ts';
 
 const env = { SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]', SERVICE_JOBS__BACKOFF_BASE_S: '0.1' };
@@ -69,8 +69,7 @@ test('a kill while a recording is transcribed leaves nothing behind, and the nex
 test('real speech is found by a word of it', { skip: missingSpeechPrograms() }, async (t) => {
   const said =
     'The people of the city have a problem with water. The government says that the money for the new system will come this year.';
-  const dir = mkdtempSync(join(tmpdir(), 'readback-speech-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = temporaryFolder(t);
   const recording = readFileSync(speak(said, dir));
   const web = await Site.open(t, {
     '/feed': podcast('/one.mp3'),

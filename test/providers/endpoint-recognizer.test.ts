@@ -1,13 +1,13 @@
 /** The transcription endpoint: what it is sent, what is made of its answers, and every way in which it may fail. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/providers/clock.ts';
 import { endpointRecognizer } from '../../src/providers/endpoint-recognizer.ts';
 import { resilientCall } from '../../src/providers/resilient-call.ts';
 import { until } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { HandClock } from './hand-clock.ts';
 import { type Page, Site } from './small-web.ts';
 
@@ -48,8 +48,7 @@ async function endpoint(t: TestContext, answers: ((received: Received) => Page)[
     }),
     wall: Date.now,
   });
-  const dir = mkdtempSync(join(tmpdir(), 'readback-endpoint-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = temporaryFolder(t);
   const path = join(dir, 'piece.wav');
   writeFileSync(path, 'RIFF\r\n--sound');
   return { received, recognizer, path, dir, sound: { path, dir, lengthS: 12 } };

@@ -2,18 +2,16 @@
  * A folder of programs made for a test, each a script for this Node, and what they said of themselves: the arguments that each run was
  * given, one line each.
  */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Scope } from '../scope.ts';
+import { type Scope, temporaryFolder } from '../scope.ts';
 
 export class FakePrograms {
   /** In the form of PATH. */
   readonly path: string;
 
   constructor(scope: Scope) {
-    this.path = mkdtempSync(join(tmpdir(), 'readback-programs-'));
-    scope.after(() => rmSync(this.path, { recursive: true, force: true }));
+    this.path = temporaryFolder(scope);
   }
 
   /** `body`: an ES module that may use `args`, `note` (a line that `notes` gives) and imports of its own. */

@@ -1,14 +1,13 @@
 /** Other programs and what they leave behind. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runProgram } from '../../src/providers/run-program.ts';
+import { temporaryFolder } from '../scope.ts';
 
 test('what has left the group of a program and holds its output open is not waited for', async (t) => {
-  const cwd = mkdtempSync(join(tmpdir(), 'readback-run-'));
-  t.after(() => rmSync(cwd, { recursive: true, force: true }));
+  const cwd = temporaryFolder(t);
   const script = `
     const { spawn } = require('node:child_process');
     const left = spawn('sleep', ['600'], { detached: true, stdio: ['ignore', 'inherit', 'inherit'] });

@@ -6,7 +6,6 @@ import type { Scope } from '../scope.ts';
 
 export type Page = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Who lets go of the site in the end: a test's context. */
 export class Site {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

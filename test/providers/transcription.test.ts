@@ -1,13 +1,13 @@
 /** What transcribes recordings: which is found, how programs are run, how long recordings are cut. Programs are made for the test. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { quietestCut, waveFile } from '../../src/compute/transcript/wave.ts';
 import { commandWords } from '../../src/providers/command-line.ts';
 import { findTranscription, openTranscription } from '../../src/providers/transcription.ts';
 import { until } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { FakePrograms, fakeFfmpeg, isAlive } from './fake-programs.ts';
 
 const settings = (program_path: string, transcribe: { command?: string; base_url?: string } = {}) => ({
@@ -18,8 +18,7 @@ const settings = (program_path: string, transcribe: { command?: string; base_url
 
 /** A recording in a folder of its own. */
 function recordingOf(t: TestContext, content = 'sound') {
-  const dir = mkdtempSync(join(tmpdir(), 'readback-recording-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = temporaryFolder(t);
   const path = join(dir, 'recording');
   writeFileSync(path, content);
   let pieces = 0;

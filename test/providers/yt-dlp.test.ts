@@ -1,7 +1,6 @@
 /** How yt-dlp is run: with what, behind what, for how long, and what is left of it. A script of that name plays it. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FetchError } from '../../src/providers/fetch-error.ts';
@@ -10,6 +9,7 @@ import { findProgram } from '../../src/providers/run-program.ts';
 import { openYtDlp, type YtDlpOptions } from '../../src/providers/yt-dlp.ts';
 import { runBreakers } from '../actors/system/running-breakers.ts';
 import { until } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { fakeProgram } from './fake-program.ts';
 import { FakePrograms, isAlive } from './fake-programs.ts';
 import { HandClock } from './hand-clock.ts';
@@ -19,16 +19,10 @@ const never = new AbortController().signal;
 const asked = { signal: never, maxAhead: 1 };
 const video = 'http://127.0.0.1:9/watch?v=1';
 
-function folder(t: TestContext): string {
-  const dir = mkdtempSync(join(tmpdir(), 'readback-yt-dlp-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
-
 /** The adapter around a script, and a folder in which the script may leave notes. */
 function setUp(t: TestContext, script: string, options: Partial<YtDlpOptions> = {}) {
-  const notes = folder(t);
-  const tempDir = join(folder(t), 'runs');
+  const notes = temporaryFolder(t);
+  const tempDir = join(temporaryFolder(t), 'runs');
   const searchPath = fakeProgram(t, 'yt-dlp', `const notes = ${JSON.stringify(notes)}; ${script}`);
   const ytDlp = openYtDlp({
     searchPath,
@@ -146,7 +140,7 @@ test('the real one loads a list of pieces by itself, and none from where nobody 
 }, async (t) => {
   const programs = new FakePrograms(t);
   programs.add('ffmpeg', '');
-  const dir = folder(t);
+  const dir = temporaryFolder(t);
   const list = (...pieces: string[]) =>
     say(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n${pieces.map((url) => `#EXTINF:2,\n${url}\n`).join('')}#EXT-X-ENDLIST\n`, {
       'content-type': 'application/vnd.apple.mpegurl',
@@ -326,7 +320,7 @@ test('a name that leads inside is for good where the network answers, else it wa
 
 test('Python code that goes past the proxy is stopped', { skip: noPython() }, async (t) => {
   const site = await Site.open(t, { '*': say('secret') });
-  const dir = folder(t);
+  const dir = temporaryFolder(t);
   const searchPath = `${dir}:/usr/bin:/bin`;
   const script = `#!/usr/bin/env python3
 import json, socket, sys
@@ -390,7 +384,7 @@ test('its version is asked once; one that is missing, and one that is no yt-dlp,
   const odd = setUp(t, `process.stdout.write('I am <b>another</b> program\\n');`);
   assert.equal((await failure(odd.ytDlp.version(never))).message, 'yt-dlp does not say its version');
 
-  const searchPath = folder(t);
+  const searchPath = temporaryFolder(t);
   const none = openYtDlp({
     searchPath,
     tempDir: join(searchPath, 'runs'),

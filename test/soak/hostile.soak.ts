@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RunningService, token, until, withoutEntities } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
-import type { Scope } from '../scope.ts';
+import { newestFirst, type Scope } from '../scope.ts';
 import { Attacker, HostileSite } from './attacker.ts';
 import { hostileClasses, type Stage } from './hostile-classes.ts';
 import { note } from './rare-states.ts';
@@ -45,7 +45,8 @@ const textOf = (no: number) =>
     (_, i) => `Note ${no} of day ${i}: the heron waits at river ${(no * 7 + i * 13) % 97}, and the otter swims by.`,
   ).join('\n\n');
 
-async function prepare(t: Scope): Promise<{ service: RunningService; stage: Stage }> {
+async function prepare(outer: Scope): Promise<{ service: RunningService; stage: Stage }> {
+  const t = newestFirst(outer);
   const provider = await startFakeProvider({ dim: 16 });
   t.after(async () => provider.close());
   const site = await HostileSite.open(t);

@@ -1,7 +1,6 @@
 /** Recordings one at a time, in files that do not outlive them. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { recordingReader } from '../../../src/actors/fetching/read-recording.ts';
@@ -9,6 +8,7 @@ import type { Page } from '../../../src/domain/page.ts';
 import { openRecordingFolder } from '../../../src/providers/recording-folder.ts';
 import type { Transcription } from '../../../src/providers/transcription.ts';
 import { pageRow } from '../../machines/rows.ts';
+import { temporaryFolder } from '../../scope.ts';
 
 const page: Page = pageRow();
 const episode: Page = pageRow({ metadata: { watch_kind: 'podcast' } });
@@ -19,8 +19,7 @@ function reader(
   transcribe: Transcription['transcribe'],
   reads = { audio: true, podcasts: true, videos: true },
 ) {
-  const home = mkdtempSync(join(tmpdir(), 'readback-recordings-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder(t);
   const root = join(home, 'tmp', 'recordings');
   const recordings = recordingReader({
     transcription: { found: { kind: 'command', detail: 'speech', ffmpeg: true }, transcribe },
