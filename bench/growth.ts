@@ -7,7 +7,10 @@
  *   npm run bench:growth                                            10,000, 100,000, 300,000 and 1,000,000 passages: hours
  *   npm run bench:growth -- --passages 10000                        smaller
  *   npm run bench:growth -- --passages 10000,100000 --queries 100
+ *   npm run bench:growth -- --passages 1000000 --plot docs --with before.json    draws latency and memory, with the sizes that an earlier run printed
  */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../src/compute/text/rule-tokenizer.ts';
@@ -18,6 +21,7 @@ import { StoreView } from '../src/store/store-view.ts';
 import { ExactNearest } from './engine/exact-nearest.ts';
 import { englishWords, loadBenchVectors } from './english-words.ts';
 import { fill, pagesOf, timeSearches } from './http-load.ts';
+import { type Line, lineChart } from './line-chart.ts';
 import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
@@ -33,6 +37,8 @@ const { values } = parseArgs({
   options: {
     passages: { type: 'string', default: '10000,100000,300000,1000000' },
     queries: { type: 'string', default: '300' },
+    plot: { type: 'string' },
+    with: { type: 'string' },
   },
 });
 const vectors = loadBenchVectors();
@@ -109,6 +115,46 @@ async function recallOf(service: RunningService, exact: readonly Set<string>[]):
   return Math.round((found / all) * 10_000) / 10_000;
 }
 
+/** Of a size, what is drawn. */
+interface Point {
+  passages: number;
+  resident_mb: number;
+  anonymous_mb: number;
+  by_default: { p50: number };
+  without_reranking: { p50: number };
+  as_you_type: { p50: number };
+}
+
+/** `growth-service-latency.svg` and `growth-service-memory.svg`. */
+function plot(folder: string, points: readonly Point[]): void {
+  const line = (name: string, of: (point: Point) => number): Line => ({
+    name,
+    points: points.map((point) => ({ x: point.passages, y: of(point) })),
+  });
+  const charts = {
+    latency: {
+      title: 'Search over HTTP, default model',
+      yLabel: 'p50, ms',
+      lines: [
+        line('by default', ({ by_default }) => by_default.p50),
+        line('without reranking', ({ without_reranking }) => without_reranking.p50),
+        line('as one types', ({ as_you_type }) => as_you_type.p50),
+      ],
+    },
+    memory: {
+      title: 'Memory of the service',
+      yLabel: 'MB',
+      lines: [
+        line('resident', ({ resident_mb }) => resident_mb),
+        line('anonymous', ({ anonymous_mb }) => anonymous_mb),
+      ],
+    },
+  };
+  const xLabel = `passages, of pages of ${wordsPerPage} words`;
+  for (const [name, chart] of Object.entries(charts))
+    writeFileSync(join(folder, `growth-service-${name}.svg`), lineChart({ ...chart, xLabel }));
+}
+
 let pages = 0;
 let passages = 0;
 
@@ -152,6 +198,10 @@ try {
   }
 } finally {
   await service.stop();
+}
+if (values.plot !== undefined) {
+  const before: Point[] = values.with === undefined ? [] : JSON.parse(readFileSync(values.with, 'utf8')).measured;
+  plot(values.plot, [...before, ...measured]);
 }
 console.log(
   JSON.stringify(
