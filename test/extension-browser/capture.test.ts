@@ -55,7 +55,7 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
       urls.map(async (url) => {
         const tab = await browser.context.newPage();
         await tab.goto(url);
-        await until(async () => (await pagesOf(service)).has(url), `${url} is kept`, 60_000);
+        await until(async () => (await pagesOf(service)).has(url), `${url} is kept`);
         return tab;
       }),
     );
@@ -108,7 +108,7 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     const tab = await browser.context.newPage();
     await tab.goto(`${news}/feed`);
     for (let n = 0; n < 10; n++) await tab.mouse.wheel(0, 2000);
-    await until(async () => (await pagesOf(service)).has(`${news}/feed`), 'it is kept', 60_000);
+    await until(async () => (await pagesOf(service)).has(`${news}/feed`), 'it is kept');
     assert.equal((await pagesOf(service)).get(`${news}/feed`)?.visit_count, 1);
   });
   await t.test('forms for passwords and cards, local addresses, banks, sign-in pages are not', async () => {

@@ -49,8 +49,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
   let tab = await browser.open('about:blank');
   const read = async (url: string) => {
     await tab.goto(url);
-    await tab.activate();
-    await until(async () => url in (await visits()), `${url} is kept`, 60_000);
+    await tab.readUntil(async () => url in (await visits()), `${url} is kept`);
   };
   await t.test('an article, views of a program, shadow roots and frames', async () => {
     await read(`${news}/article/herons`);
@@ -59,7 +58,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     // Only somebody who is there reads a second view.
     await tab.clickOn('document.querySelector("h1")');
     await tab.evaluate('window.go("moons")');
-    await until(async () => `${news}/spa/moons` in (await visits()), 'the second view is kept');
+    await tab.readUntil(async () => `${news}/spa/moons` in (await visits()), 'the second view is kept');
     await read(`${news}/editors`);
     assert.match(await textOf(`${news}/editors`), /Framed text about beechnuts/);
     assert.doesNotMatch(await textOf(`${news}/editors`), /Typed text/);
@@ -83,8 +82,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     await browser.ask('queueOverview', null);
     for (const [url, rule] of unwanted) {
       await tab.goto(url);
-      await tab.activate();
-      await until(async () => (await browser.decisionAt(url)) !== null, `it is decided about ${url}`, 60_000);
+      await tab.readUntil(async () => (await browser.decisionAt(url)) !== null, `it is decided about ${url}`);
       assert.equal((await browser.decisionAt(url))?.rule?.rule, rule, url);
       assert.equal(url in (await visits()), false, url);
     }
@@ -98,18 +96,17 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     await tab.goto(`${news}/feed`);
     await tab.activate();
     for (let n = 0; n < 10; n++) await tab.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
-    await until(async () => `${news}/feed` in (await visits()), 'it is kept', 60_000);
+    await tab.readUntil(async () => `${news}/feed` in (await visits()), 'it is kept');
     assert.equal((await visits())[`${news}/feed`], 1);
   });
   await t.test('one that is written anew is captured as it is then, and followed as before', async () => {
     const url = `${news}/rewritten`;
     await browser.ask('changeSettings', { activeSeconds: 600 });
     await tab.goto(url);
-    await tab.activate();
-    await until(async () => await browser.isWatched(url), 'the page is followed', 60_000);
+    await tab.readUntil(() => browser.isWatched(url), 'the page is followed');
     await tab.evaluate(`dispatchEvent(new Event('rewrite'))`);
     for (let n = 0; n < 8; n++) await tab.turnWheel(1200);
-    await until(async () => url in (await visits()), 'it is kept', 60_000);
+    await tab.readUntil(async () => url in (await visits()), 'it is kept');
     const text = await textOf(url);
     assert.match(text, /Ocelots hunt at night[\s\S]*Their last paragraph/);
     assert.doesNotMatch(text, /lynx/i);
@@ -153,8 +150,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
       const queued = async () => (await browser.ask<QueueOverview>('queueOverview', null)).totals.items;
       for (const [at, url] of away.entries()) {
         await tab.goto(url);
-        await tab.activate();
-        await until(async () => (await queued()) === at + 1, `${url} is queued`, 60_000);
+        await tab.readUntil(async () => (await queued()) === at + 1, `${url} is queued`);
       }
       await browser.kill();
       browser = await FirefoxWithExtension.start(scope, site, { profile: browser.profile });
@@ -186,7 +182,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
       `chrome.bookmarks.create({ title: 'Bank', url: 'http://banking.first.example.org/marked' })`,
     );
     await welcome.click('Start');
-    await until(async () => marked in (await visits()), 'the bookmark is imported', 60_000);
+    await until(async () => marked in (await visits()), 'the bookmark is imported');
     await welcome.close();
     const after = await visits();
     assert.equal(after[glanced], 1);
@@ -208,7 +204,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     await options.until(`(await chrome.scripting.getRegisteredContentScripts()).length === 1`);
     await options.close();
     await tab.goto('https://duckduckgo.com/?q=herons+wade+slowly');
-    await until(async () => (await tab.elements()).includes('All about herons'), 'the box is there', 60_000);
+    await until(async () => (await tab.elements()).includes('All about herons'), 'the box is there');
     const [root, display] = await tab.evaluate<[unknown, string]>(`(() => {
       const host = document.documentElement.lastElementChild;
       return [host.shadowRoot, getComputedStyle(host).display];
@@ -252,16 +248,10 @@ test('nothing is captured in a private window of Firefox, whatever people allow'
       const shown = await browser.open('about:blank');
       const hidden = await browser.openPrivately(secret);
       await hidden.evaluate(countSeen);
-      const wasSeen = async () => {
-        // The window may be shown after its tab is there.
-        if (!(await hidden.evaluate<boolean>('document.hasFocus()'))) await hidden.activate();
-        return (await hidden.evaluate<number>('globalThis.seen')) >= 4;
-      };
-      await until(wasSeen, 'it was seen');
-      if (captured.length === 2) await until(async () => (await queued()).includes(secret), 'it is queued', 60_000);
+      await hidden.readUntil(async () => (await hidden.evaluate<number>('globalThis.seen')) >= 4, 'it was seen');
+      if (captured.length === 2) await hidden.readUntil(async () => (await queued()).includes(secret), 'it is queued');
       await shown.goto(open);
-      await shown.activate();
-      await until(async () => (await queued()).includes(open), 'the other one is queued', 60_000);
+      await shown.readUntil(async () => (await queued()).includes(open), 'the other one is queued');
       assert.deepEqual(await queued(), captured);
     });
   }

@@ -305,8 +305,25 @@ export class FirefoxTab {
     await this.#session.command('browsingContext.navigate', { context: this.#context, url, wait: 'none' });
   }
 
+  /** Bring it before all others, with the focus on the page: a new window puts it on its address bar, at any time of its start, and there it stays. */
   async activate(): Promise<void> {
     await this.#session.command('browsingContext.activate', { context: this.#context });
+    for (const context of await windowsOf(this.#session)) {
+      await this.#session.command('script.evaluate', {
+        expression: 'if (Services.focus.activeWindow === window) gBrowser.selectedBrowser.focus()',
+        target: { context },
+        awaitPromise: false,
+      });
+    }
+  }
+
+  /** Stay in front as somebody does who reads, whatever windows open meanwhile, until something holds. */
+  async readUntil(holds: () => Promise<boolean>, what: string): Promise<void> {
+    const isReadAnd = async () => {
+      if (!(await this.evaluate<boolean>('document.hasFocus()'))) await this.activate();
+      return holds();
+    };
+    await until(isReadAnd, what);
   }
 
   async close(): Promise<void> {

@@ -213,7 +213,7 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     await t.test(`${path} is captured`, async () => {
       await tab.goto(`${news}${path}`);
       await tab.bringToFront();
-      await until(async () => (await textOf(`${news}${path}`)) !== null, 'it is kept', 60_000);
+      await until(async () => (await textOf(`${news}${path}`)) !== null, 'it is kept');
       assert.match((await textOf(`${news}${path}`)) ?? '', last);
     });
   }
@@ -266,7 +266,7 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     await tab.goto(`${news}/vanishing`);
     await tab.bringToFront();
     await tab.mouse.wheel(0, 1200);
-    await until(async () => (await textOf(`${news}/vanishing`)) !== null, 'it is kept', 60_000);
+    await until(async () => (await textOf(`${news}/vanishing`)) !== null, 'it is kept');
     assert.match((await textOf(`${news}/vanishing`)) ?? '', /Paragraph 11 about polecats/);
   });
   await t.test('beside a page only that page can be handed in, and nothing can be read', async () => {
