@@ -1,11 +1,12 @@
 /**
  * Entities found in the texts of ../shared/data/ner against their gold labels, as JSON: the service's recogniser, compromise alone
  * and wink alone on the same text; all documents, and both halves: rules were chosen looking at the even ones only.
- * Usage: npm run bench:entities [-- --no-vectors] [--crossner FOLDER]     FOLDER: `ner_data` of zliucr/CrossNER; its science, literature
+ * Usage: npm run bench:entities [-- --tagger FILE] [--crossner FOLDER]     FOLDER: `ner_data` of zliucr/CrossNER; its science, literature
  * and music, where rules were chosen looking at `dev` and `train` only
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { loadNameTagger } from '../src/actors/entities/load-name-tagger.ts';
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
 import { collections, crossNerDomains, type GoldDocument, readCrossNer, readGold } from './entities/gold.ts';
@@ -15,11 +16,13 @@ import { describeMachine } from './machine.ts';
 
 const root = join(import.meta.dirname, '../../shared/data/ner');
 const { values } = parseArgs({
-  options: { 'no-vectors': { type: 'boolean', default: false }, crossner: { type: 'string' } },
+  options: {
+    tagger: { type: 'string' },
+    crossner: { type: 'string' },
+  },
 });
-const vectors = values['no-vectors'] ? null : openWordVectors(loadWordVectors());
 const systems: Readonly<Record<string, System>> = {
-  readback: readbackSystem(vectors),
+  readback: readbackSystem(openWordVectors(loadWordVectors()), loadNameTagger(values.tagger)),
   compromise: compromiseSystem(),
   wink: winkSystem(),
 };
@@ -67,7 +70,6 @@ console.log(
   JSON.stringify(
     {
       machine: describeMachine(),
-      word_vectors: vectors !== null,
       collections: measured,
     },
     null,

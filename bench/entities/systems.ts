@@ -3,6 +3,7 @@ import nlp from 'compromise';
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp from 'wink-nlp';
 import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
+import type { NameTagger } from '../../src/compute/entities/name-tagger.ts';
 import { createEntityRecognizer, type EntityType } from '../../src/compute/entities/recognize-entities.ts';
 import { createWordKinds } from '../../src/compute/entities/word-kinds.ts';
 import type { ComparedType, Span } from './gold.ts';
@@ -21,8 +22,8 @@ const typeOf: Readonly<Record<EntityType, ComparedType | null>> = {
 };
 
 /** Dates and amounts are in no gold labels, and left out. */
-export function readbackSystem(vectors: WordVectors | null): System {
-  const recognize = createEntityRecognizer(createWordKinds(vectors));
+export function readbackSystem(vectors: WordVectors, tagger: NameTagger): System {
+  const recognize = createEntityRecognizer(createWordKinds(vectors), tagger);
   return (text, hasEvents) =>
     recognize(text).flatMap(({ type, mentions }) => {
       const compared = type === 'event' && !hasEvents ? 'MISC' : typeOf[type];

@@ -46,7 +46,7 @@ const openAtOnce = 2;
 /** A piece of each library's rows is in memory (bring-up-copy.ts); small ones are not to wait behind one large. */
 const bringUpAtOnce = 8;
 
-/** Errors: OperatorError `word_vectors`, `entity_capability`. */
+/** Errors: OperatorError `word_vectors`, `name_tagger`, `entity_capability`. */
 export function openHost(options: HostOptions): Host {
   const { settings, log, metrics, web = {}, transformersModule } = options;
   const { now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;

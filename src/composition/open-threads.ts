@@ -1,6 +1,7 @@
 /** The threads of the host, and as each library has them: its tasks take turns with those of the others. */
 import { availableParallelism } from 'node:os';
 import type { ClusterPool } from '../actors/clusters/hand-over-pages.ts';
+import { loadNameTagger } from '../actors/entities/load-name-tagger.ts';
 import type { ContentReaders } from '../actors/fetching/content-readers.ts';
 import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';
 import { openPdfReader } from '../actors/fetching/read-pdf.ts';
@@ -47,7 +48,7 @@ const maxClusterHeapMb = 2048;
 /** Measured: 20 MB less resident memory a thread than by default, and not slower. */
 const maxWorkYoungMb = 24;
 
-/** Errors: OperatorError `word_vectors`. */
+/** Errors: OperatorError `word_vectors`, `name_tagger`. */
 export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf'>): HostThreads {
   const wordVectors = loadWordVectors();
   const cores = availableParallelism();
@@ -74,7 +75,7 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf'>): HostT
     maxHeapMb: maxWorkHeapMb,
     idleMs: statelessIdleMs,
     nice: 19,
-    data: { wordVectors },
+    data: { wordVectors, nameTagger: loadNameTagger() },
   });
   const clusters = openThreadPool<typeof import('../threads/cluster-thread.ts')>({
     entry: programFile('threads/cluster-thread'),

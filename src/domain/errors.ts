@@ -63,6 +63,7 @@ export type OperatorCode =
   | 'store_unwritable'
   | 'backup'
   | 'word_vectors'
+  | 'name_tagger'
   | 'entity_capability'
   | 'listen'
   | 'cluster';

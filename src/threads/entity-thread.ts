@@ -2,6 +2,7 @@
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import { findMerges as find, type MergeThresholds } from '../compute/entities/find-merges.ts';
 import { gatherMentions, type MentionedName } from '../compute/entities/gather-mentions.ts';
+import type { NameTagger } from '../compute/entities/name-tagger.ts';
 import { type PackedNames, unpackNames } from '../compute/entities/packed-names.ts';
 import { createEntityRecognizer, type EntityRecognizer } from '../compute/entities/recognize-entities.ts';
 import { titledText } from '../compute/entities/titled-text.ts';
@@ -9,8 +10,8 @@ import { createWordKinds, type WordKinds } from '../compute/entities/word-kinds.
 import { threadData } from './thread-pool.ts';
 
 export interface EntityThreadData {
-  /** Word vectors, or null: the lexicon alone speaks. */
-  wordVectors: SharedArrayBuffer | null;
+  wordVectors: SharedArrayBuffer;
+  nameTagger: NameTagger;
 }
 
 let kinds: WordKinds | undefined;
@@ -18,13 +19,13 @@ let recognizer: EntityRecognizer | undefined;
 
 function wordKinds(): WordKinds {
   const { wordVectors } = threadData<EntityThreadData>();
-  kinds ??= createWordKinds(wordVectors === null ? null : openWordVectors(wordVectors));
+  kinds ??= createWordKinds(openWordVectors(wordVectors));
   return kinds;
 }
 
 /** The names that a page has in its title and its body. */
 export function recognize({ title, body }: { title: string | null; body: string }): MentionedName[] {
-  recognizer ??= createEntityRecognizer(wordKinds());
+  recognizer ??= createEntityRecognizer(wordKinds(), threadData<EntityThreadData>().nameTagger);
   const { text, bodyAt } = titledText(title, body);
   return gatherMentions(text, recognizer(text, bodyAt > 0), bodyAt);
 }

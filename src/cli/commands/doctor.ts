@@ -6,6 +6,7 @@ import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { loadNameTagger } from '../../actors/entities/load-name-tagger.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { dimProblem } from '../../domain/known-models.ts';
 import { loadWordVectors } from '../../engine/load-word-vectors.ts';
@@ -117,7 +118,8 @@ function transcription({ settings }: Context): Found {
 
 function wordVectors(): Found {
   loadWordVectors();
-  return { state: 'ok', detail: 'the built-in embedding model' };
+  loadNameTagger();
+  return { state: 'ok', detail: 'the built-in embedding model, and the tagger of names' };
 }
 
 /** The optional package, wanted only where the settings or a registered model name its provider; and the reranker's files, where it is a folder. */

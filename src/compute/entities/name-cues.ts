@@ -85,14 +85,10 @@ export const eventHeads = words(`
   war wars battle siege revolution rebellion revolt uprising coup invasion campaign operation offensive massacre genocide holocaust
   crisis conflict crusade crusades treaty agreement accord accords pact election elections referendum primary primaries olympics
   games cup championship championships tournament open grand prix marathon derby bowl series playoffs final finals festival fair
-  expo exposition exhibition conference convention summit congresses symposium awards award prize ceremony earthquake hurricane
+  expo exposition exhibition conference convention summit congresses symposium awards award prize prizes medal medals ceremony earthquake hurricane
   typhoon cyclone flood fire famine plague pandemic epidemic disaster crash accident bombing attack attacks assassination trial
   trials inquiry scandal affair protests riots strike movement renaissance reformation enlightenment depression recession armistice
   tour anniversary day week`);
-
-/** Events that are held again and again, so that a year or a number tells which. */
-export const heldEvents = words(`
-  olympics games cup championship championships tournament contest festival awards conference convention summit expo prix open`);
 
 /** Before a name of several words these make it an event's: `Battle of Hastings`. */
 export const workHeads = words(`
@@ -144,18 +140,6 @@ export const placePrepositions: Readonly<Record<string, number>> = {
   between: 0.15,
   inside: 0.4,
 };
-
-/** Joined to the name after them by `and`, `of` or `for`: `Department of Health and Human Services`. */
-export const listHeads = words(`
-  department ministry office institute university committee commission bureau school college academy faculty society
-  association council center centre agency organization organisation secretary union league federation foundation movement
-  fund party campaign coalition alliance front journal review annals proceedings`);
-
-/** Words of an election's name between its year or country and the word election. */
-export const electionWords = words(`
-  general presidential federal state parliamentary legislative local municipal primary mayoral gubernatorial senate senatorial
-  congressional midterm provincial regional leadership supplementary partial by-election snap party constitutional independence
-  special run-off runoff council assembly communal special`);
 
 /** States that go by other names than the lexicon has. */
 export const stateNames: ReadonlySet<string> = new Set(

@@ -16,8 +16,6 @@ export interface NameSpan {
   last: number;
   /** A title that is none of the name stands right before it: `President`. */
   titled: boolean;
-  /** The span was found by a form that only events have. */
-  isEvent: boolean;
 }
 
 const dateWord =
@@ -33,11 +31,16 @@ const contraction = /^(?:(\p{L}+)['’](?:m|re|ve|ll|d|s)|\p{L}+n['’]t)$/u;
 export function canBeInName({ tokens }: NameContext, i: number): boolean {
   const token = tokens[i];
   if (token === undefined || !token.isWord || !token.isCapitalized) return false;
-  if (token.lower === 'i' || dateWord.test(token.lower)) return false;
-  const contracted = contraction.exec(token.lower);
-  if (contracted !== null && (contracted[1] === undefined || functionWords.has(contracted[1]))) return false;
+  if (isNoName(token)) return false;
   if (countingWords.has(token.lower)) return !token.isFirst;
   return !functionWords.has(token.lower);
+}
+
+/** Capitalised for another reason than being a name: `I`, `I’m`, `Monday`. */
+export function isNoName({ lower }: TextToken): boolean {
+  if (lower === 'i' || dateWord.test(lower)) return true;
+  const contracted = contraction.exec(lower);
+  return contracted !== null && (contracted[1] === undefined || functionWords.has(contracted[1]));
 }
 
 export function continues(context: NameContext, i: number): boolean {

@@ -6,6 +6,7 @@
  * 15 ms for 1,000 words.
  */
 import { findNames } from './find-names.ts';
+import { correctNames, type NameTagger } from './name-tagger.ts';
 import type { NameContext, NameSpan } from './name-words.ts';
 import { weighPage } from './page-evidence.ts';
 import { createTextReader } from './read-tokens.ts';
@@ -45,19 +46,19 @@ interface Name {
   spans: NameSpan[];
 }
 
-export function createEntityRecognizer(kinds: WordKinds): EntityRecognizer {
+export function createEntityRecognizer(kinds: WordKinds, tagger: NameTagger): EntityRecognizer {
   const read = createTextReader();
   return (text, isTitled = false) => {
     const { tokens, values } = read(text.slice(0, maxReadLength));
     const context: NameContext = { tokens, evidence: weighPage(tokens, isTitled ? 0 : -1), kinds };
-    const names = gatherNames(context, findNames(context));
+    const names = gatherNames(context, correctNames(tagger, context, findNames(context)));
     const placeOf = ({ first, last }: NameSpan) => ({ start: tokens[first].start, end: tokens[last].end });
-    const found: RecognizedEntity[] = joinNames(context, names).map(({ name, type, spans }) => ({
+    const named: RecognizedEntity[] = joinNames(context, names).map(({ name, type, spans }) => ({
       name: surfaceOf(text, placeOf(name)),
       type,
       mentions: spans.map(placeOf).sort((a, b) => a.start - b.start),
     }));
-    return mostMentioned([...found, ...gatherValues(text, values)]);
+    return mostMentioned([...named, ...gatherValues(text, values)]);
   };
 }
 

@@ -26,14 +26,14 @@ export function trimTitles(context: NameContext, first: number, last: number): N
     let end = inner - 1;
     while (end > from && (titleModifiers.has(tokens[end].lower) || honorifics.has(bare(tokens[end].lower)))) end--;
     const office = end === from && honorifics.has(bare(tokens[end].lower)) ? [] : trimTitles(context, from, end);
-    return [...office, { first: inner + 1, last, titled: true, isEvent: false }];
+    return [...office, { first: inner + 1, last, titled: true }];
   }
   if (from === last && honorifics.has(bare(tokens[last].lower)) && !titled) return [];
   const { group } = kinds.kindsOf(tokens[from].lower);
   if (group > 0.5 && from < last && (isPersonal(context, from + 1) || isTitle(from + 1))) {
-    return [{ first: from, last: from, titled: false, isEvent: false }, ...trimTitles(context, from + 1, last)];
+    return [{ first: from, last: from, titled: false }, ...trimTitles(context, from + 1, last)];
   }
-  return [{ first: from, last, titled, isEvent: false }];
+  return [{ first: from, last, titled }];
 }
 
 /** `CIA Director George Tenet`: the last word of a title inside the run with a person's name after it, or -1. */

@@ -32,6 +32,8 @@ const numeral = /^(?:[ivx]+|\d+)$/;
 const designation = /^\p{Lu}{1,3}-?\d/u;
 /** `WebFinger`, `LaTeX`: a capital inside, but for those of families, `McDonald`, `LaRue`: one more, and small letters to the end of the word. */
 const innerCapital = /^(?!(?:Mc|Mac|De|Di|Du|La|Le|Van|Fitz)\p{Lu}\p{Ll}{2,}(?!\p{L})).*\p{Ll}\p{Lu}/u;
+/** What stands between the head of a name and the rest: `Academy Award for Best Picture`. */
+const joining = /^(?:of|for|in|at)$/;
 const quote = /^["“”‘’']$/;
 
 function noScores(): TypeScores {
@@ -54,12 +56,8 @@ export function bestType(scores: TypeScores): NamedType {
 }
 
 /** What the name says by itself: counted once, whatever the number of its mentions. */
-export function scoreForm({ tokens, kinds }: NameContext, { first, last, isEvent }: NameSpan): TypeScores {
+export function scoreForm({ tokens, kinds }: NameContext, { first, last }: NameSpan): TypeScores {
   const scores = noScores();
-  if (isEvent) {
-    scores.event += 6;
-    return scores;
-  }
   const name = tokens.slice(first, last + 1);
   const lowers = name.map(({ lower }) => lower);
   const words = lowers[0] === 'the' ? lowers.slice(1) : lowers;
@@ -70,7 +68,7 @@ export function scoreForm({ tokens, kinds }: NameContext, { first, last, isEvent
   else if (known === 'organization') scores.organization += 2.5;
   else if (known === 'group') scores.group += 2.5;
 
-  const of = words.indexOf('of');
+  const of = words.findIndex((word) => joining.test(word));
   const named = words.length > 1 && numeral.test(words[words.length - 1]) ? words.slice(0, -1) : words;
   const head = of > 0 ? words[of - 1] : named[named.length - 1];
   const isHeaded = orgHeads.has(head) || eventHeads.has(head) || workHeads.has(head);

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loadNameTagger } from '../../../src/actors/entities/load-name-tagger.ts';
+import { openWordVectors } from '../../../src/compute/embedding/word-vectors.ts';
 import { gatherMentions } from '../../../src/compute/entities/gather-mentions.ts';
 import { createEntityRecognizer } from '../../../src/compute/entities/recognize-entities.ts';
 import { titledText } from '../../../src/compute/entities/titled-text.ts';
 import { createWordKinds } from '../../../src/compute/entities/word-kinds.ts';
+import { loadWordVectors } from '../../../src/engine/load-word-vectors.ts';
 
-const recognize = createEntityRecognizer(createWordKinds(null));
+const recognize = createEntityRecognizer(createWordKinds(openWordVectors(loadWordVectors())), loadNameTagger());
 
 /** `type: spelling` with the places of its mentions. */
 function mentionsOf(title: string | null, body: string): Record<string, number[]> {
