@@ -1,7 +1,7 @@
 /**
  * The memory of large bodies, over all that are read at a time. There are so many bytes for all of them together; beyond those one
- * body, the first in the line, takes what it needs. So the bodies are bounded by `bytes` and one more of the greatest size, none
- * waits for another that only is slow, and no two wait for each other: the first goes on to its end, or to that of its time.
+ * body, the first in the line, takes what it needs. So the bodies are bounded by `bytes` and one more of the greatest size, while there are
+ * bytes none waits for another that only is slow, and no two wait for each other: the first goes on to its end, or to that of its time.
  */
 interface Waiter {
   body: Body;
