@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { namesIn } from './find-names.ts';
 import { eventHeads } from './name-cues.ts';
 import { createFeatureReader, featureCount, type LineFeatures } from './name-features.ts';
-import { canBeInName, isNoName, type NameContext, type NameSpan } from './name-words.ts';
+import { canBeInName, isNoName, maxTokens, type NameContext, type NameSpan } from './name-words.ts';
 import type { TextToken } from './read-tokens.ts';
 
 /** A token is in no name, begins one, or goes on with one. */
@@ -84,24 +84,40 @@ export function correctNames(tagger: NameTagger, context: NameContext, found: re
   const corrected: NameSpan[] = [];
   const featuresOf = createFeatureReader(context, tags);
   let next = 0;
-  for (const [from, to] of linesOf(context)) {
+  /** The found names that begin before a token, of those that were not given yet. */
+  const foundBefore = (end: number): readonly NameSpan[] => {
     const begin = next;
-    while (next < found.length && found[next].first < to) next++;
-    const ofLine = found.slice(begin, next);
-    if (evidence.isHeadline(tokens[from].line)) corrected.push(...ofLine);
-    else {
-      const best = bestTags(tagger, featuresOf(from, to));
-      for (const { first, last } of spansOf(best, from)) {
-        const name = trimmed(context, first, last);
-        if (name === null) continue;
-        const titled = ofLine.some((span) => span.titled && span.first <= name.last && name.first <= span.last);
-        for (const span of namesIn(context, name.first, name.last)) {
-          corrected.push({ ...span, titled: span.titled || titled });
-        }
-      }
+    while (next < found.length && found[next].first < end) next++;
+    return found.slice(begin, next);
+  };
+  for (const [from, to] of linesOf(context)) {
+    const isHeadline = evidence.isHeadline(tokens[from].line);
+    const spans = isHeadline ? [] : spansOf(bestTags(tagger, featuresOf(from, to)), from);
+    for (const { first, last } of spans) {
+      foundBefore(first);
+      const parts = foundBefore(last + 1);
+      // What is longer is a headline or a list.
+      if (last - first >= maxTokens) corrected.push(...parts.filter((part) => part.last <= last));
+      else
+        corrected.push(
+          ...namesOf(
+            context,
+            first,
+            last,
+            parts.some(({ titled }) => titled),
+          ),
+        );
     }
+    const others = foundBefore(to);
+    if (isHeadline) corrected.push(...others);
   }
   return corrected;
+}
+
+function namesOf(context: NameContext, first: number, last: number, titled: boolean): NameSpan[] {
+  const name = trimmed(context, first, last);
+  if (name === null) return [];
+  return namesIn(context, name.first, name.last).map((span) => ({ ...span, titled: span.titled || titled }));
 }
 
 /**
