@@ -119,7 +119,7 @@ function shuffled(lines: readonly Line[], random: () => number): Line[] {
   return order.sort((a, b) => a.place - b.place).map(({ line }) => line);
 }
 
-const sources = [
+const known = [
   ...['wikigold', 'crossner-politics'].map((name) => ({
     name,
     documents: () => readGold(ner, name).filter((_, at) => at % 2 === 0),
@@ -128,7 +128,10 @@ const sources = [
     name,
     documents: () => ['dev', 'train'].flatMap((part) => readCrossNer(positionals[0], name, part)),
   })),
-].filter(({ name }) => !without.has(name));
+];
+const unknown = [...without].filter((name) => name !== '' && !known.some((source) => source.name === name));
+if (unknown.length > 0) throw new Error(`not learned from: ${unknown.join(', ')}`);
+const sources = known.filter(({ name }) => !without.has(name));
 const lines = sources.flatMap(({ documents }) => documents().flatMap(bothWays).flatMap(linesWithTags));
 const file = encodeNameTagger(train(lines));
 writeFileSync(values.out, file);

@@ -51,6 +51,7 @@ const maxWorkYoungMb = 24;
 /** Errors: OperatorError `word_vectors`, `name_tagger`. */
 export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf'>): HostThreads {
   const wordVectors = loadWordVectors();
+  const nameTagger = loadNameTagger();
   const cores = availableParallelism();
   const workers = Math.max(2, cores);
   const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
@@ -75,7 +76,7 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf'>): HostT
     maxHeapMb: maxWorkHeapMb,
     idleMs: statelessIdleMs,
     nice: 19,
-    data: { wordVectors, nameTagger: loadNameTagger() },
+    data: { wordVectors, nameTagger },
   });
   const clusters = openThreadPool<typeof import('../threads/cluster-thread.ts')>({
     entry: programFile('threads/cluster-thread'),

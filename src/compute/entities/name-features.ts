@@ -1,6 +1,6 @@
 /**
- * What the tagger of names sees of a token and of those around it, as numbers of features. No words but function words and punctuation: what a name
- * looks like, and not which names there were in the texts that it was trained on.
+ * What the tagger of names sees of a token and of those around it, as numbers of features. No words but function words and punctuation, and
+ * of others their last three letters: what a name looks like, and not which names there were in the texts that it was trained on.
  */
 import {
   eventHeads,

@@ -104,7 +104,7 @@ export function correctNames(tagger: NameTagger, context: NameContext, found: re
             context,
             first,
             last,
-            parts.some(({ titled }) => titled),
+            parts.filter(({ titled }) => titled),
           ),
         );
     }
@@ -114,10 +114,13 @@ export function correctNames(tagger: NameTagger, context: NameContext, found: re
   return corrected;
 }
 
-function namesOf(context: NameContext, first: number, last: number, titled: boolean): NameSpan[] {
+function namesOf(context: NameContext, first: number, last: number, titled: readonly NameSpan[]): NameSpan[] {
   const name = trimmed(context, first, last);
   if (name === null) return [];
-  return namesIn(context, name.first, name.last).map((span) => ({ ...span, titled: span.titled || titled }));
+  return namesIn(context, name.first, name.last).map((span) => ({
+    ...span,
+    titled: span.titled || titled.some((part) => part.first <= span.last && span.first <= part.last),
+  }));
 }
 
 /**
