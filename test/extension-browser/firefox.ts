@@ -188,11 +188,7 @@ export class FirefoxWithExtension {
       return (contexts as { context: string }[]).map(({ context }) => context);
     };
     const before = await tabs();
-    await this.session.command('script.evaluate', {
-      expression: 'void OpenBrowserWindow({ private: true })',
-      target: { context: (await windowsOf(this.session))[0] },
-      awaitPromise: false,
-    });
+    await tell(this.session, (await windowsOf(this.session))[0], 'void OpenBrowserWindow({ private: true })');
     let opened: string | undefined;
     const isOpen = async () => {
       opened = (await tabs()).find((context) => !before.includes(context));
@@ -257,18 +253,28 @@ async function windowsOf(session: Session): Promise<string[]> {
   return (contexts as { context: string }[]).map(({ context }) => context);
 }
 
+/** Run an expression in a window's own code; promises are waited for. */
+async function tell(session: Session, window: string, expression: string): Promise<void> {
+  const target = { context: window };
+  const { type, exceptionDetails } = await session.command('script.evaluate', {
+    expression,
+    target,
+    awaitPromise: true,
+  });
+  assert.equal(type, 'success', JSON.stringify(exceptionDetails));
+}
+
 /** Allow an extension to run in private windows, as its page among the browser's add-ons does where its manifest lets it. */
 async function allowInPrivate(session: Session, id: string): Promise<void> {
-  const { type, exceptionDetails } = await session.command('script.evaluate', {
-    expression: `(async () => {
+  await tell(
+    session,
+    (await windowsOf(session))[0],
+    `(async () => {
       const { ExtensionPermissions } = ChromeUtils.importESModule('resource://gre/modules/ExtensionPermissions.sys.mjs');
       await ExtensionPermissions.add(${JSON.stringify(id)}, { permissions: ['internal:privateBrowsingAllowed'], origins: [] });
       await (await AddonManager.getAddonByID(${JSON.stringify(id)})).reload();
     })()`,
-    target: { context: (await windowsOf(session))[0] },
-    awaitPromise: true,
-  });
-  assert.equal(type, 'success', JSON.stringify(exceptionDetails));
+  );
 }
 
 /** The tab that shows an address; null where none does. */
@@ -309,11 +315,11 @@ export class FirefoxTab {
   async activate(): Promise<void> {
     await this.#session.command('browsingContext.activate', { context: this.#context });
     for (const context of await windowsOf(this.#session)) {
-      await this.#session.command('script.evaluate', {
-        expression: 'if (Services.focus.activeWindow === window) gBrowser.selectedBrowser.focus()',
-        target: { context },
-        awaitPromise: false,
-      });
+      await tell(
+        this.#session,
+        context,
+        'if (Services.focus.activeWindow === window) gBrowser.selectedBrowser.focus()',
+      );
     }
   }
 
