@@ -2,7 +2,7 @@
  * Entities found in the texts of ../shared/data/ner against their gold labels, as JSON: the service's recogniser, compromise alone
  * and wink alone on the same text; all documents, and both halves: rules were chosen looking at the even ones only.
  * Usage: npm run bench:entities [-- --tagger FILE] [--crossner FOLDER]     FOLDER: `ner_data` of zliucr/CrossNER; its science, literature
- * and music, where rules were chosen looking at `dev` and `train` only
+ * and music, where rules were chosen looking at `dev` and `train` only, and of these and the even documents the tagger learned
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -147,7 +147,7 @@ function endOfName(context: NameContext, first: number): number {
       continue;
     }
     const lower = token.lower;
-    const [one, two] = [continues(context, next + 1), continues(context, next + 2)];
+    const [one, two] = [continues(context, next + 1), continues(context, next + 2) && sameLine(context, next + 1)];
     if (token.text === '.' && initial.test(tokens[last].text) && one) last = next + 1;
     else if (numeral.test(token.text) && !isTimeBefore(tokens, next) && tokens[last].text.length > 1) {
       last = next;

@@ -19,7 +19,7 @@ import type { WordKinds } from './word-kinds.ts';
 /** Features are hashed to so many numbers: some have the same. A power of two. */
 export const featureCount = 1 << 14;
 
-const wordLists = [
+const wordLists: readonly ReadonlySet<string>[] = [
   orgHeads,
   placeHeads,
   eventHeads,
@@ -27,7 +27,7 @@ const wordLists = [
   personNouns,
   workNouns,
   honorifics,
-] as const satisfies readonly ReadonlySet<string>[];
+];
 
 /** What is seen of one token, each as a number. */
 interface Sight {

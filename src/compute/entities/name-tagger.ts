@@ -98,15 +98,7 @@ export function correctNames(tagger: NameTagger, context: NameContext, found: re
       const parts = foundBefore(last + 1);
       // What is longer is a headline or a list.
       if (last - first >= maxTokens) corrected.push(...parts.filter((part) => part.last <= last));
-      else
-        corrected.push(
-          ...namesOf(
-            context,
-            first,
-            last,
-            parts.filter(({ titled }) => titled),
-          ),
-        );
+      else corrected.push(...namesOf(context, first, last, parts));
     }
     const others = foundBefore(to);
     if (isHeadline) corrected.push(...others);
@@ -114,12 +106,12 @@ export function correctNames(tagger: NameTagger, context: NameContext, found: re
   return corrected;
 }
 
-function namesOf(context: NameContext, first: number, last: number, titled: readonly NameSpan[]): NameSpan[] {
+function namesOf(context: NameContext, first: number, last: number, found: readonly NameSpan[]): NameSpan[] {
   const name = trimmed(context, first, last);
   if (name === null) return [];
   return namesIn(context, name.first, name.last).map((span) => ({
     ...span,
-    titled: span.titled || titled.some((part) => part.first <= span.last && span.first <= part.last),
+    titled: span.titled || found.some((part) => part.titled && part.first <= span.last && span.first <= part.last),
   }));
 }
 
