@@ -252,8 +252,11 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await popup.getByRole('button', { name: 'Forget', exact: true }).click();
     await popup.close();
     await until(async () => !(await isKept()), 'the service has forgotten it');
-    await until(async () => (await here()).exclusion?.rule === 'blacklist', 'and so has the browser');
-    assert.equal((await here()).sent, null);
+    // The rule comes first, that nothing is captured while the lines go.
+    await until(async () => {
+      const { exclusion, sent } = await here();
+      return exclusion?.rule === 'blacklist' && sent === null;
+    }, 'and so has the browser');
   });
   await t.test('while the service is away a page waits, and can be taken out', async () => {
     await service.stop();

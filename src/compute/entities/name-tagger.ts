@@ -17,7 +17,7 @@ import type { TextToken } from './read-tokens.ts';
 export const tagCount = 3;
 const [outside, begins, goesOn] = [0, 1, 2];
 
-const withNumber = /^[\p{L}\d]*\d[\p{L}\d]*$/u;
+const withNumber = /^\p{L}*\d[\p{L}\d]*$/u;
 const magic = new TextEncoder().encode('RBNAMES1');
 const transitionsAt = magic.length;
 const weightsAt = transitionsAt + 2 * tagCount * tagCount;
