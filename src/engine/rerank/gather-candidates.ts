@@ -6,6 +6,7 @@ import { longer } from '../../compute/structures/longer.ts';
 import { isBareTerm } from '../../compute/text/stemmers.ts';
 import { isIdeograph } from '../../compute/text/unspaced-scripts.ts';
 import type { QueryPlan, QueryStem } from '../words/corpus.ts';
+import { entryBodyCount, entryTitleCount, entryWord } from '../words/forward-index.ts';
 import type { Candidates, QueryWord } from './rerank-input.ts';
 import type { ForwardPart, WordNumbers } from './word-numbers.ts';
 
@@ -55,20 +56,14 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
     });
     const entries = starts[labels.length];
     if (entries > room.words.length) room = makeRoom(2 * entries);
-    const words = room.words.subarray(0, entries);
-    const bodyCounts = room.bodyCounts.subarray(0, entries);
-    const titleCounts = room.titleCounts.subarray(0, entries);
+    const { words, bodyCounts, titleCounts } = firstOf(room, entries);
     places.forEach(({ part, chunk }, i) => {
       const { index } = parts[part];
       const known = numbers.knownOf(index);
-      const from = index.starts[chunk];
-      const end = index.starts[chunk + 1];
-      words.set(index.words.subarray(from, end), starts[i]);
-      bodyCounts.set(index.bodyCounts.subarray(from, end), starts[i]);
-      titleCounts.set(index.titleCounts.subarray(from, end), starts[i]);
-      for (let at = starts[i]; at < starts[i + 1]; ) {
-        at = replaceKnown(words, at, starts[i + 1], known);
-        if (at < starts[i + 1]) numbers.numberOf(parts[part], words[at]);
+      const own = index.entries.subarray(index.starts[chunk], index.starts[chunk + 1]);
+      for (let done = 0; done < own.length; ) {
+        done = unpackKnown(own, done, known, room, starts[i]);
+        if (done < own.length) numbers.numberOf(parts[part], entryWord(own[done]));
       }
     });
     wordPlaces.replaceAll(words, numbers.size);
@@ -129,26 +124,46 @@ function formsInUse(forms: readonly QueryForm[], { terms }: QueryPlan): QueryFor
     .map((form) => (first.get(form.of) === form.stem || form.share !== undefined ? form : { ...form, row: -1 }));
 }
 
-function makeRoom(entries: number) {
-  return {
-    words: new Uint32Array(entries),
-    bodyCounts: new Uint8Array(entries),
-    titleCounts: new Uint8Array(entries),
-  };
+/** Entries of forward indexes, one beside the other. Aligned arrays. */
+interface Unpacked {
+  readonly words: Uint32Array;
+  readonly bodyCounts: Uint8Array;
+  readonly titleCounts: Uint8Array;
 }
 
+const makeRoom = (entries: number): Unpacked => ({
+  words: new Uint32Array(entries),
+  bodyCounts: new Uint8Array(entries),
+  titleCounts: new Uint8Array(entries),
+});
+
+const firstOf = ({ words, bodyCounts, titleCounts }: Unpacked, entries: number): Unpacked => ({
+  words: words.subarray(0, entries),
+  bodyCounts: bodyCounts.subarray(0, entries),
+  titleCounts: titleCounts.subarray(0, entries),
+});
+
 /**
- * Put the number of each word of an index, up to the first without one; gives where that is, `to` if nowhere. What runs
+ * Unpack the entries of a chunk, from `done` on, to the place of the chunk's first, up to the first whose word has no number; gives which that is. What runs
  * over every entry is a function of its own here and in the other stages, and ends with its loop: code that is compiled while a long
  * loop runs knows nothing of what comes after it, and falls back to the interpreter there (bench/results/2026-11-reranking-cost.md).
  */
-function replaceKnown(words: Uint32Array, from: number, to: number, known: Uint32Array): number {
-  for (let at = from; at < to; at++) {
-    const number = known[words[at]];
+function unpackKnown(
+  entries: Uint32Array,
+  done: number,
+  known: Uint32Array,
+  { words, bodyCounts, titleCounts }: Unpacked,
+  first: number,
+): number {
+  for (let at = done; at < entries.length; at++) {
+    const entry = entries[at];
+    const number = known[entryWord(entry)];
     if (number === 0) return at;
-    words[at] = number - 1;
+    words[first + at] = number - 1;
+    bodyCounts[first + at] = entryBodyCount(entry);
+    titleCounts[first + at] = entryTitleCount(entry);
   }
-  return to;
+  return entries.length;
 }
 
 /**

@@ -181,7 +181,7 @@ function layOut(
     termBytes: table.bytes.length,
     vocabulary: forward?.vocabulary ?? 0,
     forwardWords: index?.wordStems.length ?? 0,
-    forwardEntries: index?.words.length ?? 0,
+    forwardEntries: index?.entries.length ?? 0,
     runBytes: numbered.reduce((sum, { run }) => sum + run.length, 0),
   });
   segment.terms.slots.set(table.slots);

@@ -9,10 +9,8 @@ import type { Lexicon } from '../../compute/text/lexicon.ts';
 export interface ForwardIndex {
   /** Shape: chunks + 1; a chunk's entries are starts[c] .. starts[c + 1]. */
   readonly starts: Uint32Array;
-  /** Shape: entries. The chunk's distinct words, and their counts, which saturate at 255. */
-  readonly words: Uint32Array;
-  readonly bodyCounts: Uint8Array;
-  readonly titleCounts: Uint8Array;
+  /** Shape: entries. A chunk's distinct words with their counts, by `packEntry`. */
+  readonly entries: Uint32Array;
   /** Shape: words of the batch. */
   readonly wordStems: Uint32Array;
   /** Rows of the word vectors, -1 for none. */
@@ -27,20 +25,38 @@ export interface ForwardDocument {
 }
 
 const noFacts = new Uint32Array(0);
-const MAX_COUNT = 255;
+/** Counts saturate: a passage of the default length, 333 words, holds "the" some 30 times at most. */
+const MAX_BODY_COUNT = 63;
+const MAX_TITLE_COUNT = 7;
+/** More than 128 words for each chunk of a full segment that no other has; further ones are left out. */
+const MAX_WORDS = 2 ** 23;
 /** More than there are word vectors: a stem and a row are one key together. */
 const rowsPerStem = 2 ** 24;
+
+/** A word of an index and how often it is in a chunk's text and in its title, in 32 bits. */
+export function packEntry(word: number, bodyCount: number, titleCount: number): number {
+  return ((word << 9) | (Math.min(bodyCount, MAX_BODY_COUNT) << 3) | Math.min(titleCount, MAX_TITLE_COUNT)) >>> 0;
+}
+export const entryWord = (entry: number): number => entry >>> 9;
+export const entryBodyCount = (entry: number): number => (entry >>> 3) & MAX_BODY_COUNT;
+export const entryTitleCount = (entry: number): number => entry & MAX_TITLE_COUNT;
 
 /** The words of an index that is being made, numbered in the order they come. A word form has another stem in another language: it is another word. */
 export class ForwardWords {
   readonly stems: number[] = [];
   readonly rows: number[] = [];
   readonly #numbers = new Map<number, number>();
+  readonly #most: number;
 
-  /** The number of a word, given now if it is new; `row` is -1 for none. */
+  constructor(most = MAX_WORDS) {
+    this.#most = most;
+  }
+
+  /** The number of a word, given now if it is new; -1 where there are too many. `row` is -1 for none. */
   numberOf(stem: number, row: number): number {
     const same = this.#numbers.get(stem * rowsPerStem + row);
     if (same !== undefined) return same;
+    if (this.stems.length === this.#most) return -1;
     const word = this.stems.push(stem) - 1;
     this.rows.push(row);
     this.#numbers.set(stem * rowsPerStem + row, word);
@@ -78,7 +94,7 @@ export function buildForwardIndex(
           bodyCounts.push(0);
           titleCounts.push(0);
         }
-        if (counts !== null) counts[place] = Math.min(counts[place] + 1, MAX_COUNT);
+        if (counts !== null) counts[place]++;
       }
     };
     count(title, titleCounts);
@@ -88,15 +104,13 @@ export function buildForwardIndex(
   });
   return {
     starts,
-    words: Uint32Array.from(words),
-    bodyCounts: Uint8Array.from(bodyCounts),
-    titleCounts: Uint8Array.from(titleCounts),
+    entries: Uint32Array.from(words, (word, at) => packEntry(word, bodyCounts[at], titleCounts[at])),
     wordStems: Uint32Array.from(numbering.stems),
     wordRows: Int32Array.from(numbering.rows),
   };
 }
 
-/** Numbers for the lexicon's terms as words of the batch, in the order they are asked for; -1 for a term without a stem. */
+/** Numbers for the lexicon's terms as words of the batch, in the order they are asked for; -1 for a term without a stem, and where there are too many. */
 function numberWords(lexicon: Lexicon, stemOf: (stem: string) => number, rowOf: (word: string) => number) {
   const known = new Map<number, number>();
   const words = new ForwardWords();

@@ -2,7 +2,14 @@
  * Merge forward indexes as their segments are merged (bm25/merge-segments.ts): the chunks that stay, in their new order, their
  * words numbered anew. What comes out is what counting the same chunks in that order would give. Pure.
  */
-import { type ForwardIndex, ForwardWords } from './forward-index.ts';
+import {
+  entryBodyCount,
+  entryTitleCount,
+  entryWord,
+  type ForwardIndex,
+  ForwardWords,
+  packEntry,
+} from './forward-index.ts';
 
 export interface ForwardMergeInput {
   readonly index: ForwardIndex;
@@ -16,10 +23,10 @@ export interface ChunkSources {
   readonly chunks: Uint32Array;
 }
 
-const UNSEEN = -1;
-const DROPPED = -2;
+const DROPPED = -1;
+const UNSEEN = -2;
 
-/** A word whose stem has no number is left out. */
+/** A word whose stem has no number is left out, and so is one that there is no room for. */
 export function mergeForwards(
   inputs: readonly ForwardMergeInput[],
   { inputs: from, chunks }: ChunkSources,
@@ -31,27 +38,21 @@ export function mergeForwards(
     const { index } = inputs[from[i]];
     most += index.starts[chunk + 1] - index.starts[chunk];
   });
-  const words = new Uint32Array(most);
-  const bodyCounts = new Uint8Array(most);
-  const titleCounts = new Uint8Array(most);
+  const entries = new Uint32Array(most);
   let end = 0;
   for (let i = 0; i < chunks.length; i++) {
     const input = from[i];
     const { index } = inputs[input];
     for (let at = index.starts[chunks[i]]; at < index.starts[chunks[i] + 1]; at++) {
-      const word = numbering.wordOf(input, index.words[at]);
-      if (word < 0) continue;
-      words[end] = word;
-      bodyCounts[end] = index.bodyCounts[at];
-      titleCounts[end++] = index.titleCounts[at];
+      const entry = index.entries[at];
+      const word = numbering.wordOf(input, entryWord(entry));
+      if (word >= 0) entries[end++] = packEntry(word, entryBodyCount(entry), entryTitleCount(entry));
     }
     starts[i + 1] = end;
   }
   return {
     starts,
-    words: words.subarray(0, end),
-    bodyCounts: bodyCounts.subarray(0, end),
-    titleCounts: titleCounts.subarray(0, end),
+    entries: entries.subarray(0, end),
     wordStems: Uint32Array.from(numbering.stems),
     wordRows: Int32Array.from(numbering.rows),
   };

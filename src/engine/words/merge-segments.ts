@@ -41,7 +41,7 @@ export function mergeSegments(inputs: readonly MergeInput[]): Segment {
     termBytes: table.bytes.length,
     vocabulary: forward === null ? 0 : inputs[0].segment.vocabulary,
     forwardWords: forward?.wordStems.length ?? 0,
-    forwardEntries: forward?.words.length ?? 0,
+    forwardEntries: forward?.entries.length ?? 0,
     runBytes: runBytes(inputs, renumberings),
   });
   merged.labels.set(labels);

@@ -11,9 +11,8 @@
  *   postings      u32 × postings   ordinal << 16 | frequency in 1/UNITS; ascending, so a list is sorted by ordinal
  *   termSlots, termOffsets   the term dictionary (term-table.ts)
  *   runStarts     u32 × docs + 1   a document's words are runs[runStarts[d] .. runStarts[d + 1])
- *   forward starts, words, wordStems, wordRows   what the reranker reads (rerank/forward-index.ts); or nothing
+ *   forward starts, entries, wordStems, wordRows   what the reranker reads (forward-index.ts); or nothing
  *   termBytes   the dictionary's text
- *   forward bodyCounts, titleCounts
  *   runs   the documents' words in their order, a byte each (compute/text/word-bytes.ts): what phrases are looked for in
  *
  * Why one word per posting: ordinal and frequency arrive in one load, half the memory of two arrays, and a sort or a
@@ -25,12 +24,12 @@
 
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { slotCount, type TermTable } from '../../compute/structures/term-table.ts';
-import type { ForwardIndex } from './forward-index.ts';
+import { entryTitleCount, type ForwardIndex } from './forward-index.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
 /** Raised with any change of the layout, of what a document holds, and of what the analyzer takes for a term. */
-const VERSION = 7;
+const VERSION = 8;
 const HEADER = {
   magic: 0,
   version: 1,
@@ -107,7 +106,7 @@ export function sealSegment(segment: Segment): Segment {
   let totalLength = 0;
   for (let doc = 0; doc < segment.docs; doc++) totalLength += segment.lengths[doc];
   let totalTitleLength = 0;
-  for (const count of segment.forward?.titleCounts ?? []) totalTitleLength += count;
+  for (const entry of segment.forward?.entries ?? []) totalTitleLength += entryTitleCount(entry);
   new Float64Array(segment.buffer, HEADER_BYTES, 2).set([totalLength, totalTitleLength]);
   for (let term = 0; term < segment.peaks.length; term++) segment.peaks[term] = peakOf(segment, term);
   return { ...segment, totalLength, totalTitleLength };
@@ -159,9 +158,7 @@ export function fillForward(segment: Segment, index: ForwardIndex): void {
   const { forward } = segment;
   if (forward === null) throw new RangeError('the segment was allocated without a forward index');
   forward.starts.set(index.starts);
-  forward.words.set(index.words);
-  forward.bodyCounts.set(index.bodyCounts);
-  forward.titleCounts.set(index.titleCounts);
+  forward.entries.set(index.entries);
   forward.wordStems.set(index.wordStems);
   forward.wordRows.set(index.wordRows);
 }
@@ -170,7 +167,9 @@ export function fillForward(segment: Segment, index: ForwardIndex): void {
 export function titleLengthOf({ forward }: Segment, ordinal: number): number {
   if (forward === null) return 0;
   let length = 0;
-  for (let at = forward.starts[ordinal]; at < forward.starts[ordinal + 1]; at++) length += forward.titleCounts[at];
+  for (let at = forward.starts[ordinal]; at < forward.starts[ordinal + 1]; at++) {
+    length += entryTitleCount(forward.entries[at]);
+  }
   return length;
 }
 
@@ -214,13 +213,11 @@ function layout(counts: SegmentCounts) {
   const termOffsets = termSlots + slotCount(terms) * 4;
   const runStarts = termOffsets + (terms + 1) * 4;
   const forwardStarts = runStarts + (docs + 1) * 4;
-  const words = forwardStarts + (vocabulary === 0 ? 0 : docs + 1) * 4;
-  const wordStems = words + forwardEntries * 4;
+  const entries = forwardStarts + (vocabulary === 0 ? 0 : docs + 1) * 4;
+  const wordStems = entries + forwardEntries * 4;
   const wordRows = wordStems + forwardWords * 4;
   const text = wordRows + forwardWords * 4;
-  const bodyCounts = text + termBytes;
-  const titleCounts = bodyCounts + forwardEntries;
-  const runs = titleCounts + forwardEntries;
+  const runs = text + termBytes;
   return {
     totals,
     labels,
@@ -232,12 +229,10 @@ function layout(counts: SegmentCounts) {
     termOffsets,
     runStarts,
     forwardStarts,
-    words,
+    entries,
     wordStems,
     wordRows,
     text,
-    bodyCounts,
-    titleCounts,
     runs,
     bytes: runs + runBytes,
   };
@@ -267,9 +262,7 @@ function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment 
         ? null
         : {
             starts: new Uint32Array(buffer, at.forwardStarts, docs + 1),
-            words: new Uint32Array(buffer, at.words, forwardEntries),
-            bodyCounts: new Uint8Array(buffer, at.bodyCounts, forwardEntries),
-            titleCounts: new Uint8Array(buffer, at.titleCounts, forwardEntries),
+            entries: new Uint32Array(buffer, at.entries, forwardEntries),
             wordStems: new Uint32Array(buffer, at.wordStems, forwardWords),
             wordRows: new Int32Array(buffer, at.wordRows, forwardWords),
           },

@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { buildTermTable } from '../../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { createCandidateGatherer } from '../../../src/engine/rerank/gather-candidates.ts';
 import { WordNumbers } from '../../../src/engine/rerank/word-numbers.ts';
 import type { QueryPlan } from '../../../src/engine/words/corpus.ts';
-import { buildForwardIndex, type ForwardDocument } from '../../../src/engine/words/forward-index.ts';
+import {
+  buildForwardIndex,
+  entryBodyCount,
+  entryTitleCount,
+  entryWord,
+  type ForwardDocument,
+  ForwardWords,
+  packEntry,
+} from '../../../src/engine/words/forward-index.ts';
 
 const ROWS = new Map([
   ['wing', 3],
@@ -40,20 +49,31 @@ const second = part(['x1', 'wing'], [{ title: terms(), body: terms(['wings', 'wi
 test('a forward index counts forms by field', () => {
   assert.deepEqual(first.index, {
     starts: Uint32Array.of(0, 3, 4),
-    words: Uint32Array.of(0, 1, 2, 3),
-    bodyCounts: Uint8Array.of(1, 2, 1, 1),
-    titleCounts: Uint8Array.of(1, 0, 0, 0),
+    entries: Uint32Array.of(packEntry(0, 1, 1), packEntry(1, 2, 0), packEntry(2, 1, 0), packEntry(3, 1, 0)),
     wordStems: Uint32Array.of(0, 0, 1, 2),
     wordRows: Int32Array.of(3, 5, 8, -1),
   });
 });
 
 test('counts saturate instead of starting anew', () => {
-  const many = part(
-    ['x1'],
-    [{ title: terms(), body: terms(...Array.from({ length: 300 }, () => ['x1', 'x1'] as [string, string])) }],
+  const times = (count: number) => terms(...Array.from({ length: count }, () => ['x1', 'x1'] as [string, string]));
+  const many = part(['x1'], [{ title: times(70), body: times(300) }]);
+  assert.deepEqual([...many.index.entries], [packEntry(0, 63, 7)]);
+});
+
+test('an entry gives what it was made of, for every word that there is room for', () => {
+  const word = fc.integer({ min: 0, max: 2 ** 23 - 1 });
+  fc.assert(
+    fc.property(word, fc.integer({ min: 0, max: 63 }), fc.integer({ min: 0, max: 7 }), (...made) => {
+      const [entry] = Uint32Array.of(packEntry(...made));
+      assert.deepEqual([entryWord(entry), entryBodyCount(entry), entryTitleCount(entry)], made);
+    }),
   );
-  assert.deepEqual([...many.index.bodyCounts], [255]);
+  const words = new ForwardWords(2);
+  assert.deepEqual(
+    [words.numberOf(5, 1), words.numberOf(6, 1), words.numberOf(7, 1), words.numberOf(5, 1)],
+    [0, 1, -1, 0],
+  );
 });
 
 /** Of a query whose words the corpus holds. */

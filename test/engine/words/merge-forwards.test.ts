@@ -5,6 +5,7 @@ import { termOf } from '../../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { buildSegmentOfTerms, type SparseTermDocument } from '../../../src/engine/words/build-segment.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
+import { packEntry } from '../../../src/engine/words/forward-index.ts';
 import { mergeForwards } from '../../../src/engine/words/merge-forwards.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
 import { labelSegment, openSegment, type Segment, titleLengthOf } from '../../../src/engine/words/segment.ts';
@@ -105,18 +106,14 @@ test('without word vectors, or with others, a merge has no forward index', () =>
 test('a word whose stem is gone is left out, the words after it stay', () => {
   const index = {
     starts: Uint32Array.of(0, 3),
-    words: Uint32Array.of(0, 1, 2),
-    bodyCounts: Uint8Array.of(1, 2, 3),
-    titleCounts: Uint8Array.of(4, 5, 6),
+    entries: Uint32Array.of(packEntry(0, 1, 4), packEntry(1, 2, 5), packEntry(2, 3, 6)),
     wordStems: Uint32Array.of(0, 1, 2),
     wordRows: Int32Array.of(10, 11, -1),
   };
   const sources = { inputs: Uint32Array.of(0), chunks: Uint32Array.of(0) };
   assert.deepEqual(mergeForwards([{ index, stemIds: Int32Array.of(1, -1, 0) }], sources), {
     starts: Uint32Array.of(0, 2),
-    words: Uint32Array.of(0, 1),
-    bodyCounts: Uint8Array.of(1, 3),
-    titleCounts: Uint8Array.of(4, 6),
+    entries: Uint32Array.of(packEntry(0, 1, 4), packEntry(1, 3, 6)),
     wordStems: Uint32Array.of(1, 0),
     wordRows: Int32Array.of(10, -1),
   });
