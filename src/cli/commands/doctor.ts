@@ -72,6 +72,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
     await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
   await look('transcription', () => transcription(context));
   await look('word vectors', wordVectors);
+  await look('name tagger', nameTagger);
   await look('transformers', () => transformers(context));
   await look('yt-dlp', () => ytDlp(context));
   await look('data folder', () => dataFolder(context));
@@ -118,8 +119,12 @@ function transcription({ settings }: Context): Found {
 
 function wordVectors(): Found {
   loadWordVectors();
+  return { state: 'ok', detail: 'the built-in embedding model' };
+}
+
+function nameTagger(): Found {
   loadNameTagger();
-  return { state: 'ok', detail: 'the built-in embedding model, and the tagger of names' };
+  return { state: 'ok', detail: 'where names begin and end' };
 }
 
 /** The optional package, wanted only where the settings or a registered model name its provider; and the reranker's files, where it is a folder. */

@@ -53,15 +53,15 @@ interface Entry {
 }
 
 /** Errors: throws where the installed compromise has no lexicon of names. */
-export function createWordKinds(vectors: WordVectors | null): WordKinds {
+export function createWordKinds(vectors: WordVectors): WordKinds {
   const entries = readLexicon();
-  const discriminant = vectors === null ? null : discriminantOf(entries, vectors);
+  const discriminant = discriminantOf(entries, vectors);
   let remembered = new Map<string, KindShares>();
 
   const sharesOf = (word: string): KindShares => {
     const entry = entries.get(word);
     const known = entry === undefined ? null : sharesOfEntry(entry);
-    const guessed = discriminant?.(word) ?? null;
+    const guessed = discriminant(word);
     if (known === null) return guessed ?? noKinds;
     if (guessed === null) return known;
     const mixed = nameKinds.map((kind) => [kind, lexiconShare * known[kind] + (1 - lexiconShare) * guessed[kind]]);

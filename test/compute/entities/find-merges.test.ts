@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { openWordVectors } from '../../../src/compute/embedding/word-vectors.ts';
 import { findMerges } from '../../../src/compute/entities/find-merges.ts';
 import { packNames, unpackNames } from '../../../src/compute/entities/packed-names.ts';
 import { createWordKinds } from '../../../src/compute/entities/word-kinds.ts';
 import { editDistance } from '../../../src/compute/text/edit-distance.ts';
+import { loadWordVectors } from '../../../src/engine/load-word-vectors.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
 const thresholds = { cosine: 0.85, editDistance: 0.15 };
 
 describe('names of one entity', () => {
-  const kinds = createWordKinds(null);
+  const kinds = createWordKinds(openWordVectors(loadWordVectors()));
   const merged = (type: string, ...keys: string[]) =>
     findMerges(
       keys.map((key, no) => ({ no, type, key })),
