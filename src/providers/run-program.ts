@@ -89,10 +89,12 @@ export function runProgram(run: ProgramRun): Promise<ProgramResult> {
     let letGo: NodeJS.Timeout | undefined;
     child.once('exit', () => {
       kill(); // what it leaves behind would hold its pipes open
-      letGo = setTimeout(() => {
+      const close = () => {
         child.stdout.destroy();
         child.stderr.destroy();
-      }, heldPipesMs);
+      };
+      // In a turn of its own: where the process was held up, what the program said last is read first.
+      letGo = setTimeout(() => setImmediate(close), heldPipesMs);
     });
     child.once('close', (code, by) => {
       clearTimeout(letGo);

@@ -4,14 +4,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { RunningService, token } from '../process/service.ts';
+import { patientSettings, RunningService, token } from '../process/service.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 test('a new user: serve, add, search, status, jobs, inspect; the stop is in order', async (t) => {
   const scope = newestFirst(t);
   const home = temporaryFolder(scope);
-  const cli = new Cli(home, { SERVICE_BIND_PORT: '0', SERVICE_AUTH_TOKEN: token });
+  const cli = new Cli(home, { ...patientSettings, SERVICE_BIND_PORT: '0', SERVICE_AUTH_TOKEN: token });
   const serve = cli.spawn(['serve']);
   scope.after(() => void serve.kill('SIGKILL'));
   let log = '';

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { until } from '../process/service.ts';
+import { patientSettings, until } from '../process/service.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 test('the demo starts again, with what was forgotten of it left out; commands find it by themselves', async (t) => {
   const scope = newestFirst(t);
-  const cli = new Cli(temporaryFolder(scope), { SERVICE_BIND_PORT: '0', COLUMNS: '80' });
+  const cli = new Cli(temporaryFolder(scope), { ...patientSettings, SERVICE_BIND_PORT: '0', COLUMNS: '80' });
   const start = async () => {
     const demo = cli.spawn(['serve', '--demo']);
     scope.after(() => void demo.kill('SIGKILL'));

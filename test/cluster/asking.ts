@@ -1,5 +1,6 @@
 /** Requests to a cluster as a client makes them that reads Retry-After. */
 import assert from 'node:assert/strict';
+import { EventStream } from '../process/event-stream.ts';
 import { type Answer, type RunningService, until } from '../process/service.ts';
 
 /** A page that any search for its name finds. */
@@ -34,4 +35,15 @@ export async function found(host: RunningService, token: string, query: string):
     return body.timing_ms.rebuilding === undefined;
   }, 'the index is whole');
   return (body?.results ?? []).map(({ title }) => title);
+}
+
+/** The events of a library, once it is open somewhere. */
+export async function followed(host: RunningService, token: string): Promise<EventStream> {
+  let events: EventStream | null = null;
+  await until(async () => {
+    events = await EventStream.openUnlessAway(host.url, token);
+    return events !== null;
+  }, 'events can be followed');
+  assert.ok(events !== null);
+  return events;
 }

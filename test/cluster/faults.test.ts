@@ -218,9 +218,13 @@ test('what a cluster has acknowledged through faults is there, once, and what it
       return pages.every(({ status }) => status === 'indexed');
     }, 'every page is indexed');
     for (const { title, page_id } of there.slice(0, 20)) {
-      type Found = { results: { page_id: string }[] };
-      const found = await ask<Found>(pick(urls), library.token, ['POST', '/v1/search', { query: title }]);
-      assert.equal(found?.body.results[0]?.page_id, page_id, `${title} is found`);
+      type Found = { results: { page_id: string }[]; timing_ms: { rebuilding?: number } };
+      let found: Found | undefined;
+      await until(async () => {
+        found = (await ask<Found>(pick(urls), library.token, ['POST', '/v1/search', { query: title }]))?.body;
+        return found !== undefined && found.timing_ms.rebuilding === undefined;
+      }, 'the index is whole');
+      assert.equal(found?.results[0]?.page_id, page_id, `${title} is found`);
     }
     const cli = new Cli(hosts[0].home, { SERVICE_CLUSTER__DATABASE_URL: server.url });
     const dir = join(hosts[0].home, `exported-${library.name}`);

@@ -27,6 +27,8 @@ export interface OpenOptions {
   dir: string;
   name?: string;
   leaseS?: number;
+  /** Renew the lease from the claim on, by the clock of the machine, until the signal. */
+  renewing?: AbortSignal;
   now?: () => number;
 }
 
@@ -37,6 +39,7 @@ export async function openLibrary({
   dir,
   name = 'anna',
   leaseS = 600,
+  renewing,
   now = () => performance.now(),
 }: OpenOptions): Promise<OpenedLibrary | null> {
   const rows = new LibraryRows(database, { host: { id: host, address: `http://${host}` }, leaseS, format: 3 });
@@ -46,6 +49,7 @@ export async function openLibrary({
   const said: string[] = [];
   const say = (_: object, message: string) => void said.push(message);
   const lease = new Lease({ leaseS, sentAt, now });
+  if (renewing !== undefined) renewUntil(renewing, { rows, claim, lease, leaseS });
   const position: Position = { ...claim };
   const commits = new DatabaseLog({ database, lease, leaseS, position, log: quiet });
   const path = join(dir, name);
@@ -57,4 +61,20 @@ export async function openLibrary({
   });
   const store = await Store.open(path, () => 'never', { log: commits });
   return { claim, lease, store, commits, rows, said };
+}
+
+function renewUntil(
+  ended: AbortSignal,
+  { rows, claim, lease, leaseS }: { rows: LibraryRows; claim: Claim; lease: Lease; leaseS: number },
+): void {
+  const timer = setInterval(() => {
+    const sentAt = lease.now();
+    rows.renew([claim]).then(
+      (mine) => {
+        if (mine.get(claim.library) === true) lease.extend(sentAt);
+      },
+      () => {}, // the lease says when it is too late
+    );
+  }, leaseS * 250);
+  ended.addEventListener('abort', () => clearInterval(timer), { once: true });
 }

@@ -101,7 +101,7 @@ export class Postgres {
 
   /** Go back to a named restore point after the base backup, as an operator does: another server, of the backup and the archived log. It takes writes then. */
   async restore(restorePoint: string): Promise<void> {
-    this.#run('pg_ctl', ['-D', this.#data, '-m', 'fast', '-w', 'stop']); // it ends when all of its log is archived
+    this.#run('pg_ctl', ['-D', this.#data, '-m', 'fast', '-t', '600', '-w', 'stop']); // it ends when all of its log is archived
     rmSync(this.#data, { recursive: true });
     renameSync(this.#base, this.#data);
     const settings = {

@@ -14,22 +14,16 @@ const database = await openDatabase({ url, timeoutMs: 5000, log: quiet });
 
 async function opened() {
   for (;;) {
-    const library = await openLibrary({ database, host, dir, leaseS: Number(leaseS) }).catch(() => null);
-    if (library !== null) return library;
+    const end = new AbortController();
+    const options = { database, host, dir, leaseS: Number(leaseS), renewing: end.signal };
+    const library = await openLibrary(options).catch(() => null);
+    if (library !== null) return { library, end };
+    end.abort();
     await delay(50);
   }
 }
 
-const library = await opened();
-const renewing = setInterval(() => {
-  const sentAt = library.lease.now();
-  library.rows.renew([library.claim]).then(
-    (mine) => {
-      if (mine.get(library.claim.library) === true) library.lease.extend(sentAt);
-    },
-    () => {}, // the lease says when it is too late
-  );
-}, Number(leaseS) * 250);
+const { library, end } = await opened();
 say(`serving ${library.claim.epoch} ${library.claim.seq}`);
 try {
   for (let at = 1; ; at++) {
@@ -41,6 +35,6 @@ try {
 } catch (error) {
   say(`lost ${error instanceof Error ? error.message : String(error)}`);
 }
-clearInterval(renewing);
+end.abort();
 await library.store.close();
 await database.close();

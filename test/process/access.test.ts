@@ -98,6 +98,7 @@ test('a session belongs to the library of its token', async (t) => {
     return (await service.call('POST', '/v1/pages', body, asPage(cookie))).status < 300;
   };
   await until(added, 'the library is open');
+  await until(async () => (await service.call('GET', '/v1/jobs')).status === 200, 'and so is the other');
   const pages = async (options: { token?: string | null }) =>
     (await service.call<{ pages: unknown[] }>('GET', '/v1/pages', undefined, options)).body.pages.length;
   assert.deepEqual([await pages(asPage(cookie)), await pages({ token: ben })], [1, 1]);

@@ -15,6 +15,8 @@ test('a backup is made beside the running service, listed, and restores elsewher
   const before = await service.call<BackupListResponse>('GET', '/v1/admin/backups');
   const dir = `${service.dataDir}-backups`;
   assert.deepEqual(before.body, { dir, backups: [], running: false });
+  // At once, over connections that are open, so that one is not made before the other is asked for.
+  await Promise.all([1, 2].map(() => service.call('GET', '/v1/admin/backups')));
   const [made, other] = await Promise.all([
     service.call<BackupResponse>('POST', '/v1/admin/backups'),
     service.call<{ detail: string }>('POST', '/v1/admin/backups'),

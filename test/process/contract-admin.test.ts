@@ -162,7 +162,11 @@ test('the summary counts what was forgotten', async () => {
 
 test('since bounds the latencies of the summary, and nothing else', async () => {
   await shared.post('/v1/search', { query: 'a page that is counted' });
-  await until(async () => (await summary()).search_latency !== null, 'the search is logged');
+  await until(async () => {
+    const { search_latency, jobs } = await summary();
+    const { pending, running, failed } = jobs.by_status;
+    return search_latency !== null && pending + running + failed === 0;
+  }, 'the search is logged, and no job goes on');
   const all = await summary();
   const { runs = 0, p50_ms = -1, p95_ms = -1, since } = all.search_latency ?? {};
   assert.deepEqual([runs, since], [1, null]);

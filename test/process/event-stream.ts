@@ -21,11 +21,19 @@ export class EventStream {
 
   /** With a token, or with these headers. Errors: the status, where the stream is refused. */
   static async open(url: string, sent: string | Record<string, string>): Promise<EventStream> {
+    const stream = await EventStream.openUnlessAway(url, sent);
+    assert.ok(stream !== null, 'the library is open');
+    return stream;
+  }
+
+  /** The same; null where the library is not open yet. */
+  static async openUnlessAway(url: string, sent: string | Record<string, string>): Promise<EventStream | null> {
     const connection = new AbortController();
     const response = await fetch(`${url}/v1/events`, {
       headers: typeof sent === 'string' ? { authorization: `Bearer ${sent}` } : sent,
       signal: connection.signal,
     });
+    if (response.status === 503) return null;
     assert.equal(response.status, 200);
     return new EventStream(response, connection);
   }

@@ -86,7 +86,8 @@ test('what is in one library is in no other: pages, searches, jobs, forgetting, 
 
   await service.kill('SIGKILL');
   await service.start();
-  await until(async () => (await service.call('GET', '/readyz', undefined, { token: null })).status === 200, 'ready');
+  const isOpen = async () => (await service.call('GET', '/v1/jobs', undefined, { token: anna })).status === 200;
+  await until(isOpen, 'Anna is served');
   await add(service, ben, 'https://anna.example/allowed', 'What Anna has forgotten Ben may read.');
   assert.deepEqual(await found(service, ben, 'heron'), ['https://ben.example/herons']);
   const refused = await service.call('POST', '/v1/pages', { url: 'https://anna.example/2' }, { token: anna });
@@ -130,6 +131,8 @@ test('a library that cannot be opened says so and keeps no other from serving', 
 test('the command works on the library that is named, over HTTP and in its folder', async (t) => {
   const { service, dir } = await family(t);
   await add(service, ben, 'https://ben.example/bread', 'A sourdough bread needs flour, water, salt and patience.');
+  const isOpen = async () => (await service.call('GET', '/v1/jobs', undefined, { token: anna })).status === 200;
+  await until(isOpen, 'Anna is served');
   const cli = new Cli(service.home, {
     SERVICE_AUTH_TOKENS: JSON.stringify(everybody),
     SERVICE_LIBRARIES__DIR: dir,

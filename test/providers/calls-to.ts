@@ -33,7 +33,7 @@ export interface CallsOptions {
 }
 
 export function callsTo(server: Pick<FakeProvider, 'url'>, options: CallsOptions = {}): Calls {
-  const { provider = 'openai', model = 'a-model', path = '/v1', timeoutMs = 5000, attempts = 1 } = options;
+  const { provider = 'openai', model = 'a-model', path = '/v1', timeoutMs = 3_600_000, attempts = 1 } = options;
   const { maxInputTokens = 8192 } = options;
   const { apiKey = null, userinfo = null, failureThreshold = 5, clock = systemClock } = options;
   const { breakers } = runBreakers({ failureThreshold, cooldownMs: 60_000 }, () => clock.monotonic());

@@ -65,7 +65,8 @@ for (const [name, fault, expected] of matrix) {
   for (const [kind, call] of Object.entries(kinds)) {
     test(`${name}, met by ${kind}, is ${expected.code} after ${expected.calls} calls`, async () => {
       const clock = expected.code === 'timeout' ? new HandClock() : systemClock;
-      const calls = callsTo(server, { clock, attempts, failureThreshold: 2, apiKey: 'sk-secret' });
+      const timeoutMs = clock instanceof HandClock ? 5000 : 3_600_000;
+      const calls = callsTo(server, { clock, timeoutMs, attempts, failureThreshold: 2, apiKey: 'sk-secret' });
       const earlier = server.calls.length;
       server.faultOf = () => fault;
       const rejected = assert.rejects(call(calls), (error: Error & Record<string, unknown>) => {

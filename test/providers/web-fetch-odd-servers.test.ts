@@ -6,18 +6,26 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { statusError, type WebAnswer } from '../../src/providers/web-fetch.ts';
+import { HandClock } from './hand-clock.ts';
 import { failure, fetcher, loopback, never } from './test-fetch.ts';
 
 type Answer = (socket: Socket) => void;
 
-/** A server that answers what it is told to, byte by byte; its address. */
+/** A server that answers what it is told to, byte by byte; its address. `asked` resolves when a request has come. */
 async function openServer(t: TestContext, answers: Record<string, Answer>) {
   const sockets = new Set<Socket>();
+  let arrived = () => {};
+  const asked = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {}); // the fetch leaves early where it has seen enough
-    socket.once('data', (request) => answers[request.toString().split(' ')[1] ?? '']?.(socket));
+    socket.once('data', (request) => {
+      answers[request.toString().split(' ')[1] ?? '']?.(socket);
+      arrived();
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -26,7 +34,7 @@ async function openServer(t: TestContext, answers: Record<string, Answer>) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: (path: string) => `http://127.0.0.1:${port}${path}`, open: () => sockets.size };
+  return { url: (path: string) => `http://127.0.0.1:${port}${path}`, open: () => sockets.size, asked };
 }
 
 const page = '<p>The weir</p>';
@@ -123,8 +131,13 @@ const faults: Record<string, [Answer, string]> = {
 for (const [name, [answer, message]] of Object.entries(faults)) {
   test(`a fault: ${name}`, async (t) => {
     const server = await openServer(t, { '/': answer });
-    const timeoutMs = message.startsWith('timed out') ? 500 : 60_000;
-    const error = await failure(fetcher({ timeoutMs })(server.url('/'), { signal: never }));
+    const clock = new HandClock();
+    const failed = failure(fetcher({ timeoutMs: 500, clock })(server.url('/'), { signal: never }));
+    if (message.startsWith('timed out')) {
+      await server.asked;
+      await clock.advance(500);
+    }
+    const error = await failed;
     assert.deepEqual([error.message, error.permanent], [message, false]);
     while (server.open() > 0) await setImmediate();
   });

@@ -12,6 +12,7 @@ import { openTranscription } from '../../../src/providers/transcription.ts';
 import { createWebFetch } from '../../../src/providers/web-fetch.ts';
 import { readFetched } from '../../../src/threads/extract-thread.ts';
 import { submission } from '../../commands/submissions.ts';
+import { patienceMs } from '../../process/service.ts';
 import type { Site } from '../../providers/small-web.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { contextOf } from '../attempt-context.ts';
@@ -41,7 +42,7 @@ export async function setUp(t: TestContext, site: Site, path: string, lookup?: L
     fetch: createWebFetch({
       allowPrivateHosts: ['127.0.0.1'],
       perHostGapMs: 0,
-      timeoutMs: 5000,
+      timeoutMs: patienceMs,
       maxBytes: 100_000,
       userAgent: 'test',
       ...(lookup === undefined ? {} : { lookup }),

@@ -146,16 +146,22 @@ test('a start waits for everything that was indexed and not saved, however much'
   await stop(hosted);
 });
 
-test('a start that may wait for so long only goes on without the rest, which comes back beside it', async () => {
-  await using shelf = await Shelf.open();
-  await stop((await readyIndexes(shelf)).hosted);
-  await shelve(shelf, 'oak', 2000);
+/** No text is brought back until it is let go. */
+function heldRecovery() {
   let letGo = () => {};
   const held = new Promise<void>((resolve) => {
     letGo = resolve;
   });
   const aroundRecovery = (recoverPage: (pageNo: number) => Promise<void>) => (pageNo: number) =>
     held.then(() => recoverPage(pageNo));
+  return { letGo, aroundRecovery };
+}
+
+test('a start that may wait for so long only goes on without the rest, which comes back beside it', async () => {
+  await using shelf = await Shelf.open();
+  await stop((await readyIndexes(shelf)).hosted);
+  await shelve(shelf, 'oak', 2000);
+  const { letGo, aroundRecovery } = heldRecovery();
   const { hosted } = await readyIndexes(shelf, new CommitFeed(), { recoveryWaitMs: 1, aroundRecovery });
   assert.deepEqual(await find(hosted, 'oak'), { found: 0, rebuilding: 1 });
   letGo();
@@ -170,10 +176,12 @@ test('lost files are rebuilt beside the service, and searches say so meanwhile',
   await shelve(shelf, 'oak', 2000);
   await stop((await readyIndexes(shelf)).hosted);
   await rm(join(indexDir(shelf), 'sparse', 'manifest.json'));
-  const { hosted, lines } = await readyIndexes(shelf);
+  const { letGo, aroundRecovery } = heldRecovery();
+  const { hosted, lines } = await readyIndexes(shelf, new CommitFeed(), { aroundRecovery });
   assert.equal((await find(hosted, 'oak')).rebuilding, 1);
   assert.ok(lines.some(({ msg }) => /rebuilding them beside the service/.test(msg)));
   assert.ok(existsSync(join(indexDir(shelf), 'rebuilding')));
+  letGo();
   await hosted.ask('index.settled', {});
   assert.deepEqual(await find(hosted, 'oak'), { found: 2000, rebuilding: undefined });
   await stop(hosted);

@@ -6,6 +6,7 @@ import { type CommitCommand, commitThrough } from '../../../src/actors/system/sy
 import { appendRuns, purgeFromLog } from '../../../src/commands/log-queries.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { queryLogListResponse, queryLogRunResponse } from '../../../src/domain/query-log.ts';
+import { patienceMs } from '../../process/service.ts';
 import { listOf } from '../../rows.ts';
 import { queryRun } from '../../store/query-runs.ts';
 import type { Hosted } from '../hosted.ts';
@@ -187,7 +188,7 @@ test('what finds no room, or cannot be written, is dropped and counted; the log 
 });
 
 test('runs that came while others were written are written too, though nobody reads the log', {
-  timeout: 20_000,
+  timeout: patienceMs,
 }, async () => {
   const shelf = await Shelf.open();
   const commit = commitThrough(shelf.ask);
