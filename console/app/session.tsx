@@ -56,7 +56,11 @@ function tellCodeFault(): void {
   codeFault.value = null;
 }
 
+/** Somebody may have signed in since `resume` asked. */
+let mayBeOld = false;
+
 async function resume(): Promise<void> {
+  mayBeOld = false;
   try {
     const who = await whoIsIn();
     tellCodeFault();
@@ -66,13 +70,17 @@ async function resume(): Promise<void> {
       // Away, or not ready: that says nothing of the session.
       knock();
       whenBack(resume);
-    } else session.value = 'out';
+    } else if (mayBeOld) await resume();
+    else session.value = 'out';
   }
 }
 
 /** Somebody may have signed in elsewhere in this browser, or out. */
 async function lookAgain(): Promise<void> {
-  if (session.value === 'unknown') return; // it is being asked already
+  if (session.value === 'unknown') {
+    mayBeOld = true; // it is being asked already, and may be answered of what was before
+    return;
+  }
   try {
     entered(await whoIsIn());
   } catch (error) {

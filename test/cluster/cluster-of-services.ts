@@ -5,11 +5,12 @@ import { newLibrary, newToken } from '../../src/cluster/administration.ts';
 import { type Database, openDatabase } from '../../src/cluster/database.ts';
 import { migrateSchema } from '../../src/cluster/schema.ts';
 import { defaultLibrary } from '../../src/domain/access.ts';
+import { freePort } from '../free-port.ts';
 import { RunningService, withoutEntities } from '../process/service.ts';
 import { newestFirst, type Scope } from '../scope.ts';
 import { CutLine } from './cut-line.ts';
 import { quiet } from './opened-library.ts';
-import { freePort, Postgres } from './postgres.ts';
+import { Postgres } from './postgres.ts';
 
 export interface ClusterOfServices {
   server: Postgres;

@@ -11,9 +11,9 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import { until } from '../process/service.ts';
 
 const versions = '/usr/lib/postgresql';
@@ -126,14 +126,4 @@ export class Postgres {
     const [run, ...rest] = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--', path] : [path];
     execFileSync(run, [...rest, ...args], { stdio: 'ignore', cwd: '/' });
   }
-}
-
-/** A port of loopback that nobody has now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new TypeError('no port');
-  return address.port;
 }

@@ -198,9 +198,23 @@ test('what is typed while a session ends goes on into the box', { skip }, async 
   const { page } = await signedIn(browser, service, { allowed: /401/ });
   await searchFor(page, 'bread');
   await endSessions(service);
+  // As the page sees it time passes until it is refused, and none while it is typed: who stops for a while is asked to sign in.
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 60_000);
+  let isRefused = false;
+  page.on('response', (response) => {
+    isRefused ||= response.status() === 401;
+  });
   await searchBox(page).fill('');
-  await searchBox(page).pressSequentially('heron sighting', { delay: 30 });
+  await until(async () => {
+    await page.clock.runFor(20);
+    return isRefused;
+  }, 'the session has ended');
+  await searchBox(page).pressSequentially('heron sighting');
   const over = page.getByRole('dialog', { name: 'Your session has ended' });
+  assert.equal(await over.count(), 0);
+  assert.equal(await searchBox(page).inputValue(), 'heron sighting');
+  await page.clock.resume();
   await over.waitFor();
   assert.equal(await searchBox(page).inputValue(), 'heron sighting');
   await over.getByLabel('Access token').fill(token);

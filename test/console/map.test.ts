@@ -126,9 +126,9 @@ test('arrows move the map, plus and minus zoom, 0 shows all of it, and Tab leads
     for (let n = 0; n < presses; n++) await page.keyboard.press(back);
     await until(async () => (await inView(page)) === all, `${back} leads back`);
   }
+  await atRest(page); // which are nearest changes until then
   await until(async () => (await listed(page)).length === 12, 'the nearest to the middle are listed');
   let first = '';
-  // Which are nearest changes until the map stands still.
   const isFirst = async () => {
     await canvas(page).focus();
     await page.keyboard.press('Tab');

@@ -72,6 +72,7 @@ test('one comes back to the results as one left them', { skip }, async () => {
   await page.getByRole('button', { name: 'More results' }).click();
   await until(async () => (await results(page).count()) === 20, 'twenty results');
   await rest(page);
+  await page.locator('.facet-row').first().waitFor(); // what is unanswered when one leaves is asked for again
   const there = results(page).nth(16);
   const before = await there.getAttribute('data-result');
   const judged = page.waitForResponse('**/v1/feedback');
@@ -276,8 +277,7 @@ test('two keys lead from a result to a view, whatever the second does by itself'
     () => page.evaluate(() => document.activeElement?.className === 'result-title'),
     'a result has the focus',
   );
-  await page.keyboard.press('g');
-  await page.keyboard.press('s');
+  await Promise.all([page.keyboard.press('g'), page.keyboard.press('s')]); // together, as the second is waited for only a while
   await page.waitForURL(/#\/search$/);
   assert.deepEqual(faults, []);
 });

@@ -92,6 +92,7 @@ test('who signs in after another, or over the view of another, finds nothing of 
   });
   await other.getByRole('button', { name: 'Sign out' }).click();
   await other.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in to your library' }).waitFor();
   await enter(other, ben);
   await searchBox(other).waitFor();
   await other.close();

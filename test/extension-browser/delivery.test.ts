@@ -1,27 +1,23 @@
 /** Nothing is lost and nothing arrives twice: the service away for the whole run, the worker ended, the browser killed. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { haveRealPages, realPagesDir } from '../../bench/real-pages.ts';
 import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
+import { freePort } from '../free-port.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, haltingExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
 /** Settings of a service that comes back at the same address. */
-async function fixedPort(): Promise<Record<string, string>> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  assert.ok(typeof address === 'object' && address !== null);
-  await new Promise((resolve) => server.close(resolve));
-  return { ...withoutEntities, SERVICE_BIND_PORT: String(address.port) };
-}
+const fixedPort = async (): Promise<Record<string, string>> => ({
+  ...withoutEntities,
+  SERVICE_BIND_PORT: String(await freePort()),
+});
 
 async function visitsOf(service: RunningService): Promise<Record<string, number>> {
   const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');

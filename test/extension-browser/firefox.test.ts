@@ -1,9 +1,9 @@
 /** The extension in Firefox ESR: paired, captures, leaves out, delivers after the service was away. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
 import { test } from 'node:test';
 import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
+import { freePort } from '../free-port.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { copyOfExtension } from './chromium.ts';
@@ -14,12 +14,8 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
   skip: skipFirefox,
 }, async (t) => {
   const scope = newestFirst(t);
-  const free = createServer();
-  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
-  const address = free.address();
-  assert.ok(typeof address === 'object' && address !== null);
-  await new Promise((resolve) => free.close(resolve));
-  const service = await RunningService.start(scope, { ...withoutEntities, SERVICE_BIND_PORT: String(address.port) });
+  const settings = { ...withoutEntities, SERVICE_BIND_PORT: String(await freePort()) };
+  const service = await RunningService.start(scope, settings);
   const site = await Site.open(scope);
   site.pages.set('/rewritten', rewritten(''));
   let browser = await FirefoxWithExtension.start(scope, site);
@@ -166,6 +162,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
   await t.test('its history and bookmarks are imported, what was captured is not imported again', async () => {
     // Loaded, and left before it was read.
     await browser.ask('sendNow', null);
+    await browser.ask('changeSettings', { activeSeconds: 600 });
     const glanced = `${news}/article/glances`;
     await tab.goto(`${news}/article/herons`);
     await tab.evaluate(`history.pushState(null, '', '/article/glances')`);
@@ -199,7 +196,8 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     await browser.standIn('duckduckgo.com', results, "default-src 'none'; style-src 'unsafe-inline'");
     const options = await browser.open(`${browser.pages}options.html`);
     const box = `[...document.querySelectorAll('label')].find((l) => l.textContent === 'DuckDuckGo')`;
-    await options.until(box);
+    // What stands above it comes late, and moves it.
+    await options.until(`document.querySelector('#queue') && document.querySelector('#connection') && ${box}`);
     await options.clickOn(box);
     await options.until(`(await chrome.scripting.getRegisteredContentScripts()).length === 1`);
     await options.close();

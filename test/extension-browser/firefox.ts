@@ -165,8 +165,12 @@ export class FirefoxWithExtension {
 
   /** The popup of the tab that shows an address, as a page. */
   async popupOf(url: string): Promise<FirefoxTab> {
-    const tab = await (await this.control()).evaluate(tabOf(url));
-    assert.ok(tab, `no tab shows ${url}`);
+    const control = await this.control();
+    let tab: unknown = null;
+    await until(async () => {
+      tab = await control.evaluate(tabOf(url));
+      return tab !== null;
+    }, `a tab shows ${url}`);
     return this.open(`${this.pages}popup.html?tab=${tab}`);
   }
 

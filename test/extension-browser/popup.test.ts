@@ -92,6 +92,8 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await tab.goto(page.url);
     await tab.bringToFront();
     await until(async () => (await pages()).some(({ visit_count }) => visit_count === 4), 'the visit has arrived');
+    const isNoted = async () => (await browser.ask<PageState>('pageState', { url: page.url })).sent !== null;
+    await until(isNoted, 'it is noted that it has arrived');
     const popup = await browser.popupOf(page.url);
     await popup.getByText('Read 4 times since 5 Jan 2026.').waitFor();
     const asked = () => told.some((each) => each.includes('/v1/search') && each.includes('All about herons'));
@@ -175,6 +177,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
   await t.test('an excluded page says by which rule, and is captured once its site is allowed', async () => {
     const url = 'http://banking.example.org/article/loans';
     await tab.goto(url);
+    await browser.decisionAt(url); // until it is opened anew nothing of it is captured
     const popup = await browser.popupOf(url);
     await popup.getByText('on the built-in list (banks and payments)').waitFor();
     assert.equal(
@@ -196,6 +199,9 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     const box = popup.getByRole('checkbox', { name: 'Capture what I read on blog.example.org' });
     await box.uncheck();
     await popup.close();
+    const ruleOf = async (path: string) =>
+      (await browser.ask<PageState>('pageState', { url: `http://blog.example.org${path}` })).exclusion;
+    await until(async () => (await ruleOf('/article/moss'))?.rule === 'site', 'it is switched off');
     const again = await browser.popupOf('http://blog.example.org/article/moss');
     assert.equal(
       await again.getByRole('checkbox', { name: 'Capture what I read on blog.example.org' }).isChecked(),
@@ -203,8 +209,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     );
     await again.getByText('you switched blog.example.org off').waitFor();
     await again.close();
-    const state = await browser.ask<{ exclusion: unknown }>('pageState', { url: 'http://blog.example.org/other' });
-    assert.deepEqual(state.exclusion, { rule: 'site', site: 'blog.example.org' });
+    assert.deepEqual(await ruleOf('/other'), { rule: 'site', site: 'blog.example.org' });
   });
   await t.test('where a site above is switched off, its switch is shown, and turns it on again', async () => {
     await browser.ask('switchSite', { site: 'example.net', to: 'off' });
@@ -329,6 +334,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
           transaction.onerror = () => reject(transaction.error);
         };
       });
+    await browser.ask('sendNow', null); // what is being sent would end the pause
     const options = await browser.open('options.html');
     await options.evaluate(pauseSending, Date.now() + 24 * 3600_000);
     await browser.ask('captured', page);

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Peers } from '../../src/http/pass-on.ts';
 import type { ServerOptions } from '../../src/http/server.ts';
-import { freePort } from '../cluster/postgres.ts';
+import { freePort } from '../free-port.ts';
 import { until } from '../process/service.ts';
 import { testServer, writer } from './test-server.ts';
 
