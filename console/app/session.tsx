@@ -61,24 +61,28 @@ let mayBeOld = false;
 
 async function resume(): Promise<void> {
   mayBeOld = false;
+  let who: Holder | null = null;
   try {
-    const who = await whoIsIn();
-    tellCodeFault();
-    entered(who);
+    who = await whoIsIn();
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) {
       // Away, or not ready: that says nothing of the session.
       knock();
       whenBack(resume);
-    } else if (mayBeOld) await resume();
-    else session.value = 'out';
+      return;
+    }
   }
+  if (mayBeOld) await resume();
+  else if (who !== null) {
+    tellCodeFault();
+    entered(who);
+  } else if (session.value === 'unknown') session.value = 'out';
 }
 
 /** Somebody may have signed in elsewhere in this browser, or out. */
 async function lookAgain(): Promise<void> {
   if (session.value === 'unknown') {
-    mayBeOld = true; // it is being asked already, and may be answered of what was before
+    mayBeOld = true; // what is being asked already may be answered of what was before
     return;
   }
   try {

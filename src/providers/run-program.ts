@@ -93,7 +93,7 @@ export function runProgram(run: ProgramRun): Promise<ProgramResult> {
         child.stdout.destroy();
         child.stderr.destroy();
       };
-      // In a turn of its own: where the process was held up, what the program said last is read first.
+      // Behind a look at the pipes: where this process was held up for so long, what is in them is still read.
       letGo = setTimeout(() => setImmediate(close), heldPipesMs);
     });
     child.once('close', (code, by) => {

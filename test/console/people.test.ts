@@ -1,7 +1,7 @@
 /** Several people, one browser: nothing that one was shown is there for the next. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { token as anna, RunningService, until } from '../process/service.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
 import { openPage, results, searchBox, searchFor, skip, startBrowser, titles } from './browser.ts';
@@ -109,5 +109,64 @@ test('who signs in after another, or over the view of another, finds nothing of 
   await searchBox(page).waitFor();
   assert.equal(await results(page).count(), 0, 'the next begins anew');
   assert.equal(await searchBox(page).inputValue(), '');
+  assert.deepEqual(faults, []);
+});
+
+test('who signs in while another tab is still asking who it is, is who that tab shows', { skip }, async (t) => {
+  const scope = newestFirst(t);
+  const browser = await startBrowser(scope);
+  const service = RunningService.prepare(scope, {
+    SERVICE_AUTH_TOKEN: '',
+    SERVICE_AUTH_TOKENS: JSON.stringify([
+      { name: 'laptop', token: anna },
+      { name: 'phone', token: ben },
+    ]),
+  });
+  await service.start();
+  const { page, faults } = await openPage(browser, service, { allowed: /401 \(Unauthorized\)/ });
+  const other = await page.context().newPage();
+  const shown = () => page.locator('.holder bdi').textContent();
+  /** Load the page; its first question is answered when `meanwhile` is over and the page has been told of it. */
+  const loadDuring = async (meanwhile: () => Promise<unknown>) => {
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let isAsked = false;
+    const hold = async (route: Route) => {
+      const response = await route.fetch();
+      isAsked = true;
+      await held;
+      await route.fulfill({ response });
+    };
+    await page.route('**/v1/sessions', hold, { times: 1 });
+    await page.goto('about:blank');
+    await page.goto(service.url);
+    await until(() => isAsked, 'it is asked who is signed in');
+    await page.evaluate(() => {
+      const isTold = new Promise<void>((resolve) => {
+        new BroadcastChannel('readback session').onmessage = () => resolve();
+      });
+      Object.assign(globalThis, { isTold });
+    });
+    await meanwhile();
+    await page.evaluate(() => (globalThis as unknown as { isTold: Promise<void> }).isTold);
+    answer();
+  };
+
+  await loadDuring(async () => {
+    await other.goto(service.url);
+    await enter(other, anna);
+  });
+  await searchBox(page).waitFor();
+  assert.equal(await shown(), 'laptop');
+
+  await loadDuring(async () => {
+    const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' }, { token: ben });
+    await other.evaluate((hash) => {
+      location.hash = hash;
+    }, new URL(body.url).hash);
+  });
+  await until(async () => (await shown()) === 'phone', 'the later one is shown');
   assert.deepEqual(faults, []);
 });

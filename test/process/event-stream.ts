@@ -19,7 +19,7 @@ export class EventStream {
     this.#connection = connection;
   }
 
-  /** With a token, or with these headers. Errors: the status, where the stream is refused. */
+  /** With a token, or with these headers. Errors: an AssertionError where the stream is refused. */
   static async open(url: string, sent: string | Record<string, string>): Promise<EventStream> {
     const stream = await EventStream.openUnlessAway(url, sent);
     assert.ok(stream !== null, 'the library is open');
@@ -33,7 +33,10 @@ export class EventStream {
       headers: typeof sent === 'string' ? { authorization: `Bearer ${sent}` } : sent,
       signal: connection.signal,
     });
-    if (response.status === 503) return null;
+    if (response.status === 503) {
+      connection.abort(); // nobody reads why
+      return null;
+    }
     assert.equal(response.status, 200);
     return new EventStream(response, connection);
   }

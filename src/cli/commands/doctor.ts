@@ -1,6 +1,6 @@
 /**
- * `readback doctor`: whether everything that the service needs is there: settings, folder, native modules, capabilities, word vectors, a
- * sound index. Changes nothing.
+ * `readback doctor`: whether everything that the service needs is there: settings, folder, native modules, capabilities, word vectors, the tagger of
+ * names, a sound index. Changes nothing.
  */
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';

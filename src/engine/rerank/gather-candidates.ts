@@ -56,7 +56,7 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
     });
     const entries = starts[labels.length];
     if (entries > room.words.length) room = makeRoom(2 * entries);
-    const { words, bodyCounts, titleCounts } = firstOf(room, entries);
+    const { words, bodyCounts, titleCounts } = prefixOf(room, entries);
     places.forEach(({ part, chunk }, i) => {
       const { index } = parts[part];
       const known = numbers.knownOf(index);
@@ -137,14 +137,14 @@ const makeRoom = (entries: number): Unpacked => ({
   titleCounts: new Uint8Array(entries),
 });
 
-const firstOf = ({ words, bodyCounts, titleCounts }: Unpacked, entries: number): Unpacked => ({
+const prefixOf = ({ words, bodyCounts, titleCounts }: Unpacked, entries: number): Unpacked => ({
   words: words.subarray(0, entries),
   bodyCounts: bodyCounts.subarray(0, entries),
   titleCounts: titleCounts.subarray(0, entries),
 });
 
 /**
- * Unpack the entries of a chunk, from `done` on, to the place of the chunk's first, up to the first whose word has no number; gives which that is. What runs
+ * Unpack the entries of a chunk from `done` on, each to its place behind `first`, and stop at the first whose word has no number; gives which that is, or how many there are. What runs
  * over every entry is a function of its own here and in the other stages, and ends with its loop: code that is compiled while a long
  * loop runs knows nothing of what comes after it, and falls back to the interpreter there (bench/results/2026-11-reranking-cost.md).
  */

@@ -13,7 +13,7 @@ export interface StemBags {
   readonly stems: Uint32Array;
   /** Weighted occurrences of each entry; halves and their sums are exact in single precision. Below 1: among the facts alone. */
   readonly times: Float32Array;
-  /** By candidate its length as BM25F counts it: the sum of the occurrences in title and text. */
+  /** By candidate its length as BM25F counts it: the sum of the occurrences in title and text, which saturate (words/forward-index.ts). */
   readonly lengths: Float64Array;
   /** By stem how many candidates hold it. */
   readonly held: Uint32Array;

@@ -25,21 +25,31 @@ export interface ForwardDocument {
 }
 
 const noFacts = new Uint32Array(0);
-/** Counts saturate: a passage of the default length, 333 words, holds "the" some 30 times at most. */
-const MAX_BODY_COUNT = 63;
-const MAX_TITLE_COUNT = 7;
-/** More than 128 words for each chunk of a full segment that no other has; further ones are left out. */
-const MAX_WORDS = 2 ** 23;
+/**
+ * Counts saturate: a passage of the default length, 333 words, holds "the" some 30 times at most; in passages of 700 words and more the
+ * commonest count less, here and in the passage's length.
+ */
+const BODY_BITS = 6;
+const TITLE_BITS = 3;
+const COUNT_BITS = BODY_BITS + TITLE_BITS;
+const MAX_BODY_COUNT = 2 ** BODY_BITS - 1;
+const MAX_TITLE_COUNT = 2 ** TITLE_BITS - 1;
+/** 128 for each chunk of a full segment; words beyond are left out, and are found by postings alone. */
+export const MAX_WORDS = 2 ** (32 - COUNT_BITS);
 /** More than there are word vectors: a stem and a row are one key together. */
 const rowsPerStem = 2 ** 24;
 
 /** A word of an index and how often it is in a chunk's text and in its title, in 32 bits. */
 export function packEntry(word: number, bodyCount: number, titleCount: number): number {
-  return ((word << 9) | (Math.min(bodyCount, MAX_BODY_COUNT) << 3) | Math.min(titleCount, MAX_TITLE_COUNT)) >>> 0;
+  const counts = (Math.min(bodyCount, MAX_BODY_COUNT) << TITLE_BITS) | Math.min(titleCount, MAX_TITLE_COUNT);
+  return ((word << COUNT_BITS) | counts) >>> 0;
 }
-export const entryWord = (entry: number): number => entry >>> 9;
-export const entryBodyCount = (entry: number): number => (entry >>> 3) & MAX_BODY_COUNT;
+export const entryWord = (entry: number): number => entry >>> COUNT_BITS;
+export const entryBodyCount = (entry: number): number => (entry >>> TITLE_BITS) & MAX_BODY_COUNT;
 export const entryTitleCount = (entry: number): number => entry & MAX_TITLE_COUNT;
+/** The entry with another word. */
+export const withWord = (entry: number, word: number): number =>
+  ((word << COUNT_BITS) | (entry & (2 ** COUNT_BITS - 1))) >>> 0;
 
 /** The words of an index that is being made, numbered in the order they come. A word form has another stem in another language: it is another word. */
 export class ForwardWords {

@@ -1,15 +1,8 @@
 /**
- * Merge forward indexes as their segments are merged (bm25/merge-segments.ts): the chunks that stay, in their new order, their
+ * Merge forward indexes as their segments are merged (merge-segments.ts): the chunks that stay, in their new order, their
  * words numbered anew. What comes out is what counting the same chunks in that order would give. Pure.
  */
-import {
-  entryBodyCount,
-  entryTitleCount,
-  entryWord,
-  type ForwardIndex,
-  ForwardWords,
-  packEntry,
-} from './forward-index.ts';
+import { entryWord, type ForwardIndex, ForwardWords, withWord } from './forward-index.ts';
 
 export interface ForwardMergeInput {
   readonly index: ForwardIndex;
@@ -46,7 +39,7 @@ export function mergeForwards(
     for (let at = index.starts[chunks[i]]; at < index.starts[chunks[i] + 1]; at++) {
       const entry = index.entries[at];
       const word = numbering.wordOf(input, entryWord(entry));
-      if (word >= 0) entries[end++] = packEntry(word, entryBodyCount(entry), entryTitleCount(entry));
+      if (word >= 0) entries[end++] = withWord(entry, word);
     }
     starts[i + 1] = end;
   }

@@ -13,7 +13,9 @@ import {
   entryWord,
   type ForwardDocument,
   ForwardWords,
+  MAX_WORDS,
   packEntry,
+  withWord,
 } from '../../../src/engine/words/forward-index.ts';
 
 const ROWS = new Map([
@@ -62,11 +64,12 @@ test('counts saturate instead of starting anew', () => {
 });
 
 test('an entry gives what it was made of, for every word that there is room for', () => {
-  const word = fc.integer({ min: 0, max: 2 ** 23 - 1 });
+  const word = fc.integer({ min: 0, max: MAX_WORDS - 1 });
   fc.assert(
     fc.property(word, fc.integer({ min: 0, max: 63 }), fc.integer({ min: 0, max: 7 }), (...made) => {
       const [entry] = Uint32Array.of(packEntry(...made));
       assert.deepEqual([entryWord(entry), entryBodyCount(entry), entryTitleCount(entry)], made);
+      assert.equal(withWord(packEntry(MAX_WORDS - 1, made[1], made[2]), made[0]), entry);
     }),
   );
   const words = new ForwardWords(2);
