@@ -514,16 +514,16 @@ test('tokens, pairing codes and backups are made, and a token is revoked at once
   const made = await page.locator('.secret code').textContent();
   assert.equal((await service.call('GET', '/v1/whoami', undefined, { token: made })).status, 200);
   await page.getByRole('button', { name: 'Done' }).click();
-  await page.locator('.row', { hasText: 'a <b>script</b>' }).getByRole('button', { name: 'Revoke' }).click();
+  await page.locator('.row', { hasText: 'a <b>script</b>' }).getByRole('button', { name: 'Revoke' }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await until(
     async () => (await service.call('GET', '/v1/whoami', undefined, { token: made })).status === 401,
     'the token is refused',
   );
-  await page.getByRole('button', { name: 'Pair an extension' }).click();
+  await page.getByRole('button', { name: 'Pair an extension' }).press('Enter');
   assert.match((await page.locator('.pair-code').textContent()) ?? '', /^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
   await page.getByRole('button', { name: 'Done' }).click();
-  await page.getByRole('button', { name: 'Back up now' }).click();
+  await page.getByRole('button', { name: 'Back up now' }).press('Enter');
   await page.getByText(/pages are in a new backup/).waitFor();
   assert.deepEqual(faults, []);
 });

@@ -57,6 +57,7 @@ test('the console works in Firefox', { skip: skipFirefox }, async (t) => {
   await t.test('a search, from the first key to the page and back', async () => {
     await tab.resize(1280, 900);
     await show('#/search');
+    await there('.recent li');
     await tab.clickOn("document.querySelector('.search-box input')");
     await tab.press('steam eng');
     await tab.until("document.querySelectorAll('[data-result]').length === 2");
@@ -92,7 +93,7 @@ test('the console works in Firefox', { skip: skipFirefox }, async (t) => {
     await show('#/search?q=sourdough');
     await there('[data-result]');
     await tab.evaluate('document.querySelector(\'[data-result] a[href^="#/page"]\').click()');
-    await there('.prose');
+    await there('.passage-mark');
     await tab.click('Forget…');
     await there('dialog[open]');
     await tab.press(escapeKey);

@@ -187,7 +187,7 @@ test('what is forgotten in one tab is gone in another, also from what is kept th
   await other.goto(`${service.url}/#/search?q=pangolin`);
   await show('#/sources');
   await results(other).first().getByRole('link', { name: 'Stored text' }).click();
-  await other.getByRole('button', { name: 'Forget…' }).click();
+  await other.getByRole('button', { name: 'Forget…' }).press('Enter');
   await other.getByRole('button', { name: 'Forget this page' }).click();
   await other.getByText('erased from the store').waitFor();
   await page.goBack();
@@ -249,7 +249,7 @@ test('Similar pages of one way are never those of another', { skip }, async () =
   await show(`#/page/${ids[0]}`);
   const similar = page.locator('.similar');
   await similar.locator('li').first().waitFor();
-  await similar.getByRole('button', { name: 'Names' }).click();
+  await similar.getByRole('button', { name: 'Names' }).press('Enter');
   await similar.getByText('boom').waitFor();
   assert.equal(await similar.locator('li').count(), 0);
   await similar.getByRole('button', { name: 'Meaning' }).click();

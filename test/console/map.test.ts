@@ -257,7 +257,7 @@ test('a search on the map that fails is told of, and tried again; so are the col
   assert.equal(await fault.count(), 0);
   await side(page)
     .getByRole('button', { name: /herons\.example/ })
-    .click();
+    .press('Enter');
   await until(async () => (await litUp(page).textContent()) === '24 pages lit up', 'the pages of the site');
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-labelledby')), 'lit');
   await page.getByRole('button', { name: 'Time', exact: true }).click();
@@ -294,7 +294,7 @@ test('a lasso ends by Escape; only the main button chooses; a service that comes
   await page.getByRole('button', { name: 'Site', exact: true }).click();
   isAway = false;
   assert.equal(await litUp(page).textContent(), lit);
-  await litUp(page).click();
+  await litUp(page).press('Enter');
   await until(async () => (await inView(page)) === seen, 'the map is as near as before');
 });
 

@@ -107,7 +107,7 @@ test('a page that follows a page is shown from the top', { skip }, async () => {
   const [one, two] = ids.slice(-3);
   await show(`#/page/${one}`);
   await page.getByRole('heading', { name: 'Long page one' }).waitFor();
-  assert.equal(await page.title(), 'Long page one · readback');
+  await until(async () => (await page.title()) === 'Long page one · readback', 'its title');
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
   const bottom = await scrolled(page);
   assert.ok(bottom > 0);
@@ -115,7 +115,7 @@ test('a page that follows a page is shown from the top', { skip }, async () => {
   await page.getByRole('heading', { name: 'Long page two' }).waitFor();
   await until(async () => (await scrolled(page)) === 0, 'the top');
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'main');
-  await page.getByRole('button', { name: 'Forget…' }).click();
+  await page.getByRole('button', { name: 'Forget…' }).press('Enter');
   await page.getByRole('dialog').getByText('Long page two').waitFor();
   await page.goBack();
   await page.getByRole('heading', { name: 'Long page one' }).waitFor();
@@ -246,7 +246,7 @@ test('after a page is forgotten one is back at the results, without it', { skip 
   await service.settled([body.page_id]);
   await searchFor(page, 'okapi heron sighting');
   await results(page).filter({ hasText: 'Heron to forget' }).getByRole('link', { name: 'Stored text' }).click();
-  await page.getByRole('button', { name: 'Forget…' }).click();
+  await page.getByRole('button', { name: 'Forget…' }).press('Enter');
   assert.equal(await focused(page), 'Keep it');
   await page.getByRole('button', { name: 'Forget this page' }).click();
   await page.getByText('1 page erased from the store').waitFor();
@@ -300,7 +300,7 @@ test('from a passage of a page that is forgotten one is back at the results; whi
   await passages.first().waitFor();
   await passages.last().click();
   await page.locator('.passages a[aria-current]').waitFor();
-  await page.getByRole('button', { name: 'Forget…' }).click();
+  await page.getByRole('button', { name: 'Forget…' }).press('Enter');
   const { opened, open } = gateOf();
   await page.route('**/v1/forget', async (route) => {
     await opened;
@@ -484,7 +484,7 @@ test('what was opened in the results, and how much of a text is shown, is there 
   const first = results(page).first();
   await first.getByRole('button', { name: /more passage/ }).click();
   await page.getByRole('button', { name: 'Filters' }).click();
-  await first.getByRole('link', { name: 'Stored text' }).click();
+  await first.getByRole('link', { name: 'Stored text' }).press('Enter');
   await page.locator('.prose').waitFor();
   await page.goBack();
   await first.getByRole('button', { name: 'Fewer passages' }).waitFor();
@@ -611,7 +611,7 @@ test('who leaves by a dialog begins at the head of the view, not at what is wher
   const forget = async () => {
     await searchFor(page, 'heron sighting');
     await results(page).last().getByRole('link', { name: 'Stored text' }).click();
-    await page.getByRole('button', { name: 'Forget…' }).click();
+    await page.getByRole('button', { name: 'Forget…' }).press('Enter');
     await page.getByRole('button', { name: 'Forget this page' }).click();
     await page.getByText('erased from the store').waitFor();
   };

@@ -54,10 +54,10 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await seconds.fill('1');
     await seconds.blur();
     await options.getByLabel('Name of a site').fill('two words');
-    await options.getByRole('button', { name: 'Never capture' }).click();
+    await options.getByRole('button', { name: 'Never capture' }).press('Enter');
     await options.getByText('This is not the name of a site').waitFor();
     await options.getByLabel('Name of a site').fill('diary.example.org');
-    await options.getByRole('button', { name: 'Never capture' }).click();
+    await options.getByRole('button', { name: 'Never capture' }).press('Enter');
     await options.getByLabel('Remove the rule for diary.example.org').waitFor();
     const stored = () =>
       options.evaluate(async () => (await chrome.storage.local.get<{ settings: Settings }>('settings')).settings);
@@ -66,7 +66,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     assert.deepEqual(before.sites, { 'diary.example.org': 'off' });
 
     const saved = options.waitForEvent('download');
-    await options.getByRole('button', { name: 'Export' }).click();
+    await options.getByRole('button', { name: 'Export' }).press('Enter');
     const file = await (await saved).path();
     await browser.ask('changeSettings', { activeSeconds: 99, sites: {}, onlyAllowed: true });
     await options.getByLabel('Import').setInputFiles(file);

@@ -241,6 +241,7 @@ test('a store that was set back behind its index files gives their labels to oth
     const page = { url: `https://notes.example/${name}`, body_extracted: `${name} ${textOf(0)}` };
     const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
     assert.deepEqual(await service.settled([body.page_id]), ['indexed']);
+    return body.page_id;
   };
   const found = async (query: string) => {
     const { body } = await service.call<SearchResponse>('POST', '/v1/search', { query, k: 1, rerank: false });
@@ -256,10 +257,11 @@ test('a store that was set back behind its index files gives their labels to oth
 
   cpSync(kept, store);
   await service.start();
-  await add('zorilla');
+  const id = await add('zorilla');
   await service.kill(); // before its files are saved: those on the disk are of the other history
   await service.start();
   await library.rebuilt();
+  assert.deepEqual(await service.settled([id]), ['indexed']); // again, where that was not on the disk yet
   assert.deepEqual(await found('zorilla'), [
     { exact_match: false, canonical_url: 'https://notes.example/zorilla', has: true },
   ]);

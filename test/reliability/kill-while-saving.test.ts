@@ -196,12 +196,15 @@ test('a service that is killed while it saves each side on its way out answers t
       body_extracted: textOf(no),
     }));
     const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
-    assert.deepEqual(new Set(await service.settled(body.results.map(({ page_id }) => page_id))), new Set(['indexed']));
+    const ids = body.results.map(({ page_id }) => page_id);
+    assert.deepEqual(new Set(await service.settled(ids)), new Set(['indexed']));
     const before = await answers();
     disk.fail('kill');
     assert.deepEqual(await service.kill('SIGTERM'), { code: null, signal: 'SIGKILL' }, point.path);
     disk.mend('kill');
     await service.start();
+    // Again, where that was not on the disk yet.
+    assert.deepEqual(new Set(await service.settled(ids)), new Set(['indexed']));
     assert.deepEqual(await answers(), before, point.path);
     await service.stop();
     const report = await checkFolder(service.dataDir);

@@ -278,8 +278,8 @@ function Queue({ overview, changed }: { overview: QueueOverview; changed: () => 
   );
 }
 
-function ConnectionPanel({ changed }: { changed: () => void }) {
-  const connection = useLoaded(() => ask('connection', null), []);
+function ConnectionPanel({ changes, changed }: { changes: number; changed: () => void }) {
+  const connection = useLoaded(() => ask('connection', null), [changes]);
   if (connection === undefined) return null;
   return (
     <section aria-labelledby="connection">
@@ -362,7 +362,7 @@ function Options() {
   return (
     <main>
       <h1>{t('options_title')}</h1>
-      <ConnectionPanel key={changes} changed={changed} />
+      <ConnectionPanel changes={changes} changed={changed} />
       {overview && <Queue overview={overview} changed={changed} />}
       <Rules settings={settings} change={change} changed={changed} />
       <Reading settings={settings} change={change} />
