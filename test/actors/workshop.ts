@@ -12,8 +12,8 @@ import { createJob } from '../../src/commands/move-job.ts';
 import type { Job, JobKind } from '../../src/domain/job.ts';
 import { storeUnavailable } from '../../src/store/commit.ts';
 import type { Command } from '../../src/store/store.ts';
-import { patienceMs } from '../process/service.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
+import { turnUntil } from '../turns.ts';
 import { keptLog, type LogLine } from './quiet-log.ts';
 
 const began = 1_700_000_000_000;
@@ -180,12 +180,11 @@ export class Workshop implements AsyncDisposable {
 
   /** Let everything that needs no time happen. */
   async settle(): Promise<void> {
-    const began = performance.now();
-    for (let quiet = 0; quiet < 5; ) {
-      assert.ok(performance.now() - began < patienceMs, 'it does not come to rest');
-      await new Promise(setImmediate);
+    let quiet = 0;
+    await turnUntil(() => {
       quiet = this.#busy === 0 ? quiet + 1 : 0;
-    }
+      return quiet > 5;
+    }, 'it comes to rest');
   }
 
   /** Let time pass, in small steps. */

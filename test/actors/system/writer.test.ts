@@ -7,8 +7,8 @@ import { DomainError, FatalError } from '../../../src/domain/errors.ts';
 import { type Commit, noChanges } from '../../../src/store/commit.ts';
 import type { Command, Store } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
-import { patienceMs } from '../../process/service.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
+import { turn, turnUntil } from '../../turns.ts';
 import { Hosted } from '../hosted.ts';
 import { keptLog } from '../quiet-log.ts';
 
@@ -57,13 +57,7 @@ class SlowDisk implements WritableStore {
   }
 }
 
-const turn = () => new Promise(setImmediate);
-const until = async (holds: () => boolean) => {
-  for (const began = performance.now(); !holds(); ) {
-    assert.ok(performance.now() - began < patienceMs, 'it does not come to hold');
-    await turn();
-  }
-};
+const until = (holds: () => boolean) => turnUntil(holds, 'it comes to hold');
 const page = (path: string) => ingestPage(submission({ canonical_url: `https://example.com/${path}` }));
 
 test('the feed tells of a write when readers see it and when it is on the disk, and only then is it answered', async () => {
@@ -268,10 +262,7 @@ test('while there is trouble, asking for it tries a write, so that it is known w
   await assert.rejects(commit(page('a')), unavailable);
   assert.equal(await trouble(), 'no space');
   full = false;
-  for (const began = performance.now(); (await trouble()) !== null; ) {
-    assert.ok(performance.now() - began < patienceMs, 'the trouble is over');
-    await turn();
-  }
+  await turnUntil(async () => (await trouble()) === null, 'the trouble is over');
 });
 
 test('that an earlier batch reaches the disk does not mean that a refused one could', async () => {
