@@ -28,10 +28,15 @@ async function family(t: TestContext, tokens = everybody): Promise<{ service: Ru
   return { service, dir };
 }
 
+/** A library is opened beside what the service does already. */
+async function opened(service: RunningService, token: string): Promise<void> {
+  const isOpen = async () => (await service.call('GET', '/v1/jobs', undefined, { token })).status === 200;
+  await until(isOpen, 'the library is open');
+}
+
 async function add(service: RunningService, token: string, url: string, text: string): Promise<string> {
   const body = { url, title: url, body_extracted: text };
-  const opened = async () => (await service.call('GET', '/v1/jobs', undefined, { token })).status === 200;
-  await until(opened, 'the library is open');
+  await opened(service, token);
   const added = await service.call<{ page_id: string }>('POST', '/v1/pages', body, { token });
   assert.equal(added.status, 202);
   const { page_id } = added.body;
@@ -86,8 +91,7 @@ test('what is in one library is in no other: pages, searches, jobs, forgetting, 
 
   await service.kill('SIGKILL');
   await service.start();
-  const isOpen = async () => (await service.call('GET', '/v1/jobs', undefined, { token: anna })).status === 200;
-  await until(isOpen, 'Anna is served');
+  await opened(service, anna);
   await add(service, ben, 'https://anna.example/allowed', 'What Anna has forgotten Ben may read.');
   assert.deepEqual(await found(service, ben, 'heron'), ['https://ben.example/herons']);
   const refused = await service.call('POST', '/v1/pages', { url: 'https://anna.example/2' }, { token: anna });
@@ -120,7 +124,7 @@ test('a library that cannot be opened says so and keeps no other from serving', 
   await service.stop();
   truncateSync(join(dir, 'ben', 'store', 'data.mdb'), 5000);
   await service.start();
-  await until(async () => (await service.call('GET', '/v1/jobs')).status === 200, 'Anna is served');
+  await opened(service, anna);
   assert.deepEqual(await found(service, anna, 'herons'), ['https://anna.example/herons']);
   const refused = await service.call<{ detail: string }>('GET', '/v1/jobs', undefined, { token: ben });
   assert.equal(refused.status, 503);
@@ -131,8 +135,7 @@ test('a library that cannot be opened says so and keeps no other from serving', 
 test('the command works on the library that is named, over HTTP and in its folder', async (t) => {
   const { service, dir } = await family(t);
   await add(service, ben, 'https://ben.example/bread', 'A sourdough bread needs flour, water, salt and patience.');
-  const isOpen = async () => (await service.call('GET', '/v1/jobs', undefined, { token: anna })).status === 200;
-  await until(isOpen, 'Anna is served');
+  await opened(service, anna);
   const cli = new Cli(service.home, {
     SERVICE_AUTH_TOKENS: JSON.stringify(everybody),
     SERVICE_LIBRARIES__DIR: dir,

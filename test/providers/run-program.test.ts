@@ -7,14 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { runProgram } from '../../src/providers/run-program.ts';
 import { temporaryFolder } from '../scope.ts';
 
-test('what has left the group of a program and holds its output open is not waited for', async (t) => {
-  const cwd = temporaryFolder(t);
-  const script = `
-    const { spawn } = require('node:child_process');
-    const left = spawn('sleep', ['600'], { detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
-    require('node:fs').writeFileSync('left', String(left.pid));
-    process.stdout.write('said', () => process.exit(3));`;
-  const { output, ended } = await runProgram({
+const runScript = (cwd: string, script: string) =>
+  runProgram({
     program: process.execPath,
     args: ['-e', script],
     env: { PATH: process.env.PATH ?? '' },
@@ -22,6 +16,15 @@ test('what has left the group of a program and holds its output open is not wait
     maxOutputBytes: 100,
     signal: new AbortController().signal,
   });
+
+test('what has left the group of a program and holds its output open is not waited for', async (t) => {
+  const cwd = temporaryFolder(t);
+  const script = `
+    const { spawn } = require('node:child_process');
+    const left = spawn('sleep', ['600'], { detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
+    require('node:fs').writeFileSync('left', String(left.pid));
+    process.stdout.write('said', () => process.exit(3));`;
+  const { output, ended } = await runScript(cwd, script);
   process.kill(Number(readFileSync(join(cwd, 'left'), 'utf8')), 'SIGKILL');
   assert.deepEqual([Buffer.from(output).toString(), ended], ['said', 3]);
 });
@@ -35,14 +38,7 @@ test('what a program’s child has said by the time that its output is let go is
     const { spawn } = require('node:child_process');
     spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { detached: true, stdio: ['ignore', 'inherit', 'inherit'] }).unref();
     process.stdout.write('early', () => process.exit(0));`;
-  const ran = runProgram({
-    program: process.execPath,
-    args: ['-e', script],
-    env: { PATH: process.env.PATH ?? '' },
-    cwd,
-    maxOutputBytes: 100,
-    signal: new AbortController().signal,
-  });
+  const ran = runScript(cwd, script);
   // Its end is known, mostly; then nothing is done here until the child has spoken and the time is over.
   await delay(300);
   const said = join(cwd, 'said');

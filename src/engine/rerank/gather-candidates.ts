@@ -56,7 +56,9 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
     });
     const entries = starts[labels.length];
     if (entries > room.words.length) room = makeRoom(2 * entries);
-    const { words, bodyCounts, titleCounts } = prefixOf(room, entries);
+    const words = room.words.subarray(0, entries);
+    const bodyCounts = room.bodyCounts.subarray(0, entries);
+    const titleCounts = room.titleCounts.subarray(0, entries);
     places.forEach(({ part, chunk }, i) => {
       const { index } = parts[part];
       const known = numbers.knownOf(index);
@@ -124,12 +126,7 @@ function formsInUse(forms: readonly QueryForm[], { terms }: QueryPlan): QueryFor
     .map((form) => (first.get(form.of) === form.stem || form.share !== undefined ? form : { ...form, row: -1 }));
 }
 
-/** Entries of forward indexes, one beside the other. Aligned arrays. */
-interface Unpacked {
-  readonly words: Uint32Array;
-  readonly bodyCounts: Uint8Array;
-  readonly titleCounts: Uint8Array;
-}
+type Unpacked = Pick<Candidates, 'words' | 'bodyCounts' | 'titleCounts'>;
 
 const makeRoom = (entries: number): Unpacked => ({
   words: new Uint32Array(entries),
@@ -137,14 +134,9 @@ const makeRoom = (entries: number): Unpacked => ({
   titleCounts: new Uint8Array(entries),
 });
 
-const prefixOf = ({ words, bodyCounts, titleCounts }: Unpacked, entries: number): Unpacked => ({
-  words: words.subarray(0, entries),
-  bodyCounts: bodyCounts.subarray(0, entries),
-  titleCounts: titleCounts.subarray(0, entries),
-});
-
 /**
- * Unpack the entries of a chunk from `done` on, each to its place behind `first`, and stop at the first whose word has no number; gives which that is, or how many there are. What runs
+ * Unpack the entries of a chunk from `done` on, each to its place behind `first`, and stop at one whose word has no number; gives
+ * which that is, or how many there are. What runs
  * over every entry is a function of its own here and in the other stages, and ends with its loop: code that is compiled while a long
  * loop runs knows nothing of what comes after it, and falls back to the interpreter there (bench/results/2026-11-reranking-cost.md).
  */
