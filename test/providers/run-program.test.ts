@@ -1,11 +1,11 @@
 /** Other programs and what they leave behind. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { runProgram } from '../../src/providers/run-program.ts';
 import { temporaryFolder } from '../scope.ts';
+import { turnUntil } from '../turns.ts';
 
 const runScript = (cwd: string, script: string) =>
   runProgram({
@@ -30,21 +30,40 @@ test('what has left the group of a program and holds its output open is not wait
 });
 
 test('what a program’s child has said by the time that its output is let go is read, though this process stood still meanwhile', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const cwd = temporaryFolder(t);
+  const [ended, asked, said] = ['ended', 'asked', 'said'].map((name) => join(cwd, name));
   const child = `
-    setTimeout(() => process.stdout.write(', late', () => require('node:fs').writeFileSync('said', String(process.pid))), 100);
-    setTimeout(() => {}, 600_000);`;
+    const { existsSync, writeFileSync } = require('node:fs');
+    const asking = setInterval(() => {
+      if (!existsSync('asked')) return;
+      clearInterval(asking);
+      process.stdout.write(', late', () => writeFileSync('said', String(process.pid)));
+      setTimeout(() => {}, 600_000);
+    }, 10);`;
   const script = `
     const { spawn } = require('node:child_process');
-    spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { detached: true, stdio: ['ignore', 'inherit', 'inherit'] }).unref();
+    spawn(process.execPath, ['-e', ${JSON.stringify(child)}], { detached: true, stdio: ['ignore', 'inherit', 'inherit'] });
+    require('node:fs').writeFileSync('ended', String(process.pid));
     process.stdout.write('early', () => process.exit(0));`;
   const ran = runScript(cwd, script);
-  // Its end is known, mostly; then nothing is done here until the child has spoken and the time is over.
-  await delay(300);
-  const said = join(cwd, 'said');
-  for (const began = performance.now(); performance.now() - began < 1500 || !existsSync(said); )
+  const pid = () => (existsSync(ended) ? readFileSync(ended, 'utf8') : '');
+  await turnUntil(() => pid() !== '' && !isThere(Number(pid())), 'its end is known');
+  // From here on this process does nothing until the child has spoken and the time is over.
+  writeFileSync(asked, '');
+  while (!existsSync(said) || readFileSync(said, 'utf8') === '')
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  t.mock.timers.tick(1000);
   const { output } = await ran;
   process.kill(Number(readFileSync(said, 'utf8')), 'SIGKILL');
   assert.equal(Buffer.from(output).toString(), 'early, late');
 });
+
+/** Whether a process is there; one that has ended is, until its end is known here. */
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
