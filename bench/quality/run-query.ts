@@ -157,7 +157,7 @@ export function runQuery(
   };
   const candidates = { ...words, bm25f, cosine, wordCosine, outsideModel: false, isForeign: denseWeight < 1 };
   const scored = fastest(() =>
-    isOfPostings(forms) ? rerankPostings(candidates) : rerank(query, candidates, statistics, tools.similarity),
+    isOfPostings(forms, corpus) ? rerankPostings(candidates) : rerank(query, candidates, statistics, tools.similarity),
   );
   const isForeign = denseWeight < 1;
   const found = { labels, cosine, floor: tools.floor, isForeign };

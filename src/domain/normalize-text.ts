@@ -21,6 +21,13 @@ export function normalizeText(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD
   return (mayBeLong ? text.replace(fullRun, '$&\u034f') : text).normalize(form);
 }
 
+const joiners = /[\p{Join_C}\u00ad\u2060]/gu;
+
+/** Without what is invisible within a word: soft hyphens, joiners and non-joiners. */
+export function withoutJoiners(text: string): string {
+  return text.replace(joiners, '');
+}
+
 /** The form in which names are the same entity's: where they differ in case, accents and white space only. */
 export function foldName(name: string): string {
   return normalizeText(name, 'NFKD')

@@ -79,11 +79,14 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
       of !== OF_NONE && !stems.some(isKnown) && partsOf(word).length === 0;
     const unknown = new Set(words.filter(isUnknown).map(({ word }) => word));
     const last = prefix ? unfinishedWord(query, words) : null;
-    const completed = last === null ? [] : completions(last);
+    const completed = last === null ? [] : completionsOf(last, completions);
     if (last !== null && completed.length > 0) unknown.delete(last);
     const mayBeMisspelt =
       unknown.size <= mostCorrected && (words.length <= fewWords || 2 * unknown.size <= words.length);
-    if (mayBeMisspelt) for (const word of unknown) meant.set(word, nearest(word));
+    /** The forms in which the corpus may have a word: folded, and its stems. */
+    const spellings = ({ word, stems }: ContentWord) => [...new Set([foldAccents(word), ...stems])];
+    if (mayBeMisspelt)
+      for (const each of words) if (unknown.has(each.word)) meant.set(each.word, nearest(spellings(each)));
     const asked = new Set(words.flatMap(({ stems }) => stems));
     const lesser = (stems: readonly string[], share: number) =>
       stems.map((stem) => ({ stem, of: OF_NONE, row: -1, share }));
@@ -138,5 +141,12 @@ function unfinishedWord(query: string, words: readonly ContentWord[]): string | 
       .split(/[^\p{L}\p{M}\p{N}]/u)
       .at(-1) ?? '';
   const last = words.at(-1)?.word;
-  return last !== undefined && last === foldAccents(written) ? last : null;
+  return last !== undefined && foldAccents(last) === foldAccents(written) ? last : null;
+}
+
+/** A corpus has words with accents in languages where these tell words apart, and folded in all others. */
+function completionsOf(word: string, completions: KnownWords['completions']): CorpusWord[] {
+  const withAccents = completions(word);
+  const folded = foldAccents(word);
+  return withAccents.length > 0 || folded === word ? withAccents : completions(folded);
 }

@@ -2,12 +2,13 @@
  * Where a passage has the words of a query, and the part of it that is worth showing first. Words are compared by their stems in English and
  * in the passage's own language, as passages are found, corrections included. Pure; called by the searchers.
  */
+import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
 import { bareTerm, isBareTerm, stemIn } from '../compute/text/stemmers.ts';
 import { blank } from '../compute/text/tokenizer-view.ts';
 import { eachCharacter, findUnspacedRuns, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import { curlyApostrophes, elision } from '../compute/text/word-terms.ts';
-import { normalizeText } from '../domain/normalize-text.ts';
+import { normalizeText, withoutJoiners } from '../domain/normalize-text.ts';
 
 /** UTF-16 offsets into the passage. */
 export interface Span {
@@ -27,9 +28,12 @@ export const maxSnippet = 300;
 const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
 /** Words are cut as `beginning continuation* (++ | #)?`. */
 const beginning = /[\p{L}\p{N}]/u;
-const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}'’]/u;
+const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}\u00ad\u2060'’]/u;
+const digits = /\p{N}/gu;
+/** A stretch is looked at so far to either side, UTF-16 code units. */
+const mostOfStretch = 64;
 const apostrophe = /['\u2019\u02bc]/;
-const clitic = /['’](?:s|re|ve|ll|d|m|t)?$/i;
+const clitic = /'(?:s|re|ve|ll|d|m|t)?$/i;
 /** Languages whose stems may begin otherwise than their words: what is behind a stem's first letter is somewhere in them. */
 const prefixCutters: ReadonlySet<string> = new Set(['ar', 'ms']);
 /** Those that write letters in two ways: `ae` for `ä`. */
@@ -54,8 +58,8 @@ export interface Highlighter {
   mark(passages: readonly MarkedPassage[], stems: readonly string[]): Marked[];
 }
 
-/** `stem`: the English one of a word in small letters without accents. */
-export function createHighlighter(stem: (word: string) => string): Highlighter {
+/** `stem`: the English one of a word in small letters without accents; `analyzer`: that of queries, which is kept small here. */
+export function createHighlighter(stem: (word: string) => string, analyzer: TextAnalyzer): Highlighter {
   /** By language, then word. */
   const stems = new Map<string, Map<string, string>>();
   const stemOf = (language: string, form: string): string => {
@@ -73,6 +77,7 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
   };
   return {
     mark(passages, ofQuery) {
+      analyzer.trim();
       const wanted = new Set(ofQuery.filter((each) => each !== ''));
       const written = [...wanted].map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
       const usual = openingsOf(written, usualLetters);
@@ -84,6 +89,8 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
         return respellers.has(language) ? respelt : usual;
       };
       const bare = ofQuery.some(isBareTerm);
+      // The digits of `5G` and its letter are a term each.
+      const hasNumbers = [...wanted].some((term) => term.length === 1 || /\p{N}/u.test(term));
       return passages.map(({ text, language }) => {
         const isWanted = (form: string): boolean => {
           if (wanted.has(form)) return true;
@@ -92,21 +99,22 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
           return language !== '' && language !== 'en' && wanted.has(stemOf(language, form));
         };
         const openings = openingsIn(language);
-        const highlights = spansOf(text, { wanted, isWanted, openings });
+        const highlights = spansOf(text, { wanted, isWanted, openings, hasNumbers }, analyzer);
         return { highlights, snippet: snippetOf(text, highlights) };
       });
     },
   };
 }
 
-/** The terms that are looked for; whether a form is one; and how such forms begin, null where that is not known. */
+/** The terms that are looked for; whether a form is one; how such forms begin, null where that is not known; and whether terms may have digits beside them. */
 interface Sought {
   wanted: ReadonlySet<string>;
   isWanted: (form: string) => boolean;
   openings: Openings | null;
+  hasNumbers: boolean;
 }
 
-function spansOf(text: string, { wanted, isWanted, openings }: Sought): Span[] {
+function spansOf(text: string, { wanted, isWanted, openings, hasNumbers }: Sought, analyzer: TextAnalyzer): Span[] {
   const spans: Span[] = [];
   const runs = findUnspacedRuns(text);
   for (const run of runs) {
@@ -125,13 +133,23 @@ function spansOf(text: string, { wanted, isWanted, openings }: Sought): Span[] {
     });
   }
   // Words end where such a run begins.
-  eachWord(blank(text, runs), openings, (written, index, hasApostrophe) => {
+  const spaced = blank(text, runs);
+  const knots = knotsOf(spaced, hasNumbers);
+  for (const { start, end } of knots) {
+    const { starts, ends, words, stems } = analyzer.analyze(spaced.slice(start, end));
+    for (const [token, word] of words.entries()) {
+      if (word !== '' && (wanted.has(stems[token]) || isWanted(word)))
+        spans.push({ start: start + starts[token], end: start + ends[token] });
+    }
+  }
+  eachWord(blank(spaced, knots), openings, (written, index, hasApostrophe) => {
     // The article that lost its vowel is another word: `l'eau`; what follows a word with an apostrophe is a clitic.
-    const elided = hasApostrophe ? (elision.exec(written.replace(curlyApostrophes, "'"))?.[0].length ?? 0) : 0;
-    const surface = hasApostrophe ? written.slice(elided).replace(clitic, '') : written;
+    const straight = hasApostrophe ? written.replace(curlyApostrophes, "'") : written;
+    const elided = hasApostrophe ? (elision.exec(straight)?.[0].length ?? 0) : 0;
+    const surface = hasApostrophe ? straight.slice(elided).replace(clitic, '') : straight;
     if (surface === '' || surface.length > longestWord) return;
     if (hasApostrophe && openings !== null && !mayOpen(surface, 0, surface.length, openings)) return;
-    if (!isWanted(normalizeText(surface, 'NFC').toLowerCase())) return;
+    if (!isWanted(withoutJoiners(normalizeText(surface, 'NFC')).toLowerCase())) return;
     spans.push({ start: index + elided, end: index + elided + surface.length });
   });
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
@@ -143,6 +161,30 @@ function spansOf(text: string, { wanted, isWanted, openings }: Sought): Span[] {
   }
   return joined;
 }
+
+/**
+ * Stretches without a space that the analyzer takes apart by more than their letters: with a point between letters (`Ph.D.`, `node.js`), and with digits
+ * (`5G`, `3.11.4`) where these are looked for. Ascending, not overlapping.
+ */
+function knotsOf(text: string, hasNumbers: boolean): Span[] {
+  const isLetter = (at: number) => (partAt(text, at) & BEGINS) !== 0;
+  const places: number[] = [];
+  for (let at = text.indexOf('.', 1); at >= 0 && at < text.length - 1; at = text.indexOf('.', at + 1))
+    if (isLetter(at - 1) && isLetter(at + 1)) places.push(at);
+  if (hasNumbers) places.push(...Array.from(text.matchAll(digits), ({ index }) => index));
+  const knots: Span[] = [];
+  for (const place of places.sort((a, b) => a - b)) {
+    const before = knots.at(-1)?.end ?? 0;
+    if (place < before) continue;
+    let [start, end] = [place, place + 1];
+    while (start > before && place - start < mostOfStretch && !isSpace(text, start - 1)) start--;
+    while (end < text.length && end - place < mostOfStretch && !isSpace(text, end)) end++;
+    knots.push({ start, end });
+  }
+  return knots;
+}
+
+const isSpace = (text: string, at: number): boolean => /\s/.test(text[at]);
 
 /** The words of a text that begin so, and those that hold an apostrophe, behind which another may. Most words are only stepped over. */
 function eachWord(
@@ -258,7 +300,7 @@ function mayOpen(text: string, start: number, end: number, openings: Openings): 
   for (let at = start; at < end && at < start + mostOpening; at++) {
     const unit = text.charCodeAt(at);
     if (unit > 0x7f) {
-      const word = foldAccents(text.slice(start, end).toLowerCase());
+      const word = foldAccents(withoutJoiners(text.slice(start, end)).toLowerCase());
       return texts.some((set, before) => set.has(word.slice(0, before + 1)));
     }
     letters = letters * 128 + smallOf(unit);
@@ -300,7 +342,7 @@ function snippetOf(text: string, highlights: readonly Span[]): Span {
     most = value;
     best = { start, end };
   }
-  return trimmed(text, around(text, best, highlights));
+  return trimmed(text, around(text, trimmed(text, best), highlights));
 }
 
 /** Where a sentence is longer than a snippet and its end has what was looked for, the part around that. */

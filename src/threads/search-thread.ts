@@ -166,7 +166,8 @@ export interface MarkTask {
 /** Where each passage has the query's words, and its snippet. Null as of `find`. */
 export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Marked[] | null {
   return unlessNew(namespace, ({ sparse }) => {
-    highlighter ??= createHighlighter(porterStem);
+    tools ??= openTools();
+    highlighter ??= createHighlighter(porterStem, tools.analyzer);
     const corpus = sparse.snapshot();
     const inLanguages = passages.map(({ label, text }) => ({ text, language: languageOfLabel(corpus, label) }));
     return highlighter.mark(inLanguages, stems);

@@ -81,6 +81,21 @@ test('a query that is a host finds its pages and those below it first, and no wo
     'its host is not the page itself',
   );
 
+  const narrowed = async (query: string, fields: Record<string, unknown> = {}) =>
+    (await search(system, query, { operators: true, ...fields })).map(([url]) => url);
+  const [poor, rich] = ['blogs.forbes.com/poor', 'www.forbes.com/sites/rich'];
+  for (const [query, left, gone] of [
+    ['forbes.com -richest', poor, rich],
+    ['forbes.com -site:blogs.forbes.com', rich, poor],
+    ['forbes.com -"Fortunes shrank"', rich, poor],
+  ]) {
+    const found = await narrowed(query);
+    assert.equal(found[0], left, query);
+    assert.ok(!found.includes(gone), query);
+  }
+  assert.deepEqual(await narrowed('forbes.com site:biz.example.org'), ['biz.example.org/forbes']);
+  assert.ok(!(await narrowed('forbes.com', { filters: { lang: 'pt' } })).some((url) => String(url).includes('forbes')));
+
   const within = (domain: string) => search(system, 'forbes.com', { filters: { domain } });
   assert.deepEqual(ofHost(await within('blogs.forbes.com')), ['blogs.forbes.com/poor']);
   assert.deepEqual(ofHost(await within('com')).length, 2);

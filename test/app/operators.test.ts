@@ -119,6 +119,9 @@ test('operators without a word to search for give the pages that were seen last'
   assert.deepEqual(await ordered('after:2025-03'), [reiher, boat, egret]);
   assert.deepEqual(await ordered('after:2025-03 -lang:de'), [boat, egret]);
   assert.deepEqual(await ordered('-egret'), [reiher, boat, heron]);
+  assert.deepEqual(await ordered('site:boats.example'), [reiher, boat]);
+  assert.deepEqual(await ordered('site:example'), [reiher, boat, egret, heron], 'all below a name');
+  assert.deepEqual(await ordered('site:boats.example site:birds.example -lang:de'), [boat, egret, heron]);
   assert.deepEqual(await ordered('before:1999'), []);
   assert.deepEqual(await found('lang:de', { operators: false }), [], 'without operators it is text');
   assert.deepEqual(await found('   '), [], 'nothing was asked for');

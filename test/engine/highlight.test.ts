@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { porterStem, stemIn } from '../../src/compute/text/stemmers.ts';
 import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { createHighlighter, maxSnippet } from '../../src/engine/highlight.ts';
 
-const highlighter = createHighlighter(porterStem);
 const analyzer = createTextAnalyzer(createWinkTokenizer);
+const highlighter = createHighlighter(porterStem, createTextAnalyzer(createRuleTokenizer));
 
 function highlighted(text: string, stems: readonly string[], language = ''): string[] {
   const [{ highlights }] = highlighter.mark([{ text, language }], stems);
@@ -136,4 +137,36 @@ test('offsets are in order, inside the passage, and never cut a character, whate
 test('piles of marks and runs of stops cost no more than their length', () => {
   const pile = `halibut ${'a\u0301\u0316'.repeat(1)}${'\u0301\u0316'.repeat(200_000)} ${'.'.repeat(200_000)}`;
   assert.deepEqual(highlighted(pile, ['halibut']), ['halibut']);
+});
+
+test('numbers, acronyms and words with a point are highlighted as the index cuts them', () => {
+  const marked = (text: string, query: string) => highlighted(text, analyzer.terms(query).stems);
+  assert.deepEqual(marked('Python 3.11.4 came out, and 3.12 later.', '3.11.4'), ['3.11.4']);
+  assert.deepEqual(marked('A 3D printer (v3.11.4, PhD thesis)', '3D'), ['3', 'D']);
+  assert.deepEqual(marked('It needs 5G, 10kg and 500MHz.', '5G'), ['5', 'G']);
+  assert.deepEqual(marked('At 10:45 and for $1,299.99', '10:45'), ['10:45']);
+  assert.deepEqual(marked('At 10:45 and for $1,299.99', '1299.99'), ['1,299.99']);
+  assert.deepEqual(marked('The U.K. left. Ask the M.I.T. about node.js!', 'uk'), ['U.K.']);
+  assert.deepEqual(marked('The U.K. left. Ask the M.I.T. about node.js!', 'node'), ['node']);
+  assert.deepEqual(marked('End.Start without a space', 'start'), ['Start']);
+});
+
+test('what is invisible within a word hides nothing', () => {
+  const stems = [stemIn('de', 'kraftfahrzeugmechaniker') ?? ''];
+  assert.deepEqual(highlighted('Der Kraft\u00adfahr\u00adzeug\u00admechaniker kam', stems, 'de'), [
+    'Kraft\u00adfahr\u00adzeug\u00admechaniker',
+  ]);
+  assert.deepEqual(highlighted('Kr\u00adaftfahrzeugmechaniker', stems, 'de'), ['Kr\u00adaftfahrzeugmechaniker']);
+  assert.deepEqual(highlighted('این کتاب\u200cها', ['کتابها'], 'fa'), ['کتاب\u200cها']);
+});
+
+test('a snippet holds what it was taken for, where it ends within a sentence', () => {
+  const text = `${'so many words '.repeat(20)}before halibut${' and more of them'.repeat(20)}`;
+  const [{ highlights, snippet }] = highlighter.mark([{ text, language: 'en' }], ['halibut']);
+  assert.ok(highlights[0].start >= snippet.start && highlights[0].end <= snippet.end);
+});
+
+test('a Turkish name is highlighted with the ending behind its apostrophe', () => {
+  const stems = ['ankara', 'atatürk'].map((name) => stemIn('tr', name) ?? '');
+  assert.deepEqual(highlighted("Ankara'da, Atatürk’ün evi", stems, 'tr'), ["Ankara'da", 'Atatürk’ün']);
 });

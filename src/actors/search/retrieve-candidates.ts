@@ -9,7 +9,7 @@
  */
 import type { Logger } from 'pino';
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
-import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { type Bitmap, bitsInBoth, hasBit } from '../../compute/structures/bitmap.ts';
 import { TopK } from '../../compute/structures/top-k.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { type EmbeddingModel, localDim } from '../../domain/model.ts';
@@ -17,7 +17,7 @@ import type { PageFilters } from '../../domain/page-filters.ts';
 import { noCandidates, type RankedChunks, retrieve } from '../../engine/retrieve.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { VectorSpace } from '../../engine/vectors/vector-space.ts';
-import type { Catalog } from '../../index/catalog.ts';
+import type { AllowedLabels, Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { CandidatePages, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
 import { findHolding, quotingPages } from './pages-of-clauses.ts';
@@ -45,14 +45,15 @@ export type RetrieveCandidates = (
 export function retrieveCandidates(dependencies: RetrievalDependencies): RetrieveCandidates {
   const { catalog, spaces, searchers, askQueryVector, isWhole, log, monotonic } = dependencies;
 
-  /** The host that the query is: the filters that its pages pass, and their labels. Null where the query is no host, or none passes. */
-  const findHost = (query: string, filters: PageFilters) => {
+  /** The host that the query is: the filters that its pages pass, and those of their labels that may be found. Null where the query is no host, or there is none. */
+  const findHost = (query: string, filters: PageFilters, allowed: AllowedLabels | null) => {
     const host = hostOfQuery(query);
     const within = host === null ? null : filtersWithin(filters, host.domain);
     if (host === null || within === null) return null;
-    const allowed = catalog.allowed(within);
-    if (allowed === null || allowed.count === 0) return null;
-    return { words: host.words, filters: within, allow: allowed.labels };
+    const ofHost = catalog.allowed(within)?.labels;
+    if (ofHost === undefined) return null;
+    const allow = allowed === null ? ofHost : bitsInBoth(ofHost, allowed.labels);
+    return allow.some((word) => word !== 0) ? { words: host.words, filters: within, allow } : null;
   };
 
   /** What is known of the pages of these labels; `host`: the filters that pages of the query's host pass; `phrases`: labels of each. */
@@ -82,7 +83,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const began = monotonic();
     const wasWhole = isWhole(model);
     const { allowed, quoting, phrases } = await findHolding({ catalog, searchers }, request, catalog.allowed(filters));
-    const host = findHost(asGiven, filters);
+    const host = findHost(asGiven, filters, allowed);
     const query = host?.words ?? asGiven;
     const timing_ms: Record<string, number> = { filter: monotonic() - began };
     const isAsked = query !== '' || allowed !== null;

@@ -1,5 +1,5 @@
 /** What a query asks for literally: a title, a URL, a host, or quoted phrases. Pure; called by the retriever and by retrieval. */
-import { foldTitle } from '../../domain/normalize-text.ts';
+import { foldTitle, withoutJoiners } from '../../domain/normalize-text.ts';
 import { hostWords } from '../text/facts-text.ts';
 import { curlyApostrophes } from '../text/word-terms.ts';
 import { normalizeDomain } from '../web/domain-match.ts';
@@ -62,9 +62,14 @@ export function quotedPhrases(query: string): string[] {
   return [...phrases.values()];
 }
 
-/** The form in which phrases, and texts that may have them, are compared: folded as titles are, curly marks straight. */
+/**
+ * The form in which phrases, and texts that may have them, are compared: folded as titles are, curly marks straight, without soft hyphens; `İ`, `I`,
+ * `ı` and `i` are one, as Turkish pairs them otherwise than other languages.
+ */
 export function foldPhrase(phrase: string): string {
-  return withStraightMarks(foldTitle(phrase));
+  return withStraightMarks(withoutJoiners(foldTitle(phrase)))
+    .replaceAll('i\u0307', 'i')
+    .replaceAll('ı', 'i');
 }
 
 function withStraightMarks(text: string): string {

@@ -8,7 +8,7 @@ import { languageOfTag } from '../text/language-tags.ts';
 import { normalizeDomain } from '../web/domain-match.ts';
 
 export interface QueryOperators extends QueryClauses {
-  /** What is searched for: the words, those of phrases, titles and authors among them; of a query of sites alone their names. */
+  /** What is searched for: the words, those of phrases, titles and authors among them. */
   text: string;
   phrases: readonly string[];
   /** Seen at or after this time, ms. */
@@ -45,14 +45,7 @@ export function readOperators(query: string): QueryOperators {
       if (clause.in !== 'site' && clause.in !== 'language') text.push(value);
     }
   }
-  const sites = must.filter((clause) => clause.in === 'site');
-  return {
-    text: text.length > 0 ? text.join(' ') : sites.map((site) => site.text).join(' '),
-    phrases,
-    must,
-    mustNot,
-    ...times,
-  };
+  return { text: text.join(' '), phrases, must, mustNot, ...times };
 }
 
 /** What a part asks for; null for a part that is text. */

@@ -23,6 +23,13 @@ export function addBitRange(set: Bitmap, first: number, count: number): void {
   for (let label = first; label < first + count; label++) addBit(set, label);
 }
 
+/** The labels of both, as a set of its own. */
+export function bitsInBoth(set: Bitmap, other: Bitmap): Bitmap {
+  const both = createBitmap(32 * Math.min(set.length, other.length));
+  for (let word = 0; word < both.length; word++) both[word] = set[word] & other[word];
+  return both;
+}
+
 /** The labels of `set` that are not in `other`, ascending. */
 export function bitsNotIn(set: Bitmap, other: Bitmap): Uint32Array {
   const labels: number[] = [];

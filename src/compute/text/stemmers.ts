@@ -80,15 +80,21 @@ const ascii = /^[a-z']+$/;
 /** Words and nothing else; what is longer is none in any language. */
 const word = /^[\p{L}\p{M}][\p{L}\p{M}']{0,63}$/u;
 
-/** How a language is written where its letters are missing; the stemmer knows the words with them. */
+/** What a language's stemmer does not know of how its words are written: letters that are missing, endings set apart. */
 const restored: ReadonlyMap<string, (word: string) => string> = new Map(
   Object.entries({
     // As in the algorithm german2 of Snowball, but for `ue` behind a vowel: `Frauen`, `neue` and `bauen` have no umlaut.
     de: (word: string) => word.replace(/ae|oe|(?<![aeq])ue/g, (pair) => umlauts[pair] ?? pair),
+    // The ending of a name stands behind an apostrophe: `Ankara'da`.
+    az: beforeApostrophe,
+    tr: beforeApostrophe,
     es: (word: string) => word.replace(/([cs])ion$/, '$1ión'),
     pt: (word: string) => word.replace(/cao$/, 'ção').replace(/coes$/, 'ções'),
   }),
 );
+function beforeApostrophe(word: string): string {
+  return word.replace(/'.*$/, '');
+}
 const umlauts: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü' };
 
 /** The stem of a small-lettered NFC word, accents folded; null where the language's rules say nothing of it: a number, a pair of characters, a name like `c++`. */

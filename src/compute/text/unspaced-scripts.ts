@@ -15,11 +15,18 @@ const mayBeUnspaced =
  */
 const unspacedRun =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}！-／：-＠［-｀｛-･]{1,4096}/gu;
-/** A character with its marks; marks are bounded, so that a pile of them is not one endless character. */
-const character = /[^\p{M}]\p{M}{0,8}|\p{M}/gu;
+/**
+ * A character with its marks; marks are bounded, so that a pile of them is not one endless character. The letters of a Korean syllable may be written
+ * apart, and the voicing mark of a halfwidth kana always is.
+ */
+const characters = String.raw`[\u1100-\u115f\ua960-\ua97c]{1,2}[\u1160-\u11a7\ud7b0-\ud7c6]{1,2}[\u11a8-\u11ff\ud7cb-\ud7fb]{0,2}|[\uff66-\uff9d][\uff9e\uff9f]|[^\p{M}]\p{M}{0,8}|\p{M}`;
+const character = new RegExp(characters, 'gu');
 const longestPiece = 256;
 /** Text to be cut by dictionary, bounded because the segmenter's time is quadratic; or a character. */
-const piece = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]{1,256}|[^\p{M}]\p{M}{0,8}|\p{M}/gu;
+const piece = new RegExp(
+  String.raw`[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]{1,256}|${characters}`,
+  'gu',
+);
 const ofDictionary = /^[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const ofPairs = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u;
 /** One for all of them: the dictionary goes by the script. */

@@ -1,18 +1,20 @@
 /**
- * The words of a text as one byte each, in its order: what a phrase is looked for in (engine/words/find-phrase.ts). Words are runs of
- * letters and digits, folded; of scripts without spaces each character is one. So a phrase has the same bytes as the text around it, whatever
+ * The words of a text as one byte each, in its order: what a phrase is looked for in (engine/words/labels-holding.ts). Words are runs of
+ * letters and digits, folded, without invisible hyphens and joiners; of scripts whose words run together, or change their endings, each character is one. So a phrase has the same bytes as the text around it, whatever
  * stands beside it there. One byte tells two words apart 254 times in 255.
  */
+import { withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './fold-accents.ts';
 
 /** Before the text of a page, and of its title: no word has it, so no phrase goes over it. */
 export const BREAK = 0;
 
 const plainAscii = /^[\0-\x7f]*$/;
-const unspaced = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]`;
+const unspaced = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Hang}]`;
 const letter = String.raw`(?!${unspaced})[\p{L}\p{M}\p{N}]`;
 const word = new RegExp(`${unspaced}|(?:${letter})+`, 'gu');
-const restOfWord = new RegExp(`(?<=${letter})(?:${letter})*`, 'uy');
+const inWord = String.raw`(?:${letter}|[\p{Join_C}\u00ad\u2060])`;
+const restOfWord = new RegExp(`(?<=${inWord})${inWord}*`, 'uy');
 
 /** FNV-1a, 32 bits. */
 const OFFSET = 0x811c9dc5;
@@ -21,7 +23,7 @@ const PRIME = 0x01000193;
 /** The words of a text, in its order. */
 export function wordBytes(text: string): number[] {
   const lower = text.toLowerCase();
-  return plainAscii.test(lower) ? asciiWords(lower) : foldedWords(foldAccents(lower));
+  return plainAscii.test(lower) ? asciiWords(lower) : foldedWords(foldAccents(withoutJoiners(lower)));
 }
 
 /** Where the word ends that goes over `at`; `at` where none does. */

@@ -3,7 +3,7 @@
  * (`covid-19`, `node.js`, an URL) are taken apart, so that each part is found; abbreviations lose their dots. Called
  * by the analyzer for what it has not seen before; knows nothing of offsets in the text.
  */
-import { normalizeText } from '../../domain/normalize-text.ts';
+import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './fold-accents.ts';
 import { ownCopy } from './own-copy.ts';
 
@@ -37,7 +37,6 @@ const wordOrRest = new RegExp(`${thousands}|${dotted}|(?:(?!${dotted})[${inWord}
 /** What the stemmer is for; it takes digits for marks of its own, and its time is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
-const joiners = /[\p{Join_C}\u00ad\u2060]/gu;
 /** Characters that people write for an apostrophe. */
 export const curlyApostrophes = /[‘’ʼ＇]/g;
 
@@ -75,7 +74,7 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
       return { start, end, word, stem: stemOf(word), cost };
     }
     if (!searchable.test(surface)) return { start, end, word: '', stem: '', cost };
-    const lower = normalizeText(surface, 'NFC').replace(joiners, '').replace(curlyApostrophes, "'").toLowerCase();
+    const lower = withoutJoiners(normalizeText(surface, 'NFC')).replace(curlyApostrophes, "'").toLowerCase();
     const word = shortened.test(lower) ? lower.slice(0, -1) : lower;
     const folded = foldAccents(word);
     return { start, end, word, stem: stemOf(withoutMarks(folded)), cost };
@@ -83,7 +82,7 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
   const describe = (given: string): WordPart[] => {
     const surface = ownCopy(given);
     if (asciiWord.test(surface)) return [part(surface, 0, tokenCost(surface.length))];
-    const bare = surface.replace(joiners, '').replace(curlyApostrophes, "'");
+    const bare = withoutJoiners(surface).replace(curlyApostrophes, "'");
     const host = bare.length === surface.length ? cliticEnd.exec(bare)?.[1].length : undefined;
     if (host !== undefined) {
       return [...describe(surface.slice(0, host)), part(surface.slice(host), host, 1)];

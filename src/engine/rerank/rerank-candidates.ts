@@ -6,7 +6,13 @@
 
 import type { WordVectors } from '../../compute/embedding/word-vectors.ts';
 import { longer } from '../../compute/structures/longer.ts';
-import { type CorpusSegment, corpusTotals, documentFrequencyBy, planQuery } from '../words/corpus.ts';
+import {
+  type CorpusSegment,
+  corpusTotals,
+  documentFrequency,
+  documentFrequencyBy,
+  planQuery,
+} from '../words/corpus.ts';
 import { isDeleted } from '../words/deletions.ts';
 import type { ForwardIndex } from '../words/forward-index.ts';
 import { scoreLabels } from '../words/search-segments.ts';
@@ -90,7 +96,7 @@ function createCandidateReranker(
     const { gather, frequencies } = numbering;
     const plan = planQuery(corpus, forms);
     const { scores: bm25f } = scoreLabels(corpus, plan, labels);
-    if (isOfPostings(forms)) return rerankPostings({ labels, ...scores, bm25f });
+    if (isOfPostings(forms, corpus)) return rerankPostings({ labels, ...scores, bm25f });
     const { query, words, stemNumbers } = gather(used, labels, places, forms, plan);
     frequencies.of(corpus, totals.docs);
     const statistics = {
@@ -126,10 +132,22 @@ function createCandidateReranker(
   return { score, learn };
 }
 
-/** Whether most words of a query are none, in the query's own language, that forward indexes have a stem of. */
-export function isOfPostings(forms: readonly QueryForm[]): boolean {
-  const own = forms.filter(({ of }, at) => of >= 0 && of !== forms[at - 1]?.of);
-  return own.filter(({ stem }) => isForwardStem(stem)).length < own.length / 2;
+/**
+ * Whether forward indexes have no stem of most words of a query: postings alone have single ideographs, and words without the accents that tell them
+ * apart. A word is one of these where more passages have it so than by its other stems; where none has it, by the query's own language.
+ */
+export function isOfPostings(forms: readonly QueryForm[], corpus: readonly CorpusSegment[]): boolean {
+  const words = new Map<number, QueryForm[]>();
+  for (const form of forms) if (form.of >= 0) words.set(form.of, [...(words.get(form.of) ?? []), form]);
+  const passagesWith = (stems: readonly QueryForm[]) =>
+    stems.reduce((sum, { stem }) => sum + documentFrequency(corpus, stem), 0);
+  const isOfForward = (stems: readonly QueryForm[]) => {
+    const [forward, others] = [true, false].map((is) => stems.filter(({ stem }) => isForwardStem(stem) === is));
+    if (others.length === 0 || forward.length === 0) return forward.length > 0;
+    const lead = passagesWith(forward) - passagesWith(others);
+    return lead === 0 ? isForwardStem(stems[0].stem) : lead > 0;
+  };
+  return [...words.values()].filter(isOfForward).length < words.size / 2;
 }
 
 /** Where each label is, live ones first; null if one is nowhere. */

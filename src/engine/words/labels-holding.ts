@@ -6,7 +6,7 @@ import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../comp
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import type { AnalyzedText, TextAnalyzer } from '../../compute/text/analyze-text.ts';
 import { stemIn } from '../../compute/text/stemmers.ts';
-import { isOfDictionary } from '../../compute/text/unspaced-scripts.ts';
+import { isIdeograph, isOfDictionary, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
 import { wordBytes } from '../../compute/text/word-bytes.ts';
 import type { QueryClause } from '../../domain/query-clause.ts';
 import type { CorpusSegment } from './corpus.ts';
@@ -35,6 +35,8 @@ function phraseTerms({ text, starts, ends, words, stems }: AnalyzedText, languag
     if (isOfDictionary(surface)) return token !== tokens[0] && token !== tokens[tokens.length - 1];
     // A pair of characters is the term of the first of them, whatever stands beside both.
     if (stems[token].length > surface.length) return true;
+    // One that stands alone in the phrase may be the second of a pair in the text, and has a term of its own there only as an ideograph.
+    if (isOfPairs(surface)) return isIdeograph(surface);
     return oneWord.test(surface) && !isBeside(token, token - 1) && !isBeside(token, token + 1);
   });
   const found = new Map<string, string[]>();

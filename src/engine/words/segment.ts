@@ -29,7 +29,7 @@ import { entryTitleCount, type ForwardIndex } from './forward-index.ts';
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
 /** Raised with any change of the layout, of what a document holds, and of what the analyzer takes for a term. */
-const VERSION = 8;
+const VERSION = 9;
 const HEADER = {
   magic: 0,
   version: 1,

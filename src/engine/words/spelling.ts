@@ -34,7 +34,7 @@ export interface KnownWords {
   spoken: readonly string[];
   isKnown: (stem: string) => boolean;
   /** As of `nearestWords`, as many as there are guesses. */
-  nearest: (word: string) => NearWord[];
+  nearest: (spellings: readonly string[]) => NearWord[];
   /** As of `completedWords`. */
   completions: (word: string) => CorpusWord[];
   /** As of `partsOf`, and of `compoundsOf`. */
@@ -70,10 +70,22 @@ const commonWords = 50_000;
 const encoder = new TextEncoder();
 
 /**
- * The words of a corpus next to `word`, which it does not have, the nearest first; those that begin as it does before others, and those that begin
- * with it as if they were an edit away. At most `most`.
+ * The words of a corpus next to one that it does not have, in the nearest of the `spellings` of that: of most languages a corpus has folded stems.
+ * The nearest first; those that begin as it does before others, and those that begin with it as if they were an edit away. At most `most`.
  */
 export function nearestWords(
+  corpus: readonly CorpusSegment[],
+  vectors: WordVectors | null,
+  spellings: readonly string[],
+  most: number,
+): NearWord[] {
+  const near = spellings.flatMap((word) => nearestTo(corpus, vectors, word, most)).sort((a, b) => a.edits - b.edits);
+  const words = new Map<string, NearWord>();
+  for (const each of near) if (!words.has(each.word)) words.set(each.word, each);
+  return [...words.values()].slice(0, most);
+}
+
+function nearestTo(
   corpus: readonly CorpusSegment[],
   vectors: WordVectors | null,
   word: string,
@@ -150,7 +162,7 @@ export function wordsIn(corpus: readonly CorpusSegment[], vectors: WordVectors |
     languages: languagesOf(corpus),
     spoken: spokenLanguages(corpus),
     isKnown: (stem) => documentFrequency(corpus, stem) > 0,
-    nearest: (word) => nearestWords(corpus, vectors, word, GUESSES.length),
+    nearest: (spellings) => nearestWords(corpus, vectors, spellings, GUESSES.length),
     completions: (word) => completedWords(corpus, vectors, word),
     parts: (word, language) => partsOf(corpus, word, language),
     compounds: (stem, language) => compoundsOf(corpus, vectors, stem, language),

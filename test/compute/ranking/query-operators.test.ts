@@ -52,9 +52,9 @@ test('each operator says what pages must hold, with and without a space, in any 
   assert.deepEqual([many.mustNot.length, many.text], [16, '-w16 -w17']);
 });
 
-test('a query of a site alone is searched by its name', () => {
+test('the name of a site is not searched for', () => {
   const site = { in: 'site', text: 'example.com' };
-  assert.deepEqual(readOperators('site:https://www.example.com/a?b'), { ...plain, text: 'example.com', must: [site] });
+  assert.deepEqual(readOperators('site:https://www.example.com/a?b'), { ...plain, text: '', must: [site] });
 });
 
 test('what is no operator is text', () => {

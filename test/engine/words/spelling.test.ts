@@ -25,7 +25,7 @@ function corpusWith(rowOf: (word: string) => number, ...texts: string[]) {
 }
 
 const nearest = (texts: string[], word: string, most = 3) =>
-  nearestWords(corpusOf(...texts), null, word, most).map(({ word: found, edits }) => [found, edits]);
+  nearestWords(corpusOf(...texts), null, [word], most).map(({ word: found, edits }) => [found, edits]);
 
 test('letters left out, doubled, replaced, added and swapped are edits, of which longer words may have two', () => {
   const text = 'halibut mourinho tottenham herring';
@@ -49,6 +49,15 @@ test('a word that is the beginning of others may be unfinished', () => {
   ]);
 });
 
+test('a word is near in the nearest of its spellings: folded, or as the stem that a corpus has', () => {
+  const corpus = corpusOf('leuchtturmwart');
+  const near = (...spellings: string[]) =>
+    nearestWords(corpus, null, spellings, 3).map(({ word, edits }) => [word, edits]);
+  assert.deepEqual(near('leuchturmwarter'), []);
+  assert.deepEqual(near('leuchturmwarter', 'leuchturmwart'), [['leuchtturmwart', 1]]);
+  assert.deepEqual(near('leuchtturmwrt', 'leuchturmwarte'), [['leuchtturmwart', 1]], 'once, by the nearest');
+});
+
 test('words of all segments are compared, the nearest is first, and each is there once', () => {
   assert.deepEqual(nearest(['salmon', 'salmon herring', 'halibut'], 'salmom', 2), [['salmon', 1]]);
 });
@@ -66,10 +75,10 @@ test('a corpus knows the words that a live passage has', () => {
   assert.equal(known.isKnown('halibut'), true);
   assert.equal(known.isKnown('halibutt'), false);
   assert.deepEqual(
-    known.nearest('halibutt').map(({ stem }) => stem),
+    known.nearest(['halibutt']).map(({ stem }) => stem),
     ['halibut'],
   );
-  assert.deepEqual(wordsIn([], null).nearest('halibutt'), []);
+  assert.deepEqual(wordsIn([], null).nearest(['halibutt']), []);
 });
 
 test('an unfinished word becomes those of most passages, of all segments together, one for each stem', () => {
