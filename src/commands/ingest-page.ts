@@ -1,8 +1,9 @@
 /**
  * Ingest one page whose URL is canonical and whose text, if it came with one, is already readable: a new page with its job, a
  * revisit of a known one, or a refusal by the blacklist. One transaction decides, so a hundred submissions of one URL at once
- * make one page and ninety-nine revisits.
+ * make one page and ninety-nine revisits. A revisit changes no text; what it says of a page beside that is added to what is known.
  */
+import { withMore } from '../domain/metadata.ts';
 import type { PageStatus } from '../domain/page.ts';
 import type { Command } from '../store/store.ts';
 import { createPage, type GivenPage } from './create-page.ts';
@@ -33,11 +34,14 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
         seen_at === known.last_seen_at ||
         seen_at === known.first_seen_at ||
         transaction.pages.knowsVisit(known.no, seen_at);
+      const metadata = withMore(known.metadata, submission.metadata);
+      const told = { ...known, title: known.title ?? submission.title, metadata };
       if (once && isKnownVisit) {
+        if (told.title !== known.title || metadata !== known.metadata) transaction.pages.put(told, known);
         return { outcome: 'revisit', page_no: known.no, status: known.status, content_hash_differs };
       }
       const visited = {
-        ...known,
+        ...told,
         visit_count: known.visit_count + 1,
         first_seen_at: Math.min(known.first_seen_at, seen_at),
         last_seen_at: Math.max(known.last_seen_at, seen_at),

@@ -66,7 +66,8 @@ export function afterBatch(
       counts.failed--;
       mended.push(place);
     }
-    if (item.at !== null) newest = Math.max(newest ?? item.at, item.at);
+    // A date to come is of a clock that was wrong: an import of what is newer would leave out everything.
+    if (item.at !== null && item.at <= at) newest = Math.max(newest ?? item.at, item.at);
   }
   const finished = before.finished || batch.last;
   return { checkpoint: { ...before, next: batch.next, counts, newest, finished, updated_at: at }, failures, mended };

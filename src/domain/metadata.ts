@@ -71,3 +71,25 @@ export const pageMetadata = z
     maxProperties: maxValues,
     description: `at most ${maxValues} values at all depths together, ${maxDepth} levels, ${maxLength} characters as JSON; no whole number beyond ±${Number.MAX_SAFE_INTEGER}, which is to be a string`,
   });
+
+/** Lists that grow: what a person said of a page in one place says nothing against what they said in another. */
+const grownLists = ['tags', 'highlights'] as const;
+
+/**
+ * What is known of a page, and what another submission of it adds: keys that are missing or null, and elements of `tags` and `highlights` that are not there
+ * yet. `known` itself where nothing is added, or where both together are more than a page may have.
+ */
+export function withMore(known: PageMetadata | null, more: PageMetadata | null): PageMetadata | null {
+  if (more === null) return known;
+  const added = Object.entries(more).flatMap(([key, value]): [string, unknown][] => {
+    const has = known?.[key] ?? null;
+    if (has === null) return value == null ? [] : [[key, value]];
+    if (!Array.isArray(has) || !Array.isArray(value) || !grownLists.some((list) => list === key)) return [];
+    const held = new Set(has.map((element) => JSON.stringify(element)));
+    const further = value.filter((element) => !held.has(JSON.stringify(element)));
+    return further.length === 0 ? [] : [[key, [...has, ...further]]];
+  });
+  if (added.length === 0) return known;
+  const both = { ...known, ...Object.fromEntries(added) };
+  return faultsOf(both).length === 0 ? both : known;
+}

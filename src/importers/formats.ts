@@ -12,11 +12,11 @@ import { netscapeLink, pocketLink, readBookmarks } from './read-bookmarks.ts';
 import { instapaperRow, pocketRow, raindropRow, readCsv, readwiseRow, wallabagRow, zoteroRow } from './read-csv.ts';
 import { type Browser, readHistory } from './read-history.ts';
 import {
-  karakeepItem,
   linkdingItem,
   pinboardItem,
   readabilityItem,
   readEntries,
+  readKarakeep,
   readLinkwarden,
   readOmnivore,
   wallabagItem,
@@ -168,9 +168,13 @@ export const formatRows: readonly FormatRow[] = [
   json('omnivore', 'Omnivore, its metadata_*.json or their folder', ['savedAt', 'slug'], {
     all: (all, { path }) => readOmnivore(all, contentBeside(path)),
   }),
-  json('linkwarden', 'Linkwarden, JSON', ['collections', 'links'], { all: readLinkwarden }),
+  json('linkwarden', 'Linkwarden, JSON', ['collections', 'links'], {
+    all: (entries, { text, name }) => readLinkwarden(entries, jsonElements(text(), name)),
+  }),
   json('linkding', 'linkding, JSON', ['tag_names', 'date_added'], { each: linkdingItem }),
-  json('karakeep', 'Karakeep (Hoarder), JSON', ['bookmarks', 'content'], { each: karakeepItem }),
+  json('karakeep', 'Karakeep (Hoarder), JSON', ['bookmarks', 'content'], {
+    all: (entries, { text, name }) => readKarakeep(entries, jsonElements(text(), name)),
+  }),
   json('zotero', 'CSL JSON of Zotero and its like', ['type', 'date-parts'], { each: cslItem }),
   {
     format: 'pinboard',

@@ -18,6 +18,8 @@ export async function* jsonElements(pieces: AsyncIterable<string>, name: string)
   let inString = false;
   let escaped = false;
   let began = false;
+  /** Whether there was a list that may have such objects. */
+  let hasList = false;
   /** How deep the brackets are within which the current element lies; -1 between elements. */
   let elementDepth = -1;
   let parts: string[] = [];
@@ -33,7 +35,10 @@ export async function* jsonElements(pieces: AsyncIterable<string>, name: string)
         else if (code === QUOTE) inString = false;
       } else if (code === QUOTE) inString = true;
       else if (code === 0x7b || code === 0x5b) {
+        if (began && open.length === 0)
+          throw new ImportError(`${name} is no list of entries: something follows its JSON`);
         const arrayInside = open.at(-1) === 0x5b && open.length <= 2;
+        if (code === 0x5b && open.length <= 1) hasList = true;
         if (elementDepth < 0 && code === 0x7b && arrayInside) {
           elementDepth = open.length;
           from = at;
@@ -62,6 +67,7 @@ export async function* jsonElements(pieces: AsyncIterable<string>, name: string)
       throw new ImportError(`${name}: an entry has more than ${maxElementChars} characters`);
   }
   if (open.length > 0 || !began) throw new ImportError(`${name} is cut off: it ends within its JSON`);
+  if (!hasList) throw new ImportError(`${name} is no list of entries`);
 }
 
 function parsed(text: string, name: string): unknown {

@@ -48,7 +48,7 @@ const layouts = {
       ['steps of a redirect', '(v.transition & 0x20000000) = 0'],
     ],
     unvisited: `SELECT url, title, visit_count AS visits, last_visit_time AS time FROM urls
-      WHERE hidden = 0 AND last_visit_time > 0 AND id NOT IN (SELECT url FROM visits) ORDER BY id`,
+      WHERE hidden = 0 AND last_visit_time > 0 AND id NOT IN (SELECT url FROM visits WHERE url IS NOT NULL) ORDER BY id`,
     timeOf: fromWebkit,
   },
   firefox: {
@@ -61,7 +61,8 @@ const layouts = {
       ['downloads', 'v.visit_type = 7'],
     ],
     unvisited: `SELECT url, title, visit_count AS visits, last_visit_date AS time FROM moz_places
-      WHERE hidden = 0 AND last_visit_date > 0 AND id NOT IN (SELECT place_id FROM moz_historyvisits) ORDER BY id`,
+      WHERE hidden = 0 AND last_visit_date > 0 AND id NOT IN
+        (SELECT place_id FROM moz_historyvisits WHERE place_id IS NOT NULL) ORDER BY id`,
     timeOf: fromUnix,
   },
   safari: {
@@ -127,7 +128,11 @@ export async function* readHistory(path: string, browser: Browser): AsyncGenerat
           });
         }
       } finally {
-        statement.finalize();
+        try {
+          statement.finalize();
+        } catch {
+          // SQLite says once more why a row could not be read.
+        }
       }
     }
   } finally {

@@ -57,8 +57,49 @@ async function savedContent(dir: string, slug: unknown): Promise<string | null> 
   }
 }
 
+/** Names of folders and the folders they are in, by id. */
+type Folders = ReadonlyMap<unknown, { name: string | null; parent: unknown }>;
+
+async function foldersIn(entries: AsyncIterable<unknown>, isFolder: (entry: Fields) => boolean): Promise<Folders> {
+  const folders = new Map<unknown, { name: string | null; parent: unknown }>();
+  for await (const entry of entries) {
+    const { id, name, parentId, ...rest } = fieldsOf(entry);
+    if (isFolder(rest)) folders.set(id, { name: textOf(name), parent: parentId });
+  }
+  return folders;
+}
+
+/** A folder below those that it is in, with slashes; of a ring of folders each once. */
+function pathOf(folders: Folders, id: unknown): string {
+  const names: string[] = [];
+  const seen = new Set<unknown>();
+  for (let at = id; folders.has(at) && !seen.has(at); at = folders.get(at)?.parent) {
+    seen.add(at);
+    const name = folders.get(at)?.name ?? null;
+    if (name !== null) names.unshift(name);
+  }
+  return names.join('/');
+}
+
+/** Bookmarks and the lists that they are in, which come behind them: `again` gives the entries once more. */
+export async function* readKarakeep(
+  entries: AsyncIterable<unknown>,
+  again: AsyncIterable<unknown>,
+): AsyncGenerator<ImportItem> {
+  const isList = ({ content, createdAt }: Fields) => content === undefined && createdAt === undefined;
+  const lists = await foldersIn(again, isList);
+  for await (const entry of entries) {
+    const bookmark = fieldsOf(entry);
+    if (isList(bookmark)) continue;
+    const item = karakeepItem(bookmark);
+    const paths = (Array.isArray(bookmark.lists) ? bookmark.lists : []).map((id) => pathOf(lists, id));
+    const folder = paths.filter((path) => path !== '').join(', ');
+    yield folder === '' ? item : { ...item, metadata: { ...item.metadata, folder } };
+  }
+}
+
 /** Links, with the page's HTML where the export has it; notes and files have no address. */
-export function karakeepItem(bookmark: Fields): ImportItem {
+function karakeepItem(bookmark: Fields): ImportItem {
   const content = fieldsOf(bookmark.content);
   const tags = Array.isArray(bookmark.tags)
     ? bookmark.tags.map((tag) => (typeof tag === 'string' ? tag : fieldsOf(tag).name))
@@ -95,7 +136,7 @@ export const linkdingItem = (bookmark: Fields): ImportItem =>
 /** Of its second version, and of its first (`is_read`, `is_fav`), which kept no dates. Annotations are highlights. */
 export const wallabagItem = (entry: Fields): ImportItem =>
   itemOf({
-    url: addressOf(entry.given_url ?? entry.url),
+    url: textOf(entry.given_url) ?? addressOf(entry.url),
     title: textOf(entry.title),
     at: fromDateText(entry.created_at),
     metadata: metadataOf({
@@ -144,16 +185,18 @@ export const readabilityItem = (bookmark: Fields): ImportItem =>
   });
 
 /**
- * Entries are collections with their links; a collection's parents come before it and are its folder. A link that came to Linkwarden from
- * elsewhere keeps its date there as `importDate`.
+ * Entries are collections with their links; its parents, in any order, are a collection's folder: `again` gives the entries once more. A link that
+ * came to Linkwarden from elsewhere keeps its date there as `importDate`.
  */
-export async function* readLinkwarden(entries: AsyncIterable<unknown>): AsyncGenerator<ImportItem> {
-  const folders = new Map<unknown, string>();
+export async function* readLinkwarden(
+  entries: AsyncIterable<unknown>,
+  again: AsyncIterable<unknown>,
+): AsyncGenerator<ImportItem> {
+  const collections = await foldersIn(again, ({ links }) => Array.isArray(links));
   for await (const entry of entries) {
     const collection = fieldsOf(entry);
     if (!Array.isArray(collection.links)) continue;
-    const folder = [folders.get(collection.parentId), textOf(collection.name)].filter((part) => part != null).join('/');
-    folders.set(collection.id, folder);
+    const folder = collections.has(collection.id) ? pathOf(collections, collection.id) : textOf(collection.name);
     for (const each of collection.links) {
       const link = fieldsOf(each);
       const tags = Array.isArray(link.tags) ? link.tags.map((tag) => fieldsOf(tag).name) : [];

@@ -8,13 +8,15 @@ import { pinboardItem } from './read-json.ts';
 export async function* readPosts(pieces: AsyncIterable<string>, name: string): AsyncGenerator<ImportItem> {
   let found: ImportItem[] = [];
   let isWhole = false;
+  /** What is open at the end of the file is closed by the parser, as if it had been closed in it. */
+  let isOver = false;
   const parser = new Parser(
     {
       onopentag(tag, attributes) {
         if (tag === 'post') found.push(pinboardItem(attributes));
       },
       onclosetag(tag, implied) {
-        if (tag === 'posts' && !implied) isWhole = true;
+        if (tag === 'posts' && !(implied && isOver)) isWhole = true;
       },
     },
     { xmlMode: true },
@@ -24,6 +26,7 @@ export async function* readPosts(pieces: AsyncIterable<string>, name: string): A
     yield* found;
     found = [];
   }
+  isOver = true;
   parser.end();
   yield* found;
   if (!isWhole) throw new ImportError(`${name} is cut off: it ends within its list`);

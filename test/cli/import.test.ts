@@ -99,7 +99,7 @@ test('the report says what is new, known, left out and still to be fetched, in 8
     return { lines: stdout.split('\n').map((line) => line.trim().replace(/ {2,}/, ': ')), stderr };
   };
   const first = await report();
-  assert.deepEqual(first.lines.slice(0, 13), [
+  assert.deepEqual(first.lines.slice(0, 14), [
     'items read: 5',
     'new pages: 2',
     'further visits of known pages: 1',
@@ -110,7 +110,8 @@ test('the report says what is new, known, left out and still to be fetched, in 8
     'failed: 1',
     '2 pages will be fetched when the service runs (`readback status`)',
     'newest visit: 2024-02-03T00:00:00.001Z',
-    'of a later copy of this history, --since that moment imports what is new',
+    'of a later copy of this history, --since 2024-02-03T00:00:00.002Z',
+    'imports what is new',
     'failed: https://[broken/',
     'url must have a valid host',
   ]);

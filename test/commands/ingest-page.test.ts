@@ -79,6 +79,21 @@ test('a known URL is a revisit: counted, times widened, content and job left alo
   assert.equal(jobs.list({ limit: 10 }).length, 1);
 });
 
+test('what a revisit says beside the text is kept, whichever visit is told again', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.commit(ingestPage(submission({ seen_at: 1000, once: true, title: null, metadata: null })));
+  for (const [seen_at, metadata] of [
+    [2000, { tags: ['a'], note: 'mine' }],
+    [1000, { tags: ['b'], note: 'other' }],
+  ] as const)
+    await temporary.commit(ingestPage(submission({ seen_at, once: true, title: 'A title', metadata })));
+  const page = temporary.store.reader.pages.get(1);
+  assert.deepEqual(
+    [page?.title, page?.metadata, page?.visit_count],
+    ['A title', { tags: ['a', 'b'], note: 'mine' }, 2],
+  );
+});
+
 test('a hundred submissions of one URL in one batch are one page, one job and ninety-nine revisits', async () => {
   await using temporary = await TemporaryStore.open();
   const { results } = await temporary.store.transact(Array.from({ length: 100 }, () => ingestPage(submission())));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageMetadata } from '../../src/domain/metadata.ts';
+import { pageMetadata, withMore } from '../../src/domain/metadata.ts';
 
 /** What is said of it; empty: it is taken. */
 function faultsOf(metadata: unknown): string[] {
@@ -56,4 +56,33 @@ test('no more of it is looked at than it may hold', () => {
   });
   assert.equal(pageMetadata.safeParse(watched).success, false);
   assert.ok(looked <= 4000, `${looked} members were read`);
+});
+
+test('what another submission says of a page is added to what is known, and changes none of it', () => {
+  const known = { author: 'A', folder: null, tags: ['x', 'y'], highlights: [{ text: 'a' }], list: [1] };
+  const more = {
+    author: 'B',
+    folder: 'F',
+    tags: ['y', 'z'],
+    highlights: [{ text: 'a' }, { text: 'b' }],
+    list: [2],
+    note: 'n',
+  };
+  assert.deepEqual(withMore(known, more), {
+    author: 'A',
+    folder: 'F',
+    tags: ['x', 'y', 'z'],
+    highlights: [{ text: 'a' }, { text: 'b' }],
+    list: [1],
+    note: 'n',
+  });
+  assert.deepEqual(withMore(null, more), more);
+  for (const nothing of [null, {}, { author: 'C', tags: ['x'], other: null }])
+    assert.equal(withMore(known, nothing), known);
+  const full = { tags: Array.from({ length: 3900 }, (_, no) => no) };
+  assert.equal(
+    withMore(full, { tags: Array.from({ length: 200 }, (_, no) => -no - 1) }),
+    full,
+    'more than a page may have',
+  );
 });

@@ -118,6 +118,43 @@ test('Karakeep: links with their saved HTML, notes and tags; a note without an a
   assert.equal(items[1].url, '');
 });
 
+test('Karakeep: the lists of a bookmark are its folder, and no items', async (t) => {
+  const link = (no: number, lists: string[]) => ({
+    ...{ createdAt: no, tags: [], lists },
+    content: { type: 'link', url: `https://${no}.example/` },
+  });
+  const lists = [
+    { id: 'l2', name: 'Child', parentId: 'l1' },
+    { id: 'l1', name: 'Parent', parentId: null },
+    { id: 'l3', name: 'Ring', parentId: 'l3' },
+  ];
+  const bookmarks = [link(1, ['l2', 'l3']), link(2, ['gone']), link(3, [])];
+  const { items } = await read(file(t, 'karakeep.json', JSON.stringify({ bookmarks, lists })));
+  assert.deepEqual(
+    items.map(({ url, metadata }) => [url, metadata]),
+    [
+      ['https://1.example/', { folder: 'Parent/Child, Ring' }],
+      ['https://2.example/', null],
+      ['https://3.example/', null],
+    ],
+  );
+});
+
+test('Wallabag: an entry whose given address is empty has its own', async (t) => {
+  const entry = { is_archived: 0, is_starred: 0, given_url: '', url: 'https://a.example/', title: 'A' };
+  const { items } = await read(file(t, 'wallabag.json', JSON.stringify([entry])));
+  assert.deepEqual(
+    items.map(({ url }) => url),
+    ['https://a.example/'],
+  );
+});
+
+test('Pinboard: a list without a post is an empty list', async (t) => {
+  for (const text of ['<posts user="x"/>', '<posts user="x"></posts>'])
+    assert.deepEqual((await read(file(t, 'posts.xml', text))).items, [], text);
+  await assert.rejects(read(file(t, 'cut.xml', '<posts user="x">')), { code: 'import', message: /cut off/ });
+});
+
 test('Omnivore: the folder of an export, with pages as they were saved; no name leads out of it', async (t) => {
   const dir = temporaryFolder(t);
   mkdirSync(join(dir, 'content'));
@@ -292,6 +329,19 @@ test('UTF-8 with a character that was cut, and UTF-8 that was damaged before, st
   assert.equal((await read(file(t, 'damaged', damaged))).items[0].title, 'Caf\ufffd');
 });
 
+test('Linkwarden: a collection has the folders that it is in, also those behind it', async (t) => {
+  const collection = (id: number, name: string, parentId: number | null) => ({
+    ...{ id, name, parentId },
+    links: [{ url: `https://${id}.example/` }],
+  });
+  const collections = [collection(3, 'Deep', 2), collection(2, 'Child', 1), collection(1, 'Parent', null)];
+  const { items } = await read(file(t, 'linkwarden', JSON.stringify({ collections })));
+  assert.deepEqual(
+    items.map(({ metadata }) => metadata?.folder),
+    ['Parent/Child/Deep', 'Parent/Child', 'Parent'],
+  );
+});
+
 test('Linkwarden: a link that came from elsewhere keeps the date it had there', async (t) => {
   const links = [
     { url: 'https://here.example/', createdAt: '2024-05-05T05:05:05.000Z', importDate: null },
@@ -308,6 +358,9 @@ test('Linkwarden: a link that came from elsewhere keeps the date it had there', 
 test('what is cut off, no JSON, another database or nothing known is told in a line', async (t) => {
   const cut = file(t, 'cut.json', '[{"slug":"a","savedAt":"2024-01-01T00:00:00Z","url":"https://a.example/"},{"slug"');
   await assert.rejects(read(cut), { code: 'import', message: /cut off/ });
+  const alone = '{"is_archived":0,"is_starred":0,"title":"t","url":"https://a.example/"}';
+  for (const text of [alone, `${alone}\n${alone}`])
+    await assert.rejects(read(file(t, 'alone.json', text)), { code: 'import', message: /no list of entries/ });
   const broken = file(t, 'broken.json', '[{"slug":1,"savedAt":}]');
   await assert.rejects(read(broken), { code: 'import', message: /no JSON/ });
   const unknown = file(t, 'unknown', 'Dear diary');

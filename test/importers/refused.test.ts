@@ -7,6 +7,7 @@ import { seededRandom } from '../../src/compute/seeded-random.ts';
 import { type ImportFormat, importFormats } from '../../src/domain/import.ts';
 import { formatRows } from '../../src/importers/formats.ts';
 import { ImportError } from '../../src/importers/import-error.ts';
+import { readHistory } from '../../src/importers/read-history.ts';
 import { temporaryFolder } from '../scope.ts';
 import { syntheticHistory, writeHistory } from './history-file.ts';
 import { readItems, writtenFile } from './read-items.ts';
@@ -124,6 +125,21 @@ test('a history that is cut off is told in a line, wherever it is cut', async (t
 test('a tree of bookmarks that is cut off is told in a line', async (t) => {
   const cut = '{"roots": {"bookmark_bar": {"children": [{"type": "url", "url": "https://a.exa';
   await assert.rejects(readItems(writtenFile(t, cut)), { code: 'import', message: /no JSON, or cut off/ });
+});
+
+test('a history that is damaged in its midst gives what is before that, and says what is wrong in a line', async (t) => {
+  const path = join(temporaryFolder(t), 'History');
+  writeHistory(path, syntheticHistory(2000));
+  const bytes = readFileSync(path);
+  const page = 4096;
+  const damagedAt = Math.floor(bytes.indexOf('/page/1500') / page) * page;
+  bytes.fill(0x55, damagedAt, damagedAt + page);
+  let items = 0;
+  const reading = (async () => {
+    for await (const _ of readHistory(writtenFile(t, bytes), 'chromium')) items++;
+  })();
+  await assert.rejects(reading, (error) => error instanceof ImportError && /damaged/.test(error.message));
+  assert.ok(items > 0, 'what is before it');
 });
 
 test('a file that was damaged anywhere gives what can be read of it, or one line that says why not', async (t) => {

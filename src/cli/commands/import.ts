@@ -173,7 +173,9 @@ function sayReport(
   if (report.to_fetch > 0) terminal.say(`${counted(report.to_fetch, 'page')} ${fetching}`);
   if (report.newest !== null && isHistory) {
     terminal.say(`newest visit: ${report.newest}`);
-    terminal.say('of a later copy of this history, --since that moment imports what is new');
+    const after = new Date(Date.parse(report.newest) + 1).toISOString();
+    terminal.say(`of a later copy of this history, --since ${after}`);
+    terminal.say('imports what is new');
   }
   for (const { url, reason } of failures.slice(0, shownFailures)) {
     terminal.say(`${terminal.style('red', 'failed')}  ${plain(url, 70)}`);
