@@ -10,7 +10,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { sampledPages } from '../src/actors/clusters/hand-over-pages.ts';
+import { openingOf, sampledPages } from '../src/actors/clusters/hand-over-pages.ts';
 import { partitionAgreement } from '../src/compute/agreement/partition-agreement.ts';
 import { normalizeRow } from '../src/compute/clusters/page-vectors.ts';
 import { seededRandom } from '../src/compute/seeded-random.ts';
@@ -19,7 +19,7 @@ import { openThreadPool } from '../src/threads/thread-pool.ts';
 import { describeMachine } from './machine.ts';
 import { drawMap } from './topics/draw-map.ts';
 import { kMeans } from './topics/k-means.ts';
-import { dim, type LabelledSet, labelsOf, partOf, readSets } from './topics/labelled-pages.ts';
+import { dim, type LabelledPage, type LabelledSet, labelsOf, partOf, readSets } from './topics/labelled-pages.ts';
 import { measureService } from './topics/measure-service.ts';
 
 const kMeansSeeds = [1, 2, 3];
@@ -34,6 +34,8 @@ const pool = openThreadPool<typeof import('../src/threads/cluster-thread.ts')>({
   maxQueue: 64,
 });
 
+const beginning = ({ title, text }: LabelledPage) => openingOf(title, text);
+
 async function clusterAll({ pages, rows }: LabelledSet, earlier?: { earlier: Uint32Array; earlierScale: number }) {
   const run = 'bench';
   const began = performance.now();
@@ -46,11 +48,11 @@ async function clusterAll({ pages, rows }: LabelledSet, earlier?: { earlier: Uin
   await pool.run('learn', {
     run,
     dim,
-    sample: [{ counts: sampled.map(() => 1), rows: sample, openings: sampled.map((page) => pages[page].text) }],
+    sample: [{ counts: sampled.map(() => 1), rows: sample, openings: sampled.map((page) => beginning(pages[page])) }],
   });
   for (let at = 0; at < pages.length; at += batch) {
     const part = rows.slice(at * dim, (at + batch) * dim);
-    const openings = pages.slice(at, at + batch).map(({ text }) => text);
+    const openings = pages.slice(at, at + batch).map(beginning);
     await pool.run('addPages', { run, pages: { counts: new Array(part.length / dim).fill(1), rows: part, openings } });
   }
   const taken = performance.now();

@@ -27,7 +27,8 @@ function begun<Kept>(kept: Map<string, Kept>, run: string): Kept {
 
 /** Begin a run that compares pages: learn from a sample along which axes. */
 export function learn({ run, sample, dim }: OfRun & { sample: readonly ChunkRows[]; dim: number }): void {
-  tables.set(run, new PageTable(sample, dim));
+  termsOf ??= createKeywordTerms(porterStem);
+  tables.set(run, new PageTable(sample, dim, termsOf));
 }
 
 /** Take in pages; for each whether it has a vector. */

@@ -14,10 +14,10 @@ export interface ClusterCensus {
 /** Page numbers that are read before others get their turn: some ms. */
 const sliceNumbers = 200;
 
-/** Whether a page has no text yet, and no topic therefore: its vector is of its title. */
+/** Whether a page has no text, or none yet, and no topic therefore: its vector is of its title. */
 export function isUnread({ pages }: StoreReader, no: number): boolean {
   const status = pages.head(no)?.status;
-  return status !== undefined && status !== 'indexed';
+  return status !== undefined && (status !== 'indexed' || pages.bodySlice(no, 0, 1) === '');
 }
 
 /** `space`: of the active model; null where there is none. */

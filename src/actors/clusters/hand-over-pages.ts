@@ -23,8 +23,8 @@ const batchBytes = 2 * 1024 * 1024;
 const batchPages = 64;
 /** Chunks of a sampled page: its beginning will do. */
 const sampledChunks = 4;
-/** Characters of a page's text by which its language is told. */
-const languageCharacters = 1000;
+/** Characters of a page's text by which its language is told, and its words are compared. */
+const openingCharacters = 1000;
 /** Page numbers listed at a time. */
 const sliceNumbers = 2000;
 /** Pages from which the axes are learned. */
@@ -61,6 +61,11 @@ export async function handOverPages(
   return taken;
 }
 
+/** How a page begins: its title, and its text from the first character on. */
+export function openingOf(title: string | null, text: string): string {
+  return `${title ?? ''}\n${text.slice(0, openingCharacters)}`;
+}
+
 /** Numbers of the pages that have vectors in a space, ascending. */
 async function pagesWithVectors(reader: StoreReader, space: number, signal: AbortSignal): Promise<number[]> {
   const pageNos: number[] = [];
@@ -86,7 +91,7 @@ async function* batches(
     let length = 0;
     while (at < pageNos.length && taken.length < batchPages && length * 4 < batchBytes) {
       const no = pageNos[at++];
-      openings.push(reader.pages.bodySlice(no, 0, languageCharacters));
+      openings.push(openingOf(reader.pages.head(no)?.title ?? null, reader.pages.bodySlice(no, 0, openingCharacters)));
       const rows = (isUnread(reader, no) ? undefined : reader.vectors.get(space, no)) ?? new Float32Array(0);
       taken.push(rows.subarray(0, Math.min(rows.length, maxChunks * dim)));
       length += taken[taken.length - 1].length;

@@ -15,23 +15,36 @@ export interface PageClusters {
 
 /** Fewer pages are no topic. */
 const leastPages = 5;
-/** A page with so much less company than the median page fits nowhere. */
-const leastCompany = 0.5;
+/** A page with so much less company than the median page of its language fits nowhere. */
+const shareOfMedian = 0.5;
 /** Nor does one whose edges lead mostly elsewhere. */
 const leastProbability = 0.25;
 
 export interface ClusterGraphOptions {
   resolution: number;
+  /** Of each page, as of `leastCompanyOf`. */
+  leastCompany: Float32Array;
   earlier?: ArrayLike<number>;
+}
+
+/** The company with less of which each page fits nowhere. */
+export function leastCompanyOf(company: Float32Array, languages?: Uint16Array): Float32Array {
+  const of = (page: number) => languages?.[page] ?? 0;
+  const medians = new Map(
+    [...new Set(Array.from(company, (_, page) => of(page)))].map((language) => {
+      const theirs = company.filter((_, page) => of(page) === language).sort();
+      return [language, theirs[theirs.length >> 1]];
+    }),
+  );
+  return company.map((_, page) => shareOfMedian * (medians.get(of(page)) ?? 0));
 }
 
 export function clusterGraph(
   graph: SimilarityGraph,
   company: Float32Array,
-  options: ClusterGraphOptions,
+  { leastCompany, ...options }: ClusterGraphOptions,
 ): PageClusters {
   const communities = findCommunities(graph, options);
-  const median = Float32Array.from(company).sort()[company.length >> 1] ?? 0;
   const clusters = new Int32Array(graph.nodes).fill(-1);
   const probabilities = new Float32Array(graph.nodes);
   for (let node = 0; node < graph.nodes; node++) {
@@ -41,7 +54,7 @@ export function clusterGraph(
       all += graph.weights[at];
       if (communities[graph.neighbours[at]] === communities[node]) own += graph.weights[at];
     }
-    if (all === 0 || own / all < leastProbability || company[node] < leastCompany * median) continue;
+    if (all === 0 || own / all < leastProbability || company[node] < leastCompany[node]) continue;
     clusters[node] = communities[node];
     probabilities[node] = own / all;
   }

@@ -1,13 +1,13 @@
 /** All of a run that is arithmetic: page vectors in, clusters and places on the map out. Runs in a thread of its own. */
 import { suitability } from './choose-resolution.ts';
-import { clusterGraph, type PageClusters } from './cluster-graph.ts';
+import { clusterGraph, leastCompanyOf, type PageClusters } from './cluster-graph.ts';
 import { matchClusters } from './match-clusters.ts';
 import { nearestNeighbours } from './nearest-neighbours.ts';
 import type { VectorTable } from './page-vectors.ts';
 import { projectPages } from './project-pages.ts';
 import { companyOf, graphNeighbours, similarityGraph } from './similarity-graph.ts';
 
-/** Axes along which pages are compared: 64 to 256 agreed with labels alike, and as well as all 1,024 (docs/clusters.md). */
+/** Axes of vectors, and as many of words, along which pages are compared: 64 to 256 agreed with labels alike, and as well as all 1,024 (docs/clusters.md). */
 export const comparedAxes = 128;
 
 /**
@@ -45,11 +45,16 @@ export function clusterPages(
   { monotonic, earlierScale, earlier, resolution }: ClusterPagesOptions,
 ): ClusteredPages {
   const began = monotonic();
-  const neighbours = nearestNeighbours(table, Math.min(graphNeighbours, Math.max(1, table.count - 1)));
+  const k = Math.min(graphNeighbours, Math.max(1, table.count - 1));
+  const neighbours = nearestNeighbours(table, k);
+  const { languages, ...allLanguages } = table;
+  // A topic is of one language; the map has all of them.
+  const onMap = languages === undefined ? neighbours : nearestNeighbours(allLanguages, k);
   const found = monotonic();
   const company = companyOf(neighbours, table.count);
   const graph = similarityGraph(neighbours, company);
-  const attempts = triedResolutions.map((scale) => clusterGraph(graph, company, { resolution: scale }));
+  const leastCompany = leastCompanyOf(company, languages);
+  const attempts = triedResolutions.map((scale) => clusterGraph(graph, company, { resolution: scale, leastCompany }));
   const suits = suitability(
     graph,
     attempts.map(({ clusters }) => clusters),
@@ -62,9 +67,9 @@ export function clusterPages(
   const clustered =
     resolution === 1 && !isFollowing
       ? attempts[best]
-      : clusterGraph(graph, company, { resolution: scale * resolution, ...before });
+      : clusterGraph(graph, company, { resolution: scale * resolution, leastCompany, ...before });
   const grouped = monotonic();
-  const points = projectPages(table, neighbours);
+  const points = projectPages(allLanguages, onMap);
   return {
     ...clustered,
     scale,

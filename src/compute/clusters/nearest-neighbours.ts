@@ -22,8 +22,9 @@ const seed = 11;
 /** Rows compared with each other before moving on, so that both stay in the cache. */
 const blockRows = 256;
 
+/** Of a table with languages each row has neighbours of its own. */
 export function nearestNeighbours(table: VectorTable, k: number): Neighbours {
-  const { count, dim, rows } = table;
+  const { count, dim, rows, languages } = table;
   const best = new BestNeighbours(count, k);
   if (count <= exactUpTo) compareAll(table, best);
   else {
@@ -33,7 +34,8 @@ export function nearestNeighbours(table: VectorTable, k: number): Neighbours {
       for (const row of cells.members[cell]) {
         for (const other of near) {
           for (const candidate of cells.members[other]) {
-            if (candidate !== row) best.offer(row, candidate, dotOfRows(rows, row * dim, rows, candidate * dim, dim));
+            if (candidate !== row && languages?.[candidate] === languages?.[row])
+              best.offer(row, candidate, dotOfRows(rows, row * dim, rows, candidate * dim, dim));
           }
         }
       }
@@ -42,11 +44,12 @@ export function nearestNeighbours(table: VectorTable, k: number): Neighbours {
   return best.sorted();
 }
 
-function compareAll({ rows, count, dim }: VectorTable, best: BestNeighbours): void {
+function compareAll({ rows, count, dim, languages }: VectorTable, best: BestNeighbours): void {
   for (let a = 0; a < count; a += blockRows) {
     for (let b = a; b < count; b += blockRows) {
       for (let i = a; i < Math.min(count, a + blockRows); i++) {
         for (let j = Math.max(i + 1, b); j < Math.min(count, b + blockRows); j++) {
+          if (languages?.[i] !== languages?.[j]) continue;
           const cosine = dotOfRows(rows, i * dim, rows, j * dim, dim);
           best.offer(i, j, cosine);
           best.offer(j, i, cosine);

@@ -3,6 +3,8 @@ export interface VectorTable {
   rows: Float32Array;
   count: number;
   dim: number;
+  /** By row the language of its page, as a number; absent where all are of one. */
+  languages?: Uint16Array;
 }
 
 /** Make a row's length one; false for a row of zeros, which is left as it is. */

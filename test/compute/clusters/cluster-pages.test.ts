@@ -3,14 +3,18 @@ import { test } from 'node:test';
 import { partitionAgreement } from '../../../src/compute/agreement/partition-agreement.ts';
 import { clusterPages } from '../../../src/compute/clusters/cluster-pages.ts';
 import { findCommunities } from '../../../src/compute/clusters/find-communities.ts';
+import { createKeywordTerms } from '../../../src/compute/clusters/keyword-terms.ts';
 import { nearestNeighbours } from '../../../src/compute/clusters/nearest-neighbours.ts';
 import { PageTable } from '../../../src/compute/clusters/page-table.ts';
 import { dotOfRows, normalizeRow, type VectorTable } from '../../../src/compute/clusters/page-vectors.ts';
 import { principalAxes, projectRow } from '../../../src/compute/clusters/principal-axes.ts';
 import { projectPages } from '../../../src/compute/clusters/project-pages.ts';
 import { companyOf, similarityGraph } from '../../../src/compute/clusters/similarity-graph.ts';
+import { WordAxes } from '../../../src/compute/clusters/word-axes.ts';
 import { seededRandom } from '../../../src/compute/seeded-random.ts';
+import { porterStem } from '../../../src/compute/text/stemmers.ts';
 
+const termsOf = createKeywordTerms(porterStem);
 const dim = 32;
 const monotonic = () => 0;
 
@@ -166,7 +170,7 @@ test('copies of one page are a cluster, and a single page is noise', () => {
     const openings = Array(copies).fill('');
     const sample = { counts: Array(copies).fill(1), rows: new Float32Array(copies * dim), openings };
     for (let copy = 0; copy < copies; copy++) sample.rows.set(row, copy * dim);
-    const table = new PageTable([sample], dim);
+    const table = new PageTable([sample], dim, termsOf);
     assert.ok(
       table.add(sample).every((isIn) => isIn),
       `${copies}`,
@@ -177,7 +181,7 @@ test('copies of one page are a cluster, and a single page is noise', () => {
   }
 });
 
-test('pages of two languages are in topics, not in languages, where vectors tell the language above all', () => {
+test('a topic is of one language, and what vectors tell of the language above all makes no topics', () => {
   const openings = [
     'The engine of the mill was driven by the water of the river.',
     'Das Wasser des Flusses trieb die Maschine der Mühle an.',
@@ -194,12 +198,57 @@ test('pages of two languages are in topics, not in languages, where vectors tell
     for (let i = 0; i < dim; i++) pages.rows[at + i] += 0.1 * (random() - 0.5);
     normalizeRow(pages.rows, at, dim);
   }
-  const table = new PageTable([pages], dim);
+  const table = new PageTable([pages], dim, termsOf);
   table.add(pages);
   const { clusters, count } = clusterPages(table.vectors, { resolution: 1, monotonic });
-  assert.equal(count, 3);
-  assert.deepEqual(
-    [...clusters].map((cluster) => cluster === clusters[0]),
-    [...clusters.keys()].map((page) => topicOf(page) === 0),
+  assert.equal(count, 6);
+  const kindOf = (page: number) => 3 * languageOf(page) + topicOf(page);
+  assert.equal(partitionAgreement(clusters, Array.from(clusters.keys(), kindOf)).ari, 1);
+});
+
+test('pages whose vectors are alike are told apart by their words', () => {
+  const subjects = ['heron river reed wading marsh beak', 'ledger invoice audit tax budget fiscal'].map((each) =>
+    each.split(' '),
   );
+  const random = seededRandom(9);
+  const pick = (words: string[]) => words[Math.floor(random() * words.length)];
+  const own = Array.from(
+    { length: 40 },
+    (_, no) => `w${String.fromCharCode(97 + (no % 26), 97 + Math.floor(no / 26))}x`,
+  );
+  const subjectOf = (page: number) => page % 2;
+  const pages = { counts: Array(80).fill(1), rows: new Float32Array(80 * dim), openings: [] as string[] };
+  for (let page = 0; page < 80; page++) {
+    const words = Array.from({ length: 30 }, (_, at) =>
+      pick(at % 3 === 0 ? own : subjects[subjectOf(page)].slice(at % 2)),
+    );
+    pages.openings.push(`The ${words.join(' and the ')} were there.`);
+    for (let i = 0; i < dim; i++) pages.rows[page * dim + i] = random() - 0.5;
+    normalizeRow(pages.rows, page * dim, dim);
+  }
+  // Words on half of the pages are as good as everywhere: pages about nothing in common are beside them.
+  const others = { counts: Array(240).fill(1), rows: new Float32Array(240 * dim), openings: [] as string[] };
+  for (let page = 0; page < 240; page++) {
+    others.openings.push(`The ${Array.from({ length: 8 }, () => pick(own)).join(' and the ')} were there.`);
+    for (let i = 0; i < dim; i++) others.rows[page * dim + i] = random() - 0.5;
+    normalizeRow(others.rows, page * dim, dim);
+  }
+  const table = new PageTable([pages, others], dim, termsOf);
+  table.add(pages);
+  const { clusters } = clusterPages(table.vectors, { resolution: 1, monotonic });
+  assert.ok(partitionAgreement(clusters, Array.from(clusters.keys(), subjectOf)).ari > 0.9);
+});
+
+test('axes of words are of unit length and orthonormal, and a page without a known word has none', () => {
+  const said = (text: string) => ({ language: 'en', terms: new Map(text.split(' ').map((term) => [term, 1])) });
+  const sample = Array.from({ length: 40 }, (_, no) => said(`a${no % 7} b${no % 6} only${no}`));
+  const axes = new WordAxes(sample, 8);
+  const row = new Float32Array(axes.count + 2).fill(5);
+  assert.equal(axes.project(said('a1 b2 nothing'), row, 1), 2);
+  assert.ok(Math.abs(Math.hypot(...row.subarray(1, 1 + axes.count)) - 1) < 1e-5);
+  assert.deepEqual([row[0], row[axes.count + 1]], [5, 5]);
+  assert.equal(axes.project(said('nothing'), row, 1), 0);
+  assert.ok(row.subarray(1, 1 + axes.count).every((value) => value === 0));
+  assert.equal(new WordAxes([], 8).count, 0);
+  assert.equal(new WordAxes([said('x'), said('y')], 8).count, 0, 'no word on three pages');
 });

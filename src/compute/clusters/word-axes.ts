@@ -1,0 +1,154 @@
+/**
+ * The directions in which the words of pages differ most: what a model of word vectors mixes up, as two subjects with one vocabulary of everyday
+ * words, the pages' own words often tell apart. Learned from a sample of pages, as their vectors' axes are.
+ * Source: latent semantic analysis (Deerwester et al. 1990), by subspace iteration (Halko, Martinsson & Tropp 2011).
+ */
+import { seededRandom } from '../seeded-random.ts';
+import { normalizeRow } from './page-vectors.ts';
+
+/** What a page's beginning says. */
+export interface PageWords {
+  /** Times of each term. */
+  terms: ReadonlyMap<string, number>;
+  /** ISO 639-1 code, '' where it is not known. */
+  language: string;
+}
+
+/** A term on fewer pages of the sample relates no two of them. */
+const leastPages = 3;
+/** One on a larger share of the pages of a language tells of the language, if there are enough of them to say so. */
+const mostOfLanguage = 0.2;
+const leastOfLanguage = leastPages / mostOfLanguage;
+const rounds = 5;
+const seed = 7;
+/** Added to the products of axes, as a share of their mean: axes that lie in one another are lost, and nothing is divided by nothing. */
+const ridge = 1e-6;
+
+/** Terms of a page by number, with weights of unit length. */
+interface Weighted {
+  terms: number[];
+  weights: number[];
+}
+
+export class WordAxes {
+  readonly count: number;
+  readonly #numbers = new Map<string, number>();
+  readonly #idf: number[] = [];
+  /** A row for each term. */
+  readonly #axes: Float32Array;
+
+  /** The `most` strongest axes of a sample, or as many as it has; none where its pages have no words in common. */
+  constructor(sample: readonly PageWords[], most: number) {
+    for (const [term, pages] of tellingTerms(sample)) {
+      this.#numbers.set(term, this.#numbers.size);
+      this.#idf.push(Math.log(sample.length / pages));
+    }
+    const pages = sample.map((page) => this.#weigh(page));
+    this.count = Math.min(most, this.#idf.length, Math.max(0, sample.length - 1));
+    this.#axes = strongestAxes(pages, this.#idf.length, this.count);
+  }
+
+  /** A page along the axes, of unit length, into target[to .. to + count), zeros where it has no known term; gives how many it has. */
+  project(page: PageWords, target: Float32Array, to: number): number {
+    const weighted = this.#weigh(page);
+    addRow(weighted, this.#axes, this.count, target.fill(0, to, to + this.count), to);
+    normalizeRow(target, to, this.count);
+    return weighted.terms.length;
+  }
+
+  #weigh({ terms }: PageWords): Weighted {
+    const weighted: Weighted = { terms: [], weights: [] };
+    let squares = 0;
+    for (const [term, times] of terms) {
+      const number = this.#numbers.get(term);
+      if (number === undefined) continue;
+      const weight = (1 + Math.log(times)) * this.#idf[number];
+      weighted.terms.push(number);
+      weighted.weights.push(weight);
+      squares += weight ** 2;
+    }
+    const scale = squares > 0 ? 1 / Math.sqrt(squares) : 0;
+    weighted.weights = weighted.weights.map((weight) => weight * scale);
+    return weighted;
+  }
+}
+
+/** The terms that relate pages, with the number of pages that have them. */
+function tellingTerms(sample: readonly PageWords[]): Map<string, number> {
+  const all = pagesByTerm(sample);
+  for (const language of new Set(sample.map((page) => page.language))) {
+    const pages = sample.filter((page) => page.language === language);
+    if (pages.length < leastOfLanguage) continue;
+    for (const [term, count] of pagesByTerm(pages)) if (count > mostOfLanguage * pages.length) all.delete(term);
+  }
+  for (const [term, count] of all) if (count < leastPages) all.delete(term);
+  return all;
+}
+
+function pagesByTerm(pages: readonly PageWords[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { terms } of pages) for (const term of terms.keys()) counts.set(term, (counts.get(term) ?? 0) + 1);
+  return counts;
+}
+
+/** terms × count, about orthonormal columns, that span the strongest directions of the pages. */
+function strongestAxes(pages: readonly Weighted[], terms: number, count: number): Float32Array {
+  const random = seededRandom(seed);
+  let axes = Float32Array.from({ length: terms * count }, () => random() - 0.5);
+  orthonormalize(axes, count);
+  const along = new Float32Array(count);
+  for (let round = 0; round < rounds; round++) {
+    const next = new Float32Array(terms * count);
+    for (const page of pages) {
+      addRow(page, axes, count, along.fill(0), 0);
+      for (const [at, term] of page.terms.entries()) {
+        const weight = page.weights[at];
+        for (let axis = 0, to = term * count; axis < count; axis++, to++) next[to] += weight * along[axis];
+      }
+    }
+    axes = next;
+    orthonormalize(axes, count);
+  }
+  return axes;
+}
+
+/** Add what a page is along each axis. */
+function addRow(
+  { terms, weights }: Weighted,
+  axes: Float32Array,
+  count: number,
+  target: Float32Array,
+  to: number,
+): void {
+  for (const [at, term] of terms.entries()) {
+    const weight = weights[at];
+    for (let axis = 0, from = term * count; axis < count; axis++, from++) target[to + axis] += weight * axes[from];
+  }
+}
+
+/** Make the columns orthonormal, by the Cholesky factor of their products; twice, as rounding of the first time is left. */
+function orthonormalize(rows: Float32Array, count: number): void {
+  for (let pass = 0; pass < 2; pass++) {
+    const products = new Float64Array(count * count);
+    for (let row = 0; row < rows.length; row += count)
+      for (let a = 0; a < count; a++)
+        for (let b = 0; b <= a; b++) products[a * count + b] += rows[row + a] * rows[row + b];
+    let mean = 0;
+    for (let a = 0; a < count; a++) mean += products[a * count + a] / count;
+    for (let a = 0; a < count; a++) products[a * count + a] += ridge * mean + Number.MIN_VALUE;
+    for (let a = 0; a < count; a++) {
+      for (let b = 0; b <= a; b++) {
+        let sum = products[a * count + b];
+        for (let c = 0; c < b; c++) sum -= products[a * count + c] * products[b * count + c];
+        products[a * count + b] = a === b ? Math.sqrt(Math.max(sum, Number.MIN_VALUE)) : sum / products[b * count + b];
+      }
+    }
+    for (let row = 0; row < rows.length; row += count) {
+      for (let a = 0; a < count; a++) {
+        let sum = rows[row + a];
+        for (let b = 0; b < a; b++) sum -= products[a * count + b] * rows[row + b];
+        rows[row + a] = sum / products[a * count + a];
+      }
+    }
+  }
+}
