@@ -30,19 +30,17 @@ export const decimal = (n: number, digits = 3): string =>
 /** "1 page", "2 pages". */
 export const many = (n: number, one: string, more = `${one}s`): string => `${count(n)} ${n === 1 ? one : more}`;
 
-const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-];
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+const midnightOf = (at: When): number => new Date(at).setHours(0, 0, 0, 0);
 
-/** How long ago, or how far ahead, up to a week; then the date. */
+/** How long ago, or how far ahead, up to a week; then the date. Within a day by the clock, beyond by the calendar: `yesterday` is the day before. */
 export function ago(at: When, now = Date.now()): string {
   const ms = new Date(at).getTime() - now;
-  if (Math.abs(ms) > 7 * 86_400_000) return dateOf(at);
-  for (const [unit, size] of steps) {
-    if (Math.abs(ms) >= size) return relative.format(Math.round(ms / size), unit);
-  }
+  if (Math.abs(ms) > 7 * dayMs) return dateOf(at);
+  // Days of 23 and of 25 hours are rounded away.
+  if (Math.abs(ms) >= dayMs) return relative.format(Math.round((midnightOf(at) - midnightOf(now)) / dayMs), 'day');
+  if (Math.abs(ms) >= hourMs) return relative.format(Math.trunc(ms / hourMs), 'hour');
+  if (Math.abs(ms) >= minuteMs) return relative.format(Math.trunc(ms / minuteMs), 'minute');
   return relative.format(0, 'second');
 }
 

@@ -16,23 +16,6 @@ export function safeUrl(address: string): string | null {
   }
 }
 
-/**
- * The address of a page at a passage, as a text fragment: its first words and, of a long one, its last.
- * Words are taken as they stand; a browser that does not find them opens the page at its beginning.
- */
-export function urlAtPassage(address: string, passage: string): string | null {
-  const url = safeUrl(address);
-  if (url === null) return null;
-  const words = passage
-    .trim()
-    .split(/\s+/)
-    .filter((word) => word !== '');
-  if (words.length === 0) return url;
-  const encode = (part: string[]) => encodeURIComponent(part.join(' ')).replaceAll('-', '%2D');
-  const text = words.length <= 12 ? encode(words) : `${encode(words.slice(0, 5))},${encode(words.slice(-5))}`;
-  return `${url}${url.includes('#') ? '' : '#'}:~:text=${text}`;
-}
-
 /** A link out of the library; plain text where the address is none of the web. */
 export function Outside({
   href,

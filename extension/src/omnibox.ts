@@ -3,18 +3,9 @@ import type { PageResult } from '../../src/domain/search.ts';
 import type { ServiceClient } from './service/client.ts';
 
 const mostSuggestions = 6;
-/** Words at either end of a passage by which the browser finds it. */
-const fragmentWords = 5;
-
-const encodePart = (text: string): string => encodeURIComponent(text).replaceAll('-', '%2D');
-
-/** The page's address with a text fragment that scrolls to the passage, which begins and ends with these words. */
+/** The page's address, which opens at the passage where it has one. */
 export function linkToPassage({ canonical_url, chunks }: Pick<PageResult, 'canonical_url' | 'chunks'>): string {
-  const words = chunks.at(0)?.snippet.text.trim().split(/\s+/) ?? [];
-  if (words.length < 2 || canonical_url.includes('#')) return canonical_url;
-  const start = words.slice(0, fragmentWords).join(' ');
-  const end = words.slice(Math.max(fragmentWords, words.length - fragmentWords)).join(' ');
-  return `${canonical_url}#:~:text=${encodePart(start)}${end === '' ? '' : `,${encodePart(end)}`}`;
+  return chunks.at(0)?.link ?? canonical_url;
 }
 
 /** Chromium reads descriptions as XML, Firefox as text. */

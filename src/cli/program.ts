@@ -3,6 +3,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { type JobKind, type JobStatus, jobKinds, jobStatuses } from '../domain/job.ts';
 import { type PageStatus, pageStatuses } from '../domain/page.ts';
+import { mostPages } from '../domain/search.ts';
 import { maxIntervalHours, type WatchKind, watchKind } from '../domain/watch.ts';
 import type { FormatRow } from '../importers/formats.ts';
 import { type ExitCode, exitMeanings } from './cli-error.ts';
@@ -127,7 +128,7 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
 
   command('search', 'find passages of what was read')
     .argument('<words...>', 'what to look for')
-    .option('-k <number>', 'pages to show', integer(1, 100), 10)
+    .option('-k <number>', 'pages to show', integer(1, mostPages), 10)
     .option('--domain <name>', 'only of this domain and those below it')
     .option('--after <date>', 'only seen at this date or later', date)
     .option('--before <date>', 'only first seen before this date', date)

@@ -31,6 +31,9 @@ export const defaultRrfK = 60;
 /** With the embedded models. */
 export const defaultMinRelevance = 0.001;
 
+/** Pages that a search gives at once. */
+export const mostPages = 100;
+
 export const searchRequest = z.strictObject({
   query: queryText,
   /**
@@ -42,7 +45,7 @@ export const searchRequest = z.strictObject({
   prefix: z.boolean().default(false),
   /** Whether it comes to the query log. Not with what only passes, as while somebody types: feedback on such a query is noted nowhere. */
   log: z.boolean().default(true),
-  k: z.int().min(1).max(100).default(10),
+  k: z.int().min(1).max(mostPages).default(10),
   offset: z.int().min(0).default(0),
   candidates: z.int().min(1).max(1000).default(100),
   rerank: z.boolean().default(true),

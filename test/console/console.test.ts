@@ -152,6 +152,42 @@ test('an older answer never takes the place of a newer one', { skip }, async () 
   assert.deepEqual(faults, []);
 });
 
+test('a name that nobody bears and a year of five digits find nothing and change nothing; a corrected spelling is announced', {
+  skip,
+}, async () => {
+  const { page, faults } = await signedIn(browser, service, { allowed: /404/ });
+  await page.goto(`${service.url}/#/search?q=heron&name=Nobody+Atall`);
+  await page.getByText('Not with these filters').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0);
+  await page.goto(`${service.url}/#/search?q=govenor`);
+  await page.getByRole('status').filter({ hasText: 'spelling corrected' }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('a stored passage that begins below a heading opens in its page at words of one line', { skip }, async () => {
+  const text = `Aardvark\n\nThe aardvark digs burrows at night and sleeps in them by day. ${'It eats ants. '.repeat(20)}`;
+  await fillLibrary(service, [
+    {
+      url: 'https://animals.example/aardvark',
+      title: 'Animals',
+      body_extracted: text,
+      fetched_at: new Date(0).toISOString(),
+    },
+  ]);
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'aardvark burrows');
+  await page.getByRole('link', { name: 'Stored text' }).first().click();
+  const link = page.getByRole('link', { name: 'Open at the passage' });
+  await link.waitFor();
+  const [, fragment] = String(await link.getAttribute('href')).split('#:~:text=');
+  const [first] = fragment.split(',').map(decodeURIComponent);
+  assert.ok(
+    text.split('\n').some((line) => line.includes(first)),
+    first,
+  );
+  assert.deepEqual(faults, []);
+});
+
 /** What is asked of the service for results from now on: not for counts, which have no passages. */
 function asked(page: Page): { query: string; prefix: boolean; isPassing: boolean }[] {
   const searches: { query: string; prefix: boolean; isPassing: boolean }[] = [];

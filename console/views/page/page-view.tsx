@@ -1,5 +1,6 @@
 /** A page: its stored text, and what is known of it. */
 import { useState } from 'preact/hooks';
+import { textFragmentLink } from '../../../src/compute/web/text-fragment.ts';
 import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
 import type { PageChunksResponse, PageResponse, PageStatusResponse } from '../../../src/domain/page.ts';
 import { ApiError, get, inOneDirection } from '../../api/client.ts';
@@ -9,7 +10,7 @@ import { mayWrite } from '../../app/session.tsx';
 import { count, fullDateOf, many, readingTime, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Badge, CopyButton, Empty, Fault, Waiting } from '../../ui/parts.tsx';
-import { nameOf, Outside, SiteMark, safeUrl, shortUrl, urlAtPassage } from '../../ui/text.tsx';
+import { nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { isName } from '../names/names-view.tsx';
 import { stateWords } from '../search/landing.tsx';
 import { ForgetDialog } from './forget-dialog.tsx';
@@ -64,7 +65,11 @@ function OnePage({ pageId }: { pageId: string }) {
   const at = passages.findIndex(({ chunk_id }) => chunk_id === wanted);
   const passage = passages[at] ?? null;
   const listed = Math.max(asked, at + 1);
-  const outside = passage === null ? safeUrl(data.canonical_url) : urlAtPassage(data.canonical_url, passage.text);
+  const address = safeUrl(data.canonical_url);
+  const outside =
+    passage === null || address === null
+      ? address
+      : textFragmentLink(address, data.body_text ?? '', { start: passage.char_start, end: passage.char_end });
   return (
     <div class="page-view">
       <article class="page-main">

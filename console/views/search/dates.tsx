@@ -4,6 +4,7 @@ import { stepNow } from '../../app/router.ts';
 
 /** A year that is typed passes through the first centuries. */
 const earliest = '1900-01-01';
+const latest = '9998-12-31';
 
 export interface Period {
   from: string | null;
@@ -31,13 +32,14 @@ export function Dates({
         type="date"
         class="input input-small"
         aria-label={label}
+        max={latest}
         value={typed?.name === name && typed.taken === day ? typed.value : day}
         onFocus={() => {
           made.current = null;
         }}
         onBlur={() => setTyped(null)}
         onChange={({ currentTarget: { value } }) => {
-          const isTaken = value === '' || value >= earliest;
+          const isTaken = value === '' || (value >= earliest && value <= latest && value.length === latest.length);
           setTyped({ name, value, taken: isTaken ? value : day });
           if (!isTaken) return;
           change({ [name]: value || null }, made.current === stepNow());

@@ -10,7 +10,7 @@ import { type Criteria, criteriaOf, filterless, isFiltered, linkOf, mostLetters 
 import { FilterChips, FilterPanel } from './filters.tsx';
 import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
-import { type Counted, nothingCounted, useSearch } from './use-search.ts';
+import { type Counted, type Found, nothingCounted, useSearch } from './use-search.ts';
 
 /** What is looked for becomes something else: a step that one can go back on, but for what is passing while it is typed, or changes the last step `again`. */
 function change(part: Partial<Criteria>, { passing = false, again = false } = {}): void {
@@ -240,7 +240,7 @@ function useLasting(is: boolean, ms: number): boolean {
 }
 
 interface Told {
-  found: { results: readonly unknown[]; tookMs: number; has_more: boolean } | null;
+  found: Found | null;
   busy: boolean;
   looksStale: boolean;
   counted: Counted;
@@ -256,5 +256,6 @@ function statusOf({ found, busy, looksStale, counted, hasFailed, isAway }: Told)
   const all = best.results.length;
   if (all === 0) return 'Nothing found';
   const pages = best.has_more ? `More than ${count(all)} pages` : many(all, 'page');
-  return `${pages} in ${duration(found.tookMs / 1000)}`;
+  const mended = found.corrected.some(({ taken }) => taken.length > 0) ? ', spelling corrected' : '';
+  return `${pages} in ${duration(found.tookMs / 1000)}${mended}`;
 }

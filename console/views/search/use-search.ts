@@ -6,7 +6,7 @@
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
-import { call, epoch, isAbort } from '../../api/client.ts';
+import { ApiError, call, epoch, isAbort } from '../../api/client.ts';
 import { dropKept, keep, kept } from '../../app/router.ts';
 import { type Criteria, filtersOf, isFiltered, linkOf } from './criteria.ts';
 
@@ -23,7 +23,17 @@ const full = { k: pageSize, chunks_per_page: 3 };
 const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false, prefix: true };
 /** Filters alone ask for the newest pages that pass them: the service is asked for words or operators. */
 const anyPage = 'after:1970-01-01';
-const counts = { k: mostCounted, chunks_per_page: 0, suggest: 0, rerank: false, log: false };
+const counts = { k: mostCounted, chunks_per_page: 0, suggest: 0, log: false };
+/** Of a filter by a name that nobody bears. */
+const nothing: SearchResponse = {
+  query_id: '',
+  results: [],
+  corrected: [],
+  offset: 0,
+  has_more: false,
+  suggestions: [],
+  timing_ms: {},
+};
 
 export interface Found extends SearchResponse {
   /** What these are the results of. */
@@ -153,6 +163,7 @@ export function useSearch(criteria: Criteria): Search {
         if (!signal.aborted) show(answer);
       } catch (reason) {
         if (isAbort(reason) || signal.aborted) return;
+        if (reason instanceof ApiError && reason.status === 404) return show(nothing);
         // The full search tells of what is wrong; counts that are missing are only left out.
         if (fields === counts) setCounted(nothingCounted);
         else if (fields === full) {

@@ -101,10 +101,14 @@ export function Results({ results, label }: { results: readonly PageResult[]; la
         return (
           <li key={result.page_id}>
             <a href={linkToPassage(result)} target="_blank" rel="noreferrer">
-              <span class="title">{result.title ?? result.canonical_url}</span>
-              <span class="site">{result.domain}</span>
+              <span class="title">
+                <bdi>{result.title ?? result.canonical_url}</bdi>
+              </span>
+              <span class="site">
+                <bdi>{result.domain}</bdi>
+              </span>
               {chunk && chunk.snippet.text !== '' && (
-                <span class="passage">
+                <span class="passage" dir="auto">
                   {[...highlighted(chunk.snippet.text, chunk.snippet.start, chunk.highlights)]}
                 </span>
               )}

@@ -1,6 +1,6 @@
 /** Search while typing: the last question counts, those before are ended. */
 import { useEffect, useState } from 'preact/hooks';
-import type { PageResult } from '../../../src/domain/search.ts';
+import type { Correction, PageResult } from '../../../src/domain/search.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { Notice, Results, t } from './parts.tsx';
 
@@ -8,7 +8,10 @@ import { Notice, Results, t } from './parts.tsx';
 const pauseMs = 130;
 const mostResults = 6;
 
-type Found = { state: 'nothing' } | { state: 'results'; results: PageResult[] } | { state: 'problem'; detail: string };
+type Found =
+  | { state: 'nothing' }
+  | { state: 'results'; results: PageResult[]; corrected: Correction[] }
+  | { state: 'problem'; detail: string };
 
 export function SearchBox({ client, initial }: { client: ServiceClient; initial: string }) {
   const [query, setQuery] = useState(initial);
@@ -24,7 +27,7 @@ export function SearchBox({ client, initial }: { client: ServiceClient; initial:
       if (end.signal.aborted) return;
       setFound(
         answer.problem === null
-          ? { state: 'results', results: answer.body.results }
+          ? { state: 'results', results: answer.body.results, corrected: answer.body.corrected }
           : { state: 'problem', detail: answer.detail },
       );
     }, pauseMs);
@@ -44,6 +47,11 @@ export function SearchBox({ client, initial }: { client: ServiceClient; initial:
         autofocus
         onInput={({ currentTarget }) => setQuery(currentTarget.value)}
       />
+      {found.state === 'results' && found.results.length > 0 && found.corrected.length > 0 && (
+        <Notice kind="quiet">
+          {t('searched_for', found.corrected.flatMap(({ taken }) => taken.slice(0, 1)).join(', '))}
+        </Notice>
+      )}
       {found.state === 'results' && found.results.length > 0 && (
         <Results results={found.results} label={t('results')} />
       )}

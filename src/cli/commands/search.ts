@@ -1,5 +1,5 @@
 /** `readback search`: passages of what was read. */
-import type { SearchResponse } from '../../domain/search.ts';
+import { mostPages, type SearchResponse } from '../../domain/search.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { byline, counted, day } from '../page-lines.ts';
@@ -85,6 +85,9 @@ export async function searchCommand(
       for (const line of wrapped(marked(chunk), terminal.columns, '    ')) terminal.say(shown(line, terminal));
     }
   }
-  if (found.has_more) terminal.note(`there are more: -k ${args.k * 2}`);
+  if (found.has_more)
+    terminal.note(
+      args.k < mostPages ? `there are more: -k ${Math.min(mostPages, args.k * 2)}` : 'there are more: search for less',
+    );
   return exitCodes.done;
 }

@@ -1,0 +1,22 @@
+/** Times as people are told them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ago, dateOf } from '../../console/ui/format.ts';
+
+const said = (unit: Intl.RelativeTimeFormatUnit, n: number) =>
+  new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' }).format(n, unit);
+
+test('within a day hours and minutes have passed in full; beyond it days are those of the calendar', () => {
+  const now = new Date(2026, 10, 29, 8, 30).getTime();
+  const at = (day: number, hour: number, minute = 0) => ago(new Date(2026, 10, day, hour, minute), now);
+  assert.equal(at(29, 8, 30), said('second', 0));
+  assert.equal(at(29, 7, 31), said('minute', -59));
+  assert.equal(at(28, 8, 45), said('hour', -23));
+  assert.equal(at(28, 8, 15), said('day', -1));
+  assert.equal(at(28, 0, 5), said('day', -1));
+  assert.equal(at(27, 23, 50), said('day', -2));
+  assert.equal(at(27, 9, 0), said('day', -2));
+  assert.equal(at(30, 9, 0), said('day', 1));
+  assert.equal(at(29, 11, 0), said('hour', 2));
+  assert.equal(at(20, 9, 0), dateOf(new Date(2026, 10, 20, 9)));
+});
