@@ -93,7 +93,7 @@ const restored: ReadonlyMap<string, (word: string) => string> = new Map(
   }),
 );
 function beforeApostrophe(word: string): string {
-  return word.replace(/'.*$/, '');
+  return word.split("'", 1)[0];
 }
 const umlauts: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü' };
 
