@@ -12,6 +12,7 @@ import { checkMarkup, checkTree } from './extraction-limit.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
 import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, withoutSite } from './page-metadata.ts';
 import { parsePage } from './parse-page.ts';
+import { preparePage } from './prepare-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
 import { aroundParts, holds, repeatedParts } from './repeated-parts.ts';
 import { trimArticle } from './trim-article.ts';
@@ -72,7 +73,7 @@ const nothing: ReadableText = { text: '', sections: [] };
  */
 export function extractHtml(html: string, url: string): ExtractedPage {
   checkMarkup(html, url);
-  const page = parsePage(html, url);
+  const page = preparedPage(html, url);
   const root = page.documentElement;
   const depthSum = root === null ? 0 : checkTree(root, url);
   const facts = root === null ? null : readDeclaredFacts(root, url);
@@ -94,10 +95,10 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const isPart = isReadable && article.running < running * (isArticle ? declaredPartShare : partShare);
   const read =
     isOneOf || isPart
-      ? clearedText(parsePage(html, url), title, isArticle, isOneOf ? aroundParts : mainElement)
+      ? clearedText(preparedPage(html, url), title, isArticle, isOneOf ? aroundParts : mainElement)
       : led(article.read);
-  const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(parsePage(html, url)));
-  const asItWas = () => (isReadable ? findArticle(parsePage(html, url), facts).read : nothing);
+  const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(preparedPage(html, url)));
+  const asItWas = () => (isReadable ? findArticle(preparedPage(html, url), facts).read : nothing);
   const chosen = notLessThanDeclared(enough, facts?.declaredBody ?? '', asItWas, url);
   return {
     title: asHeaded(
@@ -113,6 +114,12 @@ export function extractHtml(html: string, url: string): ExtractedPage {
     site_name: facts?.site_name ?? null,
     image: facts?.image ?? null,
   };
+}
+
+function preparedPage(html: string, url: string): DomDocument {
+  const page = parsePage(html, url);
+  preparePage(page);
+  return page;
 }
 
 interface Article {

@@ -1,0 +1,34 @@
+/** What Readability would drop for its markup is read: whole pages through extraction. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { extractHtml } from '../../../src/compute/extraction/extract-html.ts';
+import { parsePage } from '../../../src/compute/extraction/parse-page.ts';
+import { preparePage } from '../../../src/compute/extraction/prepare-page.ts';
+import { assertGrowsInProportion } from '../../processor-time.ts';
+
+const url = 'https://a.example/';
+const sentence = 'The harbour was quiet when the first boats came back, and nobody on the quay had expected them yet.';
+const filler = Array(4).fill(sentence).join(' ');
+const page = (body: string) => `<!doctype html><html><head><title>Boats of the harbour</title></head><body>${body}`;
+const textOf = (body: string) => extractHtml(page(body), url).text;
+
+test('code whose identifiers are links is read', () => {
+  const code = '<a href="/r/library">library</a>(<a href="/r/boats">boats</a>)\n<a href="/r/sail">sail</a>(1)';
+  assert.equal(
+    textOf(`<main><p>${filler}</p><div class="source"><pre><code>${code}</code></pre></div><p>${filler}</p></main>`),
+    `${filler}\n\nlibrary(boats)\nsail(1)\n\n${filler}`,
+  );
+});
+
+test('text that stands directly in the body is read', () => {
+  assert.equal(
+    textOf(`<h2>Coming home</h2>${filler}<ul><li>one boat</li></ul>${filler}<p>${sentence}</p>`),
+    `Coming home\n\n${filler}\n\n- one boat\n\n${filler}\n\n${sentence}`,
+  );
+});
+
+test('time grows in proportion to the links in code and to what stands in a body', () => {
+  const prepare = (html: string) => preparePage(parsePage(html, url));
+  assertGrowsInProportion(10_000, (size) => page(`<pre>${'<a href="/a">a</a> '.repeat(size)}</pre>`), prepare);
+  assertGrowsInProportion(5_000, (size) => page(`${sentence}<i>a</i>`.repeat(size)), prepare);
+});
