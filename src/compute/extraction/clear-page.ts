@@ -30,8 +30,8 @@ const boilerplateProps = new Set(
     ' ',
   ),
 );
-/** A style attribute that hides its element. */
-export const hiddenStyle = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
+/** A style attribute that hides its element; `--footer-display: none` does not. */
+export const hiddenStyle = /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
 /** Running text below an element, in characters, and whether it holds what calls itself the article. */
 interface Weight {

@@ -64,6 +64,15 @@ test('an article in an element with a misleading name stays', () => {
   }
 });
 
+test('what is hidden goes; a style that hides something else hides nothing', () => {
+  const styled = (style: string) => textOf(`${first}<div style="${style}">${second}</div>${rest}`);
+  const without = [paragraphs[0], ...paragraphs.slice(2)].join('\n\n');
+  for (const style of ['display:none', 'color: red;display : NONE', 'margin: 0; visibility: hidden'])
+    assert.equal(styled(style), without, style);
+  for (const style of ['--footer-display: none', '--a: 1; --mobile-visibility:hidden', 'backface-visibility: hidden'])
+    assert.equal(styled(style), wanted, style);
+});
+
 test('quotations of posts stay, whatever their frames are called and however much of them is links', () => {
   const post =
     '<div class="social-embed"><blockquote><p>Dams! <a href="/p">pic.example/abcdefghijk</a></p>Jo <a href="/q">May 1</a></blockquote></div>';
