@@ -36,7 +36,7 @@ export function person(given: string): string | null {
     .split(' ')
     .filter((word) => !word.includes('@'))
     .join(' ')
-    .replace(/,? ?\b(?:updated|published|posted|on|am)\b.*|,? ?\d.*/is, '')
+    .replace(/,? ?\b(?:updated|published|posted|on|am)\b.*|(?:^|, ?| )\d.*/is, '')
     .replace(/(?<![\s,/])[\s,/]+$/, '');
   if (!/\p{L}/u.test(name) || name.length > longestName) return null;
   return /https?:|www\.|[{}<>]|\bundefined\b|^(?:null|admin|staff|authors?|see full bio)$/i.test(name) ? null : name;

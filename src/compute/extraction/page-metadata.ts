@@ -5,7 +5,7 @@
  */
 import { decodeHTMLStrict } from 'entities';
 import { feedDate } from '../feed/feed-date.ts';
-import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
+import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { type LinkedArticle, readJsonLd } from './json-ld.ts';
 import { authorSign, bylineAuthors, longestAuthor, markedAuthors, person } from './page-author.ts';
 import { addressDate, writtenDate } from './written-dates.ts';
@@ -75,7 +75,11 @@ const imageNames = ['og:image:secure_url', 'og:image:url', 'og:image', 'twitter:
 const languageNames = ['og:locale', 'dc.language', 'content-language', 'citation_language'];
 /** Words of classes and ids of a date that is shown; what has dates of its own. */
 const dateClass = /date|datum|publish|posted|pubdate|timestamp|erstellt|fecha|created/i;
-const foreignDates = /comment|nav|related|teaser|copyright|footer|event|sidebar|widget|update|modified/i;
+const foreignDates =
+  /comment|nav|related|teaser|copyright|footer|event|sidebar|widget|update|modified|access|retriev|reference|cit(?:e|ation)|revision/i;
+const publishedClass = /publish|posted|pubdate|created/i;
+/** What stands before a date that is not the page's. */
+const foreignLabel = /(?:updated|modified|changed|revised|revision|retrieved|accessed)(?: (?:on|at))?[\s:]*$/i;
 
 interface Found {
   metas: Map<string, string[]>;
@@ -111,8 +115,10 @@ export function readDeclaredFacts(root: DomNode, url: string): DeclaredFacts {
       withoutSite(declared(linked?.headline) ?? declared(first(titleNames)) ?? fact(found.window), site_name) ??
       fact(found.headings[0]),
     author: authorOf(found, linked, site_name),
-    published_at: dateOf(found, linked, first, url),
-    lang: languageOf(root.getAttribute('lang') ?? first(languageNames) ?? linked?.language),
+    published_at: dateOf(found, linked, url),
+    lang: languageOf(
+      root.getAttribute('lang') ?? root.getAttribute('xml:lang') ?? first(languageNames) ?? linked?.language,
+    ),
     site_name,
     image: images.flatMap((image) => addressOf(image, base) ?? [])[0] ?? null,
     description: declared(first(descriptionNames)),
@@ -165,8 +171,9 @@ function gather(root: DomNode): Found {
       const dated = () => node.getAttribute('datetime') ?? node.getAttribute('content') ?? shortText(node);
       const shown = (text: string): Shown => ({ text, isBehind: found.headings.length > 0 });
       if (node.getAttribute('itemprop') === 'datePublished') note(found.itemDates, dated);
-      else if (name === 'time') note(found.times, () => shown(dated()));
-      else if (isDate(node)) note(found.dates, () => shown(shortText(node)));
+      else if (name === 'time') {
+        if (!isForeignTime(node)) note(found.times, () => shown(dated()));
+      } else if (isDate(node)) note(found.dates, () => shown(shortText(node)));
       const sign = authorSign(node);
       if (sign === 'marked') note(found.authors, () => node);
       else if (sign === 'byline') note(found.bylines, () => node);
@@ -183,10 +190,23 @@ function shortText(node: DomNode): string {
   return text.length <= longestAuthor ? text : '';
 }
 
+const namesOf = (node: DomNode): string =>
+  `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`.slice(0, longestFact);
+
 /** A date by its class or id. */
 function isDate(node: DomNode): boolean {
-  const words = `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`.slice(0, longestFact);
+  const words = namesOf(node);
   return dateClass.test(words) && !foreignDates.test(words);
+}
+
+/** Of something else, or of a later change, by its own names or by the words before it: "Last modified". Themes call one `published updated`. */
+function isForeignTime(node: DomNode): boolean {
+  const names = namesOf(node);
+  if (foreignDates.test(names) && !publishedClass.test(names)) return true;
+  let before = node.previousSibling;
+  if (before?.nodeType === textNode && before.data.trim() === '') before = before.previousSibling;
+  const text = before?.firstChild?.nextSibling === null ? before.firstChild : before;
+  return text?.nodeType === textNode && foreignLabel.test(text.data.slice(-longestAuthor));
 }
 
 /** Where the page's data name only its site, its markup may know more. */
@@ -205,20 +225,30 @@ function authorOf(found: Found, linked: LinkedArticle | null, site: string | nul
 
 const letters = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-function dateOf(
-  found: Found,
-  linked: LinkedArticle | null,
-  first: (names: readonly string[]) => string | null,
-  url: string,
-): string | null {
+function dateOf(found: Found, linked: LinkedArticle | null, url: string): string | null {
+  const declared = [
+    linked?.published,
+    ...dateNames.flatMap((name) => found.metas.get(name) ?? []),
+    ...found.itemDates,
+  ];
   return (
-    instantOf(linked?.published) ??
-    instantOf(first(dateNames)) ??
-    instantOf(found.itemDates.find((date) => instantOf(date) !== null)) ??
+    firstOf(declared, instantOf) ??
+    firstOf(declared, writtenDate) ??
     addressDate(url) ??
     nearest(found.times) ??
     nearest(found.dates)
   );
+}
+
+function firstOf(
+  given: readonly (string | null | undefined)[],
+  read: (text: string) => string | null,
+): string | null {
+  for (const text of given) {
+    const date = read(text ?? '');
+    if (date !== null) return date;
+  }
+  return null;
 }
 
 /** The first date behind the heading: further ones are those of other articles and of comments. Without one, the only date there is. */

@@ -49,7 +49,7 @@ function dateOf(year: number, month: number, day: number): string | null {
 /** The first date in a short text: UTC, ISO 8601; null where there is none, or one that may be two (05/06/2019). */
 export function writtenDate(text: string): string | null {
   const given = text.slice(0, longestText);
-  const leading = /(?<!\d)(\d{4})(?:[-/.]|年)\s?(\d{1,2})(?:[-/.]|月)\s?(\d{1,2})(?!\d)/.exec(given);
+  const leading = /(?<!\d)(\d{4})(?:[-/.]|[年년])\s?(\d{1,2})(?:[-/.]|[月월])\s?(\d{1,2})(?!\d)/.exec(given);
   if (leading !== null) return dateOf(Number(leading[1]), Number(leading[2]), Number(leading[3]));
   const dotted = /(?<![\d.\p{L}])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d|\.\d)/u.exec(given);
   if (dotted !== null) return dateOf(Number(dotted[3]), Number(dotted[2]), Number(dotted[1]));

@@ -185,3 +185,49 @@ test('without data a date is that of the address, then what the page shows behin
   assert.equal(date(`<h1>Eels</h1><p class="meta__date">Freitag, 15. März 2019, 10:00</p>`), '2019-03-15');
   assert.equal(date(`<h1>Eels</h1><p class="comment-date">15. März 2019</p>`), null);
 });
+
+test('declared dates are read as people write them, except those with two meanings', () => {
+  const day = (written: string) => [
+    factsOf(ld(JSON.stringify({ '@type': 'NewsArticle', datePublished: written }))).published_at,
+    factsOf(`<meta property="article:published_time" content="${written}">`).published_at,
+    factsOf('', `<span itemprop="datePublished">${written}</span>`).published_at,
+  ];
+  for (const written of [
+    '2021/01/23 21:20',
+    '23/01/2021',
+    '2021-01-23T17:40:00EET',
+    '23.01.2021 17:40',
+    '2021年1月23日',
+  ])
+    assert.deepEqual(day(written), Array(3).fill('2021-01-23T00:00:00.000Z'), written);
+  assert.deepEqual(day('05/06/2019'), [null, null, null]);
+  const unread = '<meta property="article:published_time" content="soon"><meta name="date" content="2021-01-23">';
+  assert.equal(factsOf(unread).published_at, '2021-01-23T00:00:00.000Z');
+});
+
+test('a date of a reference or of a change is not that of the page', () => {
+  const date = (body: string) => factsOf('', `<h1>Eels</h1>${body}`).published_at?.slice(0, 10) ?? null;
+  for (const body of [
+    '<span class="reference-accessdate">. Retrieved February 10, 2024</span>',
+    '<p>Last modified: <time datetime="2024-05-05">May 5</time></p>',
+    '<p><b>Updated on</b> <time datetime="2024-05-05">May 5</time></p>',
+    '<time class="date-modified" datetime="2024-05-05">May 5</time>',
+  ]) {
+    assert.equal(date(body), null, body);
+    assert.equal(date(`${body}<time>2019-02-03</time>`), '2019-02-03', body);
+  }
+  assert.equal(date('<time class="entry-date published updated" datetime="2024-05-05">May 5</time>'), '2024-05-05');
+});
+
+test('a user name keeps its digits; a date behind a name goes', () => {
+  const author = (name: string) => factsOf(`<meta name="author" content="${name}">`).author;
+  assert.equal(author('william17051'), 'william17051');
+  assert.equal(author('Jo Weaver, 3 May 2020'), 'Jo Weaver');
+  assert.equal(author('Jo Weaver 3 May 2020'), 'Jo Weaver');
+  assert.equal(author('3 May 2020'), null);
+});
+
+test('the language of a page in XHTML is read', () => {
+  const page = parseHTML('<html xml:lang="de-AT"><body></body></html>').document as DomDocument;
+  assert.equal(page.documentElement && readDeclaredFacts(page.documentElement, 'https://example.org/').lang, 'de-AT');
+});
