@@ -10,7 +10,7 @@ import { clearPage, hiddenStyle, runningLength, weigh } from './clear-page.ts';
 import type { DomDocument, DomNode } from './dom-tree.ts';
 import { checkMarkup, checkTree } from './extraction-limit.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
-import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, withoutSite } from './page-metadata.ts';
+import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, uncut, withoutSite } from './page-metadata.ts';
 import { parsePage } from './parse-page.ts';
 import { preparePage } from './prepare-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
@@ -101,11 +101,7 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const asItWas = () => (isReadable ? findArticle(preparedPage(html, url), facts).read : nothing);
   const chosen = notLessThanDeclared(enough, facts?.declaredBody ?? '', asItWas, url);
   return {
-    title: asHeaded(
-      withoutSite(fact(title), facts?.site_name ?? null) ?? facts?.title ?? null,
-      facts?.headings ?? [],
-      url,
-    ),
+    title: titleOf(title, facts, url),
     text: chosen.text,
     sections: chosen.sections,
     author: facts?.author ?? null,
@@ -114,6 +110,13 @@ export function extractHtml(html: string, url: string): ExtractedPage {
     site_name: facts?.site_name ?? null,
     image: facts?.image ?? null,
   };
+}
+
+/** What Readability found, or the page declares, as the page's heading has it. */
+function titleOf(found: string | null, facts: DeclaredFacts | null, url: string): string | null {
+  if (facts === null) return fact(found);
+  const title = withoutSite(fact(found), facts.site_name) ?? facts.title;
+  return asHeaded(uncut(title, facts, url), facts.headings, url);
 }
 
 function preparedPage(html: string, url: string): DomDocument {

@@ -22,8 +22,11 @@ export interface DeclaredFacts {
   image: string | null;
   /** What the page says in a line or two, often with its first sentences. */
   description: string | null;
-  /** Its headings of the first level. */
+  /** What it calls its window: the heading, the site's name, or both. */
+  window: string | null;
+  /** Its headings of the first level, and of the second. */
   headings: string[];
+  subheadings: string[];
   /** Whether the page says that it is an article: one text, not a thread or a list. */
   isArticle: boolean;
   /** The article's text as JSON-LD has it. */
@@ -88,6 +91,7 @@ interface Found {
   /** What addresses of the page start from, where it says so. */
   base: string | null;
   headings: string[];
+  subheadings: string[];
   authors: DomNode[];
   bylines: DomNode[];
   itemDates: string[];
@@ -122,7 +126,9 @@ export function readDeclaredFacts(root: DomNode, url: string): DeclaredFacts {
     site_name,
     image: images.flatMap((image) => addressOf(image, base) ?? [])[0] ?? null,
     description: declared(first(descriptionNames)),
+    window: fact(found.window),
     headings: found.headings.flatMap((heading) => fact(heading) ?? []),
+    subheadings: found.subheadings.flatMap((heading) => fact(heading) ?? []),
     isArticle: linked?.isArticle === true || /^article$/i.test(first(['og:type'])?.trim() ?? ''),
     declaredBody: linked?.body ?? null,
   };
@@ -135,6 +141,7 @@ function gather(root: DomNode): Found {
     window: null,
     base: null,
     headings: [],
+    subheadings: [],
     authors: [],
     bylines: [],
     itemDates: [],
@@ -164,6 +171,7 @@ function gather(root: DomNode): Found {
       } else if (name === 'base') found.base ??= node.getAttribute('href');
       else if (name === 'title') found.window ??= node.textContent;
       else if (name === 'h1' && found.headings.length < maxPlaces) found.headings.push(node.textContent ?? '');
+      else if (name === 'h2' && found.subheadings.length < maxPlaces) found.subheadings.push(node.textContent ?? '');
       if (name === 'svg' || name === 'script' || name === 'style') return false;
       const note = <Value>(list: Value[], value: () => Value) => {
         if (list.length < maxPlaces) list.push(value());
@@ -226,24 +234,17 @@ function authorOf(found: Found, linked: LinkedArticle | null, site: string | nul
 const letters = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 function dateOf(found: Found, linked: LinkedArticle | null, url: string): string | null {
-  const declared = [
-    linked?.published,
-    ...dateNames.flatMap((name) => found.metas.get(name) ?? []),
-    ...found.itemDates,
-  ];
+  const metas = dateNames.flatMap((name) => found.metas.get(name) ?? []).filter((value) => fact(value) !== null);
   return (
-    firstOf(declared, instantOf) ??
-    firstOf(declared, writtenDate) ??
+    firstOf([linked?.published, metas[0], ...found.itemDates], instantOf) ??
+    firstOf([linked?.published, ...metas, ...found.itemDates], writtenDate) ??
     addressDate(url) ??
     nearest(found.times) ??
     nearest(found.dates)
   );
 }
 
-function firstOf(
-  given: readonly (string | null | undefined)[],
-  read: (text: string) => string | null,
-): string | null {
+function firstOf(given: readonly (string | null | undefined)[], read: (text: string) => string | null): string | null {
   for (const text of given) {
     const date = read(text ?? '');
     if (date !== null) return date;
@@ -300,6 +301,9 @@ export function withoutSite(title: string | null, site: string | null): string |
   return rest === '' || rest === before ? title : rest;
 }
 
+/** Before and behind the site's name; a colon may belong to the title. */
+const nameSeparator = /^ (?:::|[|｜–—·»-]) /;
+const siteSeparator = / (?:::|[|｜–—·»-]) $/;
 const separator = /^\s*(?:::|[|｜–—·»:/_-])/;
 
 /**
@@ -318,6 +322,27 @@ export function asHeaded(title: string | null, headings: readonly string[], url:
     );
   };
   return headings.find((heading) => isHead(heading) && title.startsWith(heading) && isSiteBehind(heading)) ?? title;
+}
+
+/**
+ * The heading, where the title that was found is another part of the window's: behind the heading stands the name of the site or manual,
+ * or the site's name stands before it. A heading that is the site's name is none; nor is anything changed where what was found is a heading.
+ */
+export function uncut(title: string | null, facts: DeclaredFacts, url: string): string | null {
+  const { window, headings, subheadings, site_name } = facts;
+  if (title === null || window === null || !window.includes(title)) return title;
+  if ([...headings, ...subheadings].some((heading) => heading === title)) return title;
+  const host = URL.canParse(url) ? letters(new URL(url).hostname) : '';
+  const isSite = (text: string): boolean =>
+    (letters(text) !== '' && host.includes(letters(text))) || text === site_name;
+  const isWhole = (heading: string): boolean => {
+    if (title.includes(heading) || isSite(heading)) return false;
+    if (window.startsWith(heading)) return window === heading || nameSeparator.test(window.slice(heading.length));
+    const before = window.slice(0, -heading.length);
+    const site = before.replace(siteSeparator, '');
+    return window.endsWith(heading) && site !== before && isSite(site);
+  };
+  return headings.find(isWhole) ?? title;
 }
 
 /** Two words, or as much where words have no spaces. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseHTML } from 'linkedom';
 import type { DomDocument } from '../../../src/compute/extraction/dom-tree.ts';
-import { asHeaded, readDeclaredFacts, withoutSite } from '../../../src/compute/extraction/page-metadata.ts';
+import { asHeaded, readDeclaredFacts, uncut, withoutSite } from '../../../src/compute/extraction/page-metadata.ts';
 
 function factsOf(head: string, body = '', url = 'https://example.org/weirs') {
   const page: DomDocument = parseHTML(`<!doctype html><html><head>${head}</head><body>${body}</body></html>`).document;
@@ -19,7 +19,9 @@ const none = {
   site_name: null,
   image: null,
   description: null,
+  window: null,
   headings: [],
+  subheadings: [],
   isArticle: false,
   declaredBody: null,
 };
@@ -49,7 +51,9 @@ test('JSON-LD gives everything, in a graph with references and beside other thin
     site_name: 'The Daily',
     image: 'https://example.org/lock.jpg',
     description: null,
+    window: null,
     headings: [],
+    subheadings: [],
     isArticle: true,
     declaredBody: 'All of it.',
   });
@@ -73,6 +77,7 @@ test('meta elements, microdata and time elements stand in for it', () => {
   );
   assert.deepEqual(facts, {
     ...none,
+    window: 'Weirs | The River Journal',
     title: 'Weirs',
     author: 'Ada, Bo',
     published_at: '2019-11-18T00:00:00.000Z',
@@ -230,4 +235,24 @@ test('a user name keeps its digits; a date behind a name goes', () => {
 test('the language of a page in XHTML is read', () => {
   const page = parseHTML('<html xml:lang="de-AT"><body></body></html>').document as DomDocument;
   assert.equal(page.documentElement && readDeclaredFacts(page.documentElement, 'https://example.org/').lang, 'de-AT');
+});
+
+test('a title that was cut off its heading is the heading', () => {
+  const titled = (found: string, window: string, body: string) =>
+    uncut(found, factsOf(`<title>${window}</title>`, body), 'https://riverjournal.example.org/weirs');
+  const manual = 'Apache HTTP Server Version 2.5';
+  assert.equal(titled(manual, `Password Formats - ${manual}`, '<h1>Password Formats</h1>'), 'Password Formats');
+  const colon = 'Changing Channels: how they were dug';
+  assert.equal(titled('how they were dug', colon, `<h1>${colon}</h1>`), colon);
+  assert.equal(titled('River Journal', 'River Journal | Eels', '<h1>Eels</h1>'), 'Eels');
+  for (const [found, window, body] of [
+    ['Eels of the Wye', 'River Journal - Eels of the Wye', '<h1>River Journal</h1><h3>Eels of the Wye</h3>'],
+    ['Eels of the Wye', 'All news - Eels of the Wye', '<h1>All news</h1><h2>Eels of the Wye</h2>'],
+    ['Eels of the Wye', 'Eels of the Wye | All news', '<h1>All news</h1>'],
+    ['Eels of the Wye', 'Eels of the Wye', '<h1>Eels</h1>'],
+    ['how they were dug', 'Changing Channels: how they were dug', '<h1>Chang</h1>'],
+    ['how they were dug', 'Changing Channels: how they were dug', '<h1>Changing Channels</h1>'],
+    ['What the page declares', 'Eels | The River', '<h1>Eels</h1>'],
+  ])
+    assert.equal(titled(found, window, body), found, window);
 });
