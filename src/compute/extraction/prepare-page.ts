@@ -1,11 +1,14 @@
 /**
- * Changes the markup of a page, none of its words, where Readability would misjudge it: it drops code for the links in it, and text that stands
- * directly in the body. Called by extraction, before anything is removed.
+ * Changes the markup of a page, none of its words, where Readability would misjudge it: it drops code for the links in it, text that stands
+ * directly in the body, and every `aside`. Called by extraction, before anything is removed.
  */
 import { type DomDocument, type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 
 /** A piece of text directly in the body that has so many characters is something to read. */
 const shortestBare = 40;
+const longestName = 400;
+/** What manuals call a remark that belongs to their text. */
+const admonition = /(?:^|\s)(?:note|tip|hint|warning|caution|important|danger|callout|admonition)(?=$|[\s_-])/i;
 
 /** Linear in the number of nodes. */
 export function preparePage(page: DomDocument): void {
@@ -13,6 +16,7 @@ export function preparePage(page: DomDocument): void {
   const body = page.querySelector('body');
   if (root === null || body === null) return;
   unlinkCode(root);
+  keepAdmonitions(page, root);
   wrapBareText(page, body);
 }
 
@@ -36,6 +40,25 @@ function unlinkCode(root: DomNode): void {
     for (let child = link.firstChild; child !== null; child = link.firstChild)
       link.parentNode?.insertBefore(child, link);
     link.remove();
+  }
+}
+
+/** An `aside` that calls itself a note or a warning becomes a plain element. */
+function keepAdmonitions(page: DomDocument, root: DomNode): void {
+  const found: DomNode[] = [];
+  walkTree(
+    root,
+    (node) => {
+      if (node.localName === 'aside' && admonition.test((node.getAttribute('class') ?? '').slice(0, longestName)))
+        found.push(node);
+      return node.nodeType === elementNode;
+    },
+    () => {},
+  );
+  for (const aside of found) {
+    const plain = page.createElement('div');
+    for (let child = aside.firstChild; child !== null; child = aside.firstChild) plain.insertBefore(child, null);
+    aside.replaceWith(plain);
   }
 }
 

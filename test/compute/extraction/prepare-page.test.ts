@@ -27,6 +27,17 @@ test('text that stands directly in the body is read', () => {
   );
 });
 
+test('a note or warning is read, another aside is not', () => {
+  const note = '<b>Note:</b> You must close the valve before the pump starts.';
+  const read = (aside: string) => textOf(`<main><p>${filler}</p>${aside}<p>${filler}</p></main>`);
+  for (const name of ['note', 'callout callout-tip', 'Admonition'])
+    assert.equal(
+      read(`<aside class="${name}">${note}</aside>`),
+      `${filler}\n\nNote: You must close the valve before the pump starts.\n\n${filler}`,
+    );
+  assert.equal(read(`<aside class="notebooks">${note}</aside>`), `${filler}\n\n${filler}`);
+});
+
 test('time grows in proportion to the links in code and to what stands in a body', () => {
   const prepare = (html: string) => preparePage(parsePage(html, url));
   assertGrowsInProportion(10_000, (size) => page(`<pre>${'<a href="/a">a</a> '.repeat(size)}</pre>`), prepare);
