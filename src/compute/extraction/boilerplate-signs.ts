@@ -37,7 +37,11 @@ const kinds: readonly BoilerplateKind[] = [
     1000,
     'newsletter newsletters subscribe subscription signup sign-up optin opt-in mailchimp donate donation paywall-prompt call-to-action cta',
   ),
-  kind(3000, 'comments commentlist comment-list comment-respond disqus livefyre discussion-thread'),
+  kind(
+    3000,
+    'comments commentlist comment-list comment-respond disqus livefyre discussion-thread comentarios commentaires kommentare ' +
+      'kommentarer commenti reacties komentarze yorumlar',
+  ),
   kind(1500, 'cookie cookies cookie-notice cookie-banner consent gdpr'),
   kind(
     600,
@@ -84,9 +88,10 @@ for (const { longest, words } of kinds) {
 /** Names longer than this are made by programs. */
 const longestName = 400;
 
-const commentsName = /(?:^|\s)(?:comments(?:[-_](?:area|list|section))?|comment[-_]?list|disqus_thread)(?:\s|$)/i;
+const commentsName =
+  /(?:^|\s)(?:(?:comments|comentarios|commentaires|kommentare|kommentarer|commenti|reacties|komentarze|yorumlar|комментарии)(?:[-_](?:area|list|section))?|comment[-_]?list|disqus_thread)(?:\s|$)/i;
 
-/** Whether a class or id is, as a whole, what themes call the list of comments; `has-comments` is none. */
+/** Whether a class or id is, as a whole, what themes of any language call the list of comments; `has-comments` is none. */
 export const isComments = (names: string): boolean => commentsName.test(names.slice(0, longestName));
 
 /**

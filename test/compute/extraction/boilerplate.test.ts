@@ -58,6 +58,22 @@ test('comments below an article go; a page of comments stays', () => {
   assert.equal(thread.match(/Comment \d+:/g)?.length, 30);
 });
 
+test('comments of declared articles go in other languages, too', () => {
+  const declared = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>';
+  for (const name of [
+    'comments',
+    'comentarios',
+    'Commentaires',
+    'kommentare-list',
+    'reacties',
+    'yorumlar',
+    'комментарии',
+  ]) {
+    const comments = `<div class="${name}">${first.repeat(12)}</div>`;
+    assert.equal(textOf(`${declared}${first}${second}${rest}${comments}`), wanted, name);
+  }
+});
+
 test('an article in an element with a misleading name stays', () => {
   for (const name of ['related-content', 'comments', 'newsletter', 'sidebar promo', 'share', 'author']) {
     assert.equal(textOf(`<div class="${name}">${first}${second}${rest}</div>`), wanted, name);
