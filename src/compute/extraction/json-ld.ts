@@ -9,6 +9,8 @@ export interface LinkedArticle {
   isArticle: boolean;
   headline: string | null;
   authors: string[];
+  /** Those that are people. */
+  persons: string[];
   published: string | null;
   language: string | null;
   publisher: string | null;
@@ -38,16 +40,18 @@ export function readJsonLd(scripts: readonly string[]): LinkedArticle | null {
     nodes.find((node) => typesOf(node).some((type) => articleType.test(type)));
   if (article === undefined) return null;
   const byId = new Map(nodes.filter(({ name }) => name !== undefined).map((node) => [node['@id'], node]));
+  const listed = (value: unknown): unknown[] =>
+    (Array.isArray(value) ? value.slice(0, 20) : [value]).map((each) =>
+      isNode(each) && each.name === undefined && each['@id'] !== undefined ? (byId.get(each['@id']) ?? each) : each,
+    );
   const named = (value: unknown): string[] =>
-    (Array.isArray(value) ? value.slice(0, 20) : [value]).flatMap((each) => {
-      if (!isNode(each)) return textOf(each) ?? [];
-      const node = each.name === undefined && each['@id'] !== undefined ? (byId.get(each['@id']) ?? each) : each;
-      return textOf(node.name) ?? [];
-    });
+    listed(value).flatMap((each) => textOf(isNode(each) ? each.name : each) ?? []);
+  const authors = article.author ?? article.creator;
   return {
     isArticle: typesOf(article).some((type) => oneText.test(type)),
     headline: textOf(article.headline) ?? textOf(article.name),
-    authors: named(article.author ?? article.creator),
+    authors: named(authors),
+    persons: named(listed(authors).filter((each) => isNode(each) && typesOf(each).includes('Person'))),
     published: textOf(article.datePublished) ?? textOf(article.dateCreated) ?? textOf(article.uploadDate),
     language:
       textOf(article.inLanguage) ?? (isNode(article.inLanguage) ? textOf(article.inLanguage.alternateName) : null),

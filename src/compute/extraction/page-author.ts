@@ -10,8 +10,9 @@ const longestName = 100;
 /** Candidates that are looked at, and authors of one page that are kept from its markup. */
 const maxBylines = 5;
 const bylineClass = /(?:^|[\s_-])(?:byline|authors?(?:-?name)?|p-author|post-author|entry-author)(?=$|[\s_-])/i;
-/** What else has authors: comments, quotations, pictures. */
-const foreignClass = /comment|quote|image|photo|picture|caption|credit|attribution|gallery|related|teaser/i;
+/** What else has authors: comments, quotations, pictures, pages that are linked to. */
+const foreignClass =
+  /comment|quote|image|photo|picture|caption|credit|attribution|gallery|related|teaser|bookmark|mention|embed/i;
 const inlineElements = new Set(['a', 'b', 'em', 'i', 'span', 'strong', 'small', 'font', 'abbr', 'cite', 'u']);
 
 const classOf = (node: DomNode): string => (node.getAttribute('class') ?? '').slice(0, 500);

@@ -217,7 +217,7 @@ function isForeignTime(node: DomNode): boolean {
   return text?.nodeType === textNode && foreignLabel.test(text.data.slice(-longestAuthor));
 }
 
-/** Where the page's data name only its site, its markup may know more. */
+/** Where the page's data name only its site, and do not call it a person, its markup may know more. */
 function authorOf(found: Found, linked: LinkedArticle | null, site: string | null): string | null {
   const metas = authorNames
     .map((name) => found.metas.get(name) ?? [])
@@ -225,7 +225,9 @@ function authorOf(found: Found, linked: LinkedArticle | null, site: string | nul
   const declared = [linked?.authors ?? [], metas ?? []].map((names) => names.flatMap((each) => person(each) ?? []));
   const candidates = [...declared, markedAuthors(found.authors), bylineAuthors(found.bylines)];
   const sites = [site, linked?.publisher ?? null].flatMap((each) => (each === null ? [] : letters(each)));
-  const isSite = (name: string) => sites.includes(letters(name)) || /^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,4}$/i.test(name);
+  const persons = (linked?.persons ?? []).map((name) => person(name));
+  const isSite = (name: string) =>
+    !persons.includes(name) && (sites.includes(letters(name)) || /^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,4}$/i.test(name));
   const names =
     candidates.find((each) => each.some((name) => !isSite(name))) ?? candidates.find((each) => each.length > 0);
   return names === undefined ? null : [...new Set(names)].join(', ').slice(0, longestAuthor);

@@ -159,6 +159,7 @@ test('a byline names people, whatever stands beside them', () => {
     'Jo Weaver, Bo Reed',
   );
   assert.equal(author('<p class="story__authors">By <b>Jo Weaver</b> jo@example.org</p>'), 'Jo Weaver');
+  assert.equal(author('<p class="kg-bookmark-author">Somebody</p><p class="webmention-author">Somebody</p>'), null);
   assert.equal(author('<p class="comment-author">Somebody</p><p class="image-byline">A Photographer</p>'), null);
   assert.equal(
     author(
@@ -176,6 +177,12 @@ test('where data name only the site as the author, a byline names the person', (
   const head = '<meta property="og:site_name" content="The River"><meta name="author" content="The River">';
   assert.equal(factsOf(head, '<p class="byline">By Jo Weaver</p>').author, 'Jo Weaver');
   assert.equal(factsOf(head, '').author, 'The River');
+  const own = {
+    '@type': 'Article',
+    author: { '@type': 'Person', name: 'Jo Weaver' },
+    publisher: { '@type': 'Organization', name: 'Jo Weaver' },
+  };
+  assert.equal(factsOf(ld(JSON.stringify(own)), '<p class="byline">By Bo Reed</p>').author, 'Jo Weaver');
 });
 
 test('without data a date is that of the address, then what the page shows behind its heading', () => {
