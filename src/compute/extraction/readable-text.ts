@@ -56,6 +56,8 @@ export function readableText(root: DomNode, isSkipped: (element: DomNode) => boo
       }
       if (node.nodeType !== elementNode || unread.has(node.localName) || isSkipped(node)) return false;
       const name = node.localName;
+      // The number of a footnote is no part of the word before it.
+      if (preformatted === 0 && isFootnoteNumber(node)) writer.write(' ');
       if (name === 'br') writer.breakLine();
       else if (lines.has(name)) writer.newLine();
       else if (paragraphs.has(name)) writer.newParagraph();
@@ -79,4 +81,18 @@ export function readableText(root: DomNode, isSkipped: (element: DomNode) => boo
     },
   );
   return { text: writer.text(), sections };
+}
+
+/** A `sup` with nothing but a link to a place on the page, or such a link with nothing but a `sup`; one in brackets is apart from the word. */
+function isFootnoteNumber(node: DomNode): boolean {
+  const inner = node.firstChild;
+  const names = `${node.localName} ${inner?.localName}`;
+  if (inner === null || inner.nextSibling !== null || (names !== 'sup a' && names !== 'a sup')) return false;
+  let text: DomNode = inner;
+  while (text.firstChild !== null) text = text.firstChild;
+  return (
+    (node.localName === 'a' ? node : inner).getAttribute('href')?.startsWith('#') === true &&
+    text.nodeType === textNode &&
+    /^[\p{L}\p{N}]/u.test(text.data)
+  );
 }
