@@ -21,9 +21,10 @@ test('code whose identifiers are links is read', () => {
 });
 
 test('text that stands directly in the body is read', () => {
+  const inner = `<div><p>${filler}</p><p>${filler}</p><p>${filler}</p></div>`;
   assert.equal(
-    textOf(`<h2>Coming home</h2>${filler}<ul><li>one boat</li></ul>${filler}<p>${sentence}</p>`),
-    `Coming home\n\n${filler}\n\n- one boat\n\n${filler}\n\n${sentence}`,
+    textOf(`First of all: ${sentence}${inner}And last: ${sentence}`),
+    [`First of all: ${sentence}`, filler, filler, filler, `And last: ${sentence}`].join('\n\n'),
   );
 });
 
