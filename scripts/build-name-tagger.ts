@@ -48,7 +48,7 @@ const bothWays = ({ text, ...rest }: GoldDocument): GoldDocument[] => [
 /** What people marked, as names are marked here (`trimmed`). */
 function linesWithTags({ text, entities }: GoldDocument): Line[] {
   const { tokens } = read(text);
-  const context = { tokens, evidence: weighPage(tokens), kinds };
+  const context = { tokens, evidence: weighPage(tokens, 'en'), kinds };
   const found = tagsOf(findNames(context), tokens.length);
   const spans = entities.flatMap(({ start, end }) => {
     const first = tokens.findIndex((token) => token.end > start && token.start < end);

@@ -3,10 +3,13 @@
  * the beginning of a sentence or in a headline counts only where the page or the lexicon knows the word as a name. What this gets wrong
  * in running English `correctNames` mends.
  */
+import { stopWordsOf } from '../text/stop-words.ts';
+import { countryNames } from './language-words.ts';
 import {
   countingWords,
   eventHeads,
   honorifics,
+  joiningParticles,
   nameParticles,
   orgHeads,
   personNouns,
@@ -70,17 +73,25 @@ export function namesIn(context: NameContext, first: number, last: number): Name
 }
 
 /** Not so an initial, an office, or a compound by itself, and a common word whose capital is owed to where it stands, or rare. */
-function saysWho({ tokens, evidence, kinds }: NameContext, { first, last, titled }: NameSpan): boolean {
+function saysWho(context: NameContext, { first, last, titled }: NameSpan): boolean {
+  const { tokens, evidence, kinds } = context;
   const words = tokens.slice(first, last + 1);
   if (words.every(({ text }) => initial.test(text))) return words.length > 1;
   const isOffice = ({ lower }: TextToken) => honorifics.has(bare(lower)) || titleModifiers.has(lower) || lower === 'of';
   if (words.length > 1) return titled || !words.every(isOffice);
   const [{ lower, text, isFirst, line }] = words;
+  if (isStopWord(context, words[0])) return false;
   const end = compoundEnd.exec(text);
   if (end !== null && (kinds.isCommon(end[1]) || kinds.kindsOf(end[1]).common > 0.9)) return false;
   if (acronym.test(text) || kinds.kindsOf(lower).common < 0.8) return true;
   if (isFirst || evidence.isHeadline(line)) return evidence.standsAlone(lower);
   return evidence.lowercased(lower) <= evidence.capitalized(lower);
+}
+
+/** A function word of a language other than English, which its capital may be owed to what is no beginning of a sentence in English. */
+function isStopWord({ evidence }: NameContext, { text, lower, line }: TextToken): boolean {
+  if (evidence.isEnglish || (acronym.test(text) && !evidence.isShouted(line))) return false;
+  return stopWordsOf(evidence.language).has(lower);
 }
 
 function beginsName(context: NameContext, i: number): boolean {
@@ -119,7 +130,9 @@ function isKnownName({ evidence, kinds }: NameContext, { lower }: TextToken): bo
   const capitalized = evidence.capitalized(lower);
   if (capitalized > 0) return capitalized * 3 > lowercased;
   // Word vectors are of English words.
-  if (!evidence.isEnglish) return lowercased === 0 && kinds.phraseKind(lower) !== undefined;
+  if (!evidence.isEnglish) {
+    return lowercased === 0 && (kinds.phraseKind(lower) !== undefined || countryNames(evidence.language).has(lower));
+  }
   const { given, family, place, organization, group } = kinds.kindsOf(lower);
   return lowercased === 0 && given + family + place + organization + group > 0.6;
 }
@@ -153,8 +166,8 @@ function endOfName(context: NameContext, first: number): number {
       last = next;
       if (/^\d/.test(token.text) && !one) break;
     } else if (lower === '&' && one) last = next + 1;
-    else if (nameParticles.has(lower) && token.pos !== 'CCONJ' && one && !token.isCapitalized) last = next + 1;
-    else if (nameParticles.has(lower) && furtherParticle.test(tokens[next + 1]?.lower ?? '') && two) last = next + 2;
+    else if (isParticle(context, token) && token.pos !== 'CCONJ' && one && !token.isCapitalized) last = next + 1;
+    else if (isParticle(context, token) && furtherParticle.test(tokens[next + 1]?.lower ?? '') && two) last = next + 2;
     else if (lower === 'of' && joinsByOf(context, first, last)) {
       if (one) last = next + 1;
       else if (tokens[next + 1]?.lower === 'the' && two) last = next + 2;
@@ -162,6 +175,10 @@ function endOfName(context: NameContext, first: number): number {
     } else break;
   }
   return last;
+}
+
+function isParticle({ evidence }: NameContext, { lower }: TextToken): boolean {
+  return nameParticles.has(lower) && (evidence.isEnglish || !joiningParticles.has(lower));
 }
 
 function isHead(word: string): boolean {

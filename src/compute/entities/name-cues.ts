@@ -21,15 +21,21 @@ export const functionWords = words(`
   yes well oh please thanks thank see click read note chapter section part figure table page vol bc bce ad ce am pm a.m. p.m.
   me myself himself herself itself themselves `);
 
+/** Of these, what is an abbreviation of a name where it is all in capitals. */
+export const alsoAcronyms = words('us it who');
+
 /** No name by themselves, but the beginning of one where they are capitalised in mid-sentence: `Second World War`. */
 export const countingWords = words(
   'first second third fourth fifth sixth seventh eighth ninth tenth one two three four five six seven eight nine ten',
 );
 
-/** Lower-case particles inside names of people and places: `Vasco da Gama`. */
+/** Lower-case particles inside names of people and places: `Vasco da Gama`. What joins two names in its own language is in `joiningParticles`, too. */
 export const nameParticles = words(
   'de da do dos das del della di du la le les van von der den zu bin ibn al el y und et af av ter ten vande vander st',
 );
+
+/** In English text they are parts of names only: `Ramón y Cajal`. */
+export const joiningParticles = words('y et und');
 
 export const honorifics = words(`
   mr mrs ms miss dr prof sir dame lord lady madam father fr sister brother rev reverend sgt sergeant lt lieutenant capt captain

@@ -3,6 +3,7 @@
  * of others their last three letters: what a name looks like, and not which names there were in the texts that it was trained on.
  */
 import {
+  alsoAcronyms,
   eventHeads,
   functionWords,
   honorifics,
@@ -137,10 +138,11 @@ function featuresAt(sights: readonly Sight[], tag: (at: number) => number, i: nu
 function sightOf(token: TextToken, { evidence, kinds }: NameContext): Sight {
   const { text, lower, pos, isWord, isCapitalized, isFirst } = token;
   const [capitalized, lowercased] = [evidence.capitalized(lower), evidence.lowercased(lower)];
+  const isFunctionWord = functionWords.has(lower) && !(alsoAcronyms.has(lower) && text === text.toUpperCase());
   return {
     isWord,
     isCapitalized,
-    word: isWord && !functionWords.has(lower) ? otherWord : numberOf(lower),
+    word: isWord && !isFunctionWord ? otherWord : numberOf(lower),
     case: !isWord ? 1 : isCapitalized ? (isFirst ? 2 : 3) : /\d/.test(text) ? 4 : 5,
     shape: numberOf(shapeOf(text)),
     partOfSpeech: numberOf(pos),

@@ -1,5 +1,6 @@
 /** What the finders of names share: which tokens can be in a name, and what a found name is. */
-import { countingWords, functionWords } from './name-cues.ts';
+import { calendarWords } from './language-words.ts';
+import { alsoAcronyms, countingWords, functionWords } from './name-cues.ts';
 import type { PageEvidence } from './page-evidence.ts';
 import type { TextToken } from './read-tokens.ts';
 import type { WordKinds } from './word-kinds.ts';
@@ -27,13 +28,27 @@ export const year = /^(?:1[0-9]|20)\d\d$/;
 /** `I’m`, `Don’t`: what stands before the apostrophe, and what hangs on it. */
 const contraction = /^(?:(\p{L}+)['’](?:m|re|ve|ll|d|s)|\p{L}+n['’]t)$/u;
 
+const shout = /^(?:\p{Lu}{2,}|['’]\p{Lu}+)$/u;
+
 /** Whether a capitalised token can be a part of a name at all. */
-export function canBeInName({ tokens }: NameContext, i: number): boolean {
-  const token = tokens[i];
+export function canBeInName(context: NameContext, i: number): boolean {
+  const token = context.tokens[i];
   if (token === undefined || !token.isWord || !token.isCapitalized) return false;
-  if (isNoName(token)) return false;
+  if (isNoName(token) || isCalendarWord(context, token)) return false;
   if (countingWords.has(token.lower)) return !token.isFirst;
-  return !functionWords.has(token.lower);
+  return !functionWords.has(token.lower) || isAcronym(context, i);
+}
+
+/** A month or weekday of a language other than English: `dateWord` has those. */
+function isCalendarWord({ evidence }: NameContext, { lower }: TextToken): boolean {
+  return !evidence.isEnglish && calendarWords(evidence.language).has(lower);
+}
+
+/** `US`, `WHO`: function words but for their capitals, which neither the line nor a neighbour has: `IT'S OVER`. */
+export function isAcronym({ tokens, evidence }: NameContext, i: number): boolean {
+  const { text, lower, pos, line } = tokens[i];
+  if (!alsoAcronyms.has(lower) || text !== text.toUpperCase() || evidence.isShouted(line)) return false;
+  return pos === 'PROPN' || !(shout.test(tokens[i - 1]?.text ?? '') || shout.test(tokens[i + 1]?.text ?? ''));
 }
 
 /** Capitalised for another reason than being a name: `I`, `I’m`, `Monday`. */

@@ -1,5 +1,4 @@
 /** What a whole page says of its words' capitals: a word that is capitalised in mid-sentence somewhere is a name everywhere. */
-import { functionWords } from './name-cues.ts';
 import type { TextToken } from './read-tokens.ts';
 
 export interface PageEvidence {
@@ -13,7 +12,11 @@ export interface PageEvidence {
   isHeadline(line: number): boolean;
   /** Whether it is the headline that is the page's title, or in a language that capitalises more words than names. */
   isTitle(line: number): boolean;
-  /** Whether the page is in English, as far as can be told: what is known of English words says nothing in other languages. */
+  /** Whether most words of a line are all in capitals. */
+  isShouted(line: number): boolean;
+  /** ISO 639-1 code; '' for none that can be told. */
+  language: string;
+  /** Whether the page is in English: what is known of English words says nothing in other languages. */
   isEnglish: boolean;
 }
 
@@ -21,44 +24,46 @@ export interface PageEvidence {
 const headlineShare = 0.6;
 const headlineWords = 4;
 
-/** Of a page's words in lower case, so many are function words of English where it is in English; fewer words do not tell. */
-const englishShare = 0.2;
-const tellingWords = 40;
-/** Where it is not, share of capitalised words in mid-sentence from which capitals say nothing: nouns of German have them. */
+/** Where a page is not in English, share of capitalised words in mid-sentence from which capitals say nothing: nouns of German have them. */
 const capitalShare = 0.2;
-const letters = /^\p{L}/u;
 
 /** `titleLine`: the line of the page's title, where it has one. A title is a headline even if it is short, or a question. */
-export function weighPage(tokens: readonly TextToken[], titleLine = -1): PageEvidence {
+export function weighPage(tokens: readonly TextToken[], language: string, titleLine = -1): PageEvidence {
+  const isEnglish = language === 'en';
+  const shouted = findShouted(tokens);
+  const isShouted = (line: number) => shouted.has(line);
   const headlines = findHeadlines(tokens, titleLine);
   const capitalized = new Map<string, number>();
   const lowercased = new Map<string, number>();
   const alone = new Set<string>();
-  let [small, english, inside, capitals] = [0, 0, 0, 0];
+  let [inside, capitals] = [0, 0];
   const isCapital = (i: number, line: number) => tokens[i]?.isCapitalized && tokens[i].line === line;
   for (const [i, { isWord, isCapitalized, isFirst, lower, line }] of tokens.entries()) {
     if (!isWord) continue;
     if (!isFirst) inside++;
     if (!isCapitalized) {
       count(lowercased, lower);
-      if (letters.test(lower)) small++;
-      if (functionWords.has(lower)) english++;
     } else if (!isFirst && !headlines.has(line)) {
       capitals++;
       count(capitalized, lower);
       if (!isCapital(i - 1, line) && !isCapital(i + 1, line)) alone.add(lower);
     }
   }
-  const isEnglish = small < tellingWords || english >= englishShare * small;
-  if (!isEnglish && capitals >= capitalShare * inside) {
+  if (language === 'de' || (!isEnglish && capitals >= capitalShare * inside)) {
     capitalized.clear();
     alone.clear();
     const saysNothing = () => true;
-    return weighed({ capitalized, lowercased, alone }, { isHeadline: saysNothing, isTitle: saysNothing, isEnglish });
+    return weighed({ capitalized, lowercased, alone }, {
+      isHeadline: saysNothing,
+      isTitle: saysNothing,
+      isShouted,
+      language,
+      isEnglish,
+    });
   }
   const isHeadline = (line: number) => headlines.has(line);
   const isTitle = (line: number) => line === titleLine && headlines.has(line);
-  return weighed({ capitalized, lowercased, alone }, { isHeadline, isTitle, isEnglish });
+  return weighed({ capitalized, lowercased, alone }, { isHeadline, isTitle, isShouted, language, isEnglish });
 }
 
 interface CountedWords {
@@ -69,7 +74,7 @@ interface CountedWords {
 
 function weighed(
   { capitalized, lowercased, alone }: CountedWords,
-  lines: Pick<PageEvidence, 'isHeadline' | 'isTitle' | 'isEnglish'>,
+  lines: Pick<PageEvidence, 'isHeadline' | 'isTitle' | 'isShouted' | 'language' | 'isEnglish'>,
 ): PageEvidence {
   return {
     ...lines,
@@ -81,6 +86,20 @@ function weighed(
 
 function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function findShouted(tokens: readonly TextToken[]): ReadonlySet<number> {
+  const counts = new Map<number, { words: number; capitals: number }>();
+  for (const { isWord, text, lower, line } of tokens) {
+    if (!isWord || text.length < 2) continue;
+    const ofLine = counts.get(line) ?? { words: 0, capitals: 0 };
+    ofLine.words++;
+    if (text !== lower && text === text.toUpperCase()) ofLine.capitals++;
+    counts.set(line, ofLine);
+  }
+  return new Set(
+    [...counts].flatMap(([line, { words, capitals }]) => (capitals >= words * headlineShare ? [line] : [])),
+  );
 }
 
 function findHeadlines(tokens: readonly TextToken[], titleLine: number): ReadonlySet<number> {

@@ -5,10 +5,12 @@
  * A recogniser holds a language model (40 MB): one per thread. Any string is a safe input; time is linear in the text, some
  * 8 ms for 1,000 words once warm.
  */
+import { detectLanguage } from '../text/detect-language.ts';
 import { findNames } from './find-names.ts';
 import { correctNames, type NameTagger } from './name-tagger.ts';
 import type { NameContext, NameSpan } from './name-words.ts';
 import { weighPage } from './page-evidence.ts';
+import { pageLanguage, withoutEndings } from './page-language.ts';
 import { createTextReader } from './read-tokens.ts';
 import { addScores, bestType, type namedTypes, scoreForm, scoreMention, type TypeScores } from './type-names.ts';
 import type { WordKinds } from './word-kinds.ts';
@@ -49,8 +51,10 @@ interface Name {
 export function createEntityRecognizer(kinds: WordKinds, tagger: NameTagger): EntityRecognizer {
   const read = createTextReader();
   return (text, isTitled = false) => {
-    const { tokens, values } = read(text.slice(0, maxReadLength));
-    const context: NameContext = { tokens, evidence: weighPage(tokens, isTitled ? 0 : -1), kinds };
+    const { tokens: whole, values } = read(text.slice(0, maxReadLength));
+    const language = pageLanguage(whole, detectLanguage(text));
+    const tokens = withoutEndings(whole, language);
+    const context: NameContext = { tokens, evidence: weighPage(tokens, language, isTitled ? 0 : -1), kinds };
     const names = gatherNames(context, correctNames(tagger, context, findNames(context)));
     const placeOf = ({ first, last }: NameSpan) => ({ start: tokens[first].start, end: tokens[last].end });
     const named: RecognizedEntity[] = joinNames(context, names).map(({ name, type, spans }) => ({

@@ -17,6 +17,7 @@ import {
   workHeads,
   workNouns,
 } from './name-cues.ts';
+import { countryNames } from './language-words.ts';
 import type { NameContext, NameSpan } from './name-words.ts';
 import type { TextToken } from './read-tokens.ts';
 
@@ -56,13 +57,14 @@ export function bestType(scores: TypeScores): NamedType {
 }
 
 /** What the name says by itself: counted once, whatever the number of its mentions. */
-export function scoreForm({ tokens, kinds }: NameContext, { first, last }: NameSpan): TypeScores {
+export function scoreForm({ tokens, evidence, kinds }: NameContext, { first, last }: NameSpan): TypeScores {
   const scores = noScores();
   const name = tokens.slice(first, last + 1);
   const lowers = name.map(({ lower }) => lower);
   const words = lowers[0] === 'the' ? lowers.slice(1) : lowers;
   const phrase = words.join(' ');
-  if (stateNames.has(phrase)) scores.place += 3;
+  const isCountry = !evidence.isEnglish && countryNames(evidence.language).has(phrase);
+  if (isCountry || stateNames.has(phrase)) scores.place += 3;
   const known = kinds.phraseKind(phrase);
   if (known === 'place') scores.place += 2.5;
   else if (known === 'organization') scores.organization += 2.5;
