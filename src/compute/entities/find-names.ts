@@ -83,7 +83,10 @@ function saysWho(context: NameContext, { first, last, titled }: NameSpan): boole
   if (isStopWord(context, words[0])) return false;
   const end = compoundEnd.exec(text);
   if (end !== null && (kinds.isCommon(end[1]) || kinds.kindsOf(end[1]).common > 0.9)) return false;
-  if (acronym.test(text) || kinds.kindsOf(lower).common < 0.8) return true;
+  if (acronym.test(text)) return true;
+  // Word vectors are of English words.
+  if (!evidence.isEnglish && evidence.lowercased(lower) > evidence.capitalized(lower)) return false;
+  if (kinds.kindsOf(lower).common < 0.8) return true;
   if (isFirst || evidence.isHeadline(line)) return evidence.standsAlone(lower);
   return evidence.lowercased(lower) <= evidence.capitalized(lower);
 }
@@ -103,7 +106,8 @@ function beginsName(context: NameContext, i: number): boolean {
   if (monthOfMay.test(token.lower) && /\d/.test(tokens[i + 1]?.text ?? '')) return false;
   const isHeadline = evidence.isHeadline(token.line);
   if (!token.isFirst && !isHeadline) return token.text.length > 1 || continues(context, i + 1);
-  if (acronym.test(token.text) && !isHeadline) return true;
+  const saysNothing = evidence.isEnglish ? isHeadline : evidence.isShouted(token.line);
+  if (acronym.test(token.text) && !saysNothing) return true;
   if (evidence.capitalized(token.lower) > 0) return isKnownName(context, token);
   if (honorifics.has(bare(token.lower)) && continues(context, i + 1)) return true;
   if (isKnownName(context, token)) return !evidence.isTitle(token.line) || beginsInTitle(context, i);
@@ -119,9 +123,16 @@ function beginsName(context: NameContext, i: number): boolean {
  * end of a name whose beginning nobody knows (`Zealand`).
  */
 function beginsInTitle(context: NameContext, i: number): boolean {
-  const { tokens } = context;
+  const { tokens, evidence } = context;
+  if (isForeignGivenName(context, i) && continues(context, i + 1)) return true;
+  if (!evidence.isEnglish && countryNames(evidence.language).has(tokens[i].lower)) return true;
   if (tokens[i].isFirst) return continues(context, i + 1) && isKnownName(context, tokens[i + 1]);
   return !(continues(context, i) && canBeInName(context, i - 1));
+}
+
+/** A given name in a language other than English: where all nouns have capitals, the word behind it is the family's name. */
+function isForeignGivenName({ tokens, evidence, kinds }: NameContext, i: number): boolean {
+  return !evidence.isEnglish && kinds.phraseKind(tokens[i].lower) === 'given';
 }
 
 /** A word that the page has as a name elsewhere, or that is one by itself and not in lower case anywhere on the page. */
@@ -155,7 +166,8 @@ function endOfName(context: NameContext, first: number): number {
     const token = tokens[next];
     if (canBeInName(context, next)) {
       if (token.isFirst && tokens[last].text.length > 2) break;
-      if (context.evidence.isTitle(token.line) && !isKnownName(context, token) && !isHead(token.lower)) break;
+      const isKnown = isKnownName(context, token) || isHead(token.lower) || isForeignGivenName(context, last);
+      if (context.evidence.isTitle(token.line) && !isKnown) break;
       last = next;
       continue;
     }
@@ -166,8 +178,8 @@ function endOfName(context: NameContext, first: number): number {
       last = next;
       if (/^\d/.test(token.text) && !one) break;
     } else if (lower === '&' && one) last = next + 1;
-    else if (isParticle(context, token) && token.pos !== 'CCONJ' && one && !token.isCapitalized) last = next + 1;
-    else if (isParticle(context, token) && furtherParticle.test(tokens[next + 1]?.lower ?? '') && two) last = next + 2;
+    else if (isParticle(context, next) && token.pos !== 'CCONJ' && one && !token.isCapitalized) last = next + 1;
+    else if (isParticle(context, next) && furtherParticle.test(tokens[next + 1]?.lower ?? '') && two) last = next + 2;
     else if (lower === 'of' && joinsByOf(context, first, last)) {
       if (one) last = next + 1;
       else if (tokens[next + 1]?.lower === 'the' && two) last = next + 2;
@@ -177,8 +189,13 @@ function endOfName(context: NameContext, first: number): number {
   return last;
 }
 
-function isParticle({ evidence }: NameContext, { lower }: TextToken): boolean {
-  return nameParticles.has(lower) && (evidence.isEnglish || !joiningParticles.has(lower));
+function isParticle(context: NameContext, i: number): boolean {
+  const { tokens, evidence } = context;
+  if (!nameParticles.has(tokens[i].lower)) return false;
+  if (evidence.isEnglish) return true;
+  if (joiningParticles.has(tokens[i].lower)) return false;
+  // Where all nouns have capitals, `der` and `den` are articles, but for `Ursula von der Leyen`.
+  return !evidence.isTitle(tokens[i].line) || isForeignGivenName(context, i - 1) || nameParticles.has(tokens[i - 1].lower);
 }
 
 function isHead(word: string): boolean {

@@ -56,6 +56,7 @@ const word = /[\p{L}\p{N}]/u;
 const capital = /^(?:\p{Lu}|al-\p{Lu}|[a-z]\p{Lu})/u;
 const endsInDigit = /\p{N}$/u;
 const opening = /^["“‘'([{«*•–—-]+$/;
+const looseSigns = '<>[]{}«»`';
 const exactDate = /^(?=\D*\d)(?=.*?\p{L}{3})/su;
 
 export type TextReader = (text: string) => TokenizedText;
@@ -90,6 +91,7 @@ export function createTextReader(): TextReader {
       readPiece(text, readable.slice(at, end), at, read);
       at = end;
     }
+    read.tokens = read.tokens.flatMap(apartFromSigns);
     readChars += text.length;
     if (readChars > maxReadChars) {
       wink = createWink(['sbd', 'ner', 'pos']);
@@ -203,6 +205,28 @@ function addTokens(
   for (let i = tokens.length - 1; i >= 0 && tokens[i].start >= at; i--) {
     tokens[i].isCapitalized = capital.test(tokens[i].text);
   }
+}
+
+/** wink leaves signs on words that it does not know: `Десятников»`. */
+function apartFromSigns(token: TextToken): TextToken[] {
+  const { text, start, isWord } = token;
+  if (!isWord) return [token];
+  let from = 0;
+  let to = text.length;
+  while (from < to && looseSigns.includes(text[from])) from++;
+  while (to > from && looseSigns.includes(text[to - 1])) to--;
+  if (from === 0 && to === text.length) return [token];
+  const part = (at: number, end: number) => {
+    const own = text.slice(at, end);
+    return { ...token, text: own, lower: own.toLowerCase(), start: start + at, end: start + end };
+  };
+  const signs = { isFirst: false, isWord: false, isCapitalized: false };
+  const whole = part(from, to);
+  return [
+    ...(from > 0 ? [{ ...part(0, from), ...signs }] : []),
+    { ...whole, isFirst: token.isFirst || from > 0, isCapitalized: capital.test(whole.text) },
+    ...(to < text.length ? [{ ...part(to, text.length), ...signs }] : []),
+  ];
 }
 
 function extend(token: TextToken, text: string, end: number): void {

@@ -12,6 +12,7 @@ import type { NameContext, NameSpan } from './name-words.ts';
 import { weighPage } from './page-evidence.ts';
 import { pageLanguage, withoutEndings } from './page-language.ts';
 import { createTextReader } from './read-tokens.ts';
+import { splitNames } from './split-names.ts';
 import { addScores, bestType, type namedTypes, scoreForm, scoreMention, type TypeScores } from './type-names.ts';
 import type { WordKinds } from './word-kinds.ts';
 
@@ -55,7 +56,8 @@ export function createEntityRecognizer(kinds: WordKinds, tagger: NameTagger): En
     const language = pageLanguage(whole, detectLanguage(text));
     const tokens = withoutEndings(whole, language);
     const context: NameContext = { tokens, evidence: weighPage(tokens, language, isTitled ? 0 : -1), kinds };
-    const names = gatherNames(context, correctNames(tagger, context, findNames(context)));
+    const spans = splitNames(context, correctNames(tagger, context, findNames(context)));
+    const names = gatherNames(context, spans);
     const placeOf = ({ first, last }: NameSpan) => ({ start: tokens[first].start, end: tokens[last].end });
     const named: RecognizedEntity[] = joinNames(context, names).map(({ name, type, spans }) => ({
       name: surfaceOf(text, placeOf(name)),

@@ -20,6 +20,7 @@ import {
 import { countryNames } from './language-words.ts';
 import type { NameContext, NameSpan } from './name-words.ts';
 import type { TextToken } from './read-tokens.ts';
+import type { KindShares, WordKinds } from './word-kinds.ts';
 
 export const namedTypes = ['person', 'organization', 'place', 'work', 'event', 'group'] as const;
 export type NamedType = (typeof namedTypes)[number];
@@ -98,6 +99,8 @@ export function scoreForm({ tokens, evidence, kinds }: NameContext, { first, las
       scores.person += 2.2 * start.given + 1.2 * end.family + 0.6 * end.given - 2 * Math.min(start.common, end.common);
       scores.person += 0.6 * start.family;
     }
+    // `Bill Clinton`: a word that is a given name, too, before one that is no head of something else.
+    if (length === 2 && words.length === 2 && isAmbiguousPerson(words, start, kinds)) scores.person += 2.2;
     const mean = (kind: 'place' | 'organization' | 'group' | 'common') =>
       shares.reduce((sum, each) => sum + each[kind], 0) / length;
     if (!isHeaded || placeHeads.has(head)) scores.place += 1.3 * mean('place') + 0.7 * end.place;
@@ -112,6 +115,13 @@ export function scoreForm({ tokens, evidence, kinds }: NameContext, { first, las
   if (words.some((word) => /^(?:van|von|bin|ibn|de|da|di|der)$/.test(word))) scores.person += 0.5;
   if (/\d/.test(words[words.length - 1])) scores.work += 1;
   return scores;
+}
+
+function isAmbiguousPerson([first, last]: readonly string[], { given }: KindShares, kinds: WordKinds): boolean {
+  if (given > 0.5 || !kinds.mayBeGiven(first)) return false;
+  if (orgHeads.has(last) || placeHeads.has(last) || eventHeads.has(last) || workHeads.has(last)) return false;
+  const { place, organization, group } = kinds.kindsOf(last);
+  return place < 0.5 && organization < 0.5 && group < 0.5;
 }
 
 function scoreSingle({ text }: TextToken, shares: Record<string, number>, scores: TypeScores): void {

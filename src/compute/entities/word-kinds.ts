@@ -19,6 +19,8 @@ export interface WordKinds {
   kindsOf(word: string): KindShares;
   /** What the lexicon has for a name of several words, or of one. */
   phraseKind(phrase: string): NameKind | undefined;
+  /** Whether it may be a given name, beside something else: `bill`. */
+  mayBeGiven(word: string): boolean;
   /** Whether this is what somebody does or is: `singer`. */
   isActor(word: string): boolean;
   isCommon(word: string): boolean;
@@ -55,6 +57,7 @@ interface Entry {
 /** Errors: throws where the installed compromise has no lexicon of names. */
 export function createWordKinds(vectors: WordVectors): WordKinds {
   const entries = readLexicon();
+  const ambiguous = readAmbiguousNames();
   const discriminant = discriminantOf(entries, vectors);
   let remembered = new Map<string, KindShares>();
 
@@ -79,6 +82,7 @@ export function createWordKinds(vectors: WordVectors): WordKinds {
       return shares;
     },
     phraseKind: (phrase) => entries.get(phrase)?.kinds[0],
+    mayBeGiven: (word) => ambiguous.has(word) || (entries.get(word)?.kinds.includes('given') ?? false),
     isActor: (word) => entries.get(word)?.isActor ?? false,
     isCommon: (word) => entries.get(word)?.isCommon ?? false,
   };
@@ -99,6 +103,14 @@ function readLexicon(): Map<string, Entry> {
     if (!some) throw new Error(`the installed compromise has no names of the kind ${kind}`);
   }
   return entries;
+}
+
+/** Common words that people are called, too. */
+function readAmbiguousNames(): ReadonlySet<string> {
+  const switches = (nlp.model() as { two?: { switches?: Record<string, string> } }).two?.switches;
+  const names = Object.entries(switches ?? {}).flatMap(([word, kinds]) => (kinds.startsWith('Person|') ? [word] : []));
+  if (names.length === 0) throw new Error('the installed compromise has no words that may be names');
+  return new Set(names);
 }
 
 function sharesOfEntry({ kinds, isCommon }: Entry): KindShares {

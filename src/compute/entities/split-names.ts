@@ -1,0 +1,41 @@
+/** Signs that are in no name, and a colon that is in titles of works only, end a name where they were taken into one. */
+import { namesIn } from './find-names.ts';
+import { trimmed } from './name-tagger.ts';
+import type { NameContext, NameSpan } from './name-words.ts';
+import type { TextToken } from './read-tokens.ts';
+import { addScores, bestType, scoreForm, scoreMention } from './type-names.ts';
+
+const sign = /[<>[\]{}«»`]/;
+
+export function splitNames(context: NameContext, names: readonly NameSpan[]): NameSpan[] {
+  return names.flatMap((name) => {
+    const tokens = context.tokens.slice(name.first, name.last + 1);
+    const hasSign = tokens.some(({ text }) => sign.test(text));
+    const hasColon = tokens.some(isColon) && !isWork(context, name);
+    if (!hasSign && !hasColon) return [name];
+    const parts: NameSpan[] = [];
+    let from = name.first;
+    for (let at = name.first; at <= name.last + 1; at++) {
+      const token = context.tokens[at];
+      if (at <= name.last && !sign.test(token.text) && !(hasColon && isColon(token))) continue;
+      const part = trimmed(context, from, at - 1);
+      if (part !== null) {
+        const titled = name.titled && from === name.first;
+        const found = namesIn(context, part.first, part.last);
+        parts.push(...found.map((span) => ({ ...span, titled: span.titled || (titled && span === found[0]) })));
+      }
+      from = at + 1;
+    }
+    return parts;
+  });
+}
+
+function isColon({ text }: TextToken): boolean {
+  return text === ':';
+}
+
+function isWork(context: NameContext, name: NameSpan): boolean {
+  const scores = scoreForm(context, name);
+  addScores(scores, scoreMention(context, name));
+  return bestType(scores) === 'work';
+}
