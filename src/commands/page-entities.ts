@@ -12,7 +12,7 @@ import { noteStandingAlone } from './match-entities.ts';
 import { createJob, type JobPolicy } from './move-job.ts';
 
 /** Raised when a new recogniser should read every page again. */
-const recognizerVersion = 4;
+const recognizerVersion = 5;
 
 /** Queue the reading of a page that was indexed just now. An earlier job that still waits will read the same text. */
 export function queueExtraction(transaction: Transaction, pageNo: number): void {

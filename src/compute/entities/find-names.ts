@@ -124,7 +124,9 @@ function beginsName(context: NameContext, i: number): boolean {
  */
 function beginsInTitle(context: NameContext, i: number): boolean {
   const { tokens, evidence } = context;
-  if (isForeignGivenName(context, i) && continues(context, i + 1)) return true;
+  if (isForeignGivenName(context, i)) {
+    if (continues(context, i + 1) || (sameLine(context, i + 1) && isParticle(context, i + 1))) return true;
+  }
   if (!evidence.isEnglish && countryNames(evidence.language).has(tokens[i].lower)) return true;
   if (tokens[i].isFirst) return continues(context, i + 1) && isKnownName(context, tokens[i + 1]);
   return !(continues(context, i) && canBeInName(context, i - 1));
@@ -191,11 +193,13 @@ function endOfName(context: NameContext, first: number): number {
 
 function isParticle(context: NameContext, i: number): boolean {
   const { tokens, evidence } = context;
-  if (!nameParticles.has(tokens[i].lower)) return false;
+  if (!nameParticles.has(tokens[i]?.lower ?? '')) return false;
   if (evidence.isEnglish) return true;
   if (joiningParticles.has(tokens[i].lower)) return false;
-  // Where all nouns have capitals, `der` and `den` are articles, but for `Ursula von der Leyen`.
-  return !evidence.isTitle(tokens[i].line) || isForeignGivenName(context, i - 1) || nameParticles.has(tokens[i - 1].lower);
+  if (!evidence.isTitle(tokens[i].line)) return true;
+  // Where all nouns have capitals, `der` and `den` are articles, but for `Angela von der Leyen`.
+  const before = nameParticles.has(tokens[i - 1].lower);
+  return before || (isForeignGivenName(context, i - 1) && !furtherParticle.test(tokens[i].lower));
 }
 
 function isHead(word: string): boolean {

@@ -44,11 +44,16 @@ function isCalendarWord({ evidence }: NameContext, { lower }: TextToken): boolea
   return !evidence.isEnglish && calendarWords(evidence.language).has(lower);
 }
 
-/** `US`, `WHO`: function words but for their capitals, which neither the line nor a neighbour has: `IT'S OVER`. */
-export function isAcronym({ tokens, evidence }: NameContext, i: number): boolean {
-  const { text, lower, pos, line } = tokens[i];
+/** `US`, `WHO`: function words but for their capitals, which neither the line has nor a function word beside it: `IT'S OVER`. */
+function isAcronym({ tokens, evidence }: NameContext, i: number): boolean {
+  const { text, lower, line } = tokens[i];
   if (!alsoAcronyms.has(lower) || text !== text.toUpperCase() || evidence.isShouted(line)) return false;
-  return pos === 'PROPN' || !(shout.test(tokens[i - 1]?.text ?? '') || shout.test(tokens[i + 1]?.text ?? ''));
+  return !(isShoutedWord(tokens[i - 1]) || isShoutedWord(tokens[i + 1]));
+}
+
+function isShoutedWord(token: TextToken | undefined): boolean {
+  if (token === undefined || !shout.test(token.text)) return false;
+  return functionWords.has(token.lower) || !/^\p{L}/u.test(token.text);
 }
 
 /** Capitalised for another reason than being a name: `I`, `I’m`, `Monday`. */
@@ -64,10 +69,11 @@ export function continues(context: NameContext, i: number): boolean {
 }
 
 export function sameLine({ tokens }: NameContext, i: number): boolean {
-  return i > 0 && tokens[i].line === tokens[i - 1].line;
+  return i > 0 && tokens[i]?.line === tokens[i - 1].line;
 }
 
-/** Without the full stop of an abbreviation. */
+/** A title without the full stop of an abbreviation, or without what says that it is to come: `president-elect`. */
 export function bare(lower: string): string {
+  if (lower.endsWith('-elect')) return lower.slice(0, -'-elect'.length);
   return lower.endsWith('.') ? lower.slice(0, -1) : lower;
 }

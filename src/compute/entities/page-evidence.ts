@@ -49,17 +49,20 @@ export function weighPage(tokens: readonly TextToken[], language: string, titleL
       if (!isCapital(i - 1, line) && !isCapital(i + 1, line)) alone.add(lower);
     }
   }
-  if (language === 'de' || (!isEnglish && capitals >= capitalShare * inside)) {
+  if (language === 'de' || (language === '' && capitals >= capitalShare * inside)) {
     capitalized.clear();
     alone.clear();
     const saysNothing = () => true;
-    return weighed({ capitalized, lowercased, alone }, {
-      isHeadline: saysNothing,
-      isTitle: saysNothing,
-      isShouted,
-      language,
-      isEnglish,
-    });
+    return weighed(
+      { capitalized, lowercased, alone },
+      {
+        isHeadline: saysNothing,
+        isTitle: saysNothing,
+        isShouted,
+        language,
+        isEnglish,
+      },
+    );
   }
   const isHeadline = (line: number) => headlines.has(line);
   const isTitle = (line: number) => line === titleLine && headlines.has(line);

@@ -11,7 +11,7 @@ export function splitNames(context: NameContext, names: readonly NameSpan[]): Na
   return names.flatMap((name) => {
     const tokens = context.tokens.slice(name.first, name.last + 1);
     const hasSign = tokens.some(({ text }) => sign.test(text));
-    const hasColon = tokens.some(isColon) && !isWork(context, name);
+    const hasColon = tokens.some(isColon) && isLabelled(context, name) && !isWork(context, name);
     if (!hasSign && !hasColon) return [name];
     const parts: NameSpan[] = [];
     let from = name.first;
@@ -30,8 +30,14 @@ export function splitNames(context: NameContext, names: readonly NameSpan[]): Na
   });
 }
 
-function isColon({ text }: TextToken): boolean {
-  return text === ':';
+function isColon(token: TextToken | undefined): boolean {
+  return token?.text === ':';
+}
+
+/** Whether a colon may stand behind a label or speaker: in a name that begins a line, or behind an abbreviation. */
+function isLabelled({ tokens }: NameContext, { first }: NameSpan): boolean {
+  const { text, line } = tokens[first];
+  return tokens[first - 1]?.line !== line || (isColon(tokens[first + 1]) && text === text.toUpperCase());
 }
 
 function isWork(context: NameContext, name: NameSpan): boolean {

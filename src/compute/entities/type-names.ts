@@ -2,6 +2,8 @@
  * Of what type a name is: evidence from the name itself, from what its words are known as, and from the words around every one of
  * its mentions is added up over the page, and the type with most of it wins.
  */
+
+import { countryNames } from './language-words.ts';
 import {
   eventHeads,
   eventNouns,
@@ -17,7 +19,6 @@ import {
   workHeads,
   workNouns,
 } from './name-cues.ts';
-import { countryNames } from './language-words.ts';
 import type { NameContext, NameSpan } from './name-words.ts';
 import type { TextToken } from './read-tokens.ts';
 import type { KindShares, WordKinds } from './word-kinds.ts';
@@ -100,7 +101,9 @@ export function scoreForm({ tokens, evidence, kinds }: NameContext, { first, las
       scores.person += 0.6 * start.family;
     }
     // `Bill Clinton`: a word that is a given name, too, before one that is no head of something else.
-    if (length === 2 && words.length === 2 && isAmbiguousPerson(words, start, kinds)) scores.person += 2.2;
+    if (length === 2 && words.length === 2 && isAmbiguousPerson(words, start, kinds)) {
+      scores.person += 2.2 + 2 * Math.min(start.common, end.common);
+    }
     const mean = (kind: 'place' | 'organization' | 'group' | 'common') =>
       shares.reduce((sum, each) => sum + each[kind], 0) / length;
     if (!isHeaded || placeHeads.has(head)) scores.place += 1.3 * mean('place') + 0.7 * end.place;

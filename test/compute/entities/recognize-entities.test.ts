@@ -211,6 +211,93 @@ describe('the entity recogniser', () => {
     }
   });
 
+  it('takes an abbreviation for a name that in small letters is a function word, unless all is in capitals', () => {
+    const text = 'The supervisor of a US factory asked the WHO in Geneva, and they told us who knows it.';
+    assert.deepEqual(
+      recognize(text).map(({ name, mentions }) => `${name} ${mentions.length}`),
+      ['US 1', 'WHO 1', 'Geneva 1'],
+    );
+    assert.deepEqual(found('She said that tools MUST NOT do this. IT IS OVER FOR US, said Anna Cooper.'), [
+      'person: Anna Cooper',
+    ]);
+    assert.deepEqual(found('GIVE IT TO US NOW'), []);
+  });
+
+  it('reads a short text in the language that it is in', () => {
+    const text =
+      'Das ist am Ende eine der Fragen, die in der nächsten Woche von allen Seiten beantwortet werden müssen.';
+    assert.deepEqual(found(text), []);
+    assert.deepEqual(found('They saw the Zorblax in June.').join(), 'organization: Zorblax');
+  });
+
+  const turkish =
+    "Bakan, salı günü Ankara'da yaptığı açıklamada, ABD'nin bu konuda yeni bir karar aldığını ve Bitcoin’in fiyatının 15 Eylül Pazartesi " +
+    "günü yükseldiğini söyledi. Toplantıda ayrıca Donald Trump'ın Kanada ile ilgili sözleri de değerlendirildi.";
+
+  it('leaves out what Turkish hangs on a name, and its months and weekdays', () => {
+    const names = recognize(turkish).map(({ name }) => name);
+    assert.deepEqual(names, ['Ankara', 'ABD', 'Bitcoin', 'Donald Trump', 'Kanada']);
+    for (const { name, mentions } of recognize(turkish)) {
+      assert.deepEqual(
+        mentions.map(({ start, end }) => turkish.slice(start, end)),
+        [name],
+      );
+    }
+  });
+
+  const spanish =
+    '«¿Qué quieres tú?», le dijo a su hermano cuando los dos estaban en la casa de sus padres. —Yo no sé, pero yo creo que España y Francia ' +
+    'ya no quieren hablar de eso. —Pero tú lo sabes. Después de la cena, María González se fue con él a la estación de trenes.';
+
+  it('takes function words of other languages for no names, and does not join names by `y`', () => {
+    assert.deepEqual(found(spanish), ['place: España', 'place: Francia', 'person: María González']);
+    assert.deepEqual(
+      found('They read the works of Ramón y Cajal in the library of the town.').map((name) => name.split(': ')[1]),
+      ['Ramón y Cajal'],
+    );
+  });
+
+  it('takes countries for places in the language of the page', () => {
+    const russian =
+      'Как сообщили вчера в министерстве, на встрече было сказано, что Россия и Германия не смогли договориться о том, как будут делить эти деньги.';
+    assert.deepEqual(found(russian), ['place: Россия', 'place: Германия']);
+  });
+
+  it('finds abbreviations, countries and full names where a language capitalises all nouns', () => {
+    const german =
+      'Deutschland hat am Montag im Spiel gegen Österreich verloren, weil der Stürmer Michael Gregoritsch in der letzten Minute ein Tor ' +
+      'schoss. Die SPÖ und die ÖVP lobten die Mannschaft im ORF für ihre Leistung. Auch Angela von der Leyen sprach mit dem Trainer.';
+    assert.deepEqual(found(german).sort(), [
+      'organization: ORF',
+      'organization: SPÖ',
+      'organization: ÖVP',
+      'person: Angela von der Leyen',
+      'person: Michael Gregoritsch',
+      'place: Deutschland',
+      'place: Österreich',
+    ]);
+  });
+
+  it('takes a given name that is also a common word for a person’s before a family’s', () => {
+    assert.deepEqual(found('He met Bill Clinton and Bill Gates at the White House.').slice(0, 2), [
+      'person: Bill Clinton',
+      'person: Bill Gates',
+    ]);
+  });
+
+  it('ends a name at brackets, and at the colon behind a label', () => {
+    const names = (text: string) => recognize(text).map(({ name }) => name);
+    assert.deepEqual(names('We saw how Zorblax[Quillip] and `Brantho` work.'), ['Zorblax', 'Quillip', 'Brantho']);
+    assert.deepEqual(names('They said on NBC: Global Quillip fell.'), ['NBC', 'Global Quillip']);
+    const russian =
+      'Он сказал, что в «Известиях» и «Новой газете» написал об этом сам Василий Десятников» вчера вечером.';
+    assert.ok(!recognize(russian).some(({ name }) => /[«»]/.test(name)));
+  });
+
+  it('takes a title that somebody is elected to for none of the name', () => {
+    assert.deepEqual(found('They met President-elect Donald Trump there.'), ['person: Donald Trump']);
+  });
+
   it('takes any string, and gives spans inside it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
