@@ -3,11 +3,11 @@
  * and the pairs that are one entity are merged, best first, a few in each transaction. Whatever has changed meanwhile is asked again
  * there. A comparison that was cut off begins again with the same new names: merges that it made are not made twice.
  */
-import { pageCountOf } from '../../commands/entity-trees.ts';
+import { canonicalForm, pageCountOf } from '../../commands/entity-trees.ts';
 import { matchedTo, noteMatched } from '../../commands/match-entities.ts';
 import { mergeAlike } from '../../commands/merge-entities.ts';
 import { ownsJob } from '../../commands/settle-job.ts';
-import type { MergeThresholds } from '../../compute/entities/find-merges.ts';
+import { isCased, type MergeThresholds } from '../../compute/entities/find-merges.ts';
 import { type PackedNames, packNames } from '../../compute/entities/packed-names.ts';
 import type { EntityReader } from '../../store/entities.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -41,7 +41,8 @@ export function canonicalizeEntitiesHandler(dependencies: CanonicalizeDependenci
     let last = 0;
     for (;;) {
       const some = entities.listAfter(last, rowsAtOnce);
-      names.push(packNames(some.filter(({ parent }) => parent === 0)));
+      const alone = some.filter(({ parent }) => parent === 0);
+      names.push(packNames(alone.map((entity) => ({ ...entity, isCased: isCased(canonicalForm(entity)) }))));
       last = some.at(-1)?.no ?? last;
       if (some.length < rowsAtOnce) break;
       await new Promise(setImmediate);

@@ -18,6 +18,8 @@ export interface NamedEntity {
   type: string;
   /** Folded name. */
   key: string;
+  /** Written with capitals behind the first letter of a word. */
+  isCased: boolean;
 }
 
 export interface MergeThresholds {
@@ -34,6 +36,13 @@ export interface MergeCandidate {
   similarity: number;
 }
 
+const innerCapital = /\p{L}\p{Lu}/u;
+
+/** Whether a name is written so. */
+export function isCased(name: string): boolean {
+  return innerCapital.test(name);
+}
+
 /** New names whose keys are in memory at once, about 1 kB each; of more, the others pass by once more for each that many. */
 const freshAtOnce = 50_000;
 const neverMerged: ReadonlySet<string> = new Set(['date', 'amount']);
@@ -48,16 +57,18 @@ export function findMerges(
   kinds: WordKinds,
   after = Number.NEGATIVE_INFINITY,
 ): MergeCandidate[] {
-  const words = countWords(entities);
+  const initials = middleInitials(entities);
+  const words = countWords(entities, initials);
   const best = new Map<string, MergeCandidate>();
   let from = after;
   for (;;) {
     const matchers = new Map<string, (LetterMatcher | WordMatcher)[]>();
     let fresh = 0;
     let to = from;
-    for (const { no, type, key } of entities) {
+    for (const entity of entities) {
+      const { no, type } = entity;
       if (no <= from || fresh === freshAtOnce) continue;
-      const name = plainName(no, type, key);
+      const name = plainName(entity, initials);
       if (name === null) continue;
       fresh++;
       to = no;
@@ -71,10 +82,11 @@ export function findMerges(
       for (const matcher of ofType) matcher.add(name);
     }
     if (fresh === 0) break;
-    for (const { no, type, key } of entities) {
+    for (const entity of entities) {
+      const { no, type } = entity;
       if (no > to) break;
       const ofType = matchers.get(type);
-      const name = ofType === undefined ? null : plainName(no, type, key);
+      const name = ofType === undefined ? null : plainName(entity, initials);
       if (name === null || ofType === undefined) continue;
       for (const matcher of ofType) {
         for (const { no: other, similarity } of matcher.alike(name)) {
@@ -89,10 +101,11 @@ export function findMerges(
   return [...best.values()].sort((x, y) => y.similarity - x.similarity || x.a - y.a || x.b - y.b);
 }
 
-function countWords(entities: Iterable<NamedEntity>): Map<string, WordCounts> {
+function countWords(entities: Iterable<NamedEntity>, initials: MiddleInitials): Map<string, WordCounts> {
   const byType = new Map<string, { names: number; counts: Map<string, number> }>();
-  for (const { no, type, key } of entities) {
-    const name = plainName(no, type, key);
+  for (const entity of entities) {
+    const { type } = entity;
+    const name = plainName(entity, initials);
     if (name === null) continue;
     let counted = byType.get(type);
     if (counted === undefined) {
@@ -105,11 +118,34 @@ function countWords(entities: Iterable<NamedEntity>): Map<string, WordCounts> {
   return byType;
 }
 
-/** Null for what is never merged. */
-function plainName(no: number, type: string, key: string): PlainName | null {
+/** By the name of a person without middle initials, those that it goes with; `null` for several: `George W. Bush`, `George H. W. Bush`. */
+type MiddleInitials = ReadonlyMap<string, string | null>;
+
+function middleInitials(entities: Iterable<NamedEntity>): MiddleInitials {
+  const found = new Map<string, string | null>();
+  for (const { type, key } of entities) {
+    if (type !== 'person') continue;
+    const words = plainWords(key);
+    const name = withoutInitials(words).join(' ');
+    if (name === words.join(' ')) continue;
+    const known = found.get(name);
+    const own = words.join(' ');
+    found.set(name, known === undefined || known === own ? own : null);
+  }
+  return found;
+}
+
+function withoutInitials(words: readonly string[]): string[] {
+  return words.filter((word, at) => at === 0 || at === words.length - 1 || [...word].length > 1);
+}
+
+/** Null for what is never merged. A person's middle initials are left out where they tell nobody apart. */
+function plainName({ no, type, key, isCased }: NamedEntity, initials: MiddleInitials): PlainName | null {
   if (neverMerged.has(type)) return null;
-  const words = plainWords(key);
-  return words.length === 0 ? null : { no, text: words.join(' '), words };
+  const whole = plainWords(key);
+  const short = type === 'person' ? withoutInitials(whole) : whole;
+  const words = initials.get(short.join(' ')) === null ? whole : short;
+  return words.length === 0 ? null : { no, text: words.join(' '), words, isCased };
 }
 
 function plainWords(key: string): string[] {

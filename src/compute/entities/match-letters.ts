@@ -76,7 +76,7 @@ export class LetterMatcher {
   /** Whether what differs can be a matter of spelling: no number, no short word, no two words that are both known, few letters of each. */
   #maySpellOne(a: PlainName, b: PlainName): boolean {
     if (a.words.join('') === b.words.join('')) return true;
-    if (a.words.length !== b.words.length) return false;
+    if (a.words.length !== b.words.length || (a.words.length === 1 && (a.isCased || b.isCased))) return false;
     return a.words.every((word, at) => {
       const other = b.words[at];
       if (word === other) return true;

@@ -34,7 +34,7 @@ export class WordMatcher {
       if (other.no <= name.no) continue;
       let cosine = 0;
       for (const [word, weight] of weights) cosine += weight * (others.get(word) ?? 0);
-      if (cosine < this.#threshold || !sameNumerals(name, other)) continue;
+      if (cosine < this.#threshold || !sameNumerals(name, other) || !sameOrder(name, other)) continue;
       if (this.#arePersons && !sameEnds(name, other)) continue;
       yield { no: other.no, similarity: Math.min(1, cosine) };
     }
@@ -65,6 +65,12 @@ export class WordMatcher {
 function sameNumerals(a: PlainName, b: PlainName): boolean {
   const numerals = ({ words }: PlainName) => words.filter(isNumeral).sort().join(' ');
   return numerals(a) === numerals(b);
+}
+
+/** Whether the words of both stand in the same order: `Object to String` is not `String to Object`. */
+function sameOrder(a: PlainName, b: PlainName): boolean {
+  const shared = (one: PlainName, two: PlainName) => [...new Set(one.words.filter((word) => two.words.includes(word)))];
+  return shared(a, b).join(' ') === shared(b, a).join(' ');
 }
 
 /** A person's first and last name. */

@@ -1,5 +1,7 @@
 /** Blocks of names that share a key, such as a rare group of letters: who is in no block with a name need not be compared with it. */
 
+const romanNumeral = /^m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$/;
+
 /** What more names than this share does not bring them together. */
 const maxBlock = 100;
 
@@ -8,6 +10,8 @@ export interface PlainName {
   no: number;
   text: string;
   words: string[];
+  /** Written with capitals behind the first letter: one letter more or less is another name (`OpenSSL`, `OpenSSF`). */
+  isCased: boolean;
 }
 
 /** How common words are in names of one type. */
@@ -57,5 +61,5 @@ export function sortByRarity(items: Iterable<string>, counts: ReadonlyMap<string
 }
 
 export function isNumeral(word: string): boolean {
-  return /\d/.test(word) || /^[ivx]+$/.test(word);
+  return /\d/.test(word) || (word !== '' && romanNumeral.test(word));
 }

@@ -7,7 +7,7 @@ const decoder = new TextDecoder();
 export type PackedNames = Uint8Array<ArrayBuffer>;
 
 export function packNames(names: readonly NamedEntity[]): PackedNames {
-  return encoder.encode(JSON.stringify(names.map(({ no, type, key }) => [no, type, key])));
+  return encoder.encode(JSON.stringify(names.map(({ no, type, key, isCased }) => [no, type, key, isCased ? 1 : 0])));
 }
 
 /** The names of all pieces in turn, unpacked anew each time they are gone through: one piece is in memory as objects at a time. */
@@ -15,8 +15,9 @@ export function unpackNames(pieces: readonly PackedNames[]): Iterable<NamedEntit
   return {
     *[Symbol.iterator]() {
       for (const piece of pieces) {
-        for (const [no, type, key] of JSON.parse(decoder.decode(piece)) as [number, string, string][]) {
-          yield { no, type, key };
+        const names = JSON.parse(decoder.decode(piece)) as [number, string, string, 0 | 1][];
+        for (const [no, type, key, isCased] of names) {
+          yield { no, type, key, isCased: isCased === 1 };
         }
       }
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { openWordVectors } from '../../../src/compute/embedding/word-vectors.ts';
-import { findMerges } from '../../../src/compute/entities/find-merges.ts';
+import { findMerges, isCased } from '../../../src/compute/entities/find-merges.ts';
 import { packNames, unpackNames } from '../../../src/compute/entities/packed-names.ts';
 import { createWordKinds } from '../../../src/compute/entities/word-kinds.ts';
 import { editDistance } from '../../../src/compute/text/edit-distance.ts';
@@ -15,7 +15,7 @@ describe('names of one entity', () => {
   const kinds = createWordKinds(openWordVectors(loadWordVectors()));
   const merged = (type: string, ...keys: string[]) =>
     findMerges(
-      keys.map((key, no) => ({ no, type, key })),
+      keys.map((key, no) => ({ no, type, key: key.toLowerCase(), isCased: isCased(key) })),
       thresholds,
       kinds,
     ).map(({ a, b }) => [keys[a], keys[b]].sort().join(' = '));
@@ -58,6 +58,7 @@ describe('names of one entity', () => {
         no,
         type: 'organization',
         key: `grand library of ${name}`,
+        isCased: false,
       })),
       thresholds,
       knowing,
@@ -73,11 +74,29 @@ describe('names of one entity', () => {
     ]);
   });
 
+  it('are those of one person with and without a middle initial, unless initials tell two apart', () => {
+    assert.deepEqual(merged('person', 'donald j. trump', 'donald trump', 'melania trump'), [
+      'donald j. trump = donald trump',
+    ]);
+    assert.deepEqual(merged('person', 'george w. bush', 'george h. w. bush', 'george bush'), []);
+  });
+
+  it('are no single words with capitals inside that differ in a letter', () => {
+    assert.deepEqual(merged('organization', 'OpenSSL', 'OpenSSF', 'ZORBLAXI', 'ZORBLAXO'), []);
+    assert.deepEqual(merged('organization', 'Zorblaxi', 'Zorblaxo'), ['Zorblaxi = Zorblaxo']);
+  });
+
+  it('are none whose Roman numerals differ, or whose words stand in another order', () => {
+    assert.deepEqual(merged('event', 'zorblaxian congress xlviii', 'zorblaxian congress xlvii'), []);
+    assert.deepEqual(merged('event', 'super bowl xl', 'super bowl l', 'super bowl'), []);
+    assert.deepEqual(merged('work', 'object to string', 'string to object'), []);
+  });
+
   it('are of one type, and never dates', () => {
     assert.deepEqual(merged('date', '5 may 2020', '5 may 2020.'), []);
     const two = [
-      { no: 1, type: 'place', key: 'lincolnshire' },
-      { no: 2, type: 'person', key: 'lincolnshire' },
+      { no: 1, type: 'place', key: 'lincolnshire', isCased: false },
+      { no: 2, type: 'person', key: 'lincolnshire', isCased: false },
     ];
     assert.deepEqual(findMerges(two, thresholds, kinds), []);
   });
@@ -92,7 +111,7 @@ describe('names of one entity', () => {
         selector: (name) => name.join(),
         maxLength: 30,
       })
-      .map((all) => all.map(([type, key], at) => ({ no: at + 1, type, key })));
+      .map((all) => all.map(([type, key], at) => ({ no: at + 1, type, key, isCased: at % 3 === 0 })));
     fc.assert(
       fc.property(names, fc.nat(30), (all, after) => {
         const whole = findMerges(all, thresholds, kinds).filter(({ b }) => b > after);
@@ -113,7 +132,7 @@ describe('names of one entity', () => {
       .map((pairs) => [...new Set(pairs.flat().filter((name) => name.length >= 5))].map((name) => `zq${name}`));
     fc.assert(
       fc.property(names, fc.constantFrom(0.15, 0.3), (keys, editDistanceShare) => {
-        const entities = keys.map((key, no) => ({ no, type: 'place', key }));
+        const entities = keys.map((key, no) => ({ no, type: 'place', key, isCased: false }));
         const found = findMerges(entities, { cosine: 1, editDistance: editDistanceShare }, kinds);
         const alike: string[] = [];
         for (const [b, two] of keys.entries()) {
@@ -142,6 +161,7 @@ describe('names of one entity', () => {
           no,
           type: 'person',
           key: `${letters(4)}ander ${letters(5)}ovich`,
+          isCased: false,
         })),
       (names) => findMerges(names, thresholds, kinds),
     );
