@@ -20,7 +20,12 @@ import {
   queueMatching,
 } from '../../src/commands/match-entities.ts';
 import { mergeAlike, mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
-import { queueExtraction, removePageEntities, sweepPages } from '../../src/commands/page-entities.ts';
+import {
+  queueExtraction,
+  removePageEntities,
+  storePageEntities,
+  sweepPages,
+} from '../../src/commands/page-entities.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
 import type { EntityReader } from '../../src/store/entities.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
@@ -91,6 +96,22 @@ test('storing what a page mentions again changes nothing; forgetting it takes ev
   assert.equal(entities.ofPage(3), undefined);
   await temporary.commit(erasePages([1, 2, 4], 500));
   assert.deepEqual(entities.listAfter(0, 100), []);
+});
+
+test('a name of two entities is that of the more mentioned one, be it its canonical form or an alias', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
+  const forms: [string, number[]][] = [
+    ['Ada Lovelace', [0, 12]],
+    ['Lovelace', [13, 21, 22, 30]],
+  ];
+  await temporary.commit((transaction) =>
+    storePageEntities(transaction, 1, [{ type: 'person', key: 'ada lovelace', forms }]),
+  );
+  await temporary.commit(mentioning(2, 'work: Lovelace'));
+  assert.equal(resolveEntity(entities, 'lovelace')?.key, 'ada lovelace');
+  await temporary.commit(mentioning(2, ...Array<string>(5).fill('work: Lovelace')));
+  assert.equal(resolveEntity(entities, 'lovelace')?.type, 'work');
 });
 
 test('three merges undone in order restore every row byte for byte, across restarts, too', async () => {

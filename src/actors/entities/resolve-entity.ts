@@ -9,20 +9,15 @@ import type { EntityReader } from '../../store/entities.ts';
 /** Longest name that is looked for: none is longer. */
 const maxReference = 1000;
 
-/**
- * The entity that a reference stands for. A name that is somebody's canonical form goes before one that is an alias; of several
- * entities the most mentioned is meant.
- */
+/** The entity that a reference stands for: of several that have the name, be it a canonical form or an alias, the most mentioned. */
 export function resolveEntity(entities: EntityReader, ref: string): Entity | undefined {
   const no = numberOf('entity', ref);
   const byId = no === null ? undefined : entities.get(no);
   if (byId !== undefined) return rootOf(entities, byId);
   if (ref.length > maxReference) return undefined;
-  const key = foldName(ref);
-  const named = entities.named(key);
-  const own = named.filter((entity) => entity.key === key);
-  const roots = (own.length > 0 ? own : named).map((entity) => rootOf(entities, entity));
-  return roots
+  return entities
+    .named(foldName(ref))
+    .map((entity) => rootOf(entities, entity))
     .map((root) => ({ root, mentions: mentionsOf(entities, root) }))
     .sort((a, b) => b.mentions - a.mentions || a.root.no - b.root.no)[0]?.root;
 }
