@@ -36,6 +36,8 @@ export interface AnalyzedQuery {
 
 /** Unknown words that are corrected, at most: a text with more is in a language, or on a subject, that the library does not have. */
 const mostCorrected = 8;
+/** Forms in which an unknown word is looked for: itself, and its stems in the query's language and the commonest of the library. */
+const mostSpellings = 4;
 /** Of so many words all may be misspelt, of more half of them. */
 const fewWords = 4;
 
@@ -84,7 +86,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
     const mayBeMisspelt =
       unknown.size <= mostCorrected && (words.length <= fewWords || 2 * unknown.size <= words.length);
     /** The forms in which the corpus may have a word: folded, and its stems. */
-    const spellings = ({ word, stems }: ContentWord) => [...new Set([foldAccents(word), ...stems])];
+    const spellings = ({ word, stems }: ContentWord) =>
+      [...new Set([foldAccents(word), ...stems])].slice(0, mostSpellings);
     if (mayBeMisspelt)
       for (const each of words) if (unknown.has(each.word)) meant.set(each.word, nearest(spellings(each)));
     const asked = new Set(words.flatMap(({ stems }) => stems));

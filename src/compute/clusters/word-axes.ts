@@ -109,6 +109,8 @@ function strongestAxes(pages: readonly Weighted[], terms: number, count: number)
     axes = next;
     orthonormalize(axes, count);
   }
+  // What rounding left of the first time.
+  orthonormalize(axes, count);
   return axes;
 }
 
@@ -126,29 +128,27 @@ function addRow(
   }
 }
 
-/** Make the columns orthonormal, by the Cholesky factor of their products; twice, as rounding of the first time is left. */
+/** Make the columns orthonormal, but for rounding, by the Cholesky factor of their products. */
 function orthonormalize(rows: Float32Array, count: number): void {
-  for (let pass = 0; pass < 2; pass++) {
-    const products = new Float64Array(count * count);
-    for (let row = 0; row < rows.length; row += count)
-      for (let a = 0; a < count; a++)
-        for (let b = 0; b <= a; b++) products[a * count + b] += rows[row + a] * rows[row + b];
-    let mean = 0;
-    for (let a = 0; a < count; a++) mean += products[a * count + a] / count;
-    for (let a = 0; a < count; a++) products[a * count + a] += ridge * mean + Number.MIN_VALUE;
-    for (let a = 0; a < count; a++) {
-      for (let b = 0; b <= a; b++) {
-        let sum = products[a * count + b];
-        for (let c = 0; c < b; c++) sum -= products[a * count + c] * products[b * count + c];
-        products[a * count + b] = a === b ? Math.sqrt(Math.max(sum, Number.MIN_VALUE)) : sum / products[b * count + b];
-      }
+  const products = new Float64Array(count * count);
+  for (let row = 0; row < rows.length; row += count)
+    for (let a = 0; a < count; a++)
+      for (let b = 0; b <= a; b++) products[a * count + b] += rows[row + a] * rows[row + b];
+  let mean = 0;
+  for (let a = 0; a < count; a++) mean += products[a * count + a] / count;
+  for (let a = 0; a < count; a++) products[a * count + a] += ridge * mean + Number.MIN_VALUE;
+  for (let a = 0; a < count; a++) {
+    for (let b = 0; b <= a; b++) {
+      let sum = products[a * count + b];
+      for (let c = 0; c < b; c++) sum -= products[a * count + c] * products[b * count + c];
+      products[a * count + b] = a === b ? Math.sqrt(Math.max(sum, Number.MIN_VALUE)) : sum / products[b * count + b];
     }
-    for (let row = 0; row < rows.length; row += count) {
-      for (let a = 0; a < count; a++) {
-        let sum = rows[row + a];
-        for (let b = 0; b < a; b++) sum -= products[a * count + b] * rows[row + b];
-        rows[row + a] = sum / products[a * count + a];
-      }
+  }
+  for (let row = 0; row < rows.length; row += count) {
+    for (let a = 0; a < count; a++) {
+      let sum = rows[row + a];
+      for (let b = 0; b < a; b++) sum -= products[a * count + b] * rows[row + b];
+      rows[row + a] = sum / products[a * count + a];
     }
   }
 }
