@@ -82,11 +82,14 @@ const grownLists = ['tags', 'highlights'] as const;
 export function withMore(known: PageMetadata | null, more: PageMetadata | null): PageMetadata | null {
   if (more === null) return known;
   const added = Object.entries(more).flatMap(([key, value]): [string, unknown][] => {
-    const has = known?.[key] ?? null;
-    if (has === null) return value == null ? [] : [[key, value]];
+    const has = known !== null && Object.hasOwn(known, key) ? known[key] : null;
+    if (has == null) return value == null ? [] : [[key, value]];
     if (!Array.isArray(has) || !Array.isArray(value) || !grownLists.some((list) => list === key)) return [];
     const held = new Set(has.map((element) => JSON.stringify(element)));
-    const further = value.filter((element) => !held.has(JSON.stringify(element)));
+    const further = value.filter((element) => {
+      const text = JSON.stringify(element);
+      return !held.has(text) && held.add(text);
+    });
     return further.length === 0 ? [] : [[key, [...has, ...further]]];
   });
   if (added.length === 0) return known;

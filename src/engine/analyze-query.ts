@@ -89,7 +89,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
     const spellings = ({ word, stems }: ContentWord) =>
       [...new Set([foldAccents(word), ...stems])].slice(0, mostSpellings);
     if (mayBeMisspelt)
-      for (const each of words) if (unknown.has(each.word)) meant.set(each.word, nearest(spellings(each)));
+      for (const each of words)
+        if (unknown.has(each.word) && !meant.has(each.word)) meant.set(each.word, nearest(spellings(each)));
     const asked = new Set(words.flatMap(({ stems }) => stems));
     const lesser = (stems: readonly string[], share: number) =>
       stems.map((stem) => ({ stem, of: OF_NONE, row: -1, share }));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { decodeText } from '../compute/text/decode-text.ts';
 import { errorCode } from '../domain/error-code.ts';
 import type { ImportItem } from '../domain/import.ts';
+import { ImportError } from './import-error.ts';
 import { fromDateText, highlightOf, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
 
 export type Fields = Record<string, unknown>;
@@ -62,18 +63,26 @@ type Folders = ReadonlyMap<unknown, { name: string | null; parent: unknown }>;
 
 async function foldersIn(entries: AsyncIterable<unknown>, isFolder: (entry: Fields) => boolean): Promise<Folders> {
   const folders = new Map<unknown, { name: string | null; parent: unknown }>();
-  for await (const entry of entries) {
-    const { id, name, parentId, ...rest } = fieldsOf(entry);
-    if (isFolder(rest)) folders.set(id, { name: textOf(name), parent: parentId });
+  try {
+    for await (const entry of entries) {
+      const { id, name, parentId, ...rest } = fieldsOf(entry);
+      if (isFolder(rest)) folders.set(id, { name: textOf(name), parent: parentId });
+    }
+  } catch (error) {
+    // What is before the fault is read, and the fault is met again.
+    if (!(error instanceof ImportError)) throw error;
   }
   return folders;
 }
+
+/** Folders in one another, at most. */
+const mostFolders = 32;
 
 /** A folder below those that it is in, with slashes; of a ring of folders each once. */
 function pathOf(folders: Folders, id: unknown): string {
   const names: string[] = [];
   const seen = new Set<unknown>();
-  for (let at = id; folders.has(at) && !seen.has(at); at = folders.get(at)?.parent) {
+  for (let at = id; folders.has(at) && !seen.has(at) && seen.size < mostFolders; at = folders.get(at)?.parent) {
     seen.add(at);
     const name = folders.get(at)?.name ?? null;
     if (name !== null) names.unshift(name);

@@ -204,13 +204,16 @@ test('the focus goes to what takes the place of what is gone', { skip }, async (
   assert.deepEqual(faults, []);
 });
 
-test('a name that nobody mentions is told in place of results of something else', { skip }, async () => {
+test('a name that nobody mentions is a filter that nothing passes, in place of results of something else', {
+  skip,
+}, async () => {
   const { page, faults } = await signedIn(browser, service, { allowed: /404/ });
   await searchFor(page, 'heron sighting');
   const name = page.getByRole('combobox', { name: 'Names' });
   await name.fill('Nobody Whatsoever');
   await name.press('Enter');
-  await page.locator('.results .bar-error').waitFor();
+  await page.locator('.results').getByText('Not with these filters').waitFor();
+  assert.equal(await page.locator('.results .bar-error').count(), 0);
   assert.equal(await results(page).count(), 0);
   await page.getByRole('button', { name: /Remove filter Name/ }).click();
   await until(async () => (await results(page).count()) === 10, 'the results without it');

@@ -79,6 +79,8 @@ test('what another submission says of a page is added to what is known, and chan
   assert.deepEqual(withMore(null, more), more);
   for (const nothing of [null, {}, { author: 'C', tags: ['x'], other: null }])
     assert.equal(withMore(known, nothing), known);
+  assert.deepEqual(withMore({ note: 'x' }, { constructor: 'McLaren' }), { note: 'x', constructor: 'McLaren' });
+  assert.deepEqual(withMore({ tags: ['a'] }, { tags: ['b', 'b'] }), { tags: ['a', 'b'] });
   const full = { tags: Array.from({ length: 3900 }, (_, no) => no) };
   assert.equal(
     withMore(full, { tags: Array.from({ length: 200 }, (_, no) => -no - 1) }),

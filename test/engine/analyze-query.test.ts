@@ -54,3 +54,13 @@ test('a pair of characters of two words weighs half', () => {
     ],
   );
 });
+
+test('an unknown word that is repeated is looked for once', () => {
+  const asked: string[] = [];
+  const nearest = ([word]: readonly string[]) => {
+    asked.push(word);
+    return [];
+  };
+  analyze({ query: 'zzqx '.repeat(50), dim, prefix: false }, { ...noWords, isKnown: () => false, nearest });
+  assert.deepEqual(asked, ['zzqx']);
+});

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import sqlite from 'node-sqlite3-wasm';
+import { jsonElements } from '../../src/importers/json-elements.ts';
+import { readKarakeep } from '../../src/importers/read-json.ts';
 import { temporaryFolder } from '../scope.ts';
 import { writeHistory } from './history-file.ts';
 import { readItems, writtenFile } from './read-items.ts';
@@ -139,6 +141,23 @@ test('Karakeep: the lists of a bookmark are its folder, and no items', async (t)
     ],
   );
 });
+
+test('Karakeep: of a list that is cut off what is before the cut is read', async () => {
+  const link = { createdAt: 1, tags: [], content: { type: 'link', url: 'https://1.example/' } };
+  const whole = JSON.stringify({ bookmarks: [link, link], lists: [] });
+  const found: string[] = [];
+  const reading = (async () => {
+    const entries = jsonElements(piecesOf(whole.slice(0, whole.lastIndexOf('"type"'))), 'cut');
+    const again = jsonElements(piecesOf(whole.slice(0, whole.lastIndexOf('"type"'))), 'cut');
+    for await (const { url } of readKarakeep(entries, again)) found.push(url);
+  })();
+  await assert.rejects(reading, { code: 'import', message: /cut off/ });
+  assert.deepEqual(found, ['https://1.example/']);
+});
+
+async function* piecesOf(text: string): AsyncGenerator<string> {
+  yield text;
+}
 
 test('Wallabag: an entry whose given address is empty has its own', async (t) => {
   const entry = { is_archived: 0, is_starred: 0, given_url: '', url: 'https://a.example/', title: 'A' };

@@ -104,9 +104,10 @@ export class PageTable {
       const vector = meanPageVector(rows.subarray(at * dim, (at + count) * dim), dim);
       at += count;
       const language = detectLanguage(openings[page]);
+      // Pages are compared within a language, and what is common in one need not be in another.
       const terms = new Map<string, number>();
       for (const { key } of this.#termsOf(openings[page], language))
-        if (!key.includes(' ')) terms.set(key, (terms.get(key) ?? 0) + 1);
+        if (!key.includes(' ')) terms.set(`${language} ${key}`, (terms.get(`${language} ${key}`) ?? 0) + 1);
       yield { vector, language, terms };
     }
   }

@@ -139,7 +139,7 @@ function withoutInitials(words: readonly string[]): string[] {
   return words.filter((word, at) => at === 0 || at === words.length - 1 || [...word].length > 1);
 }
 
-/** Null for what is never merged. A person's middle initials are left out where they tell nobody apart. */
+/** Null for what is never merged. A person's middle initials are left out unless the names known have several. */
 function plainName({ no, type, key, isCased }: NamedEntity, initials: MiddleInitials): PlainName | null {
   if (neverMerged.has(type)) return null;
   const whole = plainWords(key);

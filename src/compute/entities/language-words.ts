@@ -7,9 +7,12 @@ export const calendarWords = byLanguage((language) => {
   const found = new Set<string>();
   for (const options of [{ month: 'long' }, { month: 'long', day: 'numeric' }, { weekday: 'long' }] as const) {
     const format = new Intl.DateTimeFormat(language, { ...options, timeZone: 'UTC' });
-    for (let part = 0; part < 12; part++) {
-      for (const { type, value } of format.formatToParts(Date.UTC(2026, part, 1 + part))) {
-        if (type !== 'literal' && capital.test(value)) found.add(value.toLowerCase());
+    // The first seven of each month: every month, and every weekday.
+    for (let month = 0; month < 12; month++) {
+      for (let day = 1; day <= 7; day++) {
+        for (const { type, value } of format.formatToParts(Date.UTC(2026, month, day))) {
+          if (type !== 'literal' && capital.test(value)) found.add(value.toLowerCase());
+        }
       }
     }
   }

@@ -137,15 +137,16 @@ function createCandidateReranker(
  * apart. A word is one of these where more passages have it so than by its other stems; where none has it, by the query's own language.
  */
 export function isOfPostings(forms: readonly QueryForm[], corpus: readonly CorpusSegment[]): boolean {
-  const words = new Map<number, QueryForm[]>();
-  for (const form of forms) if (form.of >= 0) words.set(form.of, [...(words.get(form.of) ?? []), form]);
-  const passagesWith = (stems: readonly QueryForm[]) =>
-    stems.reduce((sum, { stem }) => sum + documentFrequency(corpus, stem), 0);
-  const isOfForward = (stems: readonly QueryForm[]) => {
-    const [forward, others] = [true, false].map((is) => stems.filter(({ stem }) => isForwardStem(stem) === is));
+  const words = new Map<number, Set<string>>();
+  for (const { of, stem } of forms) if (of >= 0) words.set(of, (words.get(of) ?? new Set()).add(stem));
+  const passagesWith = (stems: readonly string[]) =>
+    stems.reduce((sum, stem) => sum + documentFrequency(corpus, stem), 0);
+  const isOfForward = (of: ReadonlySet<string>) => {
+    const stems = [...of];
+    const [forward, others] = [true, false].map((is) => stems.filter((stem) => isForwardStem(stem) === is));
     if (others.length === 0 || forward.length === 0) return forward.length > 0;
     const lead = passagesWith(forward) - passagesWith(others);
-    return lead === 0 ? isForwardStem(stems[0].stem) : lead > 0;
+    return lead === 0 ? isForwardStem(stems[0]) : lead > 0;
   };
   return [...words.values()].filter(isOfForward).length < words.size / 2;
 }

@@ -71,7 +71,8 @@ const encoder = new TextEncoder();
 
 /**
  * The words of a corpus next to one that it does not have, in the nearest of the `spellings` of that: of most languages a corpus has folded stems.
- * The nearest first; those that begin as it does before others, and those that begin with it as if they were an edit away. At most `most`.
+ * The first of these is the word itself. The nearest first; those that begin as it does before others, and those that begin with it as if they were an
+ * edit away. At most `most`.
  */
 export function nearestWords(
   corpus: readonly CorpusSegment[],
@@ -79,6 +80,7 @@ export function nearestWords(
   spellings: readonly string[],
   most: number,
 ): NearWord[] {
+  if (vectors !== null && isCommon(vectors, spellings[0])) return [];
   const near = spellings.flatMap((word) => nearestTo(corpus, vectors, word, most)).sort((a, b) => a.edits - b.edits);
   const words = new Map<string, NearWord>();
   for (const each of near) if (!words.has(each.word)) words.set(each.word, each);
@@ -92,7 +94,6 @@ function nearestTo(
   most: number,
 ): NearWord[] {
   if (!letters.test(word) || word.length < leastLetters || word.length > mostLetters) return [];
-  if (vectors !== null && isCommon(vectors, word)) return [];
   const mostEdits = word.length < twoEditsFrom ? 1 : 2;
   const found = new Map<string, NearWord>();
   const bytes = encoder.encode(word);

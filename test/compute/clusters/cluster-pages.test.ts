@@ -239,7 +239,7 @@ test('pages whose vectors are alike are told apart by their words', () => {
   assert.ok(partitionAgreement(clusters, Array.from(clusters.keys(), subjectOf)).ari > 0.9);
 });
 
-test('axes of words are of unit length and orthonormal, and a page without a known word has none', () => {
+test('along all axes of words pages are as alike as by their words, and a page without a known word has none', () => {
   const said = (text: string) => ({ language: 'en', terms: new Map(text.split(' ').map((term) => [term, 1])) });
   const sample = Array.from({ length: 40 }, (_, no) => said(`a${no % 7} b${no % 6} only${no}`));
   const axes = new WordAxes(sample, 8);
@@ -249,6 +249,31 @@ test('axes of words are of unit length and orthonormal, and a page without a kno
   assert.deepEqual([row[0], row[axes.count + 1]], [5, 5]);
   assert.equal(axes.project(said('nothing'), row, 1), 0);
   assert.ok(row.subarray(1, 1 + axes.count).every((value) => value === 0));
+  // Without pages of one word the sums of both kinds would be a direction that no page has.
+  const alone = Array.from({ length: 14 }, (_, no) => said(`a${no % 7}`));
+  const whole = new WordAxes([...sample, ...alone], 100);
+  assert.equal(whole.count, 13, 'as many as words on three pages and more');
+  const along = (text: string) => {
+    const target = new Float32Array(whole.count);
+    whole.project(said(text), target, 0);
+    return target;
+  };
+  const cosine = (a: string, b: string) => dotOfRows(along(a), 0, along(b), 0, whole.count);
+  assert.ok(Math.abs(cosine('a1 b1', 'a2 b2')) < 1e-3);
+  assert.ok(Math.abs(cosine('a1', 'a1 b2') ** 2 + cosine('b2', 'a1 b2') ** 2 - 1) < 1e-3);
   assert.equal(new WordAxes([], 8).count, 0);
   assert.equal(new WordAxes([said('x'), said('y')], 8).count, 0, 'no word on three pages');
+});
+
+test('the words of one language are not those of another, however few pages that has', () => {
+  const words = (language: string, ...terms: string[]) => ({
+    language,
+    terms: new Map(terms.map((term) => [`${language} ${term}`, 1])),
+  });
+  const english = Array.from({ length: 100 }, (_, no) => words('en', no % 10 === 0 ? 'python' : `a${no % 9}`));
+  const german = Array.from({ length: 15 }, () => words('de', 'python', 'linux'));
+  const axes = new WordAxes([...english, ...german], 100);
+  const target = new Float32Array(axes.count);
+  assert.equal(axes.project(words('en', 'python'), target, 0), 1);
+  assert.equal(axes.project(words('de', 'python'), target, 0), 0);
 });

@@ -113,3 +113,11 @@ test('an unfinished word becomes those of most passages, of all segments togethe
     for (const none of ['s', 'xy', 'sturgeon', '12']) assert.deepEqual(known.completions(none), [], none);
   }
 });
+
+test('a common word of English is no mistake, whatever its stem is near to', () => {
+  const vectors = { vocabulary: buildTermTable(['policies']) } as WordVectors;
+  const near = (...spellings: string[]) =>
+    nearestWords(corpusOf('police'), vectors, spellings, 3).map(({ word }) => word);
+  assert.deepEqual(near('policis', 'polici'), ['polic']);
+  assert.deepEqual(near('policies', 'polici'), []);
+});
