@@ -22,13 +22,11 @@ const leastProbability = 0.25;
 
 export interface ClusterGraphOptions {
   resolution: number;
-  /** Of each page, as of `leastCompanyOf`. */
-  leastCompany: Float32Array;
   earlier?: ArrayLike<number>;
 }
 
-/** The company with less of which each page fits nowhere. */
-export function leastCompanyOf(company: Float32Array, languages?: Uint16Array): Float32Array {
+/** For each page whether it has too little company to fit anywhere. */
+export function lonelyPages(company: Float32Array, languages?: Uint16Array): boolean[] {
   const of = (page: number) => languages?.[page] ?? 0;
   const medians = new Map(
     [...new Set(Array.from(company, (_, page) => of(page)))].map((language) => {
@@ -36,13 +34,13 @@ export function leastCompanyOf(company: Float32Array, languages?: Uint16Array): 
       return [language, theirs[theirs.length >> 1]];
     }),
   );
-  return company.map((_, page) => shareOfMedian * (medians.get(of(page)) ?? 0));
+  return Array.from(company, (own, page) => own < shareOfMedian * (medians.get(of(page)) ?? 0));
 }
 
 export function clusterGraph(
   graph: SimilarityGraph,
-  company: Float32Array,
-  { leastCompany, ...options }: ClusterGraphOptions,
+  isLonely: readonly boolean[],
+  options: ClusterGraphOptions,
 ): PageClusters {
   const communities = findCommunities(graph, options);
   const clusters = new Int32Array(graph.nodes).fill(-1);
@@ -54,7 +52,7 @@ export function clusterGraph(
       all += graph.weights[at];
       if (communities[graph.neighbours[at]] === communities[node]) own += graph.weights[at];
     }
-    if (all === 0 || own / all < leastProbability || company[node] < leastCompany[node]) continue;
+    if (all === 0 || own / all < leastProbability || isLonely[node]) continue;
     clusters[node] = communities[node];
     probabilities[node] = own / all;
   }

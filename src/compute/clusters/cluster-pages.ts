@@ -1,6 +1,6 @@
 /** All of a run that is arithmetic: page vectors in, clusters and places on the map out. Runs in a thread of its own. */
 import { suitability } from './choose-resolution.ts';
-import { clusterGraph, leastCompanyOf, type PageClusters } from './cluster-graph.ts';
+import { clusterGraph, lonelyPages, type PageClusters } from './cluster-graph.ts';
 import { matchClusters } from './match-clusters.ts';
 import { nearestNeighbours } from './nearest-neighbours.ts';
 import type { VectorTable } from './page-vectors.ts';
@@ -53,8 +53,8 @@ export function clusterPages(
   const found = monotonic();
   const company = companyOf(neighbours, table.count);
   const graph = similarityGraph(neighbours, company);
-  const leastCompany = leastCompanyOf(company, languages);
-  const attempts = triedResolutions.map((scale) => clusterGraph(graph, company, { resolution: scale, leastCompany }));
+  const isLonely = lonelyPages(company, languages);
+  const attempts = triedResolutions.map((scale) => clusterGraph(graph, isLonely, { resolution: scale }));
   const suits = suitability(
     graph,
     attempts.map(({ clusters }) => clusters),
@@ -67,7 +67,7 @@ export function clusterPages(
   const clustered =
     resolution === 1 && !isFollowing
       ? attempts[best]
-      : clusterGraph(graph, company, { resolution: scale * resolution, leastCompany, ...before });
+      : clusterGraph(graph, isLonely, { resolution: scale * resolution, ...before });
   const grouped = monotonic();
   const points = projectPages(allLanguages, onMap);
   return {

@@ -82,8 +82,8 @@ function covarianceOf(rows: Float32Array, samples: number, dim: number, mean: Fl
   return covariance;
 }
 
-/** Gram-Schmidt, twice where rounding makes it needed; a direction that is lost is left as zeros. */
-function orthonormalize(axes: Float32Array, count: number, dim: number): void {
+/** Rows made orthonormal by Gram-Schmidt, twice where rounding makes it needed; a direction that is lost is left as zeros. */
+export function orthonormalize(axes: Float32Array, count: number, dim: number): void {
   for (let axis = 0; axis < count; axis++) {
     const at = axis * dim;
     for (let pass = 0; pass < 2; pass++) {

@@ -5,6 +5,7 @@
  */
 import { seededRandom } from '../seeded-random.ts';
 import { normalizeRow } from './page-vectors.ts';
+import { orthonormalize } from './principal-axes.ts';
 
 /** What a page's beginning says. */
 export interface PageWords {
@@ -21,8 +22,6 @@ const mostOfLanguage = 0.2;
 const leastOfLanguage = leastPages / mostOfLanguage;
 const rounds = 5;
 const seed = 7;
-/** Added to the products of axes, as a share of their mean: axes that lie in one another are lost, and nothing is divided by nothing. */
-const ridge = 1e-6;
 
 /** Terms of a page by number, with weights of unit length. */
 interface Weighted {
@@ -91,11 +90,14 @@ function pagesByTerm(pages: readonly PageWords[]): Map<string, number> {
   return counts;
 }
 
-/** terms × count, about orthonormal columns, that span the strongest directions of the pages. */
+/** terms × count, orthonormal columns that span the strongest directions of the pages. */
 function strongestAxes(pages: readonly Weighted[], terms: number, count: number): Float32Array {
   const random = seededRandom(seed);
-  let axes = Float32Array.from({ length: terms * count }, () => random() - 0.5);
-  orthonormalize(axes, count);
+  let axes = settled(
+    Float32Array.from({ length: terms * count }, () => random() - 0.5),
+    terms,
+    count,
+  );
   const along = new Float32Array(count);
   for (let round = 0; round < rounds; round++) {
     const next = new Float32Array(terms * count);
@@ -106,12 +108,23 @@ function strongestAxes(pages: readonly Weighted[], terms: number, count: number)
         for (let axis = 0, to = term * count; axis < count; axis++, to++) next[to] += weight * along[axis];
       }
     }
-    axes = next;
-    orthonormalize(axes, count);
+    axes = settled(next, terms, count);
   }
-  // What rounding left of the first time.
-  orthonormalize(axes, count);
   return axes;
+}
+
+/** The same directions, orthonormal. */
+function settled(axes: Float32Array, terms: number, count: number): Float32Array {
+  const byAxis = transposed(axes, terms, count);
+  orthonormalize(byAxis, count, terms);
+  return transposed(byAxis, count, terms);
+}
+
+function transposed(matrix: Float32Array, rows: number, columns: number): Float32Array {
+  const turned = new Float32Array(matrix.length);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) turned[column * rows + row] = matrix[row * columns + column];
+  return turned;
 }
 
 /** Add what a page is along each axis. */
@@ -125,30 +138,5 @@ function addRow(
   for (const [at, term] of terms.entries()) {
     const weight = weights[at];
     for (let axis = 0, from = term * count; axis < count; axis++, from++) target[to + axis] += weight * axes[from];
-  }
-}
-
-/** Make the columns orthonormal, but for rounding, by the Cholesky factor of their products. */
-function orthonormalize(rows: Float32Array, count: number): void {
-  const products = new Float64Array(count * count);
-  for (let row = 0; row < rows.length; row += count)
-    for (let a = 0; a < count; a++)
-      for (let b = 0; b <= a; b++) products[a * count + b] += rows[row + a] * rows[row + b];
-  let mean = 0;
-  for (let a = 0; a < count; a++) mean += products[a * count + a] / count;
-  for (let a = 0; a < count; a++) products[a * count + a] += ridge * mean + Number.MIN_VALUE;
-  for (let a = 0; a < count; a++) {
-    for (let b = 0; b <= a; b++) {
-      let sum = products[a * count + b];
-      for (let c = 0; c < b; c++) sum -= products[a * count + c] * products[b * count + c];
-      products[a * count + b] = a === b ? Math.sqrt(Math.max(sum, Number.MIN_VALUE)) : sum / products[b * count + b];
-    }
-  }
-  for (let row = 0; row < rows.length; row += count) {
-    for (let a = 0; a < count; a++) {
-      let sum = rows[row + a];
-      for (let b = 0; b < a; b++) sum -= products[a * count + b] * rows[row + b];
-      rows[row + a] = sum / products[a * count + a];
-    }
   }
 }

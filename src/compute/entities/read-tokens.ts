@@ -56,7 +56,7 @@ const word = /[\p{L}\p{N}]/u;
 const capital = /^(?:\p{Lu}|al-\p{Lu}|[a-z]\p{Lu})/u;
 const endsInDigit = /\p{N}$/u;
 const opening = /^["“‘'([{«*•–—-]+$/;
-const looseSigns = '<>[]{}«»`';
+export const looseSigns = '<>[]{}«»`';
 const exactDate = /^(?=\D*\d)(?=.*?\p{L}{3})/su;
 
 export type TextReader = (text: string) => TokenizedText;

@@ -2,22 +2,22 @@
 import { namesIn } from './find-names.ts';
 import { trimmed } from './name-tagger.ts';
 import type { NameContext, NameSpan } from './name-words.ts';
-import type { TextToken } from './read-tokens.ts';
+import { looseSigns, type TextToken } from './read-tokens.ts';
 import { addScores, bestType, scoreForm, scoreMention } from './type-names.ts';
 
-const sign = /[<>[\]{}«»`]/;
+const hasSign = ({ text }: TextToken) => [...text].some((character) => looseSigns.includes(character));
 
 export function splitNames(context: NameContext, names: readonly NameSpan[]): NameSpan[] {
   return names.flatMap((name) => {
     const tokens = context.tokens.slice(name.first, name.last + 1);
-    const hasSign = tokens.some(({ text }) => sign.test(text));
+    const isSigned = tokens.some(hasSign);
     const hasColon = tokens.some(isColon) && isLabelled(context, name) && !isWork(context, name);
-    if (!hasSign && !hasColon) return [name];
+    if (!isSigned && !hasColon) return [name];
     const parts: NameSpan[] = [];
     let from = name.first;
     for (let at = name.first; at <= name.last + 1; at++) {
       const token = context.tokens[at];
-      if (at <= name.last && !sign.test(token.text) && !(hasColon && isColon(token))) continue;
+      if (at <= name.last && !hasSign(token) && !(hasColon && isColon(token))) continue;
       const part = trimmed(context, from, at - 1);
       if (part !== null) {
         const titled = name.titled && from === name.first;
