@@ -2,7 +2,7 @@
  * Extraction beside other programs, on the same pages: three public collections that marked what is to be read. They are cloned
  * into one folder; nothing of them is in this project. Prints JSON.
  *
- *   npm run bench:articles -- --folder FOLDER [--half seen|unseen] [--collection marked|segments|kinds] [--systems ours,plain]
+ *   npm run bench -- articles --folder FOLDER [--half seen|unseen] [--collection marked|segments|kinds] [--systems ours,plain]
  *     [--peers FOLDER] [--every N] [--texts FILE]        also --collection facts
  *
  * FOLDER has clones of scrapinghub/article-extraction-benchmark (`marked`: whole texts, shingles of four words), adbar/trafilatura

@@ -3,7 +3,7 @@
  * a client of each that sends a page every 50 ms to a host that lives. Prints JSON: ms from the kill until a page was acknowledged again; to standard
  * error what the hosts logged meanwhile.
  *
- *   npm run bench:failover -- --kills 10
+ *   npm run bench -- failover --kills 10
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -3,8 +3,8 @@
  * served and through another host, pages, commits, cold openings, bytes and memory. Prints JSON; `--plot FOLDER` draws the growth into
  * `growth-cluster-latency.svg` and `growth-cluster-memory.svg`.
  *
- *   npm run bench:cluster                       1,000 libraries of 200 pages
- *   npm run bench:cluster -- --libraries 20     more than three, one for each host
+ *   npm run bench -- cluster                       1,000 libraries of 200 pages
+ *   npm run bench -- cluster --libraries 20     more than three, one for each host
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

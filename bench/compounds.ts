@@ -1,25 +1,23 @@
 /**
- * Questions of ../shared/data/ir/xquad-de with and without what a search knows of compounds, as JSON: nDCG@10 of the default ranking as they are, and
+ * Questions of ../shared/data/ir/xquad-de with and without what a search knows of compounds, as JSON: nDCG@10 by words as they are, and
  * with the first compound of each replaced by its head, by its first part, and by all of its parts as words. Weights were chosen on questions 301 to
  * 745; those after were kept.
- * Usage: npm run bench:compounds
+ * Usage: npm run bench -- compounds
  */
 import { join } from 'node:path';
-import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
-import { ndcg } from '../src/compute/measures/ranking-measures.ts';
-import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
+import { ndcg } from '../src/compute/measures/score-run.ts';
 import { COMPOUND, PART } from '../src/engine/words/compounds.ts';
 import { wordsIn } from '../src/engine/words/spelling.ts';
 import { describeMachine } from './machine.ts';
-import { prepareCollections } from './quality/collections.ts';
+import { createQueryTools, prepareCollection } from './quality/collections.ts';
+import { askWords } from './quality/judged-lists.ts';
 import { mean, quantile } from './quality/measures.ts';
-import { createQueryTools, runQuery } from './quality/run-query.ts';
 
 const language = 'de';
 const root = join(import.meta.dirname, '../../shared/data/ir');
-const tools = createQueryTools(openWordVectors(loadWordVectors()), 1024);
-const [collection] = prepareCollections(root, ['xquad-de'], Infinity, false, tools);
-const known = wordsIn(collection.corpus, tools.wordVectors);
+const tools = createQueryTools();
+const collection = prepareCollection(root, 'xquad-de', Number.POSITIVE_INFINITY, tools);
+const known = wordsIn(collection.corpus, tools.list);
 
 /** A query with its first compound replaced; null where it has none. */
 function replaced(text: string, by: (parts: readonly string[]) => string): string | null {
@@ -48,20 +46,19 @@ const measured = Object.entries(parts).flatMap(([part, asked]) =>
     });
     const runs = (isKnown: boolean) =>
       changed.map(({ query, grades }) => {
-        const { ranked, times_ms } = runQuery(collection, query, tools, [], (all) =>
+        const { sparse, analyseMs } = askWords(collection, query, tools, (all) =>
           isKnown ? all : { ...all, parts: () => [], compounds: () => [] },
         );
-        return { default: ndcg(ranked.default, grades, 10), bm25: ndcg(ranked.bm25, grades, 10), ms: times_ms.analyse };
+        const ranked = Array.from(sparse.labels, (label) => collection.documentOf[label]);
+        return { ndcg: ndcg(ranked, grades, 10), ms: analyseMs };
       });
     const [without, with_] = [runs(false), runs(true)];
     return {
       part,
       variant,
       queries: changed.length,
-      without: round(mean(without.map((run) => run.default))),
-      with: round(mean(with_.map((run) => run.default))),
-      bm25f_without: round(mean(without.map((run) => run.bm25))),
-      bm25f_with: round(mean(with_.map((run) => run.bm25))),
+      bm25f_without: round(mean(without.map((run) => run.ndcg))),
+      bm25f_with: round(mean(with_.map((run) => run.ndcg))),
       analyse_ms_p50: [without, with_].map((runs) =>
         round(
           quantile(

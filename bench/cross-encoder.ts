@@ -3,7 +3,7 @@
  * random weights, ms of a batch of pairs by how many there are, and searches with and without it, within deadlines. Passages are English words by
  * frequency, 333 each; queries have five. Needs @huggingface/transformers: READBACK_TRANSFORMERS names a folder with it.
  *
- *   READBACK_TRANSFORMERS=FOLDER npm run bench:cross-encoder [-- --layers 6 --pages 300 --queries 30 --seed 42]
+ *   READBACK_TRANSFORMERS=FOLDER npm run bench -- cross-encoder [--layers 6 --pages 300 --queries 30 --seed 42]
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { readSettings } from '../src/settings/read-settings.ts';
 import { createMetrics } from '../src/telemetry/metrics.ts';
 import { installedTransformers } from '../test/fixtures/installed-transformers.ts';
 import { writeCrossEncoder } from './cross-encoder/bert-model.ts';
-import { englishWords, loadBenchVectors } from './english-words.ts';
+import { englishWords } from './english-words.ts';
 import { latency, pageOf } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
@@ -55,7 +55,7 @@ const { transformerThreads }: typeof import('../src/actors/models/transformer-th
   'actors/models/transformer-threads',
 );
 
-const words = englishWords(loadBenchVectors(), knownWords);
+const words = englishWords(knownWords);
 const workload = openWorkload({ seed, wordsPerChunk: wordsPerPassage, vocabulary: words });
 const queries = Array.from({ length: Number(values.queries) }, (_, number) => workload.query(number).words.join(' '));
 const home = mkdtempSync(join(tmpdir(), 'readback-bench-'));

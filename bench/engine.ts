@@ -3,11 +3,11 @@
  * asked, other engines on the same data in the same run. Every engine runs in processes of its own, so that its memory is
  * its own; engines take turns, so that a change of the machine's load meets all of them. Prints JSON; progress goes to stderr.
  *
- *   npm run bench:engine                              100,000 chunks, 100 dimensions
- *   npm run bench:engine -- --chunks 10000            smaller
- *   npm run bench:engine -- --peers                   installs bench/peers and measures them too
- *   npm run bench:engine -- --growth 10000,100000     several sizes, plotted in docs/
- *   npm run bench:engine -- --growth 10000,1000000 --runs 3,1     so many runs of each size
+ *   npm run bench -- engine                              100,000 chunks, 100 dimensions
+ *   npm run bench -- engine --chunks 10000            smaller
+ *   npm run bench -- engine --peers                   installs bench/peers and measures them too
+ *   npm run bench -- engine --growth 10000,100000     several sizes, plotted in docs/
+ *   npm run bench -- engine --growth 10000,1000000 --runs 3,1     so many runs of each size
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -3,7 +3,7 @@
  * 4-token shingles, beside plain linkedom and Readability over the same pages in the same run. Rules may be chosen by looking at
  * the half called `chosen_on`; `held_out` says what they are worth. Prints JSON.
  *
- *   npm run bench:extraction [-- --pages]     --pages: each page's scores of the half that rules are chosen on, too
+ *   npm run bench -- extraction [--pages]     --pages: each page's scores of the half that rules are chosen on, too
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { gunzipSync } from 'node:zlib';
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { extractHtml } from '../src/compute/extraction/extract-html.ts';
-import { meanScore, type PageScore, scorePage } from './extraction/score.ts';
+import { lostBlocks, meanScore, type PageScore, scorePage } from './extraction/score.ts';
 import { describeMachine } from './machine.ts';
 
 interface Labelled {
@@ -49,10 +49,12 @@ const pages = labelled.map((page) => ({
 function run(extract: Extractor) {
   for (const { html, url } of pages) extract(html, url);
   const times: number[] = [];
+  const lost: string[] = [];
   const scores = pages.map(({ html, url, articleBody, heldOut, file }) => {
     const began = performance.now();
     const text = extract(html, url);
     times.push(performance.now() - began);
+    lost.push(...lostBlocks(articleBody, text));
     return { file, heldOut, ...scorePage(articleBody, text) };
   });
   times.sort((a, b) => a - b);
@@ -61,6 +63,8 @@ function run(extract: Extractor) {
     all: of(() => true),
     chosen_on: of(({ heldOut }) => !heldOut),
     held_out: of(({ heldOut }) => heldOut),
+    /** Paragraphs of more than 200 characters of which less than half was found. */
+    lost_blocks: lost.length,
     ms_per_page: round(times.reduce((sum, ms) => sum + ms, 0) / times.length),
     ms_median: round(times[Math.floor(times.length / 2)]),
     ms_worst: round(times[times.length - 1]),

@@ -1,6 +1,6 @@
 /**
  * Forgets a domain of many pages and tells how long that takes: the request, searches beside it, and until no file of the data
- * folder holds a byte of it. Prints JSON. Usage: `npm run bench:forget -- [pages]` (10,000 unless given).
+ * folder holds a byte of it. Prints JSON. Usage: `npm run bench -- forget [pages]` (10,000 unless given).
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

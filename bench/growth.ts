@@ -1,25 +1,22 @@
 /**
- * Growth over HTTP with the default model of 1,024 dimensions: one service is filled to one size after another. At each: search by default,
+ * Growth over HTTP with the built-in model: one service is filled to one size after another. At each: search by default,
  * without reranking and as you type (`prefix`, without reranking and suggestions), resident memory after a restart, and recall of the dense
  * side: of the pages that have the ten passages nearest to a query by an exact scan of the stored vectors and above the model's floor, how many the service has among
  * its pages with vector rank ten or better. Texts are made of English words by their frequency. The load generator shares the cores. Prints JSON.
  *
- *   npm run bench:growth                                            10,000, 100,000, 300,000 and 1,000,000 passages: hours
- *   npm run bench:growth -- --passages 10000                        smaller
- *   npm run bench:growth -- --passages 10000,100000 --queries 100
- *   npm run bench:growth -- --passages 1000000 --plot docs --with before.json    draws latency and memory, with the sizes that an earlier run printed
+ *   npm run bench -- growth                                            10,000, 100,000, 300,000 and 1,000,000 passages: hours
+ *   npm run bench -- growth --passages 10000                        smaller
+ *   npm run bench -- growth --passages 10000,100000 --queries 100
+ *   npm run bench -- growth --passages 1000000 --plot docs --with before.json    draws latency and memory, with the sizes that an earlier run printed
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
-import { createRuleTokenizer } from '../src/compute/text/rule-tokenizer.ts';
 import type { SearchResponse } from '../src/domain/search.ts';
-import { createQueryAnalyzer } from '../src/engine/analyze-query.ts';
-import { noWords } from '../src/engine/words/spelling.ts';
 import { StoreView } from '../src/store/store-view.ts';
+import { openBenchEncoder } from './bench-encoder.ts';
 import { ExactNearest } from './engine/exact-nearest.ts';
-import { englishWords, loadBenchVectors } from './english-words.ts';
+import { englishWords } from './english-words.ts';
 import { fill, pagesOf, timeSearches } from './http-load.ts';
 import { type Line, lineChart } from './line-chart.ts';
 import { describeMachine } from './machine.ts';
@@ -41,23 +38,24 @@ const { values } = parseArgs({
     with: { type: 'string' },
   },
 });
-const vectors = loadBenchVectors();
 const workload = openWorkload({
   seed,
   wordsPerChunk: wordsPerPage,
-  vocabulary: englishWords(vectors, vocabularySize),
+  vocabulary: englishWords(vocabularySize),
 });
 const queries = Array.from({ length: Number(values.queries) }, (_, number) => workload.query(number).words.join(' '));
 
-/** Vectors of the queries as the service makes them; null for a query without any. */
-function queryVectors(dim: number): Float32Array[] {
-  const analyze = createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer), vectors);
-  const known = { ...noWords, languages: ['en'], spoken: ['en'] };
-  return queries.map((query) => {
-    const { vector } = analyze({ query, dim, prefix: false }, known);
-    if (vector === null) throw new Error(`no vector for ${query}`);
-    return vector;
-  });
+/** Vectors of the queries as the service makes them. */
+async function queryVectors(): Promise<Float32Array[]> {
+  const encoder = openBenchEncoder();
+  try {
+    const { rows } = await encoder.encode(queries, 'query');
+    return queries.map((_, at) =>
+      rows.subarray((at * rows.length) / queries.length, ((at + 1) * rows.length) / queries.length),
+    );
+  } finally {
+    await encoder.close();
+  }
 }
 
 /** Of each query the addresses of the pages that have the passages nearest to it, by all stored vectors. */
@@ -69,7 +67,7 @@ async function exactPages(dataDir: string): Promise<{ dim: number; passages: num
     if (model === undefined) throw new Error('there is no active model');
     const { dim, space } = model;
     const floor = model.floor ?? -1;
-    const asked = queryVectors(dim);
+    const asked = await queryVectors();
     const exact = new ExactNearest(asked, nearest, [() => true]);
     /** By passage: its page, and its row there. */
     const pageOfPassage: number[] = [];

@@ -34,6 +34,8 @@ const results: IngestBatchResult[] = Array.from({ length: pagesPerBatch }, (_eac
 const found = {
   query_id: 'q_00000001',
   corrected: [],
+  corrected_query: null,
+  no_results: null,
   results: Array.from({ length: 10 }, (_each, i) => ({
     page_id: `pg_0000000${i}`,
     canonical_url: `https://a.example/${i}`,

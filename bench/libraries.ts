@@ -1,8 +1,8 @@
 /**
  * Many libraries in one process: what an idle one costs, and how long searches in one of them take while others are busy. Prints JSON.
  *
- *   npm run bench:libraries                            100 libraries of 200 pages, 10 of them busy
- *   npm run bench:libraries -- --libraries 20 --busy 2
+ *   npm run bench -- libraries                            100 libraries of 200 pages, 10 of them busy
+ *   npm run bench -- libraries --libraries 20 --busy 2
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

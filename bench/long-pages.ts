@@ -2,10 +2,10 @@
  * Searches that answer with long pages, over HTTP: what a passage and a quoted phrase cost where each page has two megabytes of English
  * words by frequency, and how long /healthz, asked all the time from this process, waits beside them. Prints JSON.
  *
- *   npm run bench:long [-- --pages 5 --rounds 10]
+ *   npm run bench -- long [--pages 5 --rounds 10]
  */
 import { parseArgs } from 'node:util';
-import { englishWords, loadBenchVectors } from './english-words.ts';
+import { englishWords } from './english-words.ts';
 import { allIndexed, latency, pageOf, pushPages } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: { pages: { type: 'string', default: '20' }, rounds: { type: 'string', default: '20' } },
 });
 const rounds = Number(values.rounds);
-const vocabulary = englishWords(loadBenchVectors(), 60_000);
+const vocabulary = englishWords(60_000);
 const workload = openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary });
 
 const pages = Array.from({ length: Number(values.pages) }, (_, number) => {

@@ -1,17 +1,16 @@
 /**
  * The main job over HTTP, the load generator on the same cores: accepted pages/s, pages/s until indexed, search latency, health
- * while indexing, memory (resident, and without what is in files: anonymous; empty, full, and after a quiet minute), start-up; and before that, on another service with fewer pages, the same while pages are read for entities.
+ * while indexing, memory (resident, and without what is in files: anonymous; empty, full, and after a quiet minute), start-up.
  * Prints JSON.
  *
- *   npm run bench                      10,000 chunks of local-wink-1024
- *   npm run bench -- --chunks 100000   the size that the search target is for
- *   npm run bench -- --dim 100         local-wink-100
+ *   npm run bench -- main-job                      10,000 chunks
+ *   npm run bench -- main-job --chunks 100000   the size that the search target is for
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { builtInModel, modelIdOf } from '../src/domain/model.ts';
 import { allIndexed, eventLoopLagP99, latency, meanwhile, pageOf, pushPages, timeSearches } from './http-load.ts';
 import { describeMachine } from './machine.ts';
-import { measureReading } from './reading-entities.ts';
 import { runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
@@ -19,14 +18,11 @@ const seed = 42;
 const wordsPerPage = 1000;
 /** What has nothing to do for so long has let go of what it needs no more. */
 const quietMs = 60_000;
-/** Pages that are read for entities: half a minute. */
-const readPages = 600;
 
 const { values } = parseArgs({
-  options: { chunks: { type: 'string', default: '10000' }, dim: { type: 'string', default: '1024' } },
+  options: { chunks: { type: 'string', default: '10000' } },
 });
 const wantedChunks = Number(values.chunks);
-const dim = Number(values.dim);
 
 const pageWords = openWorkload({ seed, wordsPerChunk: wordsPerPage });
 const queries = Array.from({ length: 300 }, (_, number) => pageWords.query(number).words.join(' '));
@@ -38,12 +34,10 @@ const against = (seen: number, target: { atMost: number } | { atLeast: number })
   met: 'atMost' in target ? seen <= target.atMost : seen >= target.atLeast,
 });
 
-const settings = { SERVICE_EMBEDDER__DIM: String(dim) };
 const pages = Array.from({ length: Math.ceil(wantedChunks / 3) }, (_, number) =>
   pageOf(number, pageWords.chunkWords(number), 'long'),
 );
-const reading = await measureReading(settings, pages.slice(0, readPages), queries);
-const service = await runService({ ...settings, SERVICE_ENTITY__ENABLED: 'false' });
+const service = await runService({ SERVICE_ENTITY__ENABLED: 'false' });
 try {
   const memory = () => ({ resident: service.residentMb(), anonymous: service.anonymousMb() });
   const empty = memory();
@@ -72,13 +66,12 @@ try {
         bench: 'main-job',
         seed,
         machine: describeMachine(),
-        model: `local-wink-${dim}`,
+        model: modelIdOf(builtInModel),
         targets: {
           accepted_pages_per_s: against(acceptedSmall, { atLeast: 5000 }),
           indexed_pages_per_s: against(Math.round(indexedPerS), { atLeast: 200 }),
           search_while_indexing_p95_ms: against(searchesMeanwhile.p95, { atMost: 20 }),
-          search_while_reading_entities_p95_ms: against(reading.search_ms.p95, { atMost: 20 }),
-          ...(wantedChunks >= 100_000 && dim === 1024 ? { search_p50_ms: against(fused.ms.p50, { atMost: 5 }) } : {}),
+          ...(wantedChunks >= 100_000 ? { search_p50_ms: against(fused.ms.p50, { atMost: 5 }) } : {}),
         },
         pages: pages.length,
         words_per_page: wordsPerPage,
@@ -97,7 +90,6 @@ try {
         memory_mb: { empty, full, quiet },
         start_ms: { empty: Math.round(service.startMs), full: Math.round(restartMs) },
         event_loop_lag_p99_s: lagP99,
-        reading_entities: reading,
       },
       null,
       2,

@@ -1,20 +1,24 @@
 /**
- * Misspelt queries over the collections of ../shared/data/ir, as JSON: nDCG@10 of the default ranking for the queries as they are, for the same with
+ * Misspelt queries over the collections of ../shared/data/ir, as JSON: nDCG@10 by words for the queries as they are, for the same with
  * planted errors, and for these without correction. Errors go into one or two of a query's words of five letters and more that the
  * collection has, as people make them: a letter left out, doubled, replaced or added, two swapped, or one spelling of a sound for
  * another (`f` for `ph`, `k` for `c`); what comes out is no word of the collection. Queries without such a word are left out.
- * Usage: npm run bench:misspelt [-- collection …]
+ * Usage: npm run bench -- misspelt [collection …]
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
-import { ndcg } from '../src/compute/measures/ranking-measures.ts';
-import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
+import { ndcg } from '../src/compute/measures/score-run.ts';
 import { documentFrequency } from '../src/engine/words/corpus.ts';
+import { type KnownWords, noWords } from '../src/engine/words/spelling.ts';
 import { describeMachine } from './machine.ts';
-import { collectionNames, type PreparedCollection, prepareCollections } from './quality/collections.ts';
+import {
+  collectionNames,
+  createQueryTools,
+  type PreparedCollection,
+  prepareCollection,
+} from './quality/collections.ts';
+import { askWords } from './quality/judged-lists.ts';
 import { mean, quantile } from './quality/measures.ts';
-import { createQueryTools, languagesAlone, runQuery } from './quality/run-query.ts';
 import { randomStream } from './workload.ts';
 
 const MAX_QUERIES = 300;
@@ -36,26 +40,28 @@ const SOUNDS: readonly (readonly [string, string])[] = [
 const root = join(import.meta.dirname, '../../shared/data/ir');
 const { positionals } = parseArgs({ allowPositionals: true });
 const names = collectionNames(root).filter((name) => positionals.length === 0 || positionals.includes(name));
-const tools = createQueryTools(openWordVectors(loadWordVectors()), 1024);
+const tools = createQueryTools();
 
-const measured = [...prepareCollections(root, names, MAX_QUERIES, false, tools)].map((collection) => {
+/** Of what a corpus knows of words its languages alone. */
+const languagesAlone = ({ languages, spoken }: KnownWords): KnownWords => ({ ...noWords, languages, spoken });
+
+const measured = names.map((name) => {
+  const collection = prepareCollection(root, name, MAX_QUERIES, tools);
   const queries = collection.queries.flatMap((query, number) => {
     const text = misspelt(collection, query.text, number);
     return text === null ? [] : [{ ...query, misspelt: text }];
   });
   const values = (textOf: (query: (typeof queries)[number]) => string, spelling: boolean) =>
-    queries.map((query) =>
-      ndcg(
-        runQuery(collection, textOf(query), tools, [], spelling ? undefined : languagesAlone).ranked.default,
-        query.grades,
-        10,
-      ),
-    );
+    queries.map((query) => {
+      const { sparse } = askWords(collection, textOf(query), tools, spelling ? undefined : languagesAlone);
+      const ranked = Array.from(sparse.labels, (label) => collection.documentOf[label]);
+      return ndcg(ranked, query.grades, 10);
+    });
   const clean = mean(values(({ text }) => text, false));
   const asIs = mean(values(({ text }) => text, true));
   const wrong = mean(values(({ misspelt }) => misspelt, false));
   const corrected = mean(values(({ misspelt }) => misspelt, true));
-  const took = queries.map(({ misspelt }) => runQuery(collection, misspelt, tools).times_ms.analyse);
+  const took = queries.map(({ misspelt }) => askWords(collection, misspelt, tools).analyseMs);
   return {
     name: collection.name,
     queries: queries.length,

@@ -3,12 +3,12 @@
  * document, drawn with a seed, in quotation marks; how many find a document that has them first, and what that takes beside the same words
  * without the marks. Unfinished: a collection's queries with their last word cut to half of its letters; nDCG@10 as a share of that of the whole
  * query, with and without `prefix`.
- * Usage: npm run bench:quotes [-- collection …]
+ * Usage: npm run bench -- quotes [collection …]
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ndcg } from '../src/compute/measures/ranking-measures.ts';
+import { ndcg } from '../src/compute/measures/score-run.ts';
 import { foldPhrase } from '../src/compute/ranking/exact-query.ts';
 import { allIndexed, latency, pushPages } from './http-load.ts';
 import { describeMachine } from './machine.ts';

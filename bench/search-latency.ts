@@ -4,13 +4,13 @@
  * are made of English words by their frequency (every word has a vector, as in most texts) or of invented ones (none has).
  * The load generator shares the cores. Prints JSON.
  *
- *   npm run bench:search                                      100,000 chunks, English and invented
- *   npm run bench:search -- --chunks 10000 --words english    smaller
- *   npm run bench:search -- --words english --keep FOLDER     keeps the data folder, and uses it if it is there
+ *   npm run bench -- search                                      100,000 chunks, English and invented
+ *   npm run bench -- search --chunks 10000 --words english    smaller
+ *   npm run bench -- search --words english --keep FOLDER     keeps the data folder, and uses it if it is there
  */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { englishWords, loadBenchVectors } from './english-words.ts';
+import { englishWords } from './english-words.ts';
 import { fill, latency, pagesOf, timeSearches } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { runService } from './running-service.ts';
@@ -34,8 +34,7 @@ const pages = Math.ceil(Number(values.chunks) / chunksPerPage);
 async function workloadOf(words: string) {
   if (words === 'invented') return openWorkload({ seed, wordsPerChunk: wordsPerPage });
   if (words !== 'english') throw new Error(`words are english or invented, not ${words}`);
-  const vectors = loadBenchVectors();
-  return openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary: englishWords(vectors, vocabularySize) });
+  return openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary: englishWords(vocabularySize) });
 }
 
 async function measure(words: string) {

@@ -4,11 +4,11 @@
  * nothing else going on. Kinds: by default, without reranking, and as one types (`prefix`, without reranking and suggestions). The kinds take
  * turns, query by query. The load generator shares the cores. Prints JSON.
  *
- *   npm run bench:units
- *   npm run bench:units -- --pages 1000 --queries 100
+ *   npm run bench -- units
+ *   npm run bench -- units --pages 1000 --queries 100
  */
 import { parseArgs } from 'node:util';
-import { englishWords, loadBenchVectors } from './english-words.ts';
+import { englishWords } from './english-words.ts';
 import { allIndexed, latency, noneLeft, pageOf, pushPages } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
@@ -26,7 +26,7 @@ const { values } = parseArgs({
 const workload = openWorkload({
   seed,
   wordsPerChunk: wordsPerPage,
-  vocabulary: englishWords(loadBenchVectors(), 60_000),
+  vocabulary: englishWords(60_000),
 });
 const pages = Array.from({ length: Number(values.pages) }, (_, i) => pageOf(i, workload.chunkWords(i), 'bench'));
 const queries = Array.from({ length: Number(values.queries) }, (_, number) =>

@@ -29,7 +29,7 @@ const searchers = [0, 1].map((number) =>
     name: `searcher ${number}`,
     threads: 1,
     maxQueue: 10_000,
-    data: { wordVectors: null },
+    data: { wordList: null },
   }),
 );
 const worker = openThreadPool<typeof import('../src/engine/words/segment-tasks.ts')>({
@@ -125,7 +125,6 @@ async function timeSearches() {
       await searchers[i % 2].run('find', {
         namespace: 'bench',
         query: words.join(' '),
-        dim: null,
         spelling: false,
         k: TOP,
       });

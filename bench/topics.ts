@@ -1,32 +1,38 @@
 /**
- * Measures topics and prints JSON. On the labelled sets of ../shared/data/topics (or TOPICS_DATA): NMI and ARI of the default
- * clusters against the labels, beside k-means with the true number of labels on the same vectors, and the keywords found. Noise
- * counts as one more cluster. Parameters were chosen on the halves called `chosen on`; the others only report.
- * Then the time of a run at 1,000, 10,000 and 50,000 pages, in the thread that does it in the service; and with `service`, which
- * `all` leaves out, a run in a real service, with health checks and searches beside it.
- * `stability`, which `all` leaves out, too: whether the same pages give the same topics, how many pages keep their topic's id when a
- * tenth is added, and where 18 pages of one label are found among all pages of the others.
- * Usage: npm run bench:topics [-- quality | stability | speed [PAGES] | service [PAGES] | map FILE.svg]
+ * Measures topics and prints JSON, in the thread that finds them in the service.
+ * `quality`: NMI and ARI of the clusters with the labels of ../shared/data/topics, at the usual settings; noise counts as one more cluster.
+ * The constants were chosen on the halves of `chosen_on`; the others only report. TOPICS_HELD_OUT names more files of the same form
+ * ({title, text, label}; by commas), reported apart.
+ * `stability`: whether the same pages give the same topics, and how many pages keep their topic's id when a tenth is added.
+ * `speed`: time and peak memory of a run, at PAGES pages (100,000) made of real vectors and chance.
+ * Vectors are made by the built-in encoder and kept in TOPICS_CACHE (a folder of the system's for temporary files).
+ * Usage: npm run bench -- topics [quality | stability | speed [PAGES]]
  */
-import { writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
-import { openingOf, sampledPages } from '../src/actors/clusters/hand-over-pages.ts';
-import { partitionAgreement } from '../src/compute/agreement/partition-agreement.ts';
-import { normalizeRow } from '../src/compute/clusters/page-vectors.ts';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { embeddingText } from '../src/compute/embedding/embedding-text.ts';
 import { seededRandom } from '../src/compute/seeded-random.ts';
 import { labelOf } from '../src/domain/cluster.ts';
+import { builtInModel } from '../src/domain/model.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
+import { openBenchEncoder } from './bench-encoder.ts';
 import { describeMachine } from './machine.ts';
-import { drawMap } from './topics/draw-map.ts';
-import { kMeans } from './topics/k-means.ts';
-import { dim, type LabelledPage, type LabelledSet, labelsOf, partOf, readSets } from './topics/labelled-pages.ts';
-import { measureService } from './topics/measure-service.ts';
+import { partitionAgreement } from './quality/partition-agreement.ts';
 
-const kMeansSeeds = [1, 2, 3];
-const sizes = [1000, 10_000, 50_000];
-const resolution = 1;
-const smallTopicPages = 18;
+interface LabelledSet {
+  name: string;
+  pages: { title: string | null; text: string; label: string }[];
+  /** Page by page. */
+  rows: Float32Array;
+}
+
+const { dim } = builtInModel;
 const batch = 500;
+const shared = join(import.meta.dirname, '../../shared/data/topics');
+const cache = process.env.TOPICS_CACHE ?? join(tmpdir(), 'readback-topics');
+const heldOut = (process.env.TOPICS_HELD_OUT ?? '').split(',').filter((file) => file !== '');
 const pool = openThreadPool<typeof import('../src/threads/cluster-thread.ts')>({
   entry: new URL('../src/threads/cluster-thread.ts', import.meta.url),
   name: 'clusters',
@@ -34,74 +40,97 @@ const pool = openThreadPool<typeof import('../src/threads/cluster-thread.ts')>({
   maxQueue: 64,
 });
 
-const beginning = ({ title, text }: LabelledPage) => openingOf(title, text);
+async function read(file: string): Promise<LabelledSet> {
+  const written = readFileSync(file, 'utf8');
+  const pages: LabelledSet['pages'] = written
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .map(({ title, text, label }) => ({ title: title || null, text, label }));
+  const kept = join(
+    cache,
+    `${createHash('sha256').update(builtInModel.model_name).update(written).digest('hex').slice(0, 16)}.f32`,
+  );
+  if (!existsSync(kept)) {
+    const encoder = openBenchEncoder();
+    const { rows } = await encoder.encode(
+      pages.map(({ title, text }) => embeddingText(title, null, text)),
+      'passage',
+    );
+    await encoder.close();
+    mkdirSync(cache, { recursive: true });
+    writeFileSync(kept, new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength));
+  }
+  return { name: basename(file, '.jsonl'), pages, rows: new Float32Array(new Uint8Array(readFileSync(kept)).buffer) };
+}
 
-async function clusterAll({ pages, rows }: LabelledSet, earlier?: { earlier: Uint32Array; earlierScale: number }) {
+function partOf(
+  name: string,
+  sets: readonly LabelledSet[],
+  isWanted: (label: string, index: number) => boolean,
+): LabelledSet {
+  const kept = sets.flatMap(({ pages, rows }) =>
+    pages.flatMap((page, i) => (isWanted(page.label, i) ? [{ page, row: rows.subarray(i * dim, (i + 1) * dim) }] : [])),
+  );
+  const rows = new Float32Array(kept.length * dim);
+  for (const [i, { row }] of kept.entries()) rows.set(row, i * dim);
+  return { name, pages: kept.map(({ page }) => page), rows };
+}
+
+async function clusterAll({ pages, rows }: LabelledSet, earlier?: Uint32Array) {
   const run = 'bench';
   const began = performance.now();
-  const step = Math.max(1, Math.floor(pages.length / sampledPages));
-  const sampled = Array.from({ length: Math.ceil(pages.length / step) }, (_, i) => i * step);
-  const sample = new Float32Array(sampled.length * dim);
-  sampled.forEach((page, row) => {
-    sample.set(rows.subarray(page * dim, (page + 1) * dim), row * dim);
-  });
-  await pool.run('learn', {
-    run,
-    dim,
-    sample: [{ counts: sampled.map(() => 1), rows: sample, openings: sampled.map((page) => beginning(pages[page])) }],
-  });
+  await pool.run('begin', { run, dim });
   for (let at = 0; at < pages.length; at += batch) {
     const part = rows.slice(at * dim, (at + batch) * dim);
-    const openings = pages.slice(at, at + batch).map(beginning);
-    await pool.run('addPages', { run, pages: { counts: new Array(part.length / dim).fill(1), rows: part, openings } });
+    const counts = new Array(part.length / dim).fill(1);
+    await pool.run('addPages', { run, pages: { counts, rows: part, languages: counts.map(() => 'en') } });
   }
-  const taken = performance.now();
-  const clustered = await pool.run('cluster', { run, resolution, ...earlier });
+  while (await pool.run('comparePages', { run }));
+  const clustered = await pool.run('cluster', { run, resolution: 1, ...(earlier && { earlier }) });
   const grouped = performance.now();
   await pool.run('beginKeywords', { run });
-  for (let at = 0; at < pages.length; at += batch) {
-    const texts = pages.slice(at, at + batch).map(({ title, text }, i) => ({
-      cluster: clustered.clusters[at + i],
-      title,
-      text,
-    }));
-    await pool.run('addTexts', { run, texts });
-  }
+  // As the service does: at most 200 pages of each topic.
+  const read = new Map<number, number>();
+  const texts = pages.flatMap(({ title, text }, i) => {
+    const cluster = clustered.clusters[i];
+    read.set(cluster, (read.get(cluster) ?? 0) + 1);
+    return (read.get(cluster) ?? 0) > 200 ? [] : [{ cluster, title, text, language: 'en' }];
+  });
+  for (let at = 0; at < texts.length; at += batch)
+    await pool.run('addTexts', { run, texts: texts.slice(at, at + batch) });
   const keywords = await pool.run('keywords', { run });
-  const done = performance.now();
-  const ms = { vectors: taken - began, ...clustered.timing_ms, keywords: done - grouped, all: done - began };
+  const ms = { ...clustered.timing_ms, keywords: performance.now() - grouped, all: performance.now() - began };
   return { ...clustered, keywords, ms: rounded(ms, 0) };
 }
 
 async function quality(set: LabelledSet) {
-  const labels = labelsOf(set);
-  const k = new Set(labels).size;
-  const { clusters, count, keywords, scale } = await clusterAll(set);
-  const reference = kMeansSeeds.map((seed) => partitionAgreement(kMeans(set.rows, dim, k, seed), labels));
-  process.stderr.write(`${set.name}: ${count} clusters\n`);
-  const mean = (key: 'nmi' | 'ari') => reference.reduce((sum, each) => sum + each[key] / reference.length, 0);
+  const { clusters, count, keywords } = await clusterAll(set);
+  const names = [...new Set(set.pages.map(({ label }) => label))];
+  const labels = set.pages.map(({ label }) => names.indexOf(label));
+  const given: (string | null)[] = [];
+  for (const [, words] of [...keywords].sort(([a], [b]) => a - b))
+    given.push(labelOf(words, new Set(given.map((name) => name?.toLowerCase() ?? ''))));
   return {
     set: set.name,
     pages: set.pages.length,
-    labels: k,
+    labels: names.length,
     clusters: count,
-    scale,
     noise: clusters.filter((cluster) => cluster < 0).length,
     ...rounded({ ...partitionAgreement(clusters, labels) }, 3),
-    k_means: rounded({ nmi: mean('nmi'), ari: mean('ari') }, 3),
-    keywords: [...keywords].sort(([a], [b]) => a - b).map(([, words]) => words.join(', ')),
+    names: given,
   };
 }
 
 async function stability(set: LabelledSet) {
   const isEarlier = (page: number) => page % 10 !== 9;
-  const part = partOf(set, 'nine tenths', (_, page) => isEarlier(page));
+  const part = partOf('nine tenths', [set], (_, page) => isEarlier(page));
   const first = await clusterAll(part);
   const again = await clusterAll(part);
   const earlier = new Uint32Array(set.pages.length);
   let row = 0;
   for (const page of earlier.keys()) if (isEarlier(page)) earlier[page] = first.clusters[row++] + 1;
-  const grown = await clusterAll(set, { earlier, earlierScale: first.scale });
+  const grown = await clusterAll(set, earlier);
   const had = [...earlier.keys()].filter((page) => earlier[page] !== 0);
   const kept = had.filter((page) => grown.continued[grown.clusters[page]] === earlier[page]);
   return {
@@ -113,69 +142,36 @@ async function stability(set: LabelledSet) {
   };
 }
 
-/** 18 pages of a label among all of the others: the cluster that has most of them. */
-async function smallTopic(set: LabelledSet, label: string) {
-  let taken = 0;
-  const some = partOf(set, label, (page) => page.label !== label || taken++ < smallTopicPages);
-  const { clusters, keywords } = await clusterAll(some);
-  const sizes = new Map<number, { size: number; of_label: number }>();
-  for (const [page, cluster] of clusters.entries()) {
-    const { size, of_label } = sizes.get(cluster) ?? { size: 0, of_label: 0 };
-    sizes.set(cluster, { size: size + 1, of_label: of_label + (some.pages[page].label === label ? 1 : 0) });
-  }
-  const [[cluster, found]] = [...sizes].sort(([, a], [, b]) => b.of_label - a.of_label);
-  return { label, ...found, keywords: (keywords.get(cluster) ?? []).join(', ') };
-}
-
-/** Pages made of real ones: the mean of two of a topic and a little chance, so that sizes beyond the sets stay like them. */
-function grown(sets: LabelledSet[], count: number): LabelledSet {
+/** A run of pages made of real ones: the mean of two of a label and a little chance. */
+async function speed({ pages, rows }: LabelledSet, count: number) {
   const random = seededRandom(5);
-  const rows = new Float32Array(count * dim);
-  const pages = Array.from({ length: count }, (_, row) => {
-    const { pages: known, rows: vectors } = sets[Math.floor(random() * sets.length)];
-    const a = Math.floor(random() * known.length);
-    let b = Math.floor(random() * known.length);
-    while (known[b].label !== known[a].label) b = (b + 1) % known.length;
+  const byLabel = new Map<string, number[]>();
+  for (const [i, { label }] of pages.entries()) byLabel.set(label, [...(byLabel.get(label) ?? []), i]);
+  const made = new Float32Array(count * dim);
+  const of = Array.from({ length: count }, (_, row) => {
+    const a = Math.floor(random() * pages.length);
+    const others = byLabel.get(pages[a].label) ?? [a];
+    const b = others[Math.floor(random() * others.length)];
     const share = 0.5 + random() / 2;
-    for (let i = 0; i < dim; i++) {
-      const noise = (random() - 0.5) * 0.04;
-      rows[row * dim + i] = share * vectors[a * dim + i] + (1 - share) * vectors[b * dim + i] + noise;
-    }
-    normalizeRow(rows, row * dim, dim);
-    return { ...known[a], text: `${known[a].text} ${known[b].text}` };
+    for (let i = 0; i < dim; i++)
+      made[row * dim + i] = share * rows[a * dim + i] + (1 - share) * rows[b * dim + i] + (random() - 0.5) * 0.02;
+    return { ...pages[a], text: `${pages[a].text} ${pages[b].text}` };
   });
-  return { name: `grown-${count}`, pages, rows };
-}
-
-async function speed(sets: LabelledSet[], count: number) {
-  const set = grown(sets, count);
-  const before = process.cpuUsage();
-  const { count: clusters, ms, scale } = await clusterAll(set);
-  const { user, system } = process.cpuUsage(before);
-  const rss_mb = Math.round(process.memoryUsage().rss / 2 ** 20);
+  let peak = 0;
+  const before = process.memoryUsage().rss;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss);
+  }, 200);
+  const { user, system } = process.cpuUsage();
+  const { count: clusters, points, probabilities, ms } = await clusterAll({ name: 'made', pages: of, rows: made });
+  clearInterval(timer);
+  const cpu = process.cpuUsage();
   return {
-    pages: count,
-    clusters,
-    scale,
-    load: loadavg()[0],
-    ms,
-    cpu_s: Math.round((user + system) / 1e6),
-    process_rss_mb: rss_mb,
+    ...{ pages: count, clusters, ms, cpu_s: Math.round((cpu.user + cpu.system - user - system) / 1e6) },
+    is_finite: points.every(Number.isFinite) && probabilities.every(Number.isFinite),
+    // The bench itself has the pages in memory before the run; the service has them in its store.
+    peak_mb: { process: Math.round(peak / 2 ** 20), more_than_before: Math.round((peak - before) / 2 ** 20) },
   };
-}
-
-async function drawTo(file: string, set: LabelledSet) {
-  const { clusters, points, keywords } = await clusterAll(set);
-  const labels = new Map([...keywords].map(([cluster, words]) => [cluster, labelOf(words) ?? '']));
-  const dots = Array.from(clusters, (cluster, i) => ({ cluster, x: points[2 * i], y: points[2 * i + 1] }));
-  writeFileSync(file, drawMap(dots, labels));
-}
-
-function joined(a: Float32Array, b: Float32Array): Float32Array {
-  const rows = new Float32Array(a.length + b.length);
-  rows.set(a);
-  rows.set(b, a.length);
-  return rows;
 }
 
 function rounded<Key extends string>(numbers: Record<Key, number>, digits: number): Record<Key, number> {
@@ -183,47 +179,37 @@ function rounded<Key extends string>(numbers: Record<Key, number>, digits: numbe
   return Object.fromEntries(entries);
 }
 
-const { agNews, squad } = await readSets();
 const [wanted = 'all', argument] = process.argv.slice(2);
-const titles = [...new Set(squad.pages.map(({ label }) => label))].sort();
-const both: LabelledSet = {
-  name: 'both',
-  pages: [...agNews.pages, ...squad.pages],
-  rows: joined(agNews.rows, squad.rows),
+const [news, articles] = [await read(join(shared, 'ag-news.jsonl')), await read(join(shared, 'squad-articles.jsonl'))];
+const titles = [...new Set(articles.pages.map(({ label }) => label))].sort();
+/** Of articles every other title, of news every other page. */
+const isEven = (label: string, i: number) => (titles.includes(label) ? titles.indexOf(label) : i) % 2 === 0;
+const report: Record<string, unknown> = { bench: 'topics', machine: describeMachine() };
+const measured = async (sets: readonly LabelledSet[]) => {
+  const found = [];
+  for (const set of sets) found.push(await quality(set));
+  const mean = found.reduce((sum, { nmi }) => sum + nmi / found.length, 0);
+  return { mean_nmi: Number(mean.toFixed(3)), sets: found };
 };
-const isEven = (label: string) => titles.indexOf(label) % 2 === 0;
-const report: Record<string, unknown> = {
-  bench: 'topics',
-  machine: describeMachine(),
-};
-if (wanted === 'map') await drawTo(argument ?? 'topics.svg', squad);
-if (wanted === 'service')
-  report.service = await measureService([...agNews.pages, ...squad.pages], Number(argument ?? 10_000));
-if (wanted === 'stability') {
-  report.stability = [await stability(agNews), await stability(squad)];
-  const small = [];
-  for (const label of titles.filter((_, at) => at % 6 === 1)) small.push(await smallTopic(squad, label));
-  report.small_topics = small;
-}
 if (wanted === 'all' || wanted === 'quality') {
-  report.chosen_on = [
-    await quality(partOf(agNews, 'ag-news, even', (_, i) => i % 2 === 0)),
-    await quality(partOf(squad, 'squad-articles, even titles', ({ label }) => isEven(label))),
-    await quality(partOf(both, 'both, even', ({ label }, i) => (titles.includes(label) ? isEven(label) : i % 2 === 0))),
+  const half = (name: string, sets: LabelledSet[], isOdd: boolean) =>
+    partOf(`${name}, ${isOdd ? 'odd' : 'even'}`, sets, (label, i) => isEven(label, i) !== isOdd);
+  const halves = (isOdd: boolean) => [
+    half('ag-news', [news], isOdd),
+    half('squad-articles', [articles], isOdd),
+    half('both', [news, articles], isOdd),
   ];
-  report.reported = [
-    await quality(partOf(agNews, 'ag-news, odd', (_, i) => i % 2 === 1)),
-    await quality(partOf(squad, 'squad-articles, odd titles', ({ label }) => !isEven(label))),
-    await quality(partOf(both, 'both, odd', ({ label }, i) => (titles.includes(label) ? !isEven(label) : i % 2 === 1))),
-    await quality(agNews),
-    await quality(squad),
-  ];
+  report.chosen_on = await measured(halves(false));
+  report.reported = await measured([...halves(true), news, articles]);
+  const others = [];
+  for (const file of heldOut) others.push(await read(file));
+  if (others.length > 0) report.held_out = await measured(others);
 }
-if (wanted === 'all' || wanted === 'speed') {
-  const runs = [];
-  for (const count of argument === undefined ? sizes : [Number(argument)])
-    runs.push(await speed([agNews, squad], count));
-  report.speed = runs;
-}
+if (wanted === 'all' || wanted === 'stability') report.stability = [await stability(news), await stability(articles)];
+if (wanted === 'all' || wanted === 'speed')
+  report.speed = await speed(
+    partOf('both', [news, articles], () => true),
+    Number(argument ?? 100_000),
+  );
 await pool.close();
 console.log(JSON.stringify(report, null, 1));

@@ -1,7 +1,7 @@
 /**
  * Transitions of rows a second of one core, and the garbage that each leaves: as the service makes them (`nextRowBy`), and by XState's
  * `transition`. A life is the six of a page that is indexed without a fault. Both take turns in one process; medians.
- * Run: npm run bench:transitions
+ * Run: npm run bench -- transitions
  */
 import { type AnyStateMachine, transition } from 'xstate';
 import type { Job } from '../src/domain/job.ts';

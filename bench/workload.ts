@@ -132,7 +132,7 @@ function favourLow(size: number, random: Random): number {
   return Math.floor(size * uniform * uniform);
 }
 
-function gaussians(random: Random, count: number): Float64Array {
+export function gaussians(random: Random, count: number): Float64Array {
   const values = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     const radius = Math.sqrt(-2 * Math.log(1 - random()));

@@ -4,11 +4,11 @@
  * searches and /healthz go on beside them on a connection of their own. Prints JSON; leaves with code 1 where a search's p99 is
  * not below the bound.
  *
- *   npm run bench:worst [-- --chunks 2000 --rounds 20 --keep FOLDER]
+ *   npm run bench -- worst [--chunks 2000 --rounds 20 --keep FOLDER]
  */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { englishWords, loadBenchVectors } from './english-words.ts';
+import { englishWords } from './english-words.ts';
 import { allIndexed, latency, pageOf, pushPages } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
@@ -31,7 +31,7 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const pages = Math.ceil(Number(values.chunks) / chunksPerPage);
 
-const vocabulary = englishWords(loadBenchVectors(), 60_000);
+const vocabulary = englishWords(60_000);
 const workload = openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary });
 
 /** As many of the words as a query may be long. */

@@ -1,4 +1,4 @@
-/** The console: mounts the frame. */
+/** Mounts the console. */
 import { render } from 'preact';
 import './styles/console.css';
 import { begin } from './app/session.tsx';
@@ -9,7 +9,7 @@ if (root === null) throw new Error('the page has no place for the console');
 render(<Shell />, root);
 void begin();
 
-// A file that is dropped where none is taken would be opened in the console's place.
+// Otherwise the browser opens a dropped file in place of the console.
 for (const name of ['dragover', 'drop'] as const) {
   addEventListener(name, (event) => {
     if (event.dataTransfer?.types.includes('Files')) event.preventDefault();

@@ -1,6 +1,6 @@
 // Makes dist/ of src/: a file for each program and thread, and what they share in chunks, packages included. A start reads some 70 files in place of two
 // thousand, which takes two thirds of the time. Types are checked by `npm run types`.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -26,6 +26,7 @@ const entries = [
   'domain/errors',
   'fsck/run-fsck',
   'store/look-process',
+  'encoder/encoder-process',
   'actors/models/transformer-threads',
   'engine/search-index',
   'engine/vectors/shard',
@@ -76,6 +77,11 @@ export async function bundle(root, outdir) {
     },
     logLevel: 'warning',
   });
+  // The runtime of the encoder where the native one does not load.
+  const runtime = join(outdir, 'onnxruntime-web');
+  mkdirSync(runtime, { recursive: true });
+  for (const name of ['ort.wasm.min.mjs', 'ort-wasm-simd-threaded.mjs', 'ort-wasm-simd-threaded.wasm'])
+    copyFileSync(join(root, 'node_modules/onnxruntime-web/dist', name), join(runtime, name));
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, asciiOf(text));

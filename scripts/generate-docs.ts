@@ -3,13 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { renderApi } from './render-api.ts';
 import { renderCommandLine } from './render-command-line.ts';
-import { renderMachines } from './render-machines.ts';
 import { renderSettings } from './render-settings.ts';
 
 const docs = fileURLToPath(new URL('../docs/', import.meta.url));
 mkdirSync(docs, { recursive: true });
 writeFileSync(`${docs}settings.md`, renderSettings());
 writeFileSync(`${docs}api.md`, await renderApi());
-writeFileSync(`${docs}machines.md`, renderMachines());
 const commandLine = `${docs}command-line.md`;
 writeFileSync(commandLine, renderCommandLine(readFileSync(commandLine, 'utf8')));

@@ -1,4 +1,6 @@
 // The made parts of docs/command-line.md: the formats of imports, and the help texts. A test compares the file with what this returns.
+import type { Argument, Command } from 'commander';
+import { exitMeanings } from '../src/cli/cli-error.ts';
 import { createProgram, everyCommand } from '../src/cli/program.ts';
 import { importFormats } from '../src/domain/import.ts';
 import { formatRows } from '../src/importers/formats.ts';
@@ -9,8 +11,8 @@ const formatsMark = '<!-- the table: made by scripts/generate-docs.ts from src/i
 
 function renderFormats(): string {
   const rows = importFormats.flatMap((format) => formatRows.filter((row) => row.format === format));
-  const lines = rows.map(({ format, from, kind, sign }) => `| \`${format}\` | ${from} | ${kind}: ${sign} |`);
-  return ['| `--format` | what it is | told by |', '|---|---|---|', ...lines].join('\n');
+  const lines = rows.map(({ format, from }) => `| \`${format}\` | ${from} |`);
+  return ['| `--format` | what it is |', '|---|---|', ...lines].join('\n');
 }
 
 /** The page with its made parts anew: the table of formats, and what is below the mark. */
@@ -23,18 +25,52 @@ export function renderCommandLine(written: string): string {
   };
   const actions = new Proxy({}, { get: () => never }) as Parameters<typeof createProgram>[0]['actions'];
   const program = createProgram({ version: '', actions, ended: never, helpWidth: 80, formats: formatRows });
-  const texts = [program, ...everyCommand(program)].map((command) => {
-    let text = '';
-    command.configureOutput({
-      writeOut: (part) => (text += part),
-      getOutHelpWidth: () => 80,
-      getOutHasColors: () => false,
-    });
-    if (command !== program) command.configureHelp({ ...command.configureHelp(), showGlobalOptions: false });
-    command.outputHelp();
-    const names = [];
-    for (let each = command; each !== null; each = each.parent as typeof command) names.unshift(each.name());
-    return `### ${names.join(' ')}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\``;
+  const texts = everyCommand(program).map((command) => {
+    const help = command.createHelp();
+    help.helpWidth = 100;
+    const names: string[] = [];
+    for (let each: Command = command; each.parent !== null; each = each.parent) names.unshift(each.name());
+    const pairs = [
+      ...help.visibleArguments(command).map((each) => [each.name(), help.argumentDescription(each)]),
+      ...help
+        .visibleOptions(command)
+        .filter(({ long }) => long !== '--help')
+        .map((each) => [each.flags, help.optionDescription(each)]),
+    ].filter(([, text]) => text !== '');
+    const width = Math.max(0, ...pairs.map(([name]) => name.length));
+    return [
+      ['readback', ...names, ...command.registeredArguments.map(argumentText)].join(' '),
+      ...help
+        .boxWrap(help.commandDescription(command), 96)
+        .split('\n')
+        .map((line) => `  ${line}`),
+      ...pairs.map(([name, text]) => `    ${help.formatItem(name, width, text, help)}`),
+    ].join('\n');
   });
-  return `${head}${commandLineMark}\n\n## Every command\n\nThe options of \`readback\` itself hold for each.\n\n${texts.join('\n\n')}\n`;
+  const globals = program.createHelp();
+  const options = globals
+    .visibleOptions(program)
+    .map((each) => `- \`${each.flags}\`: ${globals.optionDescription(each)}`);
+  const codes = exitMeanings.map(([code, meaning]) => `- ${code}: ${meaning}`);
+  return `${head}${commandLineMark}
+
+## Every command
+
+\`\`\`text
+${texts.join('\n\n')}
+\`\`\`
+
+Options for every command:
+
+${options.join('\n')}
+
+## Exit codes
+
+${codes.join('\n')}
+`;
+}
+
+function argumentText(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { fixedVariables, type Variable, variableName } from '../src/settings/environment.ts';
 import { provider } from '../src/settings/indexing-settings.ts';
-import { metaOf, ruleOf } from '../src/settings/rule.ts';
+import { metaOf, ruleOf } from '../src/settings/schema.ts';
 
 function defaultOf(schema: z.ZodType): string {
   const { defaultText } = metaOf(schema);
@@ -13,37 +13,41 @@ function defaultOf(schema: z.ZodType): string {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-function row({ path, name, schema }: Variable): string {
-  const { description } = metaOf(schema);
-  return `| ${[`\`${path.join('.')}\``, `\`${name}\``, defaultOf(schema), ruleOf(schema), description].map(cell).join(' | ')} |`;
+/** What a setting accepts, as short as it goes; nothing where the default shows it. */
+function accepted(schema: z.ZodType): string {
+  const rule = ruleOf(schema);
+  if (rule === 'true or false' || rule === 'a text') return '';
+  return rule
+    .replace('a whole number', 'integer')
+    .replace('a number', 'number')
+    .replace(', at least ', ' ≥')
+    .replace(', at most ', ' ≤')
+    .replace(', above ', ' >');
 }
 
-const head = ['| Setting | Variable | Default | Accepts | |', '| --- | --- | --- | --- | --- |'];
+function row({ path, schema }: Pick<Variable, 'path' | 'schema'>): string {
+  const { description } = metaOf(schema);
+  return `| ${[`\`${path.join('.')}\``, defaultOf(schema), accepted(schema), description].map(cell).join(' | ')} |`;
+}
 
-function section(title: string, variables: readonly Variable[]): string {
-  return [`## ${title}`, '', ...head, ...variables.map(row)].join('\n');
+function table(variables: readonly Pick<Variable, 'path' | 'schema'>[]): string {
+  return ['| Setting | Default | Accepts | Meaning |', '|---|---|---|---|', ...variables.map(row)].join('\n');
 }
 
 export function renderSettings(): string {
-  const groups = [...new Set(fixedVariables.filter(({ path }) => path.length > 1).map(({ path }) => path[0]))].sort();
-  const shared = Object.entries(provider.shape).map(([field, schema]) => {
-    const path = ['providers', '<name>', field];
-    return { path, name: variableName(path), schema };
-  });
+  const inGroups = fixedVariables.filter(({ path }) => path.length > 1);
+  const shared = Object.entries(provider.shape).map(([field, schema]) => ({
+    path: ['providers', '<name>', field],
+    schema,
+  }));
+  const groups = [...inGroups, ...shared].sort((a, b) => (`${a.path[0]}` < `${b.path[0]}` ? -1 : 1));
   return `${[
     '# Settings',
     'Made by `npm run docs` from the schemas in `src/settings`.',
-    'Settings come from environment variables and are read once, at the start. An empty variable is an unset one, an unknown one is ignored. Lists and objects are written as JSON. Whatever is wrong is reported at once, and the service does not start.',
-    section(
-      'Top level',
-      fixedVariables.filter(({ path }) => path.length === 1),
-    ),
-    ...groups.map((group) =>
-      section(
-        String(group),
-        fixedVariables.filter(({ path }) => path.length > 1 && path[0] === group),
-      ),
-    ),
-    section('providers', shared),
+    `Settings come from environment variables, which the service reads once, when it starts. The variable is \`SERVICE_\` and the name in capitals, with \`__\` for each dot: \`jobs.max_attempts\` is \`${variableName(['jobs', 'max_attempts'])}\`. An empty variable counts as unset. An unknown one is ignored, with a warning. Write lists and objects as JSON. The service reports every invalid setting and does not start.`,
+    '## Top level',
+    table(fixedVariables.filter(({ path }) => path.length === 1)),
+    '## Groups',
+    table(groups),
   ].join('\n\n')}\n`;
 }

@@ -1,6 +1,4 @@
-/**
- * The composition root: from settings to a running system (src/composition). It listens on no port; `src/main.ts` does.
- */
+/** The composition root: from settings to a running system (src/composition). `src/main.ts` listens. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { Breakers } from './actors/system/breakers.ts';
@@ -16,33 +14,33 @@ import { libraryFolders } from './settings/library-folders.ts';
 import { openDataFolder } from './store/data-folder.ts';
 
 export interface App extends Pick<Outside, 'chat' | 'capabilities'> {
-  /** What asks a library, by its name. Errors: TypeError for one that is not there. */
+  /** Errors: TypeError for an unknown library. */
   askOf(name: string): Library['ask'];
-  /** Which host answers for a library: this one (null), or another's address. Errors: DomainError `store_unavailable`. */
+  /** The host of a library: this one (null), or an address. Errors: DomainError `store_unavailable`. */
   placeOf(name: string): Promise<string | null>;
-  /** Over all libraries that serve, their chunks counted together; where none does, what one says. Errors: where none answers, why. */
+  /** Of all serving libraries, with their chunks added up. Errors: the reason if none answers. */
   readiness(signal: AbortSignal): Promise<Readiness>;
-  /** Resolves when no library is opened again, with why the first of them is not: the process has to end. */
+  /** Resolves with the reason when no library can be opened again: the process must end. */
   over: Promise<unknown>;
-  /** Every outside provider that was called, and whether it is called now. */
+  /** Every called provider, and whether it is called now. */
   breakerStates: Breakers['states'];
-  /** Stop in order and let go of the data folder. All calls share one promise. */
+  /** Stop in order and unlock the data folder. All calls share one promise. */
   close(): Promise<void>;
 }
 
 export interface AppOptions extends HostOptions {
-  /** This host as one of a cluster, whose libraries are opened as they are asked for. */
+  /** In a cluster, whose libraries open on demand. */
   member?: ClusterMember | null;
 }
 
 /**
- * Open the host and its libraries. Without `libraries.dir` there is one, which serves when this resolves; with it they open beside what
- * comes next. Errors: those of the host and of the data folder; without `libraries.dir` also of the library's first opening.
+ * Open the host and its libraries. Without `libraries.dir` one library serves when this resolves; with it they open in
+ * the background. Errors: those of the host, the data folder and, without `libraries.dir`, the first opening.
  */
 export async function startApp({ member = null, ...options }: AppOptions): Promise<App> {
   const { settings } = options;
   const isAlone = settings.libraries.dir === null && member === null;
-  // Of a library alone the data folder is its own, and it locks it.
+  // A single library locks its own data folder.
   const sharedFolder = isAlone ? null : openDataFolder(settings.data_dir, randomUUID());
   let host: Host;
   try {
@@ -78,7 +76,7 @@ export async function startApp({ member = null, ...options }: AppOptions): Promi
       throw error;
     }
   }
-  host.log.info(outside.programs(), 'programs beside the service');
+  host.log.info(outside.programs(), 'external programs');
   return {
     askOf(name) {
       const library = libraries.get(name);
@@ -114,7 +112,7 @@ export async function startApp({ member = null, ...options }: AppOptions): Promi
 
 const notHere = () => new DomainError('store_unavailable', 'the library is not open here', { retryAfterS: 1 });
 
-/** Of a host of a cluster that reaches the database and serves no library at the moment. */
+/** A cluster host that reaches the database and serves no library now. */
 const readyHost: Readiness = {
   ...{ store: true, trouble: null, activeModel: 'each library’s own' },
   index: { state: 'whole', indexed_chunks: 0, total_chunks: 0 },

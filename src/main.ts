@@ -1,7 +1,6 @@
 /**
- * The process: arguments, settings, signals and exit codes.
- * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong · 6 the store is damaged. Killed by itself: a second
- * signal, or a stop that took too long.
+ * The process: arguments, settings, signals and exit codes. 0 stopped in order · 1 failed · 2 wrong settings or arguments · 6 damaged
+ * store. It kills itself on another signal two seconds or more after the first, and when a stop takes too long.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -16,17 +15,16 @@ import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage } from './domain/error-message.ts';
 import { isOperatorError, OperatorError } from './domain/errors.ts';
 import { programDir } from './files/program-files.ts';
-import { listen } from './http/listen.ts';
+import { listen, stopListening } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
-import { stopListening } from './http/stop-listening.ts';
 import { accessTokens } from './settings/access-tokens.ts';
-import { demoFolderOf } from './settings/demo-folder.ts';
 import { isGiven } from './settings/environment.ts';
-import { isClustered, libraryFolders } from './settings/library-folders.ts';
+import { demoFolderOf, isClustered, libraryFolders } from './settings/library-folders.ts';
 import { readSettings, SettingsError } from './settings/read-settings.ts';
 import { secretTexts } from './settings/secrets.ts';
 import { shownSettings } from './settings/shown-settings.ts';
 import { unknownVariables, unknownVariableText } from './settings/unknown-variables.ts';
+import { onStopSignal } from './stop-signal.ts';
 import { damagedExitCode } from './store/look-apart.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -36,13 +34,13 @@ const usage = `readback: a self-hosted index of everything you have read
 
 usage: npm start [-- --demo]
 
-  --demo      in a data folder of its own: put a few sample pages in, show a search, go on serving
+  --demo      use a separate data folder with sample pages, show a search, keep running
   --version   print the version
   --help      print this
 
 Everything else is set by environment variables: see docs/settings.md.`;
 
-/** Requests that are not answered so long after the stop began are cut off, ms: jobs need the rest of the time. */
+/** From the stop, ms; the jobs need the remaining time. */
 const answerWithinMs = 3000;
 
 function readArguments(): { demo: boolean } {
@@ -63,10 +61,7 @@ function leave(code: number, message: string): never {
   process.exit(code);
 }
 
-/**
- * End at once. An orderly exit would wait for threads that are in native code, and now and then crashes on them; whatever was
- * acknowledged is on the disk.
- */
+/** End at once: an orderly exit waits for native threads and sometimes crashes on them. Acknowledged data is on the disk. */
 function drop(message: string): never {
   process.stderr.write(`${message}\n`);
   process.kill(process.pid, 'SIGKILL');
@@ -84,22 +79,22 @@ function settingsOrLeave(demo: boolean) {
   }
 }
 
-/** A line with a link for whoever has just started the service. Listening on every address includes the loopback one. */
+/** A console link for new users. Listening on every address includes loopback. */
 function consoleLink(access: Access, token: string, baseUrl: string, dataDir: string | null): string {
   const holder = access.holderOfToken(token);
   if (holder === null) return '';
   const { code } = access.issueCode(holder, 'session');
   const address = baseUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-  // As it was started: where npm did so, `readback` need not be on the path.
+  // Under npm, `readback` need not be in the path.
   const readback = process.env.npm_lifecycle_event === undefined ? 'readback' : 'npm run -s readback --';
-  // What tells where the service and its token are, for a terminal that has none of it set.
+  // The settings that a terminal needs to find the service and its token.
   const { SERVICE_BIND_PORT: port, SERVICE_DATA_DIR: given } = process.env;
-  const told = Object.entries({ SERVICE_BIND_PORT: port, SERVICE_DATA_DIR: dataDir ?? given })
+  const variables = Object.entries({ SERVICE_BIND_PORT: port, SERVICE_DATA_DIR: dataDir ?? given })
     .filter((entry): entry is [string, string] => Boolean(entry[1]))
     .map(
       ([name, value]) => `${name}=${/[^\w./-]/.test(value) ? `'${value.replaceAll("'", String.raw`'\''`)}'` : value} `,
     );
-  const again = `${told.join('')}${readback} open`;
+  const again = `${variables.join('')}${readback} open`;
   return `To look at it, open within a minute\n  ${address}/#code=${code}\nAfter that, another link is given by\n  ${again}\n`;
 }
 
@@ -109,7 +104,7 @@ async function main(): Promise<void> {
   const { demo } = readArguments();
   const settings = settingsOrLeave(demo);
   const { observability } = settings;
-  // Lines for people where people look, unless they want JSON there.
+  // Human-readable lines on a terminal, unless JSON is set.
   const json_logs =
     observability.json_logs && (!process.stdout.isTTY || isGiven(process.env, ['observability', 'json_logs']));
   const log = createLog({ ...observability, json_logs, secrets: secretTexts(settings.secrets) });
@@ -123,7 +118,7 @@ async function main(): Promise<void> {
       : (await import('./telemetry/open-telemetry.ts')).startTracing({
           traces: traces === 'otlp' ? 'otlp' : 'console',
           endpoint: otlp_endpoint,
-          userinfo: settings.secrets.otlp.userinfo,
+          ...settings.secrets.otlp,
           version,
           log,
         });
@@ -146,7 +141,11 @@ async function main(): Promise<void> {
       log,
     });
     cluster?.keepAccess(access);
-    const backups = openBackups(settings, Date.now);
+    const backups = openBackups(settings, {
+      storeBytes: async (library) => (await app.askOf(library)('disk.usage', {})).store_used_bytes,
+      log,
+      now: Date.now,
+    });
     const server = buildServer({
       ...settings,
       askOf: app.askOf,
@@ -184,13 +183,14 @@ async function main(): Promise<void> {
       log.info({}, 'stopped');
       process.exit(code);
     };
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
-        if (stopping) drop(`${signal} again: leaving at once`);
+    onStopSignal({
+      signals: ['SIGTERM', 'SIGINT'],
+      stop: (signal) => {
         log.info({ signal }, 'stopping');
         void stop(0);
-      });
-    }
+      },
+      leave: (signal) => drop(`${signal} again: leaving at once`),
+    });
 
     if (generatedAt !== null) log.info({ token_file: generatedAt }, 'no token is configured: using the generated one');
     const kept = {
@@ -198,7 +198,7 @@ async function main(): Promise<void> {
       ...(settings.libraries.dir !== null && { libraries: settings.libraries.dir }),
     };
     log.info({ url: baseUrl, ...kept, version }, 'readback is ready');
-    // Whoever has never opened the console is shown where it is; later on `readback open` does so.
+    // Users who have never opened the console get a link; later `readback open` gives one.
     const [operator] = tokens();
     const showsLink = process.stdout.isTTY && settings.libraries.dir === null && cluster === null;
     if (showsLink && access.isUnused && !demo)

@@ -1,4 +1,4 @@
-/** The version of this software, as package.json has it. */
+/** The version in package.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programDir } from './files/program-files.ts';

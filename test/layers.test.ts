@@ -25,8 +25,9 @@ const mayImport: Record<string, readonly string[]> = {
   store: [...foundations, 'files'],
   // The pool is below the engine, the entries are above it; no file imports itself by way of others.
   threads: [...foundations, 'engine', 'importers'],
-  engine: [...foundations, 'files', 'threads'],
-  providers: [...foundations, 'files'],
+  engine: [...foundations, 'files', 'threads', 'encoder'],
+  encoder: [...foundations, 'files'],
+  providers: [...foundations, 'files', 'encoder'],
   importers: foundations,
   cluster: [...foundations, 'access', 'store'],
   index: [...foundations, 'files', 'threads', 'engine', 'store'],
@@ -58,12 +59,11 @@ const placeOf: Record<string, string> = {
   'wink-bm25-text-search': 'engine/words/',
   piscina: 'threads/thread-pool.ts',
   fastify: 'http/',
-  '@fastify/send': 'http/routes/console.ts',
   cookie: 'http/credentials.ts',
   commander: 'cli/',
-  eld: 'compute/text/detect-language.ts',
+  eld: 'compute/text/page-languages.ts',
+  'franc-all': 'compute/text/page-languages.ts',
   stopword: 'compute/text/stop-words.ts',
-  'csv-parse': 'importers/read-csv.ts',
   'node-sqlite3-wasm': 'importers/read-history.ts',
 };
 
@@ -129,7 +129,7 @@ test('no file imports itself by way of others', () => {
 });
 
 /** Files outside the source that may import from it. */
-const others = ['test', 'bench', 'scripts'].flatMap((folder) =>
+const others = ['test', 'bench', 'scripts', 'extension'].flatMap((folder) =>
   readdirSync(`${src}../${folder}`, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:ts|mjs)$/.test(name))
     .map((name) => `../${folder}/${name.replaceAll('\\', '/')}`),
@@ -188,8 +188,14 @@ for (const [name, place] of Object.entries(placeOf)) {
   });
 }
 
+test('the languages of a page are decided in one place, which asks the one module that detects them', () => {
+  const decides = (file: string) =>
+    /\bdecideLanguages\b/.test(codeOf(file)) && file !== 'compute/text/page-languages.ts';
+  assert.deepEqual(files.filter(decides), ['engine/prepare-page.ts']);
+});
+
 /** Beside the settings: what is no setting, since only the runner of tests gives it. */
-const readsEnvironment = ['threads/thread-pool.ts'];
+const readsEnvironment = ['encoder/encoder.ts', 'threads/thread-pool.ts'];
 
 test('the environment is read in the settings only; the process hands it over', () => {
   const readers = files.filter((file) => /process\s*\.\s*env\b|['"]node:process['"]/.test(codeOf(file)));
@@ -202,7 +208,7 @@ test('the environment is read in the settings only; the process hands it over', 
 });
 
 test('pure folders and commands have no clock and no chance of their own', () => {
-  const pure = ['domain/', 'compute/', 'engine/words/', 'engine/rerank/', 'machines/', 'commands/'];
+  const pure = ['domain/', 'compute/', 'engine/words/', 'machines/', 'commands/'];
   const impure =
     /\bDate\.now\b|\bMath\.random\b|\bnew Date\(\)|\bperformance\.now\b|\brandomUUID\b|\brandomBytes\b|\bsetTimeout\b/;
   const wrong = files.filter((file) => pure.some((folder) => file.startsWith(folder)) && impure.test(codeOf(file)));

@@ -1,5 +1,5 @@
 /**
- * The sparse side's reference: BM25 over whole texts, counted and summed here from the formula in docs/sparse-segments.md, with
+ * The sparse side's reference: BM25 over whole texts, counted and summed here from the formula in docs/storage.md, with
  * nothing of src/engine. Texts of this bench have one field, so BM25F is BM25. Only words of the queries are counted.
  */
 import { Ranking } from './ranking.ts';

@@ -48,7 +48,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       entry: entry('search-thread'),
       name: `searcher-${number}`,
       ...pinned,
-      data: { wordVectors: null },
+      data: { wordList: null },
     }),
   );
   await Promise.all(searchers.map((searcher) => searcher.run('warmUp', undefined)));
@@ -66,7 +66,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     maxQueue: 10_000,
     maxYoungMb: 24,
     nice: 10,
-    data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, wordVectors: null },
+    data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, wordList: null },
   });
 
   const live = await indexedBefore(dir, data);
@@ -122,21 +122,20 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
 
   const limits = (allow?: Bitmap) => (allow === undefined ? {} : { allow });
   const find = (query: BenchQuery, k: number, allow?: Bitmap) =>
-    index.searchers.find({ query: query.text, dim: null, spelling: false, k, ...limits(allow) });
+    index.searchers.find({ query: query.text, spelling: false, k, ...limits(allow) });
   const text = async (query: BenchQuery, k: number, allow?: Bitmap) => (await find(query, k, allow)).found.labels;
   const nearest = async ({ vector }: BenchQuery, k: number, allow?: Bitmap) =>
     (await space.search(Float32Array.from(vector), k, limits(allow))).labels;
-  const parts = { searchers: index.searchers, vectors: space, log, monotonic: () => performance.now() };
-  const wants = { order: false, relevance: false };
-  const retrieval = { spelling: false, dim: null, k: TOP, floor: null, rrfK: RRF_K, wants };
+  const parts = { searchers: index.searchers, vectors: space, monotonic: () => performance.now() };
+  const retrieval = { spelling: false, k: TOP, floor: null, relevance: false };
   const fused = (lists: Uint32Array[]) =>
     fuseRrf(lists, RRF_K)
       .slice(0, TOP)
       .map(({ label }) => label);
   const searches = (allow?: Bitmap): Record<'hybrid' | 'hybrid_at_once' | 'sparse' | 'dense', Search> => ({
     hybrid: async (query) => {
-      const outside = Promise.resolve(Float32Array.from(query.vector));
-      const { sparse, dense } = await retrieve(parts, { ...retrieval, query: query.text, outside, allow });
+      const vector = Promise.resolve(Float32Array.from(query.vector));
+      const { sparse, dense } = await retrieve(parts, { ...retrieval, query: query.text, vector, allow });
       return fused([sparse.labels, dense.labels]);
     },
     hybrid_at_once: async (query) => fused(await Promise.all([text(query, TOP, allow), nearest(query, TOP, allow)])),

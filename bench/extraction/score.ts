@@ -37,6 +37,21 @@ export function scorePage(expected: string, extracted: string): PageScore {
   return { precision: foundAll === 0 ? 1 : common / foundAll, recall: goldAll === 0 ? 1 : common / goldAll };
 }
 
+/** Paragraphs of more than so many characters are blocks of prose. */
+const longestShort = 200;
+/** …and are lost where less of their shingles than this is in the extracted text. */
+const leastFound = 0.5;
+
+/** The blocks of prose of a text marked up by people that are not in what was extracted. */
+export function lostBlocks(expected: string, extracted: string): string[] {
+  const found = shingles(extracted);
+  return expected.split('\n').filter((block) => {
+    if (block.trim().length <= longestShort) return false;
+    const wanted = [...shingles(block).keys()];
+    return wanted.filter((shingle) => found.has(shingle)).length < wanted.length * leastFound;
+  });
+}
+
 export function meanScore(pages: readonly PageScore[]): Score {
   const mean = (pick: (page: PageScore) => number) => pages.reduce((sum, page) => sum + pick(page), 0) / pages.length;
   const precision = mean((page) => page.precision);

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-/** Errors: when the peers are not installed (`npm run bench:engine -- --peers` installs them). */
+/** Errors: when the peers are not installed (`npm run bench -- engine --peers` installs them). */
 export async function importPeer<Module>(name: string): Promise<Module> {
   const manifest = process.env.BENCH_PEERS;
   if (manifest === undefined) throw new Error('BENCH_PEERS does not name the package.json of the peers');

@@ -1,4 +1,4 @@
-/** A one-time code, as the service answers it. */
+/** A one-time code in the service's answer. */
 
 export interface OneTimeCode {
   code: string;

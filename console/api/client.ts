@@ -1,18 +1,21 @@
 /**
- * Requests to the service that served this page. The cookie is the only credential; the header says that it is this page that asks.
- * What goes wrong is one of three: `ApiError` (the service answered so), `Unreachable` (it did not answer), or an abort.
+ * Requests to the service. The session cookie is the only credential; a header marks requests of this page. Errors:
+ * `ApiError` (an error answer), `Unreachable` (no answer), or an abort.
  */
 import { signal } from '@preact/signals';
 
 export class ApiError extends Error {
   readonly status: number;
-  /** Seconds, where the service says when to ask again. */
+  /** Seconds until a retry, if given. */
   readonly retryAfterS: number | null;
+  /** Null if not JSON. */
+  readonly body: unknown;
 
-  constructor(status: number, detail: string, retryAfterS: number | null) {
+  constructor(status: number, detail: string, retryAfterS: number | null, body: unknown = null) {
     super(detail);
     this.status = status;
     this.retryAfterS = retryAfterS;
+    this.body = body;
   }
 }
 
@@ -27,17 +30,16 @@ export interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** Whether the last request got through. */
+/** Whether the last request succeeded. */
 export const connection = signal<'ok' | 'lost'>('ok');
-/** Raised whenever what is shown may be out of date as a whole: the service is back, somebody signed in. */
+/** Incremented when all shown data may be stale: the service is back, or a user signed in. */
 export const epoch = signal(0);
-/** Told by answers: 401 ends a session that was there. */
+/** A 401 answer ends a session. */
 export const session = signal<'unknown' | 'in' | 'out' | 'expired'>('unknown');
 
 export const sessionsPath = '/v1/sessions';
 const clientHeaders = { 'x-readback': 'console' };
 
-/** Ask the service. Errors: `ApiError`, `Unreachable`, `AbortError`. */
 export async function call<Body>(method: Method, path: string, options: CallOptions = {}): Promise<Body> {
   const { query = {}, body, signal } = options;
   const response = await send(path + queryText(query), {
@@ -53,7 +55,7 @@ export async function call<Body>(method: Method, path: string, options: CallOpti
 export const get = <Body>(path: string, query?: Query, signal?: AbortSignal): Promise<Body> =>
   call<Body>('GET', path, { ...(query && { query }), ...(signal && { signal }) });
 
-/** Hand a file in as it is. */
+/** Upload a file unchanged. */
 export async function upload<Body>(path: string, query: Query, file: Blob): Promise<Body> {
   const response = await send(path + queryText(query), {
     method: 'POST',
@@ -68,7 +70,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   const asked = epoch.value;
   try {
     const response = await fetch(path, { ...init, credentials: 'same-origin', cache: 'no-store' });
-    // What was asked for before somebody signed in, and a code or token to sign in by, say nothing of the session that there is now.
+    // Requests from before a sign-in, and rejected codes or tokens, do not end the current session.
     const isOfSession = epoch.value === asked && !(init.method === 'POST' && path === sessionsPath);
     if (response.status === 401 && session.value === 'in' && isOfSession) session.value = 'expired';
     if (connection.value === 'lost') isBack();
@@ -76,13 +78,13 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     if (init.body instanceof Blob && !(await isReadable(init.body)))
-      throw new Error('this cannot be read: it is a folder, or is not there any more.', { cause: error });
+      throw new Error('not readable: it is a folder, or has been deleted.', { cause: error });
     knock();
     throw new Unreachable('The service does not answer.', { cause: error });
   }
 }
 
-/** A file may be gone since it was chosen, or be a folder, which a browser tells of as if the service were away. */
+/** A file may be deleted, or be a folder, which browsers report like a network failure. */
 const isReadable = (file: Blob): Promise<boolean> =>
   file
     .slice(0, 1)
@@ -94,7 +96,9 @@ const isReadable = (file: Blob): Promise<boolean> =>
 
 async function refusal(response: Response): Promise<ApiError> {
   const after = Number(response.headers.get('retry-after'));
-  return new ApiError(response.status, await detailOf(response), after > 0 ? after : null);
+  const body: unknown = await response.json().catch(() => null);
+  const detail = detailOf(body) ?? `The service answered ${response.status}.`;
+  return new ApiError(response.status, detail, after > 0 ? after : null, body);
 }
 
 interface Fault {
@@ -102,23 +106,18 @@ interface Fault {
   msg: string;
 }
 
-async function detailOf(response: Response): Promise<string> {
-  const fallback = `The service answered ${response.status}.`;
-  try {
-    const { detail } = (await response.json()) as { detail?: string | Fault[] };
-    const said =
-      typeof detail === 'string'
-        ? detail
-        : detail
-            ?.map(({ loc, msg }) => [loc.filter((part) => part !== 'body').join('.'), msg].filter(Boolean).join(': '))
-            .join('; ');
-    return said === undefined ? fallback : inOneDirection(said);
-  } catch {
-    return fallback; // an answer that is no JSON has no detail
-  }
+function detailOf(body: unknown): string | undefined {
+  const { detail } = (body ?? {}) as { detail?: string | Fault[] };
+  const said =
+    typeof detail === 'string'
+      ? detail
+      : detail
+          ?.map(({ loc, msg }) => [loc.filter((part) => part !== 'body').join('.'), msg].filter(Boolean).join(': '))
+          .join('; ');
+  return said && inOneDirection(said);
 }
 
-/** A sentence of the service with what others wrote in it, which must not turn the rest of it around. */
+/** A text of the service with foreign parts, without direction changes. */
 export const inOneDirection = (said: string): string => said.replace(/[\u202A-\u202E]/g, '');
 
 function queryText(query: Query): string {
@@ -134,7 +133,7 @@ const firstPauseMs = 500;
 const longestPauseMs = 5000;
 let knocking = false;
 
-/** Ask for a sign of life, with growing pauses, until there is one. */
+/** Poll with growing pauses until the service answers. */
 export function knock(): void {
   connection.value = 'lost';
   if (knocking) return;
@@ -165,7 +164,7 @@ async function lives(): Promise<boolean> {
   }
 }
 
-/** What went wrong, in words for the person. */
+/** The error as a sentence for the user. */
 export function wordsFor(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const wait = error.retryAfterS === null ? '' : ` Try again in ${error.retryAfterS} s.`;

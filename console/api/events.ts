@@ -1,6 +1,6 @@
 /**
- * Changes of jobs as they happen, for everybody who listens: one event stream while there is at least one and the page is looked at. A stream that ends is opened again with
- * growing pauses; each begins with a snapshot, so nothing is missed that still matters.
+ * Job changes for all listeners: one event stream while there are listeners and the page is visible. It reconnects with
+ * growing pauses; each connection begins with a snapshot, so nothing is lost.
  */
 import { effect, signal } from '@preact/signals';
 import type { JobEventData } from '../../src/domain/events.ts';
@@ -21,10 +21,10 @@ let source: EventSource | null = null;
 let pauseMs = firstPauseMs;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Listen until the returned function is called. */
+/** Returns the unsubscription. */
 export function listenToJobs(listener: JobListener): () => void {
   listeners.add(listener);
-  // A listener that comes later wants the snapshot, too.
+  // A later listener also needs the snapshot.
   if (source !== null) close();
   open();
   return () => {
@@ -33,14 +33,14 @@ export function listenToJobs(listener: JobListener): () => void {
   };
 }
 
-/** A browser has six connections for all pages of a service: one that nobody looks at holds none. */
+/** Browsers have six connections for all pages of a service, so hidden pages disconnect. */
 document.addEventListener('visibilitychange', () => {
   if (listeners.size === 0) return;
   if (document.hidden) close();
   else open();
 });
 
-/** Once the service is back, nothing is waited for. */
+/** Reconnect at once when the service is back. */
 effect(() => {
   if (epoch.value > 0 && streamState.peek() === 'connecting' && source?.readyState === EventSource.CLOSED) open();
 });

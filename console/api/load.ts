@@ -1,14 +1,14 @@
-/** Data of a view: loaded when it is opened and when what it is of changes, and again when the service is back. */
+/** Loads a view's data when it opens, when its inputs change, and when the service is back. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { epoch, get, isAbort } from './client.ts';
 
 export interface Loaded<Data> {
-  /** What was loaded last of the same; stays while it is loaded again. */
+  /** The last data; stays while reloading. */
   data: Data | undefined;
   error: unknown;
   loading: boolean;
   reload: () => void;
-  /** Show something else at once, as after a change that the service has confirmed. */
+  /** Replace the data, for example after a confirmed change. */
   set: (change: (data: Data) => Data) => void;
 }
 
@@ -23,8 +23,8 @@ const nothingOf = (of: readonly unknown[]) => ({ of, data: undefined, error: und
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean => a.every((each, at) => each === b[at]);
 
 /**
- * Both lists as those of an effect; null in one of them loads nothing yet. `of`: what is loaded; data of something else are never given back.
- * `part`: how much or which part of it; the part before stays until the next is there.
+ * Effect dependencies; null in either list waits. `of`: what is loaded; data of another value are never returned.
+ * `part`: a part of it; the previous part stays until the next has loaded.
  */
 export function useLoad<Data>(
   load: (signal: AbortSignal) => Promise<Data>,
@@ -61,17 +61,17 @@ export function useLoad<Data>(
   return { data, error, loading, reload, set };
 }
 
-/** A part of the console that is loaded when it is first needed. Errors: as of `call`; one in words where the service has parts of another version by now. */
+/** Load a part of the console on demand. Errors: as of `call`; a sentence if the service has another version. */
 export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
   try {
     return await load();
   } catch (cause) {
     await get('/v1/whoami'); // where the service is away, this says so, and the part is asked for again
-    throw new Error('The service has a newer console than this page. Load the page again.', { cause });
+    throw new Error('The service has a newer version of the console. Reload the page.', { cause });
   }
 }
 
-/** Load again every `everyMs` while `isOn` and the page is looked at; what is still on its way is waited for. */
+/** Reload every `everyMs` while `isOn` and the page is visible; waits for a running load. */
 export function useRepeat(
   loads: readonly Pick<Loaded<unknown>, 'loading' | 'reload'>[],
   everyMs: number,

@@ -1,11 +1,11 @@
-/** The focus stays where a person is when what has it is taken away, moved or switched off: on what is in its place now. */
+/** Keeps the focus near its element when that is removed, moved or disabled. */
 import { useEffect } from 'preact/hooks';
 import { isTyping } from './keys.tsx';
 import { currentPart, currentView } from './router.ts';
 
 interface Focused {
   element: HTMLElement;
-  /** Each element around it, from the inside, and how many that take the focus it has before this one. */
+  /** Each ancestor, from the inside, with its number of focusable elements before this one. */
   around: { scope: Element; before: number }[];
 }
 
@@ -16,13 +16,13 @@ export function useFocusKept(): void {
   useEffect(() => {
     let last: Focused | null = null;
     const onFocusIn = ({ target }: FocusEvent) => {
-      // A dialog that goes with its view gives the focus back to what goes, too.
+      // A dialog that closes with its view first restores the focus to a removed element.
       queueMicrotask(() => {
         if (target instanceof HTMLElement && target.isConnected) last = focusedOf(target);
       });
     };
     const onFocusOut = ({ target }: FocusEvent) => {
-      // It is also told of what is just taken away.
+      // Also called for elements just removed.
       queueMicrotask(() => {
         if (last?.element === target && canTake(last.element)) last = null;
       });
@@ -31,15 +31,15 @@ export function useFocusKept(): void {
       if (last === null) return;
       const { element } = last;
       if (isLost() && canTake(element)) {
-        // A date field hands it from part to part: in between nothing has it.
+        // Date fields move the focus between their parts, with a gap.
         setTimeout(() => {
           if (last?.element === element && isLost() && canTake(element)) element.focus({ preventScroll: true });
         });
       } else if (isLost() && !element.isConnected) nextTo(last)?.focus({ preventScroll: true });
-      // What is typed in stays, and counting with every key would take time.
+      // A field keeps the focus while typing, and counting with every key would take time.
       else if (element.isConnected && !isTyping(element)) last = focusedOf(element);
     });
-    // Another view, or page, begins where the frame says.
+    // The frame sets the focus of a new view or page.
     const forget = () => {
       last = null;
     };
@@ -80,7 +80,7 @@ function focusedOf(element: HTMLElement): Focused {
   return { element, around };
 }
 
-/** What took its place, or the last one before it; as far around it as must be. */
+/** The replacement, or the last element before it, in the nearest ancestor. */
 function nextTo({ around }: Focused): HTMLElement | null {
   for (const { scope, before } of around) {
     const others = scope.isConnected ? focusablesIn(scope) : [];

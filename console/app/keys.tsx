@@ -1,16 +1,16 @@
-/** Keys that work everywhere, and the list of all keys. */
+/** Global keyboard shortcuts, and their list. */
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { currentView, go, linkTo } from './router.ts';
 import { views } from './views.ts';
 
 export const keysShown = signal(false);
-/** The search box asks to be told. */
+/** The search box subscribes. */
 export const searchWanted = signal(0);
 
 const chordMs = 1200;
 let chordUntil = 0;
-/** Whether the next key is the second of two that name a view. */
+/** Whether the next key completes a two-key shortcut. */
 export const isInChord = (): boolean => performance.now() < chordUntil;
 
 export const isTyping = (target: EventTarget | null): boolean =>
@@ -45,11 +45,11 @@ export function useGlobalKeys(): void {
   }, []);
 }
 
-/** While `isOn`, Escape does this and nothing else. */
+/** While `isOn`, Escape does only this. */
 export function useEscape(isOn: boolean, stop: () => void): void {
   const latest = useRef(stop);
   latest.current = stop;
-  // Before a key can come.
+  // Before the next key event.
   useLayoutEffect(() => {
     if (!isOn) return;
     const onKey = (event: KeyboardEvent) => {
@@ -67,11 +67,11 @@ const general: readonly [string, string][] = [
   ['↓ ↑, j k', 'Next, previous result'],
   ['Enter', 'Open the page at the passage'],
   ['v', 'Stored text of the result'],
-  ['s', 'Pages similar to the result'],
-  ['w', 'Why it is there'],
+  ['s', 'Related pages'],
+  ['w', 'Why this result'],
   ['+ −', 'Good result, bad result'],
   ['Esc', 'Back to the search box'],
-  ['?', 'This list'],
+  ['?', 'Keyboard shortcuts'],
 ];
 
 export function KeysDialog() {
@@ -88,7 +88,7 @@ export function KeysDialog() {
         keysShown.value = false;
       }}
     >
-      <h2 id="keys-title">Keys</h2>
+      <h2 id="keys-title">Keyboard shortcuts</h2>
       <div class="keys">
         <dl>
           {general.map(([key, what]) => (

@@ -1,4 +1,4 @@
-/** Short notices at the edge: what was done, what went wrong. They go by themselves; errors, each of them, when closed, or with the view that they are about. */
+/** Short notices. They disappear by themselves; errors when closed, or with their view. */
 import { effect, signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
 import { isAbort, wordsFor } from '../api/client.ts';
@@ -13,7 +13,7 @@ interface Notice {
 
 const notices = signal<readonly Notice[]>([]);
 const shownMs = 5000;
-const mostDone = 4;
+const maxDone = 4;
 let next = 1;
 
 let viewBefore = currentView.peek();
@@ -25,7 +25,7 @@ effect(() => {
 
 export function notify(text: string, kind: Notice['kind'] = 'done'): void {
   const notice = { id: next++, text, kind };
-  const done = notices.value.filter((each) => each.kind === 'done').slice(1 - mostDone);
+  const done = notices.value.filter((each) => each.kind === 'done').slice(1 - maxDone);
   notices.value = [...notices.value.filter((each) => each.kind === 'error' || done.includes(each)), notice];
   if (kind === 'done') setTimeout(() => dismiss(notice.id), shownMs);
 }
@@ -34,7 +34,7 @@ function dismiss(id: number): void {
   notices.value = notices.value.filter((each) => each.id !== id);
 }
 
-/** Do something for the person, and tell if it fails. */
+/** Run an action and show its error. */
 export async function attempt(
   work: () => Promise<unknown>,
   tell = (said: string) => notify(said, 'error'),
@@ -46,7 +46,7 @@ export async function attempt(
   }
 }
 
-/** One thing at a time for the person, however often it is asked for; `said` is what went wrong with the last, in words. */
+/** One action at a time; `said` is the last error. */
 export function useAttempt() {
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<string | null>(null);

@@ -1,30 +1,27 @@
-/**
- * Where you are: the fragment of the address, `#/view/part?name=value`. What was there when one left, the scroll and what views keep, is there
- * again when one comes back by the browser's buttons, as long as the page is loaded.
- */
+/** The location: the fragment `#/view/part?name=value`. Scroll position and kept state return with the browser's buttons while the page is loaded. */
 import { batch, computed, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Route {
   view: string;
-  /** What follows the view: an id. */
+  /** An id after the view. */
   part: string;
   params: URLSearchParams;
 }
 
-/** So long after the last passing place the address takes it, ms. */
+/** A passing place enters the address after this time, ms. */
 const settleMs = 500;
 
-/** A step of the browser's history, in which it is kept. */
+/** A step of the browser's history, with its kept state. */
 interface Place {
   id: number;
-  /** Steps that lead back within the console. */
+  /** Steps back within the console. */
   depth: number;
-  /** The depth at which what is looked at here, a view or a part of it, was come to. */
+  /** The depth at which this view or part was opened. */
   since: number;
 }
 
-/** The link that a place was left by: of several that lead to the same it has this number. */
+/** The link that was followed: its number among links with the same target. */
 export interface LeftBy {
   href: string;
   at: number;
@@ -34,10 +31,9 @@ export const linksTo = (href: string): HTMLElement[] => [
   ...document.querySelectorAll<HTMLElement>(`a[href="${CSS.escape(href)}"]`),
 ];
 
-/** What is kept of a place. */
 type Memory = Map<string, unknown>;
-const mostMemories = 50;
-/** What somebody was still typing when they left. */
+const maxMemories = 50;
+/** Text still typed when the user left. */
 const passingName = 'passing';
 const memories = new Map<number, Memory>();
 
@@ -50,12 +46,12 @@ const newPlace = (depth: number, since: number): Place => ({
 const fragment = signal(location.hash);
 let settling: ReturnType<typeof setTimeout> | undefined;
 let here = placeOf(newPlace(0, 0));
-/** Counts arrivals at places that were left before. */
+/** Counts returns to earlier places. */
 export const returns = signal(0);
 
 history.scrollRestoration = 'manual'; // by the time that a browser does it views are still empty
 addEventListener('popstate', () => {
-  // The address was to take it later.
+  // Its address update was pending.
   if (dropPassing()) keep(passingName, fragment.value);
   if (codeInAddress() !== null) return;
   leave();
@@ -71,7 +67,7 @@ addEventListener('popstate', () => {
   });
 });
 
-/** That of the present step; a link has made one that has none yet, which is `made` then. */
+/** The current step; a followed link may have created one without a place. */
 function placeOf(made: Place): Place {
   const { state } = history as { state: Place | null };
   if (typeof state?.since === 'number') return state;
@@ -79,7 +75,7 @@ function placeOf(made: Place): Place {
   return made;
 }
 
-/** The place that follows this one, at `address`. */
+/** The next place, at `address`. */
 function after(address: string): Place {
   const [now, next] = [pathOf(fragment.value), pathOf(address)];
   const depth = here.depth + 1;
@@ -90,7 +86,7 @@ const memoryOf = ({ id }: Place): Memory => {
   const memory = memories.get(id) ?? new Map();
   memories.delete(id);
   memories.set(id, memory);
-  for (const oldest of memories.keys()) if (memories.size > mostMemories) memories.delete(oldest);
+  for (const oldest of memories.keys()) if (memories.size > maxMemories) memories.delete(oldest);
   return memory;
 };
 
@@ -101,18 +97,17 @@ function leave(): void {
   keep('link', href === null ? null : ({ href, at } satisfies LeftBy));
 }
 
-/** Have `value` here for who comes back to this place. */
+/** Keep `value` for returns to this place. */
 export const keep = (name: string, value: unknown): void => void memoryOf(here).set(name, value);
 
-/** What was kept here; undefined where nothing was. */
 export const kept = <Value>(name: string): Value | undefined => memories.get(here.id)?.get(name) as Value | undefined;
 
-/** What was kept under a name is out of date, wherever it is. */
+/** Drop a kept name everywhere. */
 export function dropKept(name: string): void {
   for (const memory of memories.values()) memory.delete(name);
 }
 
-/** What a view keeps of itself for who comes back; `initial` at each place that is new. */
+/** Kept state of a view; `initial` at each new place. */
 export function useKept<Value>(name: string, initial: Value): [Value, (value: Value) => void] {
   const [, redraw] = useState({});
   const set = (value: Value) => {
@@ -122,22 +117,20 @@ export function useKept<Value>(name: string, initial: Value): [Value, (value: Va
   return [kept<Value>(name) ?? initial, set];
 }
 
-/** Which step of the history this is. */
 export const stepNow = (): number => here.id;
 
-/** Away from what is looked at: back to where one came from; to the search for who came from nowhere. */
+/** Close the current view: back to the previous place, or the search. */
 export function leaveBack(): void {
   if (here.since > 0) history.go(here.since - 1 - here.depth);
   else go(linkTo('search'), { replace: true });
 }
 
-/** The one-time code of a link, which is no place to be; null where there is none. */
+/** The one-time code of a link, or null. */
 export const codeInAddress = (): string | null => {
   const code = /^#code=(.+)$/.exec(location.hash)?.[1];
   return code === undefined ? null : decode(code);
 };
 
-/** View and part, as they stand in an address. */
 function pathOf(address: string): string {
   return address.replace(/^#\/?/, '').split('?', 1)[0];
 }
@@ -149,22 +142,22 @@ export const route = computed<Route>(() => {
   return { view: view === '' ? 'search' : view, part: decode(part), params: new URLSearchParams(query) };
 });
 
-/** Of the route alone, for those who would be drawn anew with each change of the rest. */
+/** Only the view, for components that would rerender with every change. */
 export const currentView = computed(() => route.value.view);
 export const currentPart = computed(() => route.value.part);
 
-/** What the browser's tab and history call this place. */
+/** For the browser's tab and history. */
 export function setTitle(title: string): void {
   document.title = `${title} · readback`;
 }
 
-/** The title that a view knows once it has loaded what it shows. */
+/** Set the title once the view has loaded. */
 export const useTitle = (title: string | undefined): void =>
   useEffect(() => {
     if (title !== undefined) setTitle(title);
   }, [title]);
 
-/** An address may be typed: what cannot be decoded is taken as it is. */
+/** Addresses may be typed: undecodable text stays as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -183,8 +176,8 @@ export function linkTo(view: string, part = '', params: Params = {}): string {
 }
 
 /**
- * Go there; `replace` leaves no step to come back to. One that is `passing` leaves none either, and comes into the address when nothing follows it for `settleMs`: for each address
- * a browser takes some 10 ms of processor time, to note it and to draw the page's icon again (bench/results/2026-11-console.md).
+ * Navigate; `replace` adds no history step. A `passing` place adds none either, and enters the address after
+ * `settleMs`: each address change costs a browser some 10 ms.
  */
 export function go(to: string, { replace = false, passing = false } = {}): void {
   const isStep = !replace && !passing;
@@ -201,7 +194,7 @@ export function go(to: string, { replace = false, passing = false } = {}): void 
   fragment.value = to;
 }
 
-/** The address has the passing place now. */
+/** Write a passing place to the address now. */
 export function settle(): void {
   if (dropPassing()) history.replaceState(here, '', fragment.value);
 }

@@ -1,9 +1,9 @@
-/** Signing in: by the one-time code of a link, or by a token. The service keeps the session; here is only whether there is one. */
+/** Sign-in by a link's one-time code or a token. The service keeps the session. */
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { Scope } from '../../src/domain/access.ts';
+import type { OtherLibraryResponse, Scope } from '../../src/domain/access.ts';
 import { ApiError, call, epoch, get, knock, session, sessionsPath, wordsFor } from '../api/client.ts';
-import { Dialog } from '../ui/parts.tsx';
+import { Confirm, Dialog } from '../ui/parts.tsx';
 import { notify } from './notices.tsx';
 import { codeInAddress, go, useTitle } from './router.ts';
 
@@ -14,13 +14,16 @@ interface Holder {
 }
 
 export const holder = signal<Holder | null>(null);
-/** Other tabs of this browser have the same session: each tells the others of a sign-in (`in`) and a sign-out (`out`). */
+/** Other tabs share the session and learn of sign-ins (`in`) and sign-outs (`out`). */
 const otherTabs = new BroadcastChannel('readback session');
 
-/** What was wrong with the code of the link. */
+/** The error of the link's code. */
 const codeFault = signal<string | null>(null);
+/** A code of another library than the current one: asks first. */
+const offered = signal<{ code: string; library: string } | null>(null);
+const usedLink = 'This link was used before or has expired. Get a new one.';
 
-/** A code in the address is used at once, also one that comes while the page is open; else the session that is there goes on. */
+/** Use a code in the address at once, also while the page is open; otherwise resume the session. */
 export async function begin(): Promise<void> {
   addEventListener('hashchange', ({ oldURL }) => {
     const code = codeInAddress();
@@ -34,29 +37,51 @@ export async function begin(): Promise<void> {
   if (code === null || !(await enterBy(code, ''))) await resume();
 }
 
-/** Sign in by the code in the address, and have `place` there in its stead. */
+/** Sign in by the code in the address, and navigate to `place`. */
 async function enterBy(code: string, place: string): Promise<boolean> {
   go(place || '#/search', { replace: true });
   try {
-    await signIn({ code });
+    await signIn({ code, keep_library: true });
     return true;
   } catch (error) {
-    codeFault.value =
-      error instanceof ApiError && error.status === 401
-        ? 'This link was used before, or is older than a minute. Ask for a new one.'
-        : wordsFor(error);
+    if (error instanceof ApiError && error.status === 409) {
+      offered.value = { code, library: (error.body as OtherLibraryResponse).library };
+      return false;
+    }
+    codeFault.value = error instanceof ApiError && error.status === 401 ? usedLink : wordsFor(error);
     if (session.value === 'in') tellCodeFault();
     return false;
   }
 }
 
-/** To who is signed in all the same. */
+/** Asks before a link switches to another library. */
+export function SwitchDialog() {
+  if (offered.value === null || holder.value === null) return null;
+  const { code, library } = offered.value;
+  const switchTo = async () => {
+    await signIn({ code }).catch((error) => {
+      throw error instanceof ApiError && error.status === 401 ? new Error(usedLink, { cause: error }) : error;
+    });
+  };
+  const close = () => {
+    offered.value = null;
+  };
+  return (
+    <Confirm title="Switch library?" act="Switch" onAct={switchTo} onClose={close}>
+      <p>
+        You are signed in to library <bdi>{holder.value.library}</bdi>. Switch to <bdi>{library}</bdi>?
+      </p>
+    </Confirm>
+  );
+}
+
+/** Show the code's error although signed in. */
 function tellCodeFault(): void {
   if (codeFault.value !== null) notify(codeFault.value, 'error');
   codeFault.value = null;
 }
 
-/** Somebody may have signed in since `resume` asked. */
+/** Another tab may have signed in since `resume` asked. */
 let mayBeOld = false;
 
 async function resume(): Promise<void> {
@@ -66,7 +91,7 @@ async function resume(): Promise<void> {
     who = await whoIsIn();
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 401)) {
-      // Away, or not ready: that says nothing of the session.
+      // Unreachable or not ready; the session is unknown.
       knock();
       whenBack(resume);
       return;
@@ -79,7 +104,7 @@ async function resume(): Promise<void> {
   } else if (session.value === 'unknown') session.value = 'out';
 }
 
-/** Somebody may have signed in elsewhere in this browser, or out. */
+/** Another tab may have signed in or out. */
 async function lookAgain(): Promise<void> {
   if (session.value === 'unknown') {
     mayBeOld = true; // what is being asked already may be answered of what was before
@@ -88,12 +113,12 @@ async function lookAgain(): Promise<void> {
   try {
     entered(await whoIsIn());
   } catch (error) {
-    // Nobody has, and the form is still there; of a session that has ended the answer tells.
+    // Still signed out, so the form stays; a 401 answer ends a session.
     if (!(error instanceof ApiError && error.status === 401)) whenBack(lookAgain);
   }
 }
 
-/** Once, when what is shown may be out of date as a whole. */
+/** Once the service is back. */
 function whenBack(run: () => Promise<void>): void {
   const now = epoch.peek();
   const stop = epoch.subscribe((turn) => {
@@ -103,13 +128,13 @@ function whenBack(run: () => Promise<void>): void {
   });
 }
 
-async function signIn(proof: { code: string } | { token: string }): Promise<void> {
+async function signIn(proof: { code: string; keep_library?: true } | { token: string }): Promise<void> {
   const who = await call<Holder>('POST', sessionsPath, { body: proof });
   otherTabs.postMessage('in');
   entered(who);
 }
 
-/** Whose session this browser has. Errors: as of `call`. */
+/** The session's user. Errors: as of `call`. */
 async function whoIsIn(): Promise<Holder> {
   const { sessions } = await get<{ sessions: (Holder & { current: boolean })[] }>(sessionsPath);
   const own = sessions.find(({ current }) => current);
@@ -136,7 +161,7 @@ export async function signOut(): Promise<void> {
   leaveNothing();
 }
 
-/** The page begins anew: nothing that one person was shown is there for the next, by no step back. */
+/** Reloads the page, so that the next user sees nothing of the previous one, even with the back button. */
 function leaveNothing(): void {
   go('#/search', { replace: true });
   location.reload();
@@ -144,7 +169,7 @@ function leaveNothing(): void {
 
 export const mayWrite = (): boolean => holder.value?.scopes.includes('write') ?? false;
 
-/** The whole page while nobody is signed in. */
+/** The page while signed out. */
 export function SignInPage() {
   useTitle('Sign in');
   return (
@@ -158,10 +183,10 @@ export function SignInPage() {
   );
 }
 
-/** So long after the last key somebody has stopped typing, ms. */
+/** Typing ends this long after the last key, ms. */
 const typingMs = 600;
 
-/** Over the view whose session has ended, so that it goes on where it was: once nobody types there, for what is typed is not for its field. */
+/** Covers the view after its session has ended, once typing ends. */
 export function SignInDialog() {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
@@ -180,7 +205,7 @@ export function SignInDialog() {
   if (!isShown) return null;
   return (
     <Dialog title="Your session has ended" onClose={null}>
-      <p class="quiet">Sign in again; you go on where you were.</p>
+      <p class="quiet">Sign in again to continue.</p>
       <SignInForm />
     </Dialog>
   );

@@ -1,4 +1,4 @@
-/** The frame: navigation, the view, the bar that tells of a service that is away, notices and dialogs. */
+/** The frame: navigation, view, status bars, notices and dialogs. */
 import { type ComponentType, Fragment } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connection, session } from '../api/client.ts';
@@ -14,11 +14,12 @@ import { SourcesView } from '../views/sources/sources-view.tsx';
 import { SystemView } from '../views/system/system-view.tsx';
 import { TimeView } from '../views/time/time-view.tsx';
 import { TopicsView } from '../views/topics/topics-view.tsx';
+import { FillLine } from './filling.tsx';
 import { useFocusKept } from './focus.ts';
 import { KeysDialog, keysShown, useEscape, useGlobalKeys } from './keys.tsx';
 import { Notices } from './notices.tsx';
 import { currentPart, currentView, kept, type LeftBy, linksTo, linkTo, returns, setTitle } from './router.ts';
-import { Brand, holder, SignInDialog, SignInPage } from './session.tsx';
+import { Brand, holder, SignInDialog, SignInPage, SwitchDialog } from './session.tsx';
 import { nextTheme, theme } from './theme.ts';
 import { type ViewEntry, views } from './views.ts';
 
@@ -50,13 +51,13 @@ function Frame() {
   const menuButton = useRef<HTMLButtonElement>(null);
   const close = () => {
     setOpen(false);
-    // What had the focus is not seen any more, where the menu is one that closes.
+    // A closing menu hides the focused element.
     if (document.activeElement?.closest('#nav')) menuButton.current?.focus();
   };
   const View = components[view] ?? NoSuchView;
   useLayoutEffect(() => {
-    // A view may know a better one.
-    setTitle(views.find(({ name }) => name === view)?.title ?? (view === 'page' ? 'Page' : 'Nothing is here'));
+    // The view may set a better title.
+    setTitle(views.find(({ name }) => name === view)?.title ?? (view === 'page' ? 'Page' : 'Page not found'));
     setOpen(false);
   }, [view, part]);
   useArrival(main, view, part);
@@ -64,7 +65,7 @@ function Frame() {
   return (
     <Fragment>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <div class="frame">
         <header class="side">
@@ -107,7 +108,7 @@ function Frame() {
                 }}
               >
                 <Icon name="keyboard" />
-                <span>Keys</span>
+                <span>Keyboard shortcuts</span>
                 <kbd>?</kbd>
               </button>
               {holder.value !== null && (
@@ -126,17 +127,19 @@ function Frame() {
               The service does not answer. Trying again…
             </div>
           )}
+          <FillLine />
           {session.value === 'unknown' ? <Waiting /> : <View key={view} />}
         </main>
       </div>
       <Notices />
       <KeysDialog />
       {session.value === 'expired' && <SignInDialog />}
+      {session.value === 'in' && <SwitchDialog />}
     </Fragment>
   );
 }
 
-/** Where one comes for the first time, it is shown from the top; where one comes back, from where one left, and with the focus there. */
+/** New places start at the top; returns restore scroll and focus. */
 function useArrival(main: { current: HTMLElement | null }, view: string, part: string): void {
   const isFirst = useRef(true);
   const last = useRef({ view, part, returned: 0 });
@@ -157,11 +160,11 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
       scrollTo(0, top);
       return Math.abs(scrollY - top) < 1 && (left === null || target !== undefined);
     };
-    // A screen reader begins at the new view; the search box takes the focus itself.
+    // Screen readers start at the new view; the search box focuses itself.
     const isTaken = frame !== document.activeElement && frame.contains(document.activeElement);
     if (isOther && !isTaken && (isReturn || view !== 'search')) frame.focus({ preventScroll: true });
     if (isThere()) return;
-    // What is shown comes in parts, not all of which make it longer.
+    // Content comes in parts, not all of which add height.
     const stop = () => {
       observer.disconnect();
       for (const event of byHand) removeEventListener(event, stop);
@@ -169,7 +172,7 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
     let focused = document.activeElement;
     const observer = new MutationObserver(() => {
       const { activeElement: now, body } = document;
-      // Whoever has gone to something else stays there.
+      // The user has focused something else.
       if ((now !== focused && now !== body) || isThere()) stop();
       focused = document.activeElement;
     });
@@ -179,7 +182,7 @@ function useArrival(main: { current: HTMLElement | null }, view: string, part: s
   }, [view, part, returns.value]);
 }
 
-/** What tells that a person goes on. */
+/** Signs of user input. */
 const byHand = ['wheel', 'pointerdown', 'keydown', 'touchstart'] as const;
 
 function NavGroup({
@@ -191,7 +194,7 @@ function NavGroup({
   title: string;
   entries: readonly ViewEntry[];
   current: string;
-  /** Also where one is already. */
+  /** Also for the current view. */
   onGo: () => void;
 }) {
   return (
@@ -211,12 +214,12 @@ function NavGroup({
   );
 }
 
-const themeWords = { system: 'As the system', light: 'Light', dark: 'Dark' };
+const themeWords = { system: 'System theme', light: 'Light', dark: 'Dark' };
 const themeIcons = { system: 'system_theme', light: 'sun', dark: 'moon' } as const;
 
 function ThemeButton() {
   return (
-    <button type="button" class="nav-item nav-quiet" onClick={nextTheme} title="Change the theme">
+    <button type="button" class="nav-item nav-quiet" onClick={nextTheme} title="Change theme">
       <Icon name={themeIcons[theme.value]} />
       <span>
         <span class="hidden">Theme: </span>
@@ -229,7 +232,7 @@ function ThemeButton() {
 function NoSuchView() {
   return (
     <div class="empty">
-      <h1>Nothing is here</h1>
+      <h1>Page not found</h1>
       <p>
         <a href={linkTo('search')}>Search your library</a>
       </p>

@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, or as chosen here. The choice is kept in this browser. */
+/** Light, dark or system theme, stored in this browser. */
 import { effect, signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -18,7 +18,7 @@ effect(() => {
   }
 });
 
-/** Raised when colours change: by the theme, or by the system that it follows. */
+/** Incremented when colours change. */
 export const paint = signal(0);
 const repaint = () => {
   paint.value = paint.peek() + 1;
@@ -30,7 +30,7 @@ export function nextTheme(): void {
   theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length];
 }
 
-/** A colour token as canvas and WebGL take it: `rgb(…)`. */
+/** A colour token for canvas and WebGL: `rgb(…)`. */
 export function colorOf(token: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${token})`;

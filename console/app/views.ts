@@ -1,4 +1,4 @@
-/** The views: their names in addresses, titles, icons and keys. */
+/** The views: names in addresses, titles, icons and keyboard shortcuts. */
 import type { IconName } from '../ui/icon.tsx';
 
 export interface ViewEntry {

@@ -1,4 +1,4 @@
-/** Dates, numbers and sizes as the browser's language writes them. */
+/** Dates, numbers and sizes in the browser's locale. */
 const locale = undefined;
 const day = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric' });
 const dayOfThisYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' });
@@ -33,11 +33,11 @@ export const many = (n: number, one: string, more = `${one}s`): string => `${cou
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const midnightOf = (at: When): number => new Date(at).setHours(0, 0, 0, 0);
 
-/** How long ago, or how far ahead, up to a week; then the date. Within a day by the clock, beyond by the calendar: `yesterday` is the day before. */
+/** Relative time up to a week, then the date. By the clock within a day, then by the calendar: `yesterday` is the previous day. */
 export function ago(at: When, now = Date.now()): string {
   const ms = new Date(at).getTime() - now;
   if (Math.abs(ms) > 7 * dayMs) return dateOf(at);
-  // Days of 23 and of 25 hours are rounded away.
+  // Rounds days of 23 and 25 hours.
   if (Math.abs(ms) >= dayMs) return relative.format(Math.round((midnightOf(at) - midnightOf(now)) / dayMs), 'day');
   if (Math.abs(ms) >= hourMs) return relative.format(Math.trunc(ms / hourMs), 'hour');
   if (Math.abs(ms) >= minuteMs) return relative.format(Math.trunc(ms / minuteMs), 'minute');
@@ -52,7 +52,7 @@ export function bytes(n: number): string {
   return `${number.format(value >= 100 || at === 0 ? Math.round(value) : Math.round(value * 10) / 10)} ${sizes[at]}`;
 }
 
-/** Of a text, in minutes as the service tells them. */
+/** Minutes of a text. */
 export const readingTime = (minutes: number): string => (minutes < 90 ? `${minutes} min` : duration(minutes * 60));
 
 export function duration(seconds: number): string {

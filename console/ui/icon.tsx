@@ -1,4 +1,4 @@
-/** The icons: strokes on a grid of 24. Decoration only: what a button does is said by its text or label. */
+/** Icons: strokes on a grid of 24. Decorative; buttons have text or a label. */
 const paths = {
   search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM20 20l-4.9-4.9',
   map: 'M5 7.5h.01M11 5h.01M18 8h.01M8 13h.01M14 11.5h.01M19 15h.01M5.5 18.5h.01M12 18h.01',

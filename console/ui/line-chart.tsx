@@ -1,4 +1,4 @@
-/** Lines over time. The chart library is loaded with the first chart. */
+/** Line charts; the library is loaded with the first one. */
 import { useEffect, useRef } from 'preact/hooks';
 import { loadPart } from '../api/load.ts';
 import { attempt } from '../app/notices.tsx';
@@ -7,19 +7,19 @@ import { clockOf, dayAndMonthOf } from './format.ts';
 
 export interface Line {
   label: string;
-  /** The oldest first. */
+  /** Oldest first. */
   points: readonly { ts: string; value: number }[];
 }
 
 const height = 150;
-/** One line has the accent; of several each has a hue (as `.hue-…`) far from the one before, and dashes of its own. */
+/** One line has the accent colour; several have hues (as `.hue-…`) far apart, and dashes. */
 const hues = [8, 1, 5, 11, 3, 9];
 const dashes = [[], [6, 4], [2, 3], [10, 4, 2, 4]];
 const dayMs = 86_400_000;
 const hourS = 3600;
 const wholeSteps = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power));
 
-/** Of lines without points the place alone, so that nothing below it moves when they come. */
+/** Without points only the space is reserved. */
 export function LineChart({
   label,
   lines,
@@ -29,7 +29,7 @@ export function LineChart({
   label: string;
   lines: readonly Line[];
   format: (value: number) => string;
-  /** Whether they are counts: an axis of them has whole numbers, from 0. */
+  /** Counts: a whole-number axis from 0. */
   isWhole?: boolean;
 }) {
   const host = useRef<HTMLDivElement>(null);
@@ -60,7 +60,7 @@ export function LineChart({
           height,
           legend: { show: false },
           cursor: { y: false, drag: { x: false, y: false } },
-          // uPlot gives a single time a thousand days.
+          // uPlot shows a single time with a range of a thousand days.
           scales: {
             ...(times.length === 1 && { x: { range: [times[0] - hourS / 2, times[0] + hourS / 2] } }),
             ...(isWhole && { y: { range: (_chart, _least, most) => [0, Math.max(1, most * 1.1)] } }),
@@ -129,7 +129,7 @@ export function LineChart({
   );
 }
 
-/** Times of all lines, seconds, and for each line its value at each of them, null where it has none. */
+/** All times in seconds, and each line's values, null where missing. */
 function alignedOf(lines: readonly Line[]): [number[], ...(number | null)[][]] {
   const times = [...new Set(lines.flatMap(({ points }) => points.map(({ ts }) => Date.parse(ts) / 1000)))];
   times.sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** A page in a list: a link to what is stored of it. */
+/** A page in a list, linked to its stored text. */
 import type { ComponentChildren } from 'preact';
 import { linkTo } from '../app/router.ts';
 import { nameOf, SiteMark } from './text.tsx';
@@ -10,7 +10,7 @@ interface Props {
   children?: ComponentChildren;
 }
 
-/** Pages as short links, each with its site. */
+/** Short links with sites. */
 export function PageLinks({ pages }: { pages: readonly (Props['page'] & { domain: string })[] }) {
   return (
     <ul class="plain-list">

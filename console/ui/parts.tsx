@@ -1,4 +1,4 @@
-/** Small parts: dialogs, empty and faulty states, badges, meters, copy buttons. */
+/** Shared parts: dialogs, empty and error states, badges, meters, copy buttons. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, Unreachable, wordsFor } from '../api/client.ts';
@@ -29,7 +29,7 @@ export function ViewHead({
 interface EmptyProps {
   icon: IconName;
   title: string;
-  /** Whether nothing else is in the view. */
+  /** Whether the view contains nothing else. */
   isView?: boolean;
   children?: ComponentChildren;
 }
@@ -48,12 +48,11 @@ export function Empty({ icon, title, isView = false, children }: EmptyProps) {
 
 interface RowsProps<Item> {
   items: readonly Item[] | undefined;
-  /** How many are shown before somebody asks for more. */
+  /** Rows shown before "Show more". */
   atOnce: number;
   children: (item: Item) => ComponentChildren;
 }
 
-/** Rows of a list, so many at once. */
 export function Rows<Item>({ items = [], atOnce, children }: RowsProps<Item>) {
   const [shown, setShown] = useState(atOnce);
   return (
@@ -68,7 +67,7 @@ export function Rows<Item>({ items = [], atOnce, children }: RowsProps<Item>) {
   );
 }
 
-/** A load that failed, with a way to try again; nothing for a session that ended or a service that is away, which the frame tells of. */
+/** A failed load with a retry button. The frame reports ended sessions and an unreachable service. */
 export function Fault({ error, retry }: { error: unknown; retry?: () => void }) {
   if (error === undefined || error instanceof Unreachable || (error instanceof ApiError && error.status === 401))
     return null;
@@ -85,7 +84,7 @@ export function Fault({ error, retry }: { error: unknown; retry?: () => void }) 
   );
 }
 
-/** While a view has nothing to show: that it waits for it, or why it is not there. */
+/** Loading or failed, while a view is empty. */
 export function Waiting({ error, retry }: { error?: unknown; retry?: () => void }) {
   return error === undefined ? (
     <div class="waiting" aria-busy="true" />
@@ -94,7 +93,7 @@ export function Waiting({ error, retry }: { error?: unknown; retry?: () => void 
   );
 }
 
-/** Why what a form asks for could not be done; nothing while nothing is wrong. */
+/** Why a form failed. */
 export function FormFault({ said }: { said: string | null }) {
   if (said === null) return null;
   return (
@@ -114,7 +113,7 @@ export function Badge({
   return <span class={`badge badge-${kind}`}>{children}</span>;
 }
 
-/** A table that may be wider than the screen: keys scroll it there. */
+/** A table that may be wider than the screen, scrollable by keys. */
 export function TableScroll({ label, children }: { label: string; children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what has the focus
@@ -124,7 +123,6 @@ export function TableScroll({ label, children }: { label: string; children: Comp
   );
 }
 
-/** How far something is. */
 export function Progress({ part, whole, label }: { part: number; whole: number; label: string }) {
   return (
     <div class="progress">
@@ -136,7 +134,7 @@ export function Progress({ part, whole, label }: { part: number; whole: number; 
   );
 }
 
-/** Where a dialog begins: at its first field; where it is about to destroy something, at what does not. */
+/** Initial focus of a dialog: its first field, or the safe button before a deletion. */
 function beginningOf(dialog: HTMLDialogElement): HTMLElement | null {
   const destroys = dialog.querySelector('.button-danger') !== null;
   return dialog.querySelector(
@@ -148,16 +146,16 @@ function beginningOf(dialog: HTMLDialogElement): HTMLElement | null {
 
 interface DialogProps {
   title: string;
-  /** Null while it cannot be closed: what was begun in it goes on, and is told of in it. */
+  /** Null while an action runs and the dialog cannot be closed. */
   onClose: (() => void) | null;
   children: ComponentChildren;
   wide?: boolean;
 }
 
-/** Where a button tells what went wrong: within a dialog in it, for a notice beside it cannot be reached. */
-const Told = createContext<((said: string | null) => void) | null>(null);
+/** Where a button shows its error: inside its dialog, which blocks notices outside. */
+const ErrorSink = createContext<((said: string | null) => void) | null>(null);
 
-/** A dialog that is open while it is rendered. Closed, it gives the focus back to what had it. */
+/** Open while rendered. Closing restores the focus. */
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const [said, tell] = useState<string | null>(null);
   const dialog = useRef<HTMLDialogElement>(null);
@@ -182,7 +180,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
       onClose={({ currentTarget }) => {
         if (isGone.current) return;
         if (onClose !== null) onClose();
-        // A browser closes what Escape is pressed for again and again.
+        // Browsers close a dialog on repeated Escape.
         else currentTarget.showModal();
       }}
     >
@@ -198,7 +196,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
           <Icon name="x" />
         </button>
       </div>
-      <Told.Provider value={tell}>{children}</Told.Provider>
+      <ErrorSink.Provider value={tell}>{children}</ErrorSink.Provider>
       <FormFault said={said} />
     </dialog>
   );
@@ -208,12 +206,12 @@ interface ConfirmProps {
   title: string;
   act: string;
   onAct: () => Promise<unknown>;
-  /** Also after the act. */
+  /** Also after the action. */
   onClose: () => void;
   children?: ComponentChildren;
 }
 
-/** Asks once, plainly, before something that cannot be undone. */
+/** Confirms an irreversible action. */
 export function Confirm({ title, act, onAct, onClose, children }: ConfirmProps) {
   const { busy, said, attempt: attemptHere } = useAttempt();
   const doIt = () =>
@@ -238,7 +236,7 @@ export function Confirm({ title, act, onAct, onClose, children }: ConfirmProps) 
 }
 
 interface ActButtonProps {
-  /** What goes wrong with it is told. */
+  /** Its error is shown. */
   act: () => Promise<unknown>;
   class: string;
   label?: string;
@@ -246,10 +244,10 @@ interface ActButtonProps {
   children: ComponentChildren;
 }
 
-/** A button that changes something at once: one thing at a time, and once for a double click. */
+/** A button for an immediate change: one at a time, double clicks count once. */
 export function ActButton({ act, label, children, ...rest }: ActButtonProps) {
   const isRunning = useRef(false);
-  const tell = useContext(Told);
+  const tell = useContext(ErrorSink);
   const onClick = async ({ detail }: MouseEvent) => {
     if (isRunning.current || detail > 1) return;
     isRunning.current = true;
@@ -264,9 +262,9 @@ export function ActButton({ act, label, children, ...rest }: ActButtonProps) {
   );
 }
 
-/** Errors: none; false where the browser does not let a page copy. */
-async function copy(text: string, beside: HTMLElement): Promise<boolean> {
-  // Only where the page came by https, or from this machine.
+/** False where the browser does not let a page copy. */
+async function copy(text: string, anchor: HTMLElement): Promise<boolean> {
+  // Only over https or on this machine.
   if (navigator.clipboard !== undefined) {
     return navigator.clipboard.writeText(text).then(
       () => true,
@@ -275,16 +273,16 @@ async function copy(text: string, beside: HTMLElement): Promise<boolean> {
   }
   const field = document.createElement('textarea');
   field.value = text;
-  // In a dialog nothing outside of it can be selected.
-  beside.after(field);
+  // Outside a dialog nothing can be selected.
+  anchor.after(field);
   field.select();
   const isCopied = document.execCommand('copy');
   field.remove();
-  beside.focus();
+  anchor.focus();
   return isCopied;
 }
 
-const copyWords = { copied: 'Copied', refused: 'The browser does not copy' };
+const copyWords = { copied: 'Copied', refused: 'Copying failed' };
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [state, setState] = useState<keyof typeof copyWords | null>(null);

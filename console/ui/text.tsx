@@ -1,4 +1,4 @@
-/** Texts that others wrote: always text nodes, isolated in their direction, and addresses that lead only to the web. */
+/** Foreign text: always text nodes with isolated direction, and only web links. */
 import type { ComponentChildren } from 'preact';
 
 interface Span {
@@ -6,7 +6,7 @@ interface Span {
   end: number;
 }
 
-/** An address that may be a link; null for anything but http and https. */
+/** Null for anything but http and https. */
 export function safeUrl(address: string): string | null {
   try {
     const { protocol, href } = new URL(address);
@@ -16,7 +16,7 @@ export function safeUrl(address: string): string | null {
   }
 }
 
-/** A link out of the library; plain text where the address is none of the web. */
+/** An external link; plain text for other schemes. */
 export function Outside({
   href,
   children,
@@ -35,7 +35,7 @@ export function Outside({
   );
 }
 
-/** A slice of a text with spans of it marked; offsets are of the whole text. */
+/** A slice of a text with marked spans; offsets are of the whole text. */
 export function Marked({
   text,
   spans,
@@ -60,7 +60,7 @@ export function Marked({
   return <bdi>{parts}</bdi>;
 }
 
-/** What a page is called: its title, or its address. */
+/** A page's title, or its address. */
 export const nameOf = ({ title, canonical_url }: { title: string | null; canonical_url: string }): string =>
   title?.trim() || shortUrl(canonical_url);
 
@@ -68,14 +68,14 @@ export const shortUrl = (address: string): string => address.replace(/^https?:\/
 
 const hues = 12;
 
-/** One of twelve hues for a name, always the same: sites and topics are told apart by it. */
+/** One of twelve stable hues for a site or topic. */
 export function hueOf(name: string): number {
   let hash = 2166136261;
   for (const character of name) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16777619);
   return (hash >>> 0) % hues;
 }
 
-/** A site's first letter on its colour: no icon is ever loaded from elsewhere. */
+/** A site's first letter on its colour: no icons are loaded from elsewhere. */
 export function SiteMark({ domain }: { domain: string }) {
   const letter = domain
     .replace(/^www\./, '')
@@ -88,9 +88,9 @@ export function SiteMark({ domain }: { domain: string }) {
   );
 }
 
-/** An address as a person types it: of one without a scheme https is meant. */
+/** A typed address; https by default. */
 export const typedAddress = (text: string): string =>
   /^[a-z][a-z\d+.-]*:\/\//i.test(text.trim()) ? text.trim() : `https://${text.trim()}`;
 
-/** A text of others within a sentence: what turns the direction of writing in it turns nothing around it. */
+/** Foreign text with isolated direction, for sentences. */
 export const isolated = (text: string): string => `\u2068${text}\u2069`;

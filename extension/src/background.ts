@@ -1,6 +1,6 @@
 /**
- * The background program: a service worker in Chromium, an event page in Firefox. It owns the database and the icon, answers the
- * other parts, and is ended and started by the browser at any time: whatever it has to do later is a row and an alarm.
+ * The background program: a service worker in Chromium, an event page in Firefox. It owns the database and the icon and
+ * answers the other parts. The browser may stop it at any time, so pending work is a row and an alarm.
  */
 
 import { pageAddress } from './capture/page-address.ts';
@@ -38,11 +38,11 @@ import { ServiceClient } from './service/client.ts';
 import type { Connection } from './service/connection.ts';
 import { changeSettings, isPaused, readSettings, switchSite } from './settings.ts';
 
-/** How often the blacklist is read, minutes. */
+/** Minutes between reads of the block list. */
 const syncMinutes = 60;
-/** The next try where this one is ended, minutes: the shortest that browsers allow. */
+/** Retry after a stop, minutes: the browsers' minimum. */
 const retryMinutes = 0.5;
-/** Rows of each kind that the options page lists. */
+/** Rows of each kind on the options page. */
 const listed = 100;
 const longestTitle = 1000;
 
@@ -55,7 +55,7 @@ async function rules(byHand = false): Promise<RuleContext> {
 
 const readConnection = async (): Promise<Connection | null> => (await getMeta(await database(), 'connection')) ?? null;
 
-/** Fires when another service is connected, or none: an answer of the one before is not waited for. */
+/** Aborts requests when the connection changes. */
 let leaving = new AbortController();
 
 async function client(): Promise<ServiceClient | null> {
@@ -68,14 +68,14 @@ const mayImport = async (): Promise<boolean> => {
   return state?.status !== 'paused' && !isPaused(settings, Date.now());
 };
 
-/** Rings until a run comes to an end, again and again: a run may take longer than the alarm, and be ended then. */
+/** Repeats until a run ends: a run may take longer than the alarm, and be stopped. */
 const keepSending = (): Promise<void> =>
   chrome.alarms.create('send', { delayInMinutes: retryMinutes, periodInMinutes: retryMinutes });
 
-/** Held while a batch is on its way, while items are taken out, and while another service is connected. */
+/** A lock for sending a batch, deleting items and changing the connection. */
 const undisturbed = <Result>(work: () => Promise<Result>): Promise<Result> => navigator.locks.request('batch', work);
 
-/** Send what waits; whoever comes while it is being sent gets the end of that. */
+/** Send waiting items; concurrent callers share one run. */
 async function send(): Promise<SendState | null> {
   return navigator.locks.request('send', async () => {
     await keepSending();
@@ -93,7 +93,7 @@ async function send(): Promise<SendState | null> {
   });
 }
 
-/** Begin without waiting for the end: what fails is tried again by the alarm. */
+/** Start without waiting: the alarm retries failures. */
 function sendSoon(): void {
   send().catch((error: unknown) => console.warn('sending was ended', error));
 }
@@ -113,7 +113,7 @@ async function showState(): Promise<void> {
   await chrome.action.setBadgeBackgroundColor({ color: alarming ? '#b3261e' : '#6b6b6b' });
 }
 
-/** Rules that were added here while the worker lives: an answer that was asked for before one lacks it. */
+/** Rules added by this worker: an earlier answer may lack them. */
 let rulesAdded = 0;
 
 async function syncRules(): Promise<boolean> {
@@ -136,7 +136,7 @@ async function captured(page: CapturedPage): Promise<CaptureOutcome> {
   if (canonical === undefined) return { outcome: 'excluded', rule: { rule: 'scheme' } };
   const { html, metadata } = page;
   const url = pageAddress(page.url);
-  // Whoever took over a page's process may say anything.
+  // A compromised page process may send anything.
   const visitedAt = page.visitedAt >= 0 && page.visitedAt <= context.now ? Math.floor(page.visitedAt) : context.now;
   const title = page.title.slice(0, longestTitle).toWellFormed();
   const outcome = await enqueue(
@@ -208,8 +208,8 @@ async function queueOverview(): Promise<QueueOverview> {
   };
 }
 
-/** Own matches on result pages of search engines: so many, and no less relevant (docs/ranking.md, "Relevance"). */
-const mostMatches = 3;
+/** Own matches on result pages: their maximum number and minimum relevance (docs/models.md, "Relevance"). */
+const maxMatches = 3;
 const leastRelevance = 0.5;
 const engineScript = 'engines';
 
@@ -217,7 +217,7 @@ async function ownMatches(url: string): Promise<OwnMatch[]> {
   const [settings, service] = await Promise.all([readSettings(), client()]);
   const query = engineQueryOf(url, settings.engines);
   if (query === null || service === null || isPaused(settings, Date.now())) return [];
-  const answer = await service.search(query, mostMatches, { minRelevance: leastRelevance });
+  const answer = await service.search(query, maxMatches, { minRelevance: leastRelevance });
   if (answer.problem !== null) return [];
   const date = new Intl.DateTimeFormat(chrome.i18n.getUILanguage(), { dateStyle: 'medium' });
   return answer.body.results.map((result) => ({
@@ -229,7 +229,7 @@ async function ownMatches(url: string): Promise<OwnMatch[]> {
   }));
 }
 
-/** Have the box loaded on the result pages of these engines, as far as the browser allows it, and on no other page. */
+/** Register the box on the result pages of these engines, as permitted, and on no other page. */
 async function followEngines(chosen: readonly EngineName[]): Promise<void> {
   await navigator.locks.request('engines', async () => {
     const registered = await chrome.scripting.getRegisteredContentScripts({ ids: [engineScript] });
@@ -329,16 +329,16 @@ const handlers: { [Name in MessageName]: (request: Request<Name>, sender: Sender
   },
 };
 
-/** Whether what a content script tells is of the page that it is beside; whoever took over a page's process may say anything. */
+/** Whether a content script's message is about its own page; a compromised page process may send anything. */
 function isOfSender(request: unknown, { url }: Sender): boolean {
   if (typeof request !== 'object' || request === null || !('url' in request)) return true;
-  const { url: told } = request;
+  const { url: sent } = request;
   return (
-    typeof told === 'string' && URL.canParse(told) && new URL(told).origin === new URL(url ?? 'about:blank').origin
+    typeof sent === 'string' && URL.canParse(sent) && new URL(sent).origin === new URL(url ?? 'about:blank').origin
   );
 }
 
-/** What may be asked from beside a web page, whose process may be in the hands of others; the rest is for the extension's own pages. */
+/** Messages allowed from content scripts; the rest is for the extension's own pages. */
 const askedByContent: readonly string[] = ['mayCapture', 'captured', 'ownMatches'] satisfies MessageName[];
 
 chrome.runtime.onMessage.addListener(({ name, request }: Envelope, sender, answer) => {

@@ -1,6 +1,6 @@
 /**
- * `access.json` of the data folder: tokens and sessions that were made at runtime, as digests. Read once, at the start; replaced as a whole,
- * by the process that has the folder's lock. Who may do what with it: docs/access.md.
+ * `access.json` of the data folder: digests of tokens and sessions created at runtime. Read at the start and replaced
+ * as a whole, only under the folder's lock. docs/access.md.
  */
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,6 @@ import { replaceText } from '../files/durable-file.ts';
 
 /** SHA-256 of a secret, hexadecimal. */
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
-/** Ms since the epoch. */
 const instant = z.int();
 
 const keptToken = z.strictObject({
@@ -21,7 +20,6 @@ const keptToken = z.strictObject({
   digest,
   scopes: z.array(scopeName).min(1),
   source: z.enum(['created', 'paired']),
-  /** Of the extension that was paired. */
   origin: z.string().nullable(),
   created_at: instant,
   last_used_at: instant.nullable(),
@@ -31,10 +29,8 @@ export type KeptToken = z.infer<typeof keptToken>;
 const keptSession = z.strictObject({
   id: z.string(),
   library: libraryName,
-  /** Of the token that it came from. */
   name: z.string(),
   digest,
-  /** Digest of that token. */
   issuer: digest,
   scopes: z.array(scopeName).min(1),
   created_at: instant,
@@ -51,18 +47,14 @@ export const keptRecords = z.strictObject({
 export type AccessRecords = z.infer<typeof keptRecords>;
 
 export interface AccessFile {
-  /** What it had at the start; null where there was none. */
   records: AccessRecords | null;
-  /** `library`: whose change somebody waits for; null for none's. Errors: those of the file system, of where that library's are kept. */
+  /** `library`: the caller waits for its change; null for none. Errors: those of the file system and of the library's storage. */
   save(records: AccessRecords, library: string | null): Promise<void>;
-  /** Have other hosts know which library a code is of, by its digest, for so many ms. */
+  /** Let other hosts find the library of a code's digest for so many ms. */
   shareCode?(library: string, digest: string, validMs: number): Promise<void>;
 }
 
-/**
- * The file of a folder. One that cannot be understood is put aside, and is none: whoever it let in has to come in anew.
- * Errors: those of the file system but ENOENT.
- */
+/** A damaged file is set aside and treated as missing: its clients must sign in again. Errors: those of the file system but ENOENT. */
 export function openAccessFile(dataDir: string, log: { error(fields: object, message: string): void }): AccessFile {
   const path = join(dataDir, 'access.json');
   const save = (records: AccessRecords) => replaceText(path, `${JSON.stringify(records)}\n`);
@@ -76,7 +68,7 @@ export function openAccessFile(dataDir: string, log: { error(fields: object, mes
   try {
     return { records: keptRecords.parse(JSON.parse(text)), save };
   } catch {
-    // Neither the parser's message, which quotes the file, nor the schema's helps.
+    // The parser's message quotes the file, and the schema's does not help.
     const kept = `${path}.damaged`;
     renameSync(path, kept);
     log.error({ kept }, 'access.json cannot be understood: sessions and tokens made at runtime have to be made again');

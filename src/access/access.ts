@@ -1,9 +1,16 @@
 /**
- * Who may call: tokens of the operator and those made at runtime, sessions, one-time codes. The one place that knows which of them hold now;
- * what they may do with a route is decided by src/http/admission.ts. States and invariants: docs/access.md.
+ * Decides which credentials are valid: operator tokens, runtime tokens, sessions and one-time codes.
+ * src/http/admission.ts decides what they may do with a route. docs/access.md is for users.
  *
- * A **holder** is who presented a credential that holds. It is made for each request, and `holds` tells later whether it still would be.
- * Memory is the truth of this process and goes before the file: what is revoked is refused at once, however slow the disk.
+ * - Secrets are compared as SHA-256 digests, all tokens each time, and shown once. Scopes are at most those of the
+ * creating credential.
+ * - A session ends with its token. Its value is always generated here, never taken from a browser.
+ * - Revocation works from the next request on. A change is written before the answer. If that fails, nothing new is
+ * created (503), and revoked credentials stay revoked.
+ * - A code works once, for its purpose. Typed codes have 40 random bits.
+ *
+ * A **holder** is the sender of a valid credential, made for each request; `holds` checks it again later. Memory
+ * precedes the file, so revocation never waits for the disk.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AuthToken, CodePurpose, Scope, SessionResponse, TokenResponse } from '../domain/access.ts';
@@ -14,44 +21,39 @@ import type { AccessFile, AccessRecords, KeptSession, KeptToken } from './access
 import { codeDigest, type Grant, OneTimeCodes } from './one-time-codes.ts';
 
 export interface Holder {
-  /** Of the token, or of the session. */
   id: string;
   kind: 'token' | 'session';
-  /** Of the token; a session has that of the token it came from. */
+  /** Of the token; of a session, its token's. */
   name: string;
-  /** Whose pages it may see. */
   library: string;
-  /** Effective ones: write implies read. */
   scopes: Scope[];
-  /** Digest of what was presented. */
+  /** Digest of the credential. */
   credential: string;
-  /** Digest of the token: the same, or that which the session came from. */
+  /** Digest of the token, or of the session's token. */
   issuer: string;
 }
 
 export interface AccessOptions {
-  /** The configured ones, or the generated one; asked each time, as the latter may be replaced. */
+  /** Configured or generated; read each time, as the generated one may be replaced. */
   operatorTokens: () => readonly AuthToken[];
-  /** Those that are served; what is kept for others does not hold. */
+  /** Served libraries; records of others are invalid. */
   libraries: ReadonlySet<string>;
   file: AccessFile;
   log: { warn(fields: object, message: string): void };
-  /** Ms since the epoch. */
   now?: () => number;
 }
 
-/** A session ends so long after its last use, ms. */
+/** Ms since the last use. */
 export const sessionIdleMs = 30 * 24 * 3600 * 1000;
-/** Of a library: more is refused, and of sessions the one that was not used for longest ends. */
-const mostTokens = 100;
-const mostSessions = 100;
-/** When credentials were last used is written so often at most, ms. */
+/** Per library. Beyond it tokens are refused, and the least recently used session ends. */
+const maxTokens = 100;
+const maxSessions = 100;
+/** Last uses are written at most this often, ms. */
 const useSavedEveryMs = 10 * 60 * 1000;
-/** What could not be written is tried again after so long, ms. */
+/** Retry of a failed write, ms. */
 const saveAgainAfterMs = 5_000;
 const maxUserAgentLength = 200;
 
-/** A token that holds: of the settings, or kept. */
 interface KnownToken {
   digest: Buffer;
   holder: Holder;
@@ -59,14 +61,11 @@ interface KnownToken {
 }
 
 const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
-/** SHA-256 of a secret, hexadecimal: what is kept of it, and compared. */
 export const hexOf = (secret: string): string => digestOf(secret).toString('hex');
 const newSecret = (): string => randomBytes(32).toString('base64url');
 const newId = (prefix: string): string => `${prefix}_${randomBytes(8).toString('hex')}`;
 
-/** Effective scopes: write implies read. */
 const effective = (scopes: readonly Scope[]): Scope[] => (scopes.includes('write') ? ['read', 'write'] : ['read']);
-/** What somebody asks for, of what the asker has; all of it where nothing is asked for. */
 const granted = (wanted: readonly Scope[] | undefined, own: readonly Scope[]): Scope[] =>
   effective(wanted ?? own).filter((each) => own.includes(each));
 
@@ -76,16 +75,16 @@ export class Access {
   readonly #codes: OneTimeCodes;
   #tokens: KeptToken[];
   #sessions: KeptSession[];
-  /** As of the lists that they were made of. */
+  /** Rebuilt with the lists. */
   #known: KnownToken[] = [];
   #knownOf: { operator: readonly AuthToken[] | null; kept: KeptToken[] | null } = { operator: null, kept: null };
-  /** When operator's tokens were last used, by their digest, ms. */
+  /** Last use of operator tokens by digest, ms. */
   readonly #operatorUse = new Map<string, number>();
   readonly #revoked = new Set<() => void>();
   #saving: Promise<void> = Promise.resolve();
   #useSavedAt: number;
   #hasUnsavedUse = false;
-  /** Libraries of which a change could not be written: what is there after a restart may be what was before it. */
+  /** Libraries with unwritten changes: a restart may undo them. */
   readonly #behind = new Set<string>();
   #savingAgain: NodeJS.Timeout | undefined;
 
@@ -99,12 +98,12 @@ export class Access {
     this.#useSavedAt = this.#now();
   }
 
-  /** Nobody has ever had a session, nor a token made at runtime. */
+  /** No session or runtime token has ever existed. */
   get isUnused(): boolean {
     return this.#options.file.records === null && this.#tokens.length === 0 && this.#sessions.length === 0;
   }
 
-  /** Who has this token; null for nobody. All are compared, in constant time. */
+  /** Null if unknown. All are compared, in constant time. */
   holderOfToken(secret: string): Holder | null {
     const presented = digestOf(secret);
     let found: KnownToken | null = null;
@@ -118,7 +117,6 @@ export class Access {
     return holder;
   }
 
-  /** Who has this session; null for nobody. */
   holderOfSession(secret: string): Holder | null {
     const session = this.#liveSession(hexOf(secret));
     if (session === null) return null;
@@ -127,32 +125,32 @@ export class Access {
     return { id, kind: 'session', name, library, scopes: [...scopes], credential: digest, issuer };
   }
 
-  /** Whether what a holder presented would still be taken. */
+  /** Whether a holder's credential is still valid. */
   holds({ kind, credential }: Holder): boolean {
     return kind === 'token' ? this.#isToken(credential) : this.#liveSession(credential) !== null;
   }
 
-  /** Call this whenever something was revoked; gives what ends it. */
+  /** Call on every revocation; returns the unsubscription. */
   onRevoked(listener: () => void): () => void {
     this.#revoked.add(listener);
     return () => this.#revoked.delete(listener);
   }
 
-  /** Take in what is kept elsewhere for a library that is served from now on. */
+  /** Add the stored records of a library that is now served. */
   adopt(library: string, { tokens, sessions }: Pick<AccessRecords, 'tokens' | 'sessions'>): void {
     this.drop(library);
     this.#tokens = [...this.#tokens, ...tokens];
     this.#sessions = [...this.#sessions, ...sessions];
   }
 
-  /** Forget what is kept elsewhere for a library that is not served any more. */
+  /** Remove those of a library that is no longer served. */
   drop(library: string): void {
     this.#tokens = this.#tokens.filter((each) => each.library !== library);
     this.#sessions = this.#sessions.filter((each) => each.library !== library);
     this.#behind.delete(library);
   }
 
-  /** As `issueCode`, and every host knows whose it is. Errors: DomainError `overloaded`; those of where that is kept. */
+  /** As `issueCode`, known to every host. Errors: DomainError `overloaded`; those of the storage. */
   async issueSharedCode(
     by: Holder,
     purpose: CodePurpose,
@@ -164,7 +162,6 @@ export class Access {
     return issued;
   }
 
-  /** Errors: DomainError `overloaded`. */
   issueCode(by: Holder, purpose: CodePurpose, wanted?: readonly Scope[]): { code: string; expires_at: string } {
     const { library, name, issuer } = by;
     const grant: Grant = { library, name, issuer, scopes: granted(wanted, by.scopes) };
@@ -172,18 +169,23 @@ export class Access {
     return { code, expires_at: isoOf(expiresAt) };
   }
 
-  /** For who only looks for the library of a code. Errors: DomainError `rate_limited` after too many wrong ones to type. */
+  /** For looking up a code's library. Errors: DomainError `rate_limited` after too many wrong typed codes. */
   refuseGuessing(purpose: CodePurpose): void {
     this.#codes.refuseGuessing(purpose);
   }
 
-  /** What a code grants, which is used up; null for a wrong one, or where the token that it came from is no more. Errors: DomainError `rate_limited`. */
+  /** The library of a session code; null for a wrong code. */
+  libraryOfCode(code: string): string | null {
+    return this.#codes.look(code)?.library ?? null;
+  }
+
+  /** Use up a code; null for a wrong one, or a revoked token. Errors: DomainError `rate_limited`. */
   redeemCode(purpose: CodePurpose, code: string): Grant | null {
     const grant = this.#codes.take(purpose, code);
     return grant !== null && this.#isToken(grant.issuer) ? grant : null;
   }
 
-  /** Make a session, in the place of the one that the browser had. Errors: DomainError `store_unavailable`. */
+  /** Create a session in place of the browser's previous one. Errors: DomainError `store_unavailable`. */
   async openSession(
     { library, name, issuer, scopes }: Grant,
     { userAgent, replaces }: { userAgent: string | undefined; replaces: Holder | null },
@@ -203,7 +205,7 @@ export class Access {
     };
     const others = this.#liveSessionsOf(library).filter(({ id }) => id !== replaces?.id);
     const byUse = others.sort((a, b) => b.last_used_at - a.last_used_at);
-    const ended = new Set([...byUse.slice(mostSessions - 1).map(({ id }) => id), replaces?.id]);
+    const ended = new Set([...byUse.slice(maxSessions - 1).map(({ id }) => id), replaces?.id]);
     this.#sessions = [...this.#sessions.filter(({ id }) => !ended.has(id)), session];
     this.#tellRevoked();
     await this.#saveOrUndo(library, () => {
@@ -212,14 +214,13 @@ export class Access {
     return { secret, session: this.#shownSession(session, session.id) };
   }
 
-  /** Newest first. */
   sessionsFor({ library, id }: Holder): SessionResponse[] {
     return this.#liveSessionsOf(library)
       .sort((a, b) => b.created_at - a.created_at)
       .map((session) => this.#shownSession(session, id));
   }
 
-  /** Errors: DomainError `not_found`; `store_unavailable` where it ended, but the disk does not know. */
+  /** Errors: DomainError `not_found`; `store_unavailable` if it ended but was not written. */
   async endSession({ library }: Holder, sessionId: string): Promise<void> {
     const session = this.#liveSessionsOf(library).find(({ id }) => id === sessionId);
     if (session === undefined) {
@@ -231,20 +232,20 @@ export class Access {
     await this.#save(library);
   }
 
-  /** Those of the settings first, then oldest first. */
+  /** Configured ones first, then oldest first. */
   tokensFor(holder: Holder): TokenResponse[] {
     return this.#knownTokens()
       .filter((each) => each.holder.library === holder.library)
       .map((each) => this.#shownToken(each, holder));
   }
 
-  /** Errors: DomainError `conflict` when the library has as many as it may have, `store_unavailable`. */
+  /** Errors: DomainError `conflict` at the maximum number, `store_unavailable`. */
   async createToken(
     { library, scopes: own }: Pick<Holder, 'library' | 'scopes'>,
     made: { name: string; scopes: readonly Scope[] | undefined; source: 'created' | 'paired'; origin: string | null },
   ): Promise<TokenResponse & { token: string }> {
-    if (this.#tokens.filter((each) => each.library === library).length >= mostTokens)
-      throw new DomainError('conflict', `there are ${mostTokens} tokens: revoke one that is not used any more`);
+    if (this.#tokens.filter((each) => each.library === library).length >= maxTokens)
+      throw new DomainError('conflict', `there are ${maxTokens} tokens: revoke one that is not used any more`);
     const secret = newSecret();
     const token: KeptToken = {
       id: newId('tk'),
@@ -264,7 +265,7 @@ export class Access {
     return { ...this.#shownToken(knownOf(token), null), token: secret };
   }
 
-  /** Ends the sessions that came from it, too. Errors: DomainError `not_found`, `conflict` for one of the settings, `store_unavailable`. */
+  /** Ends its sessions too. Errors: DomainError `not_found`, `conflict` for a configured one, `store_unavailable`. */
   async revokeToken({ library }: Holder, tokenId: string): Promise<void> {
     const found = this.#knownTokens().find(({ holder }) => holder.library === library && holder.id === tokenId);
     if (found === undefined) {
@@ -279,15 +280,13 @@ export class Access {
     await this.#save(library);
   }
 
-  /** Whether a token of this origin's extension holds. */
   isPairedOrigin(origin: string): boolean {
     return this.#knownTokens().some(({ kept }) => kept?.source === 'paired' && kept.origin === origin);
   }
 
-  /** Write what is not written yet. */
   async flush(): Promise<void> {
     if (this.#hasUnsavedUse || this.#behind.size > 0) await this.#saveUse();
-    await this.#saving.catch(() => {}); // told to who asked for it
+    await this.#saving.catch(() => {}); // reported to the caller
   }
 
   async close(): Promise<void> {
@@ -357,7 +356,7 @@ export class Access {
     if (this.#now() - this.#useSavedAt >= useSavedEveryMs) void this.#saveUse();
   }
 
-  /** Losing when something was last used is no reason to refuse anybody. */
+  /** A lost time of last use is no reason to refuse a request. */
   async #saveUse(): Promise<void> {
     this.#useSavedAt = this.#now();
     this.#hasUnsavedUse = false;
@@ -367,7 +366,7 @@ export class Access {
     });
   }
 
-  /** Who asks again for the end of what has ended in memory alone is not told that it is gone. Errors: as of `#save`. */
+  /** Before reporting a revoked credential as unknown, write the revocation. Errors: as of `#save`. */
   async #catchUp(library: string): Promise<void> {
     if (this.#behind.has(library)) await this.#save(library);
   }
@@ -379,13 +378,10 @@ export class Access {
     });
   }
 
-  /**
-   * One after the other, each with all that is there when its turn comes. What fails is tried again until it is written.
-   * Errors: DomainError `store_unavailable`.
-   */
+  /** Writes run one after another, each with the latest state. Failures are retried. Errors: DomainError `store_unavailable`. */
   #save(library: string | null): Promise<void> {
     const save = async () => {
-      // Of a library or a token that is not there now it may be again, so only time ends what is kept.
+      // Unknown libraries and tokens may come back, so only time deletes their records.
       const now = this.#now();
       this.#sessions = this.#sessions.filter(({ last_used_at }) => now - last_used_at < sessionIdleMs);
       await this.#options.file.save({ format: 1, tokens: this.#tokens, sessions: this.#sessions }, library);

@@ -1,38 +1,32 @@
 /**
- * One-time codes: in memory only, 60 s, one use. A code for a link is too long to guess; one that a person types is short, so wrong ones are counted.
- * States: issued → taken, or over its time; both are forgotten.
+ * One-time codes: in memory, 60 s, one use. A link's code is too long to guess; typed ones are short, so wrong tries
+ * are limited. States: issued → taken or expired; both are deleted.
  */
 import { createHash } from 'node:crypto';
 import type { CodePurpose, Scope } from '../domain/access.ts';
 import { DomainError } from '../domain/errors.ts';
 
-/** What a code lets its bearer have. */
 export interface Grant {
   library: string;
-  /** Of the token that it came from. */
   name: string;
-  /** Digest of that token. */
   issuer: string;
   scopes: Scope[];
 }
 
 interface Issued {
   grant: Grant;
-  /** Ms since the epoch. */
   expiresAt: number;
 }
 
 export interface CodeSources {
-  /** Ms since the epoch. */
   now: () => number;
   randomBytes: (count: number) => Buffer;
 }
 
 const lifetimeMs = 60_000;
-/** At once, of a library. */
-const mostCodes = 20;
-/** Wrong codes to type in one minute; with 20 right ones of 40 bits a guess succeeds once in three thousand years. */
-const mostWrong = 30;
+const maxCodes = 20;
+/** Wrong typed codes per minute: with 20 valid codes of 40 bits a guess succeeds once in three thousand years. */
+const maxWrong = 30;
 const wrongWithinMs = 60_000;
 
 /** Crockford's base 32: no letter looks like a digit. */
@@ -49,13 +43,12 @@ function typedCode(bytes: Buffer): string {
   return `${text.slice(0, 4)}-${text.slice(4)}`;
 }
 
-/** As it was issued, however it was typed. */
+/** Normalizes typed input. */
 function asIssued(typed: string): string {
   const plain = typed.toUpperCase().replace(/[\s-]/g, '').replace(/[IL]/g, '1').replaceAll('O', '0');
   return `${plain.slice(0, 4)}-${plain.slice(4)}`;
 }
 
-/** What is kept of a code. */
 export const codeDigest = (purpose: CodePurpose, code: string): string =>
   createHash('sha256')
     .update(`${purpose}\n${purpose === 'pair' ? asIssued(code) : code}`)
@@ -63,23 +56,22 @@ export const codeDigest = (purpose: CodePurpose, code: string): string =>
 
 export class OneTimeCodes {
   readonly #sources: CodeSources;
-  /** By the digest of the code, so that a comparison tells nothing of it. Oldest first. */
+  /** By digest, so that timing reveals nothing. Oldest first. */
   readonly #issued = new Map<string, Issued>();
-  /** When wrong codes were typed, ms. */
   #wrong: number[] = [];
 
   constructor(sources: CodeSources) {
     this.#sources = sources;
   }
 
-  /** Errors: DomainError `overloaded` when the library has as many as it may have. */
+  /** Errors: DomainError `overloaded` at the maximum number. */
   issue(purpose: CodePurpose, grant: Grant): { code: string; expiresAt: number } {
     const now = this.#sources.now();
     this.#dropExpired(now);
     const others = [...this.#issued.values()].filter((each) => each.grant.library === grant.library);
-    if (others.length >= mostCodes) {
+    if (others.length >= maxCodes) {
       const retryAfterS = (others[0].expiresAt - now) / 1000;
-      throw new DomainError('overloaded', `${mostCodes} codes are in use: wait for one to expire`, { retryAfterS });
+      throw new DomainError('overloaded', `${maxCodes} codes are in use: wait for one to expire`, { retryAfterS });
     }
     const bytes = this.#sources.randomBytes(32);
     const code = purpose === 'pair' ? typedCode(bytes) : bytes.toString('base64url');
@@ -88,7 +80,7 @@ export class OneTimeCodes {
     return { code, expiresAt };
   }
 
-  /** Use a code up; null for one that is wrong, used or over its time. Errors: DomainError `rate_limited` after too many wrong ones to type. */
+  /** Null for a wrong, used or expired code. Errors: DomainError `rate_limited` after too many wrong tries. */
   take(purpose: CodePurpose, code: string): Grant | null {
     const now = this.#sources.now();
     this.#dropExpired(now);
@@ -100,12 +92,18 @@ export class OneTimeCodes {
     return found?.grant ?? null;
   }
 
-  /** Errors: DomainError `rate_limited` after too many wrong ones to type. */
+  /** What a link's code grants, without using it; null for a wrong one. */
+  look(code: string): Grant | null {
+    this.#dropExpired(this.#sources.now());
+    return this.#issued.get(codeDigest('session', code))?.grant ?? null;
+  }
+
+  /** Errors: DomainError `rate_limited` after too many wrong tries. */
   refuseGuessing(purpose: CodePurpose): void {
     if (purpose !== 'pair') return;
     const now = this.#sources.now();
     this.#wrong = this.#wrong.filter((at) => now - at < wrongWithinMs);
-    if (this.#wrong.length < mostWrong) return;
+    if (this.#wrong.length < maxWrong) return;
     const retryAfterS = (this.#wrong[0] + wrongWithinMs - now) / 1000;
     throw new DomainError('rate_limited', 'too many wrong codes: try again in a minute', { retryAfterS });
   }

@@ -1,6 +1,6 @@
 import { damagedExitCode } from '../store/look-apart.ts';
 
-/** How commands end. An error of this kind is a line for the person at the terminal; every other one is a bug. */
+/** Exit codes. A CliError is a line for the user; any other error is a bug. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -12,16 +12,15 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** For the documentation and `--help`. */
 export const exitMeanings: readonly (readonly [number, string])[] = [
   [exitCodes.done, 'done'],
-  [exitCodes.failed, 'failed, or what was checked is not sound'],
+  [exitCodes.failed, 'failed, or a check found faults'],
   [exitCodes.misuse, 'arguments or settings are wrong'],
-  [exitCodes.unreachable, 'a running service is needed and none answers'],
-  [exitCodes.inUse, 'the data folder is in use: the service has to be stopped for this'],
-  [exitCodes.partly, 'done in part: some items failed and are listed'],
-  [exitCodes.damaged, 'the store is damaged: a backup has to be restored'],
-  [exitCodes.interrupted, 'interrupted; what was done is kept'],
+  [exitCodes.unreachable, 'the service is not running'],
+  [exitCodes.inUse, 'the data folder is in use: stop the service first'],
+  [exitCodes.partly, 'done in part: some items failed'],
+  [exitCodes.damaged, 'the store is damaged: restore a backup'],
+  [exitCodes.interrupted, 'interrupted; completed work is kept'],
 ];
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -1,15 +1,15 @@
 /**
- * Imports through a running service: batches of a hundred, and after each answer the checkpoint in a file of its own. A process that is
- * killed between an answer and its checkpoint sends that one batch again: every page is there once all the same, its visits may be
- * counted twice. `ID.json` is the checkpoint; `ID.failures.jsonl` is only ever added to: what failed, and what does so no more. Of it as
- * many bytes count as the checkpoint says, so that both change together, at the writing of the checkpoint.
+ * Imports through a running service in batches of 100, with a checkpoint file after each answer. A process killed in
+ * between sends one batch again: pages stay unique, visits may count twice. `LIBRARY-ID.json` is the checkpoint.
+ * `LIBRARY-ID.failures.jsonl` is append-only, and the checkpoint has its valid length, so both change together.
  */
+import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterBatch, type ItemOutcome, type PlacedItem } from '../compute/import-progress.ts';
-import type { FailedItem, ImportCheckpoint } from '../domain/import.ts';
+import type { FailedItem, ImportCheckpoint, ImportListResponse } from '../domain/import.ts';
 import type { IngestBatchResult } from '../domain/page.ts';
 import { replaceText } from '../files/durable-file.ts';
 import { type ImportTarget, submissionOf } from '../importers/run-import.ts';
@@ -22,28 +22,36 @@ interface Saved {
   failureBytes: number;
 }
 
-/** A line about what failed: the latest one of a place counts. */
 type FailureLine = FailedItem | { place: number; mended: true };
 
-/** Contract: items of one batch. */
 const itemsPerRequest = 100;
-/** A service that restarts, or whose queue is full, is waited for so often, the longest wait being ten seconds. */
+/** Retries of a restarting or full service; the longest wait is ten seconds. */
 const maxTries = 8;
 const maxWaitMs = 10_000;
 
 export interface HttpTarget extends ImportTarget {
-  /** Items that were sent again because the answer was lost: their visits may be counted twice. */
+  /** Items sent again after a lost answer: their visits may count twice. */
   repeated(): number;
 }
 
-export function httpTarget(
+export async function httpTarget(
   { stateDir, library, now, signal }: Context,
   client: ServiceClient,
   label: string,
-): HttpTarget {
-  const dir = join(stateDir, 'imports', library ?? '');
-  const statePath = (id: string) => join(dir, `${id}.json`);
-  const failuresPath = (id: string) => join(dir, `${id}.failures.jsonl`);
+): Promise<HttpTarget> {
+  // Checkpoints are per library. Without a library id, the address identifies the service.
+  const { library_id } = await client
+    .call<Partial<ImportListResponse>>('GET', '/v1/imports', undefined, signal)
+    .catch((error) => {
+      // A write-only token, or an older service.
+      if (error instanceof ServiceError && (error.status === 403 || error.status === 404))
+        return { library_id: undefined };
+      throw error;
+    });
+  const service = hash('sha256', library_id ?? `${client.baseUrl} ${library ?? ''}`).slice(0, 16);
+  const dir = join(stateDir, 'imports');
+  const statePath = (id: string) => join(dir, `${service}-${id}.json`);
+  const failuresPath = (id: string) => join(dir, `${service}-${id}.failures.jsonl`);
   let repeatedItems = 0;
 
   const saved = (id: string): Saved | undefined =>
@@ -54,11 +62,19 @@ export function httpTarget(
     const text = readFileSync(failuresPath(id)).toString('utf8', 0, bytes);
     const byPlace = new Map<number, FailedItem>();
     for (const line of text.split('\n').filter(Boolean)) {
-      const told = JSON.parse(line) as FailureLine;
-      if ('mended' in told) byPlace.delete(told.place);
-      else byPlace.set(told.place, told);
+      const failure = JSON.parse(line) as FailureLine;
+      if ('mended' in failure) byPlace.delete(failure.place);
+      else byPlace.set(failure.place, failure);
     }
     return [...byPlace.values()];
+  };
+
+  const taken = async (items: readonly PlacedItem[]): Promise<ItemOutcome[]> => {
+    const sent = (await send(items.filter(({ item }) => item.fault === null))).values();
+    return items.map(({ item }) => {
+      if (item.fault !== null) return { outcome: 'failed', reason: item.fault };
+      return sent.next().value ?? { outcome: 'failed', reason: 'the service did not answer' };
+    });
   };
 
   const send = async (items: readonly PlacedItem[]): Promise<ItemOutcome[]> => {
@@ -89,7 +105,7 @@ export function httpTarget(
     }
   };
 
-  /** Items whose bodies are too large for one request are sent in halves; one that is so alone has failed. */
+  /** Oversized batches are split in halves; one oversized item fails. */
   const sendParts = async (items: readonly PlacedItem[], tooLarge: ServiceError): Promise<ItemOutcome[]> => {
     if (items.length === 1) return [{ outcome: 'failed', reason: tooLarge.message }];
     const middle = Math.ceil(items.length / 2);
@@ -119,13 +135,13 @@ export function httpTarget(
       rmSync(failuresPath(id), { force: true });
     },
     take: async (before, batch) => {
-      const result = afterBatch(before, batch, await send(batch.items), now());
+      const result = afterBatch(before, batch, await taken(batch.items), now());
       return save(result.checkpoint, result.failures, result.mended);
     },
   };
 }
 
-/** Append after the bytes that count: what a killed process wrote beyond them is cut off. */
+/** Append after the valid bytes: later bytes of a killed process are cut off. */
 async function append(path: string, from: number, text: string): Promise<number> {
   if (existsSync(path)) truncateSync(path, from);
   const file = await open(path, 'a', 0o600);
@@ -138,7 +154,7 @@ async function append(path: string, from: number, text: string): Promise<number>
   return from + Buffer.byteLength(text);
 }
 
-/** How long to wait before the next try, ms; null where another would fail the same way, or all are used up. */
+/** Ms until the next try; null if retrying is useless or exhausted. */
 function waitAfter(error: unknown, attempt: number): number | null {
   if (attempt >= maxTries) return null;
   const backoff = Math.min(maxWaitMs, 250 * 2 ** (attempt - 1));
@@ -151,9 +167,9 @@ function waitAfter(error: unknown, attempt: number): number | null {
 
 function stopped(error: unknown): unknown {
   if (!(error instanceof CliError)) return error;
-  return new CliError(error.exitCode, `${error.message}\nwhat was imported is kept: run the same command to go on`, {
+  return new CliError(error.exitCode, `${error.message}\nimported items are kept: run the same command to continue`, {
     cause: error,
   });
 }
 
-export const httpPromise = 'each page comes in once; visits of one batch may be counted twice after a kill';
+export const httpPromise = 'pages are imported once; after a crash visits of one batch may count twice';

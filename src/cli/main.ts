@@ -1,30 +1,43 @@
 #!/usr/bin/env node
-/** The process of `readback`: arguments, settings, Ctrl-C and exit codes (src/cli/cli-error.ts). */
+/** The `readback` process: arguments, settings, Ctrl-C and exit codes (src/cli/cli-error.ts). */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import { CommanderError } from 'commander';
 import { DomainError, OperatorError } from '../domain/errors.ts';
 import { settingsOfLibrary } from '../settings/library-folders.ts';
 import { readSettings, SettingsError } from '../settings/read-settings.ts';
-import { stateDir } from '../settings/state-dir.ts';
 import { unknownVariables, unknownVariableText } from '../settings/unknown-variables.ts';
+import { onStopSignal } from '../stop-signal.ts';
 import { version } from '../version.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { type Context, withStore } from './context.ts';
-import { createProgram, type GlobalOptions } from './program.ts';
+import { type Actions, createProgram, type GlobalOptions } from './program.ts';
 import { columnsOf, helpColumns, openTerminal, type Terminal } from './terminal.ts';
 
 const interruption = new AbortController();
-/** The first one lets the command end in order; the second is the system's own. */
+/** The first Ctrl-C stops the command in order; the second kills it. */
 function onInterrupt(): void {
-  process.once('SIGINT', () => interruption.abort(new CliError(exitCodes.interrupted, 'interrupted')));
+  onStopSignal({
+    signals: ['SIGINT'],
+    stop: () => interruption.abort(new CliError(exitCodes.interrupted, 'interrupted')),
+    leave: (signal) => {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    },
+  });
 }
 
 const globals = (): GlobalOptions => program.opts<GlobalOptions>();
 
 let terminal: Terminal | undefined;
 
-/** `tells`: of variables that are no settings, here and not in the answer. `isKnown`: the library is one of those in the settings. */
-function context({ tells = true, isKnown = true } = {}): Context {
+/** XDG Base Directory Specification. */
+const stateDirOf = ({ XDG_STATE_HOME: set, HOME }: NodeJS.ProcessEnv): string =>
+  join(set !== undefined && isAbsolute(set) ? set : join(HOME || homedir(), '.local/state'), 'readback');
+
+/** `warns`: warn about unknown variables. `isKnown`: the library is in the settings. */
+function context({ warns = true, isKnown = true } = {}): Context {
   onInterrupt();
   const { json = false, url, color, library } = globals();
   const settings = isKnown
@@ -39,7 +52,7 @@ function context({ tells = true, isKnown = true } = {}): Context {
     columns: columnsOf(process.env),
   });
   const unknown = unknownVariables(process.env);
-  if (tells) for (const each of unknown) terminal.note(unknownVariableText(each));
+  if (warns) for (const each of unknown) terminal.note(unknownVariableText(each));
   return {
     settings,
     terminal,
@@ -48,7 +61,7 @@ function context({ tells = true, isKnown = true } = {}): Context {
     library,
     version,
     unknownVariables: unknown,
-    stateDir: stateDir(process.env),
+    stateDir: stateDirOf(process.env),
     stdin: process.stdin,
     stdout: process.stdout,
     now: Date.now,
@@ -69,13 +82,13 @@ const program = createProgram({
   },
   actions: {
     serve: async ({ demo }) => {
-      // The service's own process reads its arguments itself.
+      // The service process parses its own arguments.
       process.argv.splice(2, process.argv.length, ...(demo ? ['--demo'] : []));
       await import('../main.ts');
     },
-    // A command loads what it needs when it runs: everything takes a second.
+    // Commands load their modules lazily: loading all takes a second.
     open: async (args) => (await import('./commands/open.ts')).openCommand(context(), args),
-    pair: async () => (await import('./commands/pair.ts')).pairCommand(context()),
+    pair: async () => (await import('./commands/token.ts')).pairCommand(context()),
     add: async (...given) => (await import('./commands/add.ts')).addCommand(context(), ...given),
     search: async (...given) => (await import('./commands/search.ts')).searchCommand(context(), ...given),
     pages: async (...given) => (await import('./commands/pages.ts')).pagesCommand(context(), ...given),
@@ -92,23 +105,25 @@ const program = createProgram({
     knownModels: async () => (await import('./commands/models.ts')).knownModelsCommand(context()),
     knownModel: async (...given) => (await import('./commands/models.ts')).knownModelCommand(context(), ...given),
     addModel: async (...given) => (await import('./commands/models.ts')).addModelCommand(context(), ...given),
-    tryModel: async (...given) => (await import('./commands/try-model.ts')).tryModelCommand(context(), ...given),
     fillModel: async (...given) => (await import('./commands/models.ts')).fillModelCommand(context(), ...given),
     useModel: async (...given) => (await import('./commands/models.ts')).useModelCommand(context(), ...given),
+    pauseFill: async (...given) => (await import('./commands/models.ts')).pauseFillCommand(context(), ...given),
     removeModel: async (...given) => (await import('./commands/models.ts')).removeModelCommand(context(), ...given),
-    topics: async () => (await import('./commands/topics.ts')).topicsCommand(context()),
-    topic: async (...given) => (await import('./commands/topics.ts')).topicCommand(context(), ...given),
-    findTopics: async () => (await import('./commands/topics.ts')).findTopicsCommand(context()),
+    topics: async () => (await import('./commands/names.ts')).topicsCommand(context()),
+    topic: async (...given) => (await import('./commands/names.ts')).topicCommand(context(), ...given),
+    findTopics: async () => (await import('./commands/names.ts')).findTopicsCommand(context()),
     name: async (...given) => (await import('./commands/names.ts')).nameCommand(context(), ...given),
     namesOfPage: async (...given) => (await import('./commands/names.ts')).namesOfPageCommand(context(), ...given),
-    merges: async () => (await import('./commands/names.ts')).mergesCommand(context()),
-    undoMerge: async (...given) => (await import('./commands/names.ts')).undoMergeCommand(context(), ...given),
+    merges: async (...given) => (await import('./commands/names.ts')).mergesCommand(context(), ...given),
+    suggestions: async () => (await import('./commands/names.ts')).suggestionsCommand(context()),
+    decideMerge: async (...given) => (await import('./commands/names.ts')).decideCommand(context(), ...given),
+    splitMerge: async (...given) => (await import('./commands/names.ts')).splitMergeCommand(context(), ...given),
     status: async () => (await import('./commands/status.ts')).statusCommand(context()),
     jobs: async (...given) => (await import('./commands/jobs.ts')).jobsCommand(context(), ...given),
     retry: async (...given) => (await import('./commands/jobs.ts')).retryCommand(context(), ...given),
     inspect: async (...given) => (await import('./commands/inspect.ts')).inspectCommand(context(), ...given),
-    doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(context({ tells: false })),
-    fsck: ({ repair }) => fsckCommand(repair),
+    doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(context({ warns: false })),
+    fsck: fsckCommand,
     import: async (...given) => (await import('./commands/import.ts')).importCommand(context(), ...given),
     export: async (...given) => (await import('./commands/export.ts')).exportCommand(context(), ...given),
     backup: async (...given) => (await import('./commands/backup.ts')).backupCommand(context(), ...given),
@@ -117,15 +132,15 @@ const program = createProgram({
     libraries: async () => (await import('./commands/cluster.ts')).clusterCommand(context(), 'status'),
     library: async (...given) => (await import('./commands/cluster.ts')).libraryCommand(context(), ...given),
     newToken: async (args) => {
-      // A name's entry may be the first of a library.
+      // The token may be the first of a library.
       const given = context({ isKnown: args.name === undefined });
       return (await import('./commands/token.ts')).newTokenCommand(given, args);
     },
   },
 });
 
-/** Looks first whether a service runs, so that this ends as other commands do. */
-async function fsckCommand(repair: boolean): Promise<ExitCode> {
+/** Checks first for a running service, to end like other commands. */
+async function fsckCommand({ repair, full, seed }: Parameters<Actions['fsck']>[0]): Promise<ExitCode> {
   const given = context();
   await withStore(given, () => undefined); // there is something to prove
   const { withStoppedFolder } = await import('./stopped-folder.ts');
@@ -134,13 +149,13 @@ async function fsckCommand(repair: boolean): Promise<ExitCode> {
   const { runFsck } = await import('../fsck/run-fsck.ts');
   const lines: string[] = [];
   const say = (line: string) => (json ? lines.push(line) : to.say(line));
-  const sound = await runFsck({ settings, repair, say, newId, now });
+  const sound = await runFsck({ settings, repair, full, seed: seed ?? now() % 2 ** 31, say, newId, now });
   if (json) to.json({ sound, report: lines });
   return sound ? exitCodes.done : exitCodes.failed;
 }
 
-/** A line for the person; bugs keep their stack. */
-function told(error: unknown): { code: ExitCode; message: string } {
+/** One line for the user; bugs keep their stack. */
+function failureOf(error: unknown): { code: ExitCode; message: string } {
   if (error instanceof CliError) return { code: error.exitCode, message: error.message };
   if (error instanceof SettingsError) return { code: exitCodes.misuse, message: error.message };
   if (error instanceof OperatorError)
@@ -151,7 +166,7 @@ function told(error: unknown): { code: ExitCode; message: string } {
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(exitCodes.done); // whoever read has seen enough
+  if (error.code === 'EPIPE') process.exit(exitCodes.done); // the reader has seen enough
   throw error;
 });
 
@@ -159,11 +174,11 @@ try {
   await program.parseAsync(process.argv);
 } catch (error) {
   if (error instanceof CommanderError) {
-    // What is wrong was printed, and where help was asked for that is no fault.
+    // Commander has printed the error. Help is no error.
     process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.misuse;
   } else {
     terminal?.progress('');
-    const { code, message } = told(error);
+    const { code, message } = failureOf(error);
     if (process.argv.includes('--json'))
       process.stdout.write(`${JSON.stringify({ error: message, exit_code: code })}\n`);
     process.stderr.write(`readback: ${message}\n`);

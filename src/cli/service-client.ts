@@ -1,18 +1,14 @@
-/**
- * The service over HTTP, found where its settings say: address from `bind_host` and `bind_port`, token from `auth_token`, `auth_tokens`
- * or the file of the data folder.
- */
+/** HTTP client of the service at the settings' address, with the token of the settings or the data folder. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parsedJson } from '../compute/structures/json-fields.ts';
 import type { Scope } from '../domain/access.ts';
-import { demoFolderOf } from '../settings/demo-folder.ts';
+import { demoFolderOf } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
-const tokenHint = '\nset SERVICE_AUTH_TOKEN, or SERVICE_AUTH_TOKENS, or SERVICE_DATA_DIR, as the service has it';
+const tokenHint = '\nset SERVICE_AUTH_TOKEN, SERVICE_AUTH_TOKENS or SERVICE_DATA_DIR as for the service';
 
-/** The service answered something else than success. */
 export class ServiceError extends CliError {
   readonly status: number;
   readonly retryAfterS: number | null;
@@ -38,15 +34,13 @@ export class UnreachableError extends CliError {
 
 export interface ServiceClient {
   baseUrl: string;
-  /** Whether something answers there as readback does. */
   isUp(): Promise<boolean>;
-  /** Errors: UnreachableError, ServiceError. */
   call<Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply>;
 }
 
-/** Where nobody listens that is told at once; whoever does may be busy for so long, ms. */
+/** Ms. A refused connection fails at once; a busy service may take this long. */
 const lookTimeoutMs = 20_000;
-/** A search beside a busy import may take long; nothing takes this long, ms. */
+/** Ms. A search during a busy import may take long. */
 const callTimeoutMs = 120_000;
 
 export function serviceClient(settings: Settings, url: string | undefined, scope: Scope): ServiceClient {
@@ -72,7 +66,7 @@ export function serviceClient(settings: Settings, url: string | undefined, scope
       if (signal?.aborted === true) throw signal.reason;
       throw new UnreachableError(baseUrl, error);
     }
-    // Null also where something that is not readback answered; whoever asked says so.
+    // Null also if another server answered; the caller reports it.
     const parsed = parsedJson(text);
     if (!response.ok) {
       const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -88,14 +82,13 @@ export function serviceClient(settings: Settings, url: string | undefined, scope
         const response = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(lookTimeoutMs) });
         return response.ok && (parsedJson(await response.text()) as { status?: unknown } | null)?.status === 'ok';
       } catch {
-        // Nobody there, or somebody else: both are no.
         return false;
       }
     },
   };
 }
 
-/** Listening on every address includes the loopback one. */
+/** Listening on every address includes loopback. */
 function addressOf({ bind_host, bind_port }: Settings): string {
   const host = bind_host === '0.0.0.0' ? '127.0.0.1' : bind_host === '::' ? '::1' : bind_host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${bind_port}`;
@@ -105,11 +98,10 @@ function tokenOf({ secrets, data_dir }: Settings, scope: Scope): string | null {
   const fitting = secrets.tokens.find(({ scopes }) => scopes.includes(scope) || scopes.includes('write'));
   if (fitting !== undefined) return fitting.token;
   if (secrets.tokens.length > 0) return secrets.tokens[0].token;
-  // Who has no library yet may be looking at the demo.
+  // Users without a library may be running the demo.
   return tokenIn(data_dir) ?? tokenIn(demoFolderOf(data_dir));
 }
 
-/** The token that the first start made; null where there is none to be read. */
 function tokenIn(folder: string): string | null {
   try {
     return readFileSync(join(folder, 'token'), 'utf8').trim();
@@ -119,7 +111,7 @@ function tokenIn(folder: string): string | null {
   }
 }
 
-/** The contract's bodies of errors, as one line. */
+/** The contract's error bodies, as one line. */
 function detailOf(body: unknown, text: string): string {
   if (typeof body !== 'object' || body === null) return text.slice(0, 200) || 'nothing more';
   if ('pattern' in body) return `blacklisted by ${String(body.pattern)}`;

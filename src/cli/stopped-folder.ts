@@ -1,4 +1,4 @@
-/** For commands that need the service stopped: takes the data folder's lock, or says who has it. */
+/** Locks the data folder for commands that need the service stopped. */
 import { isOperatorError } from '../domain/errors.ts';
 import { isClustered } from '../settings/library-folders.ts';
 import { type DataFolder, openDataFolder } from '../store/data-folder.ts';
@@ -8,7 +8,7 @@ import { Store } from '../store/store.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Context } from './context.ts';
 
-/** Errors: CliError with `inUse` while a service runs; `what` is the command in words. */
+/** Errors: CliError `inUse` while a service runs; `what` names the command. */
 export async function withStoppedFolder<Result>(
   { settings, newId }: Pick<Context, 'settings' | 'newId'>,
   what: string,
@@ -19,7 +19,7 @@ export async function withStoppedFolder<Result>(
     folder = openDataFolder(settings.data_dir, newId());
   } catch (error) {
     if (!isOperatorError(error, 'data_folder') || !error.message.startsWith('another readback')) throw error;
-    throw new CliError(exitCodes.inUse, `${error.message}\n${what} needs the service stopped: stop it and try again`, {
+    throw new CliError(exitCodes.inUse, `${error.message}\n${what} needs the service stopped: stop it and retry`, {
       cause: error,
     });
   }
@@ -30,7 +30,7 @@ export async function withStoppedFolder<Result>(
   }
 }
 
-/** The same for what writes. Errors: CliError in a cluster, whose libraries are in PostgreSQL: a host throws the written copy away. */
+/** For writing commands. Errors: CliError in a cluster, whose hosts discard changed copies. */
 export function withOwnFolder<Result>(
   context: Pick<Context, 'settings' | 'newId'>,
   what: string,
@@ -40,16 +40,16 @@ export function withOwnFolder<Result>(
   return withStoppedFolder(context, what, use);
 }
 
-/** Errors: CliError in a cluster: what is in a host's folder are copies, older ones perhaps. */
+/** Errors: CliError in a cluster: a host's folder contains copies, perhaps old ones. */
 export function refuseCopies({ settings }: Pick<Context, 'settings'>, what: string): void {
   if (!isClustered(settings)) return;
   throw new CliError(
     exitCodes.misuse,
-    `${what} is not for a cluster, whose libraries are in PostgreSQL: start a host, or see \`readback library --help\``,
+    `${what} does not work in a cluster, whose libraries are in PostgreSQL: start a host, or see \`readback library --help\``,
   );
 }
 
-/** The same with the folder's store, made if need be. Errors: OperatorError, too. */
+/** The same with the folder's store, created if missing. Errors: also OperatorError. */
 export function withStoppedStore<Result>(
   context: Pick<Context, 'settings' | 'newId' | 'terminal'>,
   what: string,
@@ -57,7 +57,7 @@ export function withStoppedStore<Result>(
 ): Promise<Result> {
   return withOwnFolder(context, what, async ({ path, wasUsed, isLost }) => {
     requireRoomToOpen(path);
-    await proveStore(path, { beside: false, wasUsed });
+    await proveStore(path, { isShared: false, wasUsed });
     const store = await Store.open(path, context.newId, { isFolderLost: isLost, say: context.terminal.note });
     try {
       return await use(store);

@@ -1,17 +1,15 @@
 /**
- * How wide text stands on a terminal: characters of Chinese, Japanese and Korean, and emoji, take two columns, marks that combine
- * take none. Source: Unicode Standard Annex 11, "East Asian Width"; its classes W and F by their blocks, as regular expressions know
- * no property for them.
+ * The width of text on a terminal: East Asian characters and emoji take two columns, combining marks none. Source:
+ * Unicode Standard Annex 11, classes W and F by their blocks, since regular expressions lack that property.
  */
-
 const wide =
   /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{RI}{2}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}])/u;
 const zero = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-/** What all of this is about is rare. */
+/** Most text is narrow. */
 const narrow = /^[\x20-\x7e\u00a1-\u02ff\u2010-\u2027…]*$/;
 
-/** Columns that a text without control characters takes. */
+/** Columns of a text without control characters. */
 export function textWidth(text: string): number {
   if (narrow.test(text)) return text.length;
   let width = 0;
@@ -19,7 +17,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** The text, cut to so many columns; an ellipsis stands for the rest. */
+/** Cut to a width, with an ellipsis. */
 export function fitted(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let width = 0;
@@ -32,16 +30,7 @@ export function fitted(text: string, columns: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** The text, cut in its middle to so many columns: of names both ends tell. */
-export function fittedWithin(text: string, columns: number): string {
-  if (textWidth(text) <= columns) return text;
-  const kept = Array.from(graphemes.segment(text), ({ segment }) => segment);
-  while (kept.length > 0 && textWidth(kept.join('')) > columns - 1) kept.splice(kept.length >> 1, 1);
-  kept.splice((kept.length + 1) >> 1, 0, '…');
-  return kept.join('');
-}
-
-/** The text in lines of so many columns at most, each behind `indent`, broken at blanks, and within a word that has no room in a line. */
+/** Lines of a maximum width after `indent`, broken at spaces, or within a word longer than a line. */
 export function wrapped(text: string, columns: number, indent = ''): string[] {
   const room = Math.max(1, columns - textWidth(indent));
   const lines: string[] = [];
@@ -65,7 +54,6 @@ export function wrapped(text: string, columns: number, indent = ''): string[] {
   return [...lines, line].map((each) => indent + each);
 }
 
-/** The text, with blanks up to so many columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - textWidth(text)));
 }

@@ -1,4 +1,3 @@
-/** What an operator does with the libraries of a cluster, beside the hosts: each is a statement or two on the tables (docs/cluster.md, "Commands"). */
 import { randomBytes } from 'node:crypto';
 import { hexOf } from '../access/access.ts';
 import type { KeptToken } from '../access/access-file.ts';
@@ -10,19 +9,16 @@ import type { Claim, LibraryRowState } from './library-rows.ts';
 export interface LibrarySummary {
   name: string;
   state: LibraryRowState;
-  /** Of the host that serves it; null where none does. */
+  /** The serving host's; null for none. */
   address: string | null;
   epoch: number;
-  /** Commits. */
   seq: number;
   keys: number;
-  /** Of keys and values, without those that were deleted. */
   bytes: number;
-  /** Its quota; null where the settings of its host hold. */
+  /** Its quota; null for the host's settings. */
   max_bytes: number | null;
 }
 
-/** By name. */
 export function listLibraries(database: Database): Promise<LibrarySummary[]> {
   return database.query<LibrarySummary>({
     text: `select l.name, l.state, case when l.lease_until > clock_timestamp() then l.address end as address, l.epoch, l.seq, l.keys, l.max_bytes,
@@ -31,7 +27,7 @@ export function listLibraries(database: Database): Promise<LibrarySummary[]> {
   });
 }
 
-/** One whose import did not end is gone first. Errors: OperatorError `cluster` where there is another of that name. */
+/** Replaces an unfinished import. Errors: OperatorError `cluster` for an existing name. */
 export async function newLibrary(
   database: Database,
   name: string,
@@ -52,7 +48,7 @@ export async function newLibrary(
   if (rows.length === 0) throw new OperatorError('cluster', `there is a library ${name} already`);
 }
 
-/** Make a token; gives it, which is shown this once. Its owner knows it from the next opening on, so the library is taken from it. */
+/** Returns the token, shown only once. Takes the library from its host, which reads tokens when it opens the library. */
 export async function newToken(
   database: Database,
   { library, name, scopes, now }: { library: string; name: string; scopes: Scope[]; now: number },
@@ -75,7 +71,7 @@ export async function newToken(
   return secret;
 }
 
-/** `suspended`: no host serves it. Errors: OperatorError `cluster` for one whose import did not end. */
+/** `suspended`: no host serves it. Errors: OperatorError `cluster` for an unfinished import. */
 export async function setState(database: Database, name: string, state: 'active' | 'suspended'): Promise<void> {
   await database.inTransaction(async (query) => {
     const id = await take(query, name);
@@ -83,7 +79,7 @@ export async function setState(database: Database, name: string, state: 'active'
   });
 }
 
-/** Every row of an import is there: from now on hosts serve the library. Errors: OperatorError `cluster` where it was deleted, or taken, meanwhile. */
+/** The import is complete: hosts may serve the library. Errors: OperatorError `cluster` if it was deleted or taken meanwhile. */
 export async function endImport(database: Database, claim: Pick<Claim, 'library' | 'epoch'>): Promise<void> {
   const ended = await database.query({
     text: `update readback.library set state = 'active' where id = $1 and epoch = $2 and state = 'importing' returning id`,
@@ -93,7 +89,7 @@ export async function endImport(database: Database, claim: Pick<Claim, 'library'
     throw new OperatorError('cluster', 'the library was deleted, or imported by another, meanwhile');
 }
 
-/** Delete what an import has written, unless another has taken its place. */
+/** Deletes the rows of an import, unless another has replaced it. */
 export async function discardImport(database: Database, claim: Pick<Claim, 'library' | 'epoch'>): Promise<void> {
   await database.inTransaction(async (query) => {
     const [gone] = await query<{ id: number }>({
@@ -104,7 +100,7 @@ export async function discardImport(database: Database, claim: Pick<Claim, 'libr
   });
 }
 
-/** Give a library a quota of its own, in bytes of its store, or none. It holds from the next opening on, so the library is taken from its host. */
+/** Sets a quota in bytes of the store, or none. Takes the library from its host, which reads the quota when it opens the library. */
 export async function setQuota(database: Database, name: string, maxBytes: number | null): Promise<void> {
   await database.inTransaction(async (query) => {
     const id = await take(query, name);
@@ -112,12 +108,11 @@ export async function setQuota(database: Database, name: string, maxBytes: numbe
   });
 }
 
-/** Take a library from the host that serves it: the next one that is asked for it serves it. */
+/** Takes a library from its host; the next requested host serves it. */
 export async function releaseLibrary(database: Database, name: string): Promise<void> {
   await database.inTransaction((query) => take(query, name));
 }
 
-/** Every row of it goes at once. */
 export async function deleteLibrary(database: Database, name: string): Promise<void> {
   await database.inTransaction(async (query) => {
     const id = await take(query, name, 'all of it');
@@ -127,8 +122,8 @@ export async function deleteLibrary(database: Database, name: string): Promise<v
 }
 
 /**
- * Whoever serves it learns that with its next renewal, and commits no more. Gives its id. Errors: OperatorError `cluster` where there is none, or only a
- * part of one, whose import goes on or was cut off.
+ * The host notices at its next renewal and stops committing. Returns the id. Errors: OperatorError `cluster` for an
+ * unknown or incomplete library.
  */
 async function take(
   query: Database['query'],
@@ -147,6 +142,5 @@ async function take(
 const deleteRows = (query: Database['query'], id: number) =>
   query({ text: 'delete from readback.entry where library_id = $1', values: [id] });
 
-/** Of a library of which only a part is there. */
 export const unfinished = (name: string) =>
   new OperatorError('cluster', `the import of ${name} has not ended: wait for it, import it again, or delete it`);

@@ -1,6 +1,6 @@
 /**
- * A library's file before it is opened: as it is where it stands where the library does; with the rows that have changed since where it is behind; from all
- * rows where there is none, or one of another history. The rows of a new library are those of a new file.
+ * Updates a library's file before it is opened: unchanged if current, with the newer rows if behind, from all rows if
+ * missing or of another history. A new library's rows come from its new file.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,27 +13,25 @@ import type { Database } from './database.ts';
 import type { Claim, LibraryRowState, LibraryRows } from './library-rows.ts';
 
 export interface BringUpOptions {
-  /** Folder of the library, which this process holds. */
+  /** The library's locked folder. */
   path: string;
   claim: Claim;
   database: Database;
   rows: LibraryRows;
   commits: DatabaseLog;
   newStoreId: () => string;
-  /** Opening gives up when it is aborted. */
   ending: AbortSignal;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-/** Of one query: it ends with the row that fills either. */
+/** Of one query: it ends with the row that reaches either. */
 const rowsAtOnce = 2000;
 const bytesAtOnce = 8 * 1024 * 1024;
-/** Of rows of a new library that go in one commit. */
+/** Bytes per commit while sending a new library's rows. */
 const seedBytes = 4 * 1024 * 1024;
-/** How often the log tells how far it is, ms. */
 const tellEveryMs = 5000;
 
-/** Errors: FatalError where the rows are not those of the library's checksum; the database's; those of the store. */
+/** Errors: FatalError if the rows do not match the library's checksum; the database's; those of the store. */
 export async function bringUpCopy(options: BringUpOptions): Promise<void> {
   const { claim, path, log } = options;
   if (claim.seq === 0) return seed(options);
@@ -48,7 +46,7 @@ export async function bringUpCopy(options: BringUpOptions): Promise<void> {
 
 const notItsSum = () => new FatalError('the rows of the library in PostgreSQL are not those that its checksum is of');
 
-/** Where the file stands, where that is in the library's history. */
+/** The file's position, if part of the library's history. */
 async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOptions): Promise<Position | null> {
   if (!existsSync(join(path, 'store', 'data.mdb'))) return null;
   const copy = LibraryCopy.open(path, newStoreId);
@@ -60,7 +58,7 @@ async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOpt
   return null;
 }
 
-/** The file is as the library is: note who goes on with it. */
+/** The file is current: note who continues it. */
 async function note({ path, claim, newStoreId }: BringUpOptions): Promise<void> {
   const copy = LibraryCopy.open(path, newStoreId);
   await copy.stand(positionOf(claim));
@@ -77,7 +75,7 @@ async function seed({ path, claim, commits, newStoreId, ending }: BringUpOptions
   }
 }
 
-/** Commit every row of a file, as the beginning of a library. Gives where it stands then. Errors: FatalError; of `ending`. */
+/** Commit every row of a file as a new library. Returns its position. Errors: FatalError; of `ending`. */
 export async function sendRows({
   copy,
   claim,
@@ -96,7 +94,7 @@ export async function sendRows({
   return position;
 }
 
-/** Make a file of a library's rows, which somebody goes on writing meanwhile: as they are at one moment. Errors: FatalError; the database's. */
+/** Copy a library's rows at one moment while it is written. Errors: FatalError; the database's. */
 export function copyOut(
   name: string,
   options: Pick<BringUpOptions, 'path' | 'database' | 'newStoreId' | 'ending' | 'log'>,
@@ -124,7 +122,7 @@ async function catchUp(options: BringUpOptions, from: Position): Promise<boolean
     text: pieceOf('where library_id = $1 and seq >= $2 and (seq, database, key) > ($2, $3, $4)', 'seq, database, key'),
     values: [claim.library, seq, database, key],
   });
-  // Behind every row of the commit that the file has.
+  // After every row of the file's commit.
   const start = { database: '\u{10ffff}', key: Buffer.alloc(0), value: null, seq: from.seq };
   const isWhole = await take(options, later, start);
   if (!isWhole) log.warn({ from: from.seq, to: claim.seq }, 'the file here is not what the library’s checksum is of');
@@ -138,7 +136,7 @@ const everyRowOf =
     values: [library, database, key],
   });
 
-/** The first rows in this order, of which PostgreSQL knows the lengths without reading them. */
+/** The first rows in order; PostgreSQL knows their lengths without reading them. */
 const pieceOf = (where: string, order: string) => `
   select database, key, value, seq from (
     select database, key, value, seq,
@@ -146,7 +144,7 @@ const pieceOf = (where: string, order: string) => `
     from readback.entry ${where} order by ${order} limit ${rowsAtOnce}
   ) as piece where before is null or before < ${bytesAtOnce} order by ${order}`;
 
-/** Write the rows of all pages to the file; whether it then is what the library's checksum is of. */
+/** Write all rows to the file; returns whether the library's checksum matches. */
 async function take(
   {
     path,

@@ -1,24 +1,21 @@
 /**
- * The commits of one library on their way to PostgreSQL, in order, one statement at a time: what gathers while one is under way goes together.
- * A statement raises `seq` where epoch and `seq` are as expected, and writes the rows where it did; both or nothing.
+ * Sends the commits of one library to PostgreSQL in order, one statement at a time; commits that arrive meanwhile share the next one. A
+ * statement raises `seq` and writes the rows only if epoch and `seq` are as expected.
  *
- * Where the connection breaks nobody knows whether the commit is there. The library's row tells: `seq` is what it was before, and the same
- * statement is sent again; or what it would be behind it, as only this log commits in this epoch; or the epoch is another's, and all is over.
- * So it goes on, until the lease ends.
+ * After a broken connection the library's row shows the outcome: `seq` is unchanged, and the statement is sent again; or raised, as only
+ * this log commits in this epoch; or the epoch differs, and the log ends. Retries end with the lease.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { FatalError, LeaseEndedError } from '../domain/errors.ts';
 import type { CommitLog, Position, RowBlock } from '../store/stored-rows.ts';
-import { intArray, textArray } from './array-parameter.ts';
 import { type Database, mayPass } from './database.ts';
 import type { Lease } from './lease.ts';
 import type { Commit } from './library-rows.ts';
 
-/** Of rows in one statement; one commit alone may have more. */
+/** Of rows in one statement; one larger commit goes alone. */
 const maxStatementBytes = 8 * 1024 * 1024;
-/** Of rows that wait: beyond it the next commit is not begun. */
+/** Of waiting rows: beyond it the next commit waits. */
 const maxWaitingBytes = 32 * 1024 * 1024;
-/** Between two tries, ms. */
 const tryEveryMs = 100;
 
 interface Waiting {
@@ -33,7 +30,6 @@ export interface CommitLogOptions {
   database: Database;
   lease: Lease;
   leaseS: number;
-  /** Where the library stands. */
   position: Position;
   log: { warn(fields: object, message: string): void };
 }
@@ -41,7 +37,6 @@ export interface CommitLogOptions {
 export class DatabaseLog implements CommitLog {
   position: Position;
   readonly #options: CommitLogOptions;
-  /** Of the last commit that is there. */
   #seq: number;
   readonly #waiting: Waiting[] = [];
   #waitingBytes = 0;
@@ -56,7 +51,7 @@ export class DatabaseLog implements CommitLog {
     void options.lease.lost.then((error) => this.#fail(error));
   }
 
-  /** The last commit that PostgreSQL is known to have. */
+  /** The last commit that PostgreSQL has confirmed. */
   get acknowledged(): Commit {
     return { ...this.position, seq: this.#seq };
   }
@@ -103,7 +98,7 @@ export class DatabaseLog implements CommitLog {
     return this.#waiting.splice(0, count);
   }
 
-  /** Errors: FatalError where it cannot be there; the database's, where that does not pass. */
+  /** Errors: FatalError if the commit is impossible; the database's permanent ones. */
   async #commit(batch: readonly Waiting[]): Promise<void> {
     const { lease, log, database } = this.#options;
     const { position } = batch[batch.length - 1];
@@ -132,7 +127,7 @@ export class DatabaseLog implements CommitLog {
     this.#seq = position.seq;
   }
 
-  /** Whether the last try was carried out. Errors: FatalError where the library is another's; the database's. */
+  /** Whether the last try succeeded. Errors: FatalError if another host has the library; the database's. */
   async #isThere({ library, epoch, seq }: Position): Promise<boolean> {
     const [row] = await this.#options.database.query<{ epoch: number; seq: number }>({
       text: 'select epoch, seq from readback.library where id = $1',
@@ -171,7 +166,7 @@ export class DatabaseLog implements CommitLog {
     ];
   }
 
-  /** Take nothing more; gives the first reason. */
+  /** Accept nothing more; returns the first reason. */
   #fail(error: unknown): FatalError {
     this.#failure ??=
       error instanceof FatalError ? error : new FatalError('a commit did not reach PostgreSQL', { cause: error });
@@ -181,7 +176,7 @@ export class DatabaseLog implements CommitLog {
   }
 }
 
-/** Each commit of a batch, with which of its rows no later one writes again: a statement may write a row once. */
+/** Each commit with those of its rows that no later one overwrites: a statement may write a row once. */
 function lastWrites(batch: readonly Waiting[]): [Waiting, (row: number) => boolean][] {
   if (batch.length === 1) return [[batch[0], () => true]];
   const ids = batch.map(({ rows }) =>
@@ -211,3 +206,40 @@ const commitText = `
     on conflict (library_id, database, key) do update set value = excluded.value, seq = excluded.seq
   )
   select count(*) as count from fence`;
+
+const oids = { int4: 23, text: 25 };
+
+/** Shape: one dimension from 1. Source: `array_recv` of PostgreSQL: dimensions, null flag, element type, then each element with its length. */
+function arrayOf(type: keyof typeof oids, count: number, bytes: number): Buffer {
+  const array = Buffer.allocUnsafe(20 + 4 * count + bytes);
+  array.writeInt32BE(1, 0);
+  array.writeInt32BE(0, 4);
+  array.writeInt32BE(oids[type], 8);
+  array.writeInt32BE(count, 12);
+  array.writeInt32BE(1, 16);
+  return array;
+}
+
+function textArray(texts: readonly string[]): Buffer {
+  const array = arrayOf(
+    'text',
+    texts.length,
+    texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0),
+  );
+  let at = 20;
+  for (const text of texts) {
+    const length = array.write(text, at + 4);
+    at = array.writeInt32BE(length, at) + length;
+  }
+  return array;
+}
+
+function intArray(numbers: readonly number[]): Buffer {
+  const array = arrayOf('int4', numbers.length, 4 * numbers.length);
+  let at = 20;
+  for (const number of numbers) {
+    at = array.writeInt32BE(4, at);
+    at = array.writeInt32BE(number, at);
+  }
+  return array;
+}

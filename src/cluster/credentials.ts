@@ -1,6 +1,6 @@
 /**
- * Tokens, sessions and one-time codes in the database, as digests. Any host finds the library of a request by them; whether they hold, and for
- * what, only the library's owner says (src/access), who reads them when it opens the library and writes what changes.
+ * Digests of tokens, sessions and one-time codes in the database. Any host finds a request's library by them; only the
+ * library's owner validates them (src/access). It reads them when it opens the library and writes changes.
  */
 import pLimit from 'p-limit';
 import {
@@ -20,10 +20,8 @@ const lookUpsAtOnce = 5;
 type Kept = KeptToken | KeptSession;
 type LibraryRecords = Pick<AccessRecords, 'tokens' | 'sessions'>;
 
-/** Of a library that this host serves. */
 interface Served {
   claim: Pick<Claim, 'library' | 'epoch'>;
-  /** What the database has, as text, by digest. */
   stored: Map<string, string>;
 }
 
@@ -31,14 +29,14 @@ export class Credentials implements AccessFile {
   readonly records = null;
   readonly #database: Database;
   readonly #served = new Map<string, Served>();
-  /** Anybody can ask, by whatever token: leases are renewed over the same connections. */
+  /** Anybody can trigger look-ups; leases are renewed over the same connections. */
   readonly #lookUp = pLimit(lookUpsAtOnce);
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** Name of the library that the digest of a token, a session or a code is of; null for none. */
+  /** The library of a token's, session's or code's digest, or null. */
   async libraryOf(digest: string): Promise<string | null> {
     const [row] = await this.#lookUp(() =>
       this.#database.query<{ name: string }>({
@@ -51,7 +49,7 @@ export class Credentials implements AccessFile {
     return row?.name ?? null;
   }
 
-  /** What is kept for a library that this host has claimed; from now on `save` writes it. */
+  /** The stored records of a library that this host has claimed. From now on `save` writes it. */
   async serve(name: string, claim: Pick<Claim, 'library' | 'epoch'>): Promise<LibraryRecords> {
     const rows = await this.#database.query<{ kind: 'token' | 'session'; record: unknown }>({
       text: `select kind, record from readback.credential where library_id = $1 and kind <> 'code'`,
@@ -69,8 +67,8 @@ export class Credentials implements AccessFile {
   }
 
   /**
-   * Write what differs, for the libraries that are served. What fails of others than `library` is written with the next change.
-   * Errors: DomainError `store_unavailable` where it is another host's; the database's.
+   * Write changes of the served libraries. Failures of others than `library` are written with the next change. Errors:
+   * DomainError `store_unavailable` if another host serves it; the database's.
    */
   async save({ tokens, sessions }: AccessRecords, library: string | null): Promise<void> {
     let failure = library === null || this.#served.has(library) ? null : servedElsewhere();
@@ -117,7 +115,7 @@ export class Credentials implements AccessFile {
     for (const [digest, { text }] of changed) stored.set(digest, text);
   }
 
-  /** Have every host find the library of a one-time code, which its owner knows. Those that are over go. */
+  /** Let every host find the library of a one-time code. Deletes expired codes. */
   async shareCode(library: string, digest: string, validMs: number): Promise<void> {
     await this.#database.query({ text: `delete from readback.credential where expires_at < clock_timestamp()` });
     await this.#database.query({

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL as the cluster uses it: a pool of connections, each query with a time limit of its own. The driver is loaded when this is opened, so
- * that a service without a cluster never has it in memory. A query whose connection broke, that took too long or was given up may have been carried out.
+ * A PostgreSQL connection pool with a time limit per query. The driver is loaded only when opened, so a service without
+ * a cluster never loads it. A query that was aborted, timed out or lost its connection may have run.
  */
 import type pg from 'pg';
 import { errorCode } from '../domain/error-code.ts';
@@ -9,39 +9,34 @@ import { DomainError } from '../domain/errors.ts';
 export interface Query {
   text: string;
   values?: unknown[];
-  /** Parsed once a connection under this name. */
+  /** Prepared once per connection under this name. */
   name?: string;
-  /** Nobody waits for the answer any more once it is aborted. */
   signal?: AbortSignal;
 }
 
 export interface Database {
-  /** Errors: those of the server, with its SQLSTATE as `code`; DomainError `store_unavailable` after the time limit; the signal's reason. */
+  /** Errors: the server's, with SQLSTATE as `code`; DomainError `store_unavailable` after the time limit; the signal's reason. */
   query<Row>(query: Query): Promise<Row[]>;
-  /** Queries on one connection between begin and commit. Errors: those of `work`, after a rollback. */
+  /** Queries between begin and commit on one connection. Errors: those of `work`, after a rollback. */
   inTransaction<Result>(work: (query: Database['query']) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   url: string;
-  /** Of one query, ms. */
   timeoutMs: number;
   log: { warn(fields: object, message: string): void };
 }
 
-/** Connections of a pool: commits of libraries go beside one another. */
+/** Commits of libraries run in parallel. */
 const maxConnections = 10;
 
-/**
- * Rows are read in the order of an index, piece by piece. Where the server has no statistics of a library yet, which was imported a moment ago, say,
- * it would rather read and sort all that is left of it for each piece.
- */
+/** Rows are read in index order, in pieces. Without statistics of a new library the server would sort all remaining rows for each piece. */
 const inIndexOrder = 'set enable_sort = off; set enable_bitmapscan = off';
 
 const int8 = 20;
 
-/** Numbers of rows are far below 2^53. Results come as text: the driver reads binary ones as UTF-8 first, which bytes are not. */
+/** Row numbers are far below 2^53. Results come as text: the driver would decode binary ones as UTF-8. */
 const textTypes = (types: typeof pg.types) => ({
   getTypeParser: ((type: number) => (type === int8 ? Number : types.getTypeParser(type))) as never,
 });
@@ -58,7 +53,7 @@ export async function openDatabase({ url, timeoutMs, log }: DatabaseOptions): Pr
   const types = textTypes(driver.types);
   pool.on('error', (err) => log.warn({ err }, 'a connection to PostgreSQL was lost'));
   pool.on('connect', (client) => {
-    // One that breaks while it is used says so to whoever uses it, too. (The pool's own `onConnect` would wait without a limit where a line says nothing.)
+    // A query on a broken connection rejects by itself. (The pool's own `onConnect` would wait without a limit.)
     client.on('error', () => {});
     client.query(inIndexOrder).catch(() => {});
   });
@@ -72,7 +67,7 @@ export async function openDatabase({ url, timeoutMs, log }: DatabaseOptions): Pr
       failure = error;
       throw error;
     } finally {
-      // Of a connection on which something failed nobody knows what the server still does for it.
+      // After a failure the server may still work on the connection.
       client.release(failure !== undefined && !isOfStatement(failure));
     }
   };
@@ -101,7 +96,7 @@ async function ask<Row>(
 ): Promise<Row[]> {
   signal?.throwIfAborted();
   const sent = client.query({ ...query, types } as pg.QueryConfig);
-  sent.catch(() => {}); // after the time limit nobody listens any more
+  sent.catch(() => {}); // a late error after the time limit
   let timer: NodeJS.Timeout | undefined;
   let giveUp: (() => void) | undefined;
   const unanswered = new Promise<never>((_, reject) => {
@@ -121,22 +116,21 @@ async function ask<Row>(
   }
 }
 
-/** SQLSTATE of an error of the server; null for one of the connection, or of another kind. */
+/** The server's SQLSTATE; null for errors of the connection and others. */
 function sqlStateOf(error: unknown): string | null {
   const code = errorCode(error);
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE' ? code : null;
 }
 
-/** Server and connection are as they were: only the statement failed. */
+/** Only the statement failed; the connection is usable. */
 function isOfStatement(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state !== null && !/^(?:08|57P)/.test(state);
 }
 
-/** Classes of SQLSTATE that pass: connection, transaction rollback, resources (disk full among them), object in use, intervention, system, read-only. */
+/** Temporary SQLSTATE classes: connection, transaction rollback, resources (disk full among them), object in use, intervention, system, read-only. */
 const passing = /^(?:08|40|53|55|57|58|25006)/;
 
-/** Whether the same query may succeed later. */
 export function mayPass(error: unknown): boolean {
   const state = sqlStateOf(error);
   return state === null ? error instanceof Error && !(error instanceof TypeError) : passing.test(state);

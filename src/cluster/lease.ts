@@ -1,18 +1,17 @@
 /**
- * How long this host may serve a library, by its monotonic clock: from before a renewal was sent, the lease's length less a tenth. PostgreSQL counts
- * from when it got it, so that the host always stops first, whatever both say the time is, as long as no clock runs a tenth faster than the other.
+ * The lease of a library by this host's monotonic clock: from before the renewal was sent, its length less a tenth. PostgreSQL counts from
+ * the receipt, so the host always stops first, unless one clock runs a tenth faster than the other.
  */
 import { LeaseEndedError } from '../domain/errors.ts';
 
-/** Of the lease, that is left unused. */
+/** The unused share of the lease. */
 const margin = 0.1;
 
-/** Of a lease, by the host that has it. */
 export const usableMs = (leaseS: number): number => leaseS * 1000 * (1 - margin);
 
 export class Lease {
   readonly now: () => number;
-  /** Resolves with the reason when the library may not be served any more. */
+  /** Resolves with the reason when the lease ends. */
   readonly lost: Promise<LeaseEndedError>;
   readonly #ending = new AbortController();
   readonly #usableMs: number;
@@ -32,7 +31,6 @@ export class Lease {
     this.#watch();
   }
 
-  /** Aborted with the same reason at the same moment. */
   get ended(): AbortSignal {
     return this.#ending.signal;
   }
@@ -41,12 +39,11 @@ export class Lease {
     return !this.#isOver && this.now() < this.#until;
   }
 
-  /** It was renewed by what was sent at `sentAt`. Of one that has ended nothing is renewed. */
+  /** The renewal sent at `sentAt` succeeded. An ended lease stays ended. */
   extend(sentAt: number): void {
     if (this.isHeld) this.#until = Math.max(this.#until, sentAt + this.#usableMs);
   }
 
-  /** Serve no more. */
   end(reason: LeaseEndedError): void {
     if (this.#isOver) return;
     this.#isOver = true;

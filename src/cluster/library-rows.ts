@@ -1,42 +1,36 @@
 /**
- * The row of each library in PostgreSQL: who serves it until when, and where its commits stand. Times are the server's, never a host's.
- * The epoch is the fence: whoever takes a library over raises it, and a commit of an older epoch changes nothing.
+ * The row of each library in PostgreSQL: its host, the lease's end, and the position of its commits, by the server's
+ * clock. The epoch is the fence: a takeover raises it, and commits of an older epoch change nothing.
  */
 import type { CommitHistory, Position } from '../store/stored-rows.ts';
 import type { Database } from './database.ts';
 
-/** Which commit of a library's history. */
 export type Commit = Pick<Position, 'library' | 'epoch' | 'run' | 'seq'>;
 
-/** A library that this host has taken. */
+/** A library that this host has claimed. */
 export interface Claim extends Position {
-  /** Commits before this one may have deleted rows of which nothing is left. */
+  /** Deletions of commits before this one may be unrecorded. */
   kept_from: number;
-  /** Its own quota, of its store; null where it has none. */
+  /** Its quota in bytes of its store; null for none. */
   max_bytes: number | null;
 }
 
-/** `importing`: rows of a folder come in; no host serves it before all are there. */
+/** `importing`: no host serves it until all rows are there. */
 export type LibraryRowState = 'active' | 'suspended' | 'importing';
 
-/** Who serves a library now. */
 export interface OwnerRow {
   state: LibraryRowState;
-  /** Null where nobody does. */
   address: string | null;
   isOwn: boolean;
 }
 
-/** What a host says of itself. */
 export interface HostName {
   id: string;
-  /** Where other hosts reach it. */
   address: string;
 }
 
-/** Commits whose deletions are kept, and claims whose beginnings are kept: a copy that is further behind is read anew. */
+/** Commits with recorded deletions, and recorded claims: an older copy is read completely. */
 const keptHistory = 10_000;
-/** Rows that one `prune` deletes. */
 const prunedAtOnce = 5000;
 
 export class LibraryRows {
@@ -45,7 +39,7 @@ export class LibraryRows {
   readonly #leaseS: number;
   readonly #format: number;
 
-  /** `format`: newest format of the store that this version reads. */
+  /** `format`: newest store format that this version reads. */
   constructor(database: Database, { host, leaseS, format }: { host: HostName; leaseS: number; format: number }) {
     this.#database = database;
     this.#host = host;
@@ -53,7 +47,7 @@ export class LibraryRows {
     this.#format = format;
   }
 
-  /** Take a library that no other host serves, in this state; null where somebody does, or it is in another. */
+  /** Claim a library without a host, in this state; null if impossible. */
   async claim(name: string, state: Exclude<LibraryRowState, 'suspended'> = 'active'): Promise<Claim | null> {
     type Row = Omit<Claim, 'library'> & { id: number };
     const [row] = await this.#database.query<Row>({
@@ -95,8 +89,8 @@ export class LibraryRows {
   }
 
   /**
-   * Renew the leases of these libraries; gives those that are still this host's, and whether their lease was renewed. It was not where a commit is
-   * under way, which renews it itself and may take long: the others do not wait for it.
+   * Renew these leases; returns the libraries that this host still has, and whether each was renewed. A running commit
+   * renews its lease itself, so the others do not wait for it.
    */
   async renew(claims: readonly Pick<Claim, 'library' | 'epoch'>[]): Promise<Map<string, boolean>> {
     const rows = await this.#database.query<{ id: number; renewed: boolean }>({
@@ -119,8 +113,8 @@ export class LibraryRows {
   }
 
   /**
-   * Let go of a library, so that any host may take it at once. `due`: when it has to be opened though nobody asks, ms since the epoch, or never;
-   * without it some host takes it soon.
+   * Release a library for any host. `due`: when it must be opened without a request, ms since the epoch, or never; if
+   * absent, a host takes it soon.
    */
   async release({ library, epoch }: Pick<Claim, 'library' | 'epoch'>, due?: { at: number | null }): Promise<void> {
     const at = due === undefined || due.at === null ? null : due.at / 1000;
@@ -133,8 +127,8 @@ export class LibraryRows {
   }
 
   /**
-   * Libraries that nobody serves and that have something to do, the longest due first; not those that another host looks at this moment. With
-   * them when the first lease of another host ends unless it is renewed: in so many ms, or null.
+   * Libraries without a host that are due, longest first, except those locked by another host; and the ms until the
+   * first lease of another host ends, or null.
    */
   async due(limit: number): Promise<{ names: string[]; nextEndMs: number | null }> {
     const rows = await this.#database.query<{ name: string | null; ms: number | null }>({
@@ -157,7 +151,7 @@ export class LibraryRows {
     };
   }
 
-  /** Forget which rows were deleted long ago, a piece of them: a claim waits meanwhile. */
+  /** Delete a batch of old deletion records; a claim waits meanwhile. */
   async prune({ library, epoch }: Pick<Claim, 'library' | 'epoch'>, seq: number): Promise<void> {
     const before = seq - keptHistory;
     if (before <= 0) return;
@@ -173,7 +167,7 @@ export class LibraryRows {
     });
   }
 
-  /** The history of a library, for who keeps commits as lines. `last`: its last commit that is there. Errors of `has`: the database's. */
+  /** The history of a library. `last`: its last stored commit. Errors of `has`: the database's. */
   historyOf({ library }: Pick<Claim, 'library'>, last: () => Commit): CommitHistory {
     return {
       last: () => {
@@ -187,7 +181,7 @@ export class LibraryRows {
     };
   }
 
-  /** Whether a commit, and so every one before it, is in the library's history. Of the epochs before the claim's, and no more than are kept. */
+  /** Whether a commit, and so all before it, is in the library's recorded history. */
   async hasCommit({ library, epoch, run, seq }: Commit): Promise<boolean> {
     const [row] = await this.#database.query<{ run: string; next_seq: number | null }>({
       text: `select own.run, next.seq as next_seq from readback.takeover own

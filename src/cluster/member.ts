@@ -1,6 +1,6 @@
 /**
- * This host as one of a cluster: which libraries it holds a lease of, the renewal of all of them in one statement, and whom a library is
- * served by. What a lease means is in lease.ts; who opens and closes libraries is above this.
+ * This host in a cluster: its leases, their renewal in one statement, and the hosts of other libraries. lease.ts
+ * defines a lease; the caller opens and closes libraries.
  */
 import { randomUUID } from 'node:crypto';
 import type { Access } from '../access/access.ts';
@@ -15,54 +15,50 @@ import { Lease, usableMs } from './lease.ts';
 import { type Claim, LibraryRows, type OwnerRow } from './library-rows.ts';
 import { requireSchema } from './schema.ts';
 
-/** A library that this host may serve, until the lease is lost or it lets go. */
+/** A library of this host until its lease is lost or released. */
 export interface HeldLibrary {
   name: string;
   claim: Claim;
   lease: Lease;
   commits: DatabaseLog;
   history: CommitHistory;
-  /** Bring the file below `path` to where the library stands. Errors: as of `bringUpCopy`. */
+  /** Update the file below `path`. Errors: as of `bringUpCopy`. */
   bringUp(path: string, newStoreId: () => string, ending: AbortSignal): Promise<void>;
-  /** Say before it is let go of when it has to be opened again, ms since the epoch, or never. It does not count where commits come after it. */
+  /** When it must be opened again, ms since the epoch, or never. Void if commits follow. */
   noteDue(at: number | null): void;
-  /** Have PostgreSQL forget a piece of what was deleted long ago, where many commits have come since the last. Errors: the database's. */
+  /** Delete a batch of old deletion records after many commits. Errors: the database's. */
   prune(): Promise<void>;
-  /** Let any host take it. */
   release(): Promise<void>;
 }
 
 export interface MemberOptions {
   url: string;
-  /** Where other hosts reach this one. */
   address: string;
   leaseS: number;
-  /** Newest format of the store that this version reads. */
+  /** Newest store format that this version reads. */
   format: number;
-  /** Ms. */
   monotonic: () => number;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-/** Of a query with many rows, ms: a commit of a large page over a slow line. */
+/** Of a query with many rows, ms: a large commit over a slow line. */
 const bulkTimeoutMs = 30_000;
-/** Commits of a library between two calls of `prune`. */
+/** Commits of a library between calls of `prune`. */
 const prunedEvery = 500;
-/** Renewals within the length of a lease. */
+/** Renewals per lease length. */
 const renewals = 4;
 
 export class ClusterMember {
   readonly credentials: Credentials;
-  /** Names of the libraries that are held. */
   readonly served = new Set<string>();
   #access: Access | null = null;
   readonly #options: MemberOptions;
-  /** Commits, and what an opening reads. */
+  /** Commits and openings. */
   readonly #bulk: Database;
-  /** All else: it waits behind no commit, and for no longer than a lease. */
+  /** All else: never waits for a commit, nor longer than a lease. */
   readonly #prompt: Database;
   readonly #rows: LibraryRows;
-  readonly #held = new Map<string, HeldLibrary>();
+  readonly #leased = new Map<string, HeldLibrary>();
   readonly #timer: NodeJS.Timeout;
 
   private constructor(options: MemberOptions, bulk: Database, prompt: Database) {
@@ -72,7 +68,7 @@ export class ClusterMember {
     const { address, leaseS, format } = options;
     this.#rows = new LibraryRows(prompt, { host: { id: randomUUID(), address }, leaseS, format });
     this.credentials = new Credentials(prompt);
-    // One that waits for its answer keeps no later one back: an early lease is better than none.
+    // Renewals do not wait for each other: an early lease is better than none.
     this.#timer = setInterval(() => void this.#renew(), (leaseS * 1000) / renewals).unref();
   }
 
@@ -90,7 +86,6 @@ export class ClusterMember {
     return new ClusterMember(options, bulk, prompt);
   }
 
-  /** As of `LibraryRows.claim`. Errors: the database's. */
   async claim(name: string, state?: Parameters<LibraryRows['claim']>[1]): Promise<HeldLibrary | null> {
     const { leaseS, monotonic, log } = this.#options;
     const sentAt = monotonic();
@@ -116,17 +111,17 @@ export class ClusterMember {
         await rows.prune(claim, prunedAt);
       },
       release: async () => {
-        // When its tokens and sessions were last used.
+        // Saves the last uses of its tokens and sessions.
         if (lease.isHeld) await this.#access?.flush();
-        lease.end(new LeaseEndedError('the library was let go of'));
+        lease.end(new LeaseEndedError('the library was released'));
         await rows.release(claim, noted?.seq === commits.position.seq ? noted : undefined);
       },
     };
-    this.#held.set(key, held);
+    this.#leased.set(key, held);
     this.served.add(name);
-    const isGone = () => ![...this.#held.values()].some((other) => other.name === name);
+    const isGone = () => ![...this.#leased.values()].some((other) => other.name === name);
     void lease.lost.then(() => {
-      this.#held.delete(key);
+      this.#leased.delete(key);
       if (!isGone()) return;
       this.served.delete(name);
       this.credentials.leave(name);
@@ -135,42 +130,39 @@ export class ClusterMember {
     try {
       this.#access?.adopt(name, await this.credentials.serve(name, claim));
     } catch (error) {
-      await held.release().catch(() => {}); // what went wrong first says more; the lease ends by itself
+      await held.release().catch(() => {}); // the first error matters; the lease ends by itself
       throw error;
     }
     return held;
   }
 
-  /** Have tokens and sessions of a library known where it is held, and only there. */
+  /** Tokens and sessions are known only while their library is leased. */
   keepAccess(access: Access): void {
     this.#access = access;
   }
 
-  /** Who serves a library; null where there is none of that name. Errors: the database's. */
+  /** Null for an unknown library. Errors: the database's. */
   ownerOf(name: string): Promise<OwnerRow | null> {
     return this.#rows.ownerOf(name);
   }
 
-  /** As of `LibraryRows.due`. Errors: the database's. */
   due(limit: number): ReturnType<LibraryRows['due']> {
     return this.#rows.due(limit);
   }
 
-  /** Errors: the database's. */
   async ping(): Promise<void> {
     await this.#prompt.query({ text: 'select 1' });
   }
 
-  /** After every library was let go of. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#prompt.close();
     await this.#bulk.close();
   }
 
-  /** A renewal that fails is made up for by the next: the lease says when it is too late. */
+  /** A failed renewal is repeated by the next; the lease decides when it is too late. */
   async #renew(): Promise<void> {
-    const all = [...this.#held.values()];
+    const all = [...this.#leased.values()];
     if (all.length === 0) return;
     const sentAt = this.#options.monotonic();
     try {

@@ -1,7 +1,4 @@
-/**
- * The tables of a cluster and their numbered migrations (docs/cluster.md, "Tables"). A migration is one transaction under a lock, so that two
- * who migrate wait for each other. A host refuses tables that are older or newer than it knows.
- */
+/** The cluster's tables and numbered migrations. A migration is one transaction under a lock. A host refuses tables of other versions. */
 import { OperatorError } from '../domain/errors.ts';
 import type { Database } from './database.ts';
 
@@ -10,7 +7,6 @@ const partitions = 16;
 const everyPartition = (statementOf: (table: string, no: number) => string): string =>
   Array.from({ length: partitions }, (_, no) => statementOf(`readback.entry_${no}`, no)).join('\n');
 
-/** The first one makes schema 1 of nothing. */
 const migrations: readonly string[] = [
   `create schema if not exists readback;
    create table readback.library (
@@ -49,7 +45,7 @@ const migrations: readonly string[] = [
    create index entry_deleted on readback.entry (library_id, seq) where value is null;
    create table readback.schema_version (version int not null);
    insert into readback.schema_version values (0);`,
-  // Digests of tokens, sessions and one-time codes: any host finds the library of a request by them.
+  // Digests of tokens, sessions and one-time codes: any host finds a request's library by them.
   `create table readback.credential (
      digest text primary key,
      library_id bigint not null references readback.library on delete cascade,
@@ -58,22 +54,21 @@ const migrations: readonly string[] = [
      expires_at timestamptz
    );
    create index credential_library on readback.credential (library_id);`,
-  // When a library that nobody serves has to be opened, though nobody asks for it: its next job or watch.
+  // When a library without a host must be opened: its next job or watch.
   `alter table readback.library add due_at timestamptz;
    create index library_due on readback.library (due_at) where due_at is not null;`,
-  // Long values by LZ4, which takes a third of the time that PostgreSQL's own compression does: a server that was built without it keeps that.
+  // LZ4 takes a third of the time of PostgreSQL's own compression, which stays if the server lacks LZ4.
   `do $$ begin
      ${everyPartition((table) => `alter table ${table} alter column value set compression lz4;`)}
    exception when feature_not_supported then null;
    end $$;`,
-  // How large a library may become; null for what the settings of its host say.
+  // A library's maximum size; null for the host's settings.
   'alter table readback.library add max_bytes bigint check (max_bytes > 0);',
-  // What an import that was cut off has left is no library.
+  // An interrupted import is no library.
   `alter table readback.library drop constraint library_state_check;
    alter table readback.library add constraint library_state_check check (state in ('active', 'suspended', 'importing'));`,
 ];
 
-/** Of the tables that this version reads. */
 export const schemaVersion = migrations.length;
 
 async function versionOf(query: Database['query']): Promise<number> {
@@ -85,7 +80,7 @@ async function versionOf(query: Database['query']): Promise<number> {
   return version;
 }
 
-/** Bring the tables to this version; gives the one that they had. Errors: OperatorError `store_format` for newer ones; the server's. */
+/** Migrate to this version; returns the previous one. Errors: OperatorError `store_format` for newer tables; the server's. */
 export function migrateSchema(database: Database): Promise<number> {
   return database.inTransaction(async (query) => {
     await query({ text: `select pg_advisory_xact_lock(hashtext('readback schema'))` });
@@ -98,7 +93,7 @@ export function migrateSchema(database: Database): Promise<number> {
   });
 }
 
-/** Errors: OperatorError `store_format` where the tables are not of this version, or commits may be lost with the server. */
+/** Errors: OperatorError `store_format` for tables of another version, or if the server may lose commits. */
 export async function requireSchema(database: Database): Promise<void> {
   const version = await versionOf(database.query);
   if (version !== schemaVersion) throw wrongVersion(version);

@@ -2,14 +2,18 @@
  * What happens to a backfill: started together with its job, planned, taken forward slice by slice, sealed. The slices and the seal
  * come from the attempt that owns the job, as parts of its checkpoints.
  */
-import type { Backfill, EmbeddingModel } from '../domain/model.ts';
+import type { NameSpans } from '../compute/entities/name-tags.ts';
+import { type Backfill, type EmbeddingModel, isBuiltIn } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
 import { firstBackfill } from '../machines/backfill.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { createJob, type JobPolicy } from './move-job.ts';
+import { createJob, type JobPolicy, moveJob, waitWhilePaused } from './move-job.ts';
 import { moveBackfill, putBackfill } from './move-rows.ts';
+import { noteNames } from './page-entities.ts';
 
-/** Null for an unknown model. A backfill that runs is left alone; one that failed goes on; a finished one looks at every page again. */
+/**
+ * Null for an unknown model. A running backfill is left alone, a failed one continues, and a finished one looks at every page again.
+ */
 export function startBackfill(modelId: string, policy: JobPolicy): Command<Backfill | null> {
   return (transaction) => {
     const model = transaction.models.get(modelId);
@@ -21,8 +25,10 @@ export function startBackfill(modelId: string, policy: JobPolicy): Command<Backf
 
 /** Note that a page lacks a model's vectors, and see to it that they are made. */
 export function leaveGap(transaction: Transaction, model: EmbeddingModel, pageNo: number, policy: JobPolicy): void {
-  transaction.backfills.openGap(model.space, pageNo);
-  if (model.status !== 'ready') return; // its backfill runs, or somebody has to start it
+  if (!transaction.backfills.hasGap(model.space, pageNo)) {
+    transaction.backfills.openGap(model.space, pageNo, transaction.pages.get(pageNo)?.chunk_count ?? 0);
+  }
+  if (model.status !== 'ready') return; // its backfill runs, or a user has to start it
   const before = transaction.backfills.get(model.space);
   if (before?.status === 'running' || before?.status === 'failed') return;
   begin(transaction, model, false, policy);
@@ -38,10 +44,51 @@ function begin(
   const before = backfills.get(model.space);
   const job = createJob(transaction, { kind: 'backfill_model', page_no: null, max_attempts, at });
   const start = { at, job_no: job.no, lastPage: counters.peek('page') - 1 };
-  if (before !== undefined) return moveBackfill(transaction, before, { type: 'start', ...start, afresh });
   const first = firstBackfill(model, { ...start, lastPage: afresh ? start.lastPage : 0 });
-  putBackfill(transaction, first, undefined);
-  return first;
+  if (before === undefined) putBackfill(transaction, first, undefined);
+  const begun = before === undefined ? first : moveBackfill(transaction, before, { type: 'start', ...start, afresh });
+  if (begun !== null) waitWhilePaused(transaction, job, begun, at);
+  return begun;
+}
+
+/**
+ * The sweep of the built-in model: leave a gap for each page without vectors, from the cursor on; pages with refused texts are done again.
+ * Looks at some pages; gives whether there are more, null where the backfill does not run any more.
+ */
+export function openGaps(space: number, at: number, limit: number): Command<boolean | null> {
+  return (transaction) => {
+    const { backfills, pages, vectors, refusedTexts } = transaction;
+    const backfill = backfills.get(space);
+    if (backfill === undefined) return null;
+    if (backfill.cursor >= backfill.last_page) return false;
+    const cursor = Math.min(backfill.cursor + limit, backfill.last_page);
+    for (let no = backfill.cursor + 1; no <= cursor; no++) {
+      const chunks = pages.head(no)?.chunk_count ?? 0;
+      if (chunks === 0) continue;
+      if (refusedTexts.get(space, no) !== undefined) {
+        refusedTexts.remove(space, no);
+        vectors.remove(space, no);
+      }
+      if (!vectors.has(space, no)) backfills.openGap(space, no, chunks);
+    }
+    const advanced = { type: 'advance', at, cursor, embedded: 0, made: 0, busyMs: 0 } as const;
+    return moveBackfill(transaction, backfill, advanced) === null ? null : cursor < backfill.last_page;
+  };
+}
+
+/** Pause or resume the filling of the built-in model. Its job waits meanwhile. */
+export function pauseFill(paused: boolean, at: number): Command<void> {
+  return (transaction) => {
+    const { models, backfills, jobs } = transaction;
+    models.pauseFill(paused);
+    for (const model of models.all().filter(isBuiltIn)) {
+      const backfill = backfills.get(model.space);
+      const job = jobs.get(backfill?.job_no ?? 0);
+      if (backfill === undefined || job?.status !== 'pending') continue;
+      if (paused) waitWhilePaused(transaction, job, backfill, at);
+      else moveJob(transaction, job, { type: 'defer', at, runAt: at });
+    }
+  };
 }
 
 export interface BackfillPlan {
@@ -61,16 +108,19 @@ export function planBackfill(space: number, plan: BackfillPlan): Command<boolean
 /** A page's rows, made of the content that had these labels. */
 export interface EmbeddedPage extends LabelRange {
   page_no: number;
-  /** Chunks that the rows are of, ascending: all, or those that were refused before. */
+  /** Chunks that the rows are of, ascending: all, those that were refused before, or the next ones of a page of the built-in model. */
   ordinals: readonly number[];
   rows: Float32Array;
   /** Why the provider refuses chunks, by ordinal; their rows are zeros. */
   refused: ReadonlyMap<number, string>;
+  /** Names that the encoder saw in the chunks; null of outside models, and where names are not wanted. */
+  names: NameSpans | null;
 }
 
-/** All rows of a page, as they are stored. */
-export interface StoredPage extends LabelRange {
-  rows: Float32Array;
+/** Rows that were stored. */
+export interface StoredRows extends Pick<EmbeddedPage, 'page_no' | 'first' | 'ordinals' | 'rows'> {
+  /** Whether the page lacks none now. */
+  isWhole: boolean;
 }
 
 export interface BackfillSlice {
@@ -86,25 +136,27 @@ export interface BackfillSlice {
 }
 
 /**
- * Store a slice; gives the pages that were stored, or null where the backfill does not run any more. A page whose content was
+ * Store a slice; gives what was stored, or null where the backfill does not run any more. A page whose content was
  * replaced or forgotten meanwhile is passed over: its new content brought its vectors along, or left a gap.
  */
-export function saveSlice(space: number, slice: BackfillSlice): Command<StoredPage[] | null> {
+export function saveSlice(space: number, slice: BackfillSlice): Command<StoredRows[] | null> {
   return (transaction) => {
     const { backfills, pages, vectors } = transaction;
     const backfill = backfills.get(space);
     if (backfill === undefined) return null;
-    const stored: StoredPage[] = [];
+    const stored: StoredRows[] = [];
     let made = 0;
     for (const page of slice.pages) {
-      const rows = storeRows(transaction, space, page, slice.at);
-      if (rows === null) continue;
-      stored.push({ first: page.first, count: page.count, rows });
+      if (!storeRows(transaction, space, page, slice.at)) continue;
+      if (page.names !== null) noteNames(transaction, { ...page, names: page.names }, slice.at);
+      const { page_no, first, ordinals, rows } = page;
+      stored.push({ page_no, first, ordinals, rows, isWhole: !backfills.isBegun(space, page_no) });
       made += page.ordinals.length - page.refused.size;
     }
     for (const no of slice.closed) {
       const page = pages.get(no);
-      if (page === undefined || page.chunk_count === 0 || vectors.has(space, no)) backfills.closeGap(space, no);
+      const isFull = vectors.has(space, no) && !backfills.isBegun(space, no);
+      if (page === undefined || page.chunk_count === 0 || isFull) backfills.closeGap(space, no);
     }
     const { at, cursor, found, busyMs } = slice;
     const embedded = cursor === null ? 0 : found + made;
@@ -113,34 +165,39 @@ export function saveSlice(space: number, slice: BackfillSlice): Command<StoredPa
   };
 }
 
-/** Store a page's new rows beside those it has. Gives all of them; null where the content is another one by now, or has them already. */
+/** Store a page's new rows next to those it has. False where the content is another one by now, or has them already. */
 function storeRows(
   { backfills, pages, vectors, refusedTexts }: Transaction,
   space: number,
   { page_no, first, count, ordinals, rows, refused }: EmbeddedPage,
   at: number,
-): Float32Array | null {
+): boolean {
   const page = pages.get(page_no);
+  if (page?.first_label !== first || page.chunk_count !== count) return false;
   const before = vectors.get(space, page_no);
-  if (page?.first_label !== first || page.chunk_count !== count) return null;
-  if (before !== undefined && refusedTexts.get(space, page_no) === undefined) return null;
-  if (before === undefined && ordinals.length < count) return null;
+  const refusedBefore = refusedTexts.get(space, page_no);
+  const lacking = backfills.lacking(space, page_no);
+  if (lacking !== undefined ? ordinals[0] !== count - lacking : before !== undefined && refusedBefore === undefined)
+    return false;
+  if (before === undefined && ordinals[0] !== 0) return false;
   const dim = rows.length / ordinals.length;
-  const all = before ?? rows;
-  if (before !== undefined) {
-    for (const [place, ordinal] of ordinals.entries()) {
-      all.set(rows.subarray(place * dim, (place + 1) * dim), ordinal * dim);
-    }
+  const all = before ?? new Float32Array(count * dim);
+  for (const [place, ordinal] of ordinals.entries()) {
+    all.set(rows.subarray(place * dim, (place + 1) * dim), ordinal * dim);
   }
   vectors.put(space, page_no, all);
-  backfills.closeGap(space, page_no);
-  const reason = [...refused.values()].at(-1);
+  const done = (ordinals.at(-1) ?? -1) + 1;
+  if (done < count && backfills.hasGap(space, page_no)) backfills.beginGap(space, page_no, count - done);
+  else backfills.closeGap(space, page_no);
+  const kept = lacking === undefined ? undefined : refusedBefore;
+  const refusedNow = [...(kept?.ordinals ?? []), ...refused.keys()];
+  const reason = [...refused.values()].at(-1) ?? kept?.reason;
   if (reason === undefined) refusedTexts.remove(space, page_no);
-  else refusedTexts.put(space, page_no, { ordinals: [...refused.keys()], reason, at });
-  return all;
+  else refusedTexts.put(space, page_no, { ordinals: refusedNow, reason, at });
+  return true;
 }
 
-/** Note what holds a backfill up; it goes on by itself. False where the model is gone. */
+/** Note why a backfill waits; it continues by itself. False for a deleted model. */
 export function noteBackfillPause(space: number, at: number, message: string): Command<boolean> {
   return (transaction) => {
     const backfill = transaction.backfills.get(space);
@@ -156,7 +213,7 @@ export function sealBackfill(space: number, { at, chunks, tokens }: BackfillPlan
   return (transaction) => {
     const backfill = transaction.backfills.get(space);
     if (backfill === undefined) return true; // the model is gone
-    const gaps = transaction.backfills.gaps(space, 1).length > 0;
+    const gaps = transaction.backfills.newestGaps(space, 1).length > 0;
     return moveBackfill(transaction, backfill, { type: 'finish', at, gaps, chunks, tokens }) !== null;
   };
 }

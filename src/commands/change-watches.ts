@@ -1,6 +1,6 @@
 /**
- * What people and the clock do to watches: create, edit, delete, run now, and start the polls that are due. A poll is started in the
- * transaction that moves the schedule on, so that a crash can neither lose it nor start it twice.
+ * Create, edit, delete and run watches, and start due polls. A poll starts in the transaction that advances the schedule, so a crash
+ * neither loses it nor starts it twice.
  */
 import { isInFlight } from '../domain/job.ts';
 import type { Watch } from '../domain/watch.ts';
@@ -11,12 +11,12 @@ import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 import { moveWatch } from './move-rows.ts';
 
 export interface NewWatch extends Pick<Watch, 'url' | 'kind' | 'title' | 'enabled' | 'interval_hours' | 'config'> {
-  /** The form of the URL under which the watch exists once. */
+  /** The normalized URL that identifies the watch. */
   identity: string;
   at: number;
 }
 
-/** A new watch, due at once; of a known URL the watch that is there. */
+/** A new watch, due at once, or the existing one with this URL. */
 export function createWatch({ at, ...given }: NewWatch): Command<Watch> {
   return ({ watches, counters }) => {
     const known = watches.find(given.identity);
@@ -48,7 +48,7 @@ export function editWatch(no: number, changes: WatchChanges): Command<Watch | nu
   };
 }
 
-/** Cancels its poll; its pages stay. False for an unknown watch. */
+/** Cancels its poll and keeps its pages. False for an unknown watch. */
 export function deleteWatch(no: number, at: number): Command<boolean> {
   return (transaction) => {
     const watch = transaction.watches.get(no);
@@ -62,7 +62,7 @@ export function deleteWatch(no: number, at: number): Command<boolean> {
   };
 }
 
-/** Poll now. Gives the number of the new job, or of the one in flight; null for an unknown watch. */
+/** Returns the number of the new job, or of the one in flight; null for an unknown watch. */
 export function runWatch(no: number, policy: JobPolicy): Command<number | null> {
   return (transaction) => {
     const watch = transaction.watches.get(no);
@@ -71,7 +71,7 @@ export function runWatch(no: number, policy: JobPolicy): Command<number | null> 
   };
 }
 
-/** Start the polls that are due, at most `limit`; gives how many watches were looked at. */
+/** Start at most `limit` due polls; returns how many watches were examined. */
 export function startDuePolls(limit: number, policy: JobPolicy): Command<number> {
   return (transaction) => {
     const due = transaction.watches.dueAt(policy.at, limit);
@@ -80,7 +80,7 @@ export function startDuePolls(limit: number, policy: JobPolicy): Command<number>
   };
 }
 
-/** After the clock was set: no poll further ahead than an interval. Looks at `limit` watches behind `after`; null at the end. */
+/** After the clock was set: limit each wait to one interval. Examines `limit` watches after `after`; null at the end. */
 export function drawInSchedules(at: number, after: number, limit: number): Command<number | null> {
   return (transaction) => {
     const some = transaction.watches.list(after, limit);
@@ -89,7 +89,7 @@ export function drawInSchedules(at: number, after: number, limit: number): Comma
   };
 }
 
-/** One poll of a watch is in flight at a time. */
+/** At most one poll per watch is in flight. */
 function startPoll(
   transaction: Transaction,
   watch: StoredWatch,

@@ -4,6 +4,7 @@
  */
 import type { Job } from '../domain/job.ts';
 import { type Lane, lanes } from '../domain/lane.ts';
+import { isBuiltIn } from '../domain/model.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 
@@ -50,9 +51,12 @@ export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequ
   };
 }
 
-/** Pages are read for entities when none waits to be indexed: what people search for comes first, and both want the same cores. */
-function yields({ jobs }: Transaction, lane: Lane, at: number): boolean {
-  return lane === 'entities' && (jobs.nextDueAt('index') ?? Number.POSITIVE_INFINITY) <= at;
+/** Names come with the vectors of the built-in model: while it is filled, no page is read for them alone, and none while pages wait to be indexed. */
+function yields({ jobs, models, backfills }: Transaction, lane: Lane, at: number): boolean {
+  if (lane !== 'entities') return false;
+  const builtIn = models.all().find(isBuiltIn);
+  if (builtIn !== undefined && backfills.get(builtIn.space)?.status === 'running') return true;
+  return (jobs.nextDueAt('index') ?? Number.POSITIVE_INFINITY) <= at;
 }
 
 /** The first `count`, read out before the rows they come from are changed. */
@@ -64,4 +68,42 @@ function take(jobs: Iterable<Job>, count: number): Job[] {
     if (taken.length === count) break;
   }
   return taken;
+}
+
+/** Give every running job of another incarnation back at once: a library is open once at a time, so its owner is gone. */
+export function recoverOrphans(incarnation: string, at: number): Command<Job[]> {
+  return (transaction) => {
+    const orphans = [...transaction.jobs.withStatus('running')].filter((job) => job.incarnation !== incarnation);
+    const alone = orphans.length === 1;
+    return orphans
+      .map((job) => moveJob(transaction, job, { type: 'orphaned', at, alone }))
+      .filter((moved) => moved !== null);
+  };
+}
+
+/** Take expired leases back; all candidates are looked at, so one that cannot move does not shield the rest. */
+export function expireLeases(at: number): Command<Job[]> {
+  return (transaction) =>
+    [...transaction.jobs.withStatus('running')]
+      .filter((job) => job.lease_until <= at)
+      .map((job) => moveJob(transaction, job, { type: 'leaseExpired', at }))
+      .filter((moved) => moved !== null);
+}
+
+/**
+ * After the wall clock was set back: have jobs whose waits were reckoned by the clock as it was before wait from `at`, so that nothing
+ * waits until the clock has caught up. Gives how many moved, `limit` at most; fewer: none is left.
+ */
+export function drawInWaits(at: number, limit: number): Command<number> {
+  return (transaction) => {
+    const found: Job[] = [];
+    for (const lane of lanes) {
+      for (const job of transaction.jobs.dueAfter(lane, at)) {
+        if (found.length === limit) break;
+        if (job.updated_at > at) found.push(job);
+      }
+    }
+    for (const job of found) moveJob(transaction, job, { type: 'clockSet', at });
+    return found.length;
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * What happens to a run of the clustering: asked for together with its job; its points stored slice by slice, where nobody sees them;
- * then, in the transaction that completes the job, its clusters take over. docs/clusters.md says what holds between the steps.
+ * Steps of a clustering run: requested with its job; points stored in slices, not yet visible; then, in the transaction that completes
+ * the job, its clusters become current. Invariants: docs/clusters.md.
  */
 import {
   type Cluster,
@@ -17,7 +17,7 @@ import { type Attempt, ownsJob } from './settle-job.ts';
 
 /** Runs whose points are kept; older ones keep their counts. */
 const runsWithPoints = 10;
-/** A label is not asked for again while so many of its keywords stay. */
+/** A label stays while this share of its keywords stays. */
 const keptKeywords = 0.5;
 
 export interface NewRun extends JobPolicy {
@@ -25,7 +25,7 @@ export interface NewRun extends JobPolicy {
   params: Record<string, unknown>;
 }
 
-/** Begin a run; null where one is in flight. */
+/** Null if one is in flight. */
 export function startRun({ trigger, params, at, max_attempts }: NewRun): Command<ClusterRun | null> {
   return (transaction) => {
     const { clusters, counters } = transaction;
@@ -49,15 +49,14 @@ export function startRun({ trigger, params, at, max_attempts }: NewRun): Command
   };
 }
 
-/** Whether the run begun last may still take over. */
 export function isRunInFlight({ clusters, jobs }: Pick<StoreReader, 'clusters' | 'jobs'>): boolean {
   const latest = clusters.latestRun();
   return latest?.finished_at === null && isInFlight(jobs.get(latest.job_no));
 }
 
 /**
- * Numbers for clusters that are new; null where the attempt no longer owns the job. Points that an earlier attempt stored go: they may
- * be of pages that this one does not know, in clusters that there will not be.
+ * Numbers for new clusters; null if the attempt no longer owns the job. Deletes points of earlier attempts, which may refer to other
+ * pages and clusters.
  */
 export function takeClusterNumbers(attempt: Attempt, run: number, count: number): Command<number | null> {
   return (transaction) => {
@@ -67,7 +66,7 @@ export function takeClusterNumbers(attempt: Attempt, run: number, count: number)
   };
 }
 
-/** Store a slice of a run's points; pages that are gone meanwhile are passed over. */
+/** Store a slice of points, without deleted pages. */
 export function storePoints(attempt: Attempt, run: number, points: readonly ClusterPoint[]): Command<boolean> {
   return (transaction) => {
     if (!ownsJob(transaction, attempt)) return false;
@@ -80,7 +79,7 @@ export function storePoints(attempt: Attempt, run: number, points: readonly Clus
   };
 }
 
-/** All points are stored: what is left is to find names. */
+/** All points are stored; names are still missing. */
 export function storeDraft(
   attempt: Attempt,
   runNo: number,
@@ -98,11 +97,11 @@ export function storeDraft(
 export interface FinishedRun {
   keywords: ReadonlyMap<number, string[]>;
   at: number;
-  /** Runs that began before it are deleted, ms. */
+  /** ms; runs that began earlier are deleted. */
   keepFrom: number;
 }
 
-/** The run's clusters take over from those before. Runs in the transaction that completes its job. */
+/** Make the run's clusters current, in the transaction that completes its job. */
 export function finishRun(transaction: Transaction, runNo: number, { keywords, at, keepFrom }: FinishedRun): void {
   const { clusters } = transaction;
   const run = clusters.run(runNo);
@@ -111,17 +110,21 @@ export function finishRun(transaction: Transaction, runNo: number, { keywords, a
   leaveClusters(transaction, runNo, nameless);
   const { sizes, pages, noise } = countPoints(transaction, runNo);
   const alive = new Set<number>();
-  for (const { no, size: found, x, y } of run.draft) {
+  const taken = new Set<string>();
+  for (const { no, size: found, x, y } of run.draft.toSorted((a, b) => b.size - a.size)) {
     const size = sizes.get(no) ?? 0;
     if (size === 0) continue; // nameless, or all of its pages were forgotten meanwhile
     alive.add(no);
     const words = keywords.get(no) ?? [];
     const known = clusters.get(no);
-    const label = known?.labelled === true && similar(known.keywords, words) ? known.label : null;
+    const isKept =
+      known?.labelled === true && similar(known.keywords, words) && !taken.has(known.label?.toLowerCase() ?? '');
+    const label = isKept ? known.label : labelOf(words, taken);
+    if (label !== null) taken.add(label.toLowerCase());
     clusters.put({
       no,
-      label: label ?? labelOf(words),
-      labelled: label !== null,
+      label,
+      labelled: isKept,
       keywords: words,
       size,
       tombstoned: false,
@@ -143,7 +146,7 @@ export function finishRun(transaction: Transaction, runNo: number, { keywords, a
   }
 }
 
-/** Pages of clusters that no word tells from the others fit nowhere: they are in no topic. */
+/** Clusters without distinguishing words are no topics; their pages fit nowhere. */
 function leaveClusters({ clusters }: Transaction, run: number, left: ReadonlySet<number>): void {
   if (left.size === 0) return;
   for (const block of [...clusters.points(run)]) {
@@ -160,7 +163,6 @@ function similar(before: readonly string[], now: readonly string[]): boolean {
   return before.filter((word) => now.includes(word)).length >= keptKeywords * before.length;
 }
 
-/** It is gone, and still known by its id. */
 export function asTombstone(cluster: Cluster): Cluster {
   return { ...cluster, size: 0, tombstoned: true, stale: false, x: null, y: null };
 }
@@ -179,7 +181,7 @@ function countPoints({ clusters }: Transaction, run: number) {
   return { sizes, pages, noise };
 }
 
-/** Put pages that came since the run to the clusters they are nearest to. Those it knows already are passed over. */
+/** Assign new pages to the nearest clusters; skips pages already in the run. */
 export function assignPages(points: readonly ClusterPoint[]): Command<number> {
   return ({ clusters, pages }) => {
     const run = clusters.currentRun();
@@ -197,7 +199,7 @@ export function assignPages(points: readonly ClusterPoint[]): Command<number> {
   };
 }
 
-/** Take a forgotten page out of every run. A cluster that loses its last page is gone, and nothing is left of what it was called. */
+/** Remove a forgotten page from all runs. A cluster without pages is deleted with its names. */
 export function forgetMembership({ clusters }: Transaction, pageNo: number): void {
   const current = clusters.currentRun();
   for (const run of clusters.runsWithPoints()) {
@@ -210,7 +212,7 @@ export function forgetMembership({ clusters }: Transaction, pageNo: number): voi
   }
 }
 
-/** Clusters that are gone may be called by words of pages that are forgotten now: nobody knows any more. */
+/** Deleted clusters may be named by words of pages forgotten now: clear their names. */
 export function forgetOldNames({ clusters }: Transaction): void {
   for (const cluster of clusters.all()) {
     if (cluster.tombstoned && (cluster.label !== null || cluster.keywords.length > 0)) clusters.put(nameless(cluster));

@@ -1,28 +1,28 @@
 /**
- * Store a page's chunks and vectors and allocate their labels: the first half of indexing, before the index threads see them.
- * Refused (null) when the attempt no longer owns its job, so a late worker cannot overwrite newer content. A bare chunk is made by no
- * attempt: it is refused when the page has a text by now. A page of which no word is known gets none: nothing is written, which would
- * have its chunk be made again.
+ * Store a page's chunks and vectors and allocate labels: the first half of indexing, before the index threads see them. Refused (null)
+ * if the attempt no longer owns its job, so a late worker cannot overwrite newer content. A bare chunk has no attempt and is refused if
+ * the page has a text by now. A page without any known word gets no bare chunk, which would be made again and again.
  */
 import { type Chunk, isBare, type LabelRange, mayBeBare, type Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { leaveGap } from './backfill-model.ts';
+import { moveTombstones } from './forget.ts';
 import type { JobPolicy } from './move-job.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
 
-export interface PageContent {
+interface PageContent {
   page_no: number;
   chunks: Chunk[];
   /** Per vector space: chunk count × dim, row by row. */
   vectors: ReadonlyMap<number, Float32Array>;
-  /** As in the page's row. */
   language?: string | null;
+  passage_languages?: string[];
   word_count?: number;
 }
 
 export interface ContentCommit {
   labels: LabelRange;
-  /** Labels of the content that this one replaces: to be taken out of the index. */
+  /** Labels of the replaced content, to be removed from the index. */
   obsolete: LabelRange;
 }
 
@@ -36,22 +36,22 @@ export function commitContent(attempt: Attempt | null, content: PageContent): Co
     if (attempt === null && count === 0) return null;
     const first = count === 0 ? 0 : transaction.counters.take('label', count);
     const obsolete = { first: page.first_label, count: page.chunk_count };
-    const { language = null, word_count = 0 } = content;
-    transaction.pages.put({ ...page, first_label: first, chunk_count: count, language, word_count }, page);
+    const { language = null, passage_languages = [], word_count = 0 } = content;
+    const decided = { language, passage_languages, word_count };
+    transaction.pages.put({ ...page, first_label: first, chunk_count: count, ...decided }, page);
     transaction.pages.putChunks(page.no, content.chunks);
     storeVectors(transaction, content, { at: job.updated_at, max_attempts: job.max_attempts });
     return { labels: { first, count }, obsolete };
   };
 }
 
-/** Whether a page still has no chunks but a bare one. */
 function isWithoutText({ pages }: Transaction, page: Page): boolean {
   return mayBeBare(page) && pages.chunks(page.no).every(isBare);
 }
 
 /**
- * Every model gets the vectors of this content and of no other. A model that began to take pages after the content was embedded, or
- * whose provider could not be reached, is left a gap; a deleted one gets nothing.
+ * Each model gets vectors of this content only. The built-in model gets a gap. An outside model gets one if it became ready after the
+ * embedding or its provider was unreachable; a deleted model gets nothing.
  */
 function storeVectors(transaction: Transaction, { page_no, chunks, vectors }: PageContent, policy: JobPolicy): void {
   for (const model of transaction.models.all()) {
@@ -59,8 +59,39 @@ function storeVectors(transaction: Transaction, { page_no, chunks, vectors }: Pa
     transaction.refusedTexts.remove(model.space, page_no);
     if (chunks.length > 0 && rows !== undefined) transaction.vectors.put(model.space, page_no, rows);
     else transaction.vectors.remove(model.space, page_no);
-    if (chunks.length > 0 && rows === undefined) {
-      if (model.status !== 'registered') leaveGap(transaction, model, page_no, policy);
-    } else transaction.backfills.closeGap(model.space, page_no);
+    transaction.backfills.closeGap(model.space, page_no);
+    if (chunks.length > 0 && rows === undefined && model.status !== 'registered')
+      leaveGap(transaction, model, page_no, policy);
   }
+}
+
+/*
+ * Store the content of several pages with consecutive labels, so one segment serves all. A refused page also uses up its labels, as
+ * chunks of the segment have them; they are returned as obsolete.
+ */
+
+interface PagesCommit {
+  stored: boolean[];
+  /** Labels of each page's chunks, stored or refused; without empty pages. */
+  pages: LabelRange[];
+  /** Labels to remove from the index: of replaced contents and refused pages. */
+  obsolete: LabelRange[];
+}
+
+export function commitPages(pages: readonly { attempt: Attempt | null; content: PageContent }[]): Command<PagesCommit> {
+  return (transaction) => {
+    const commit: PagesCommit = { stored: [], pages: [], obsolete: [] };
+    for (const { attempt, content } of pages) {
+      const stored = commitContent(attempt, content)(transaction);
+      const count = content.chunks.length;
+      const labels = stored?.labels ?? { first: count === 0 ? 0 : transaction.counters.take('label', count), count };
+      const late = { type: 'late', first_label: labels.first, chunk_count: count } as const;
+      if (stored === null) moveTombstones(transaction, [content.page_no], late); // of a forgotten page: its files are due again
+      commit.stored.push(stored !== null);
+      if (count > 0) commit.pages.push(labels);
+      const obsolete = stored?.obsolete ?? labels;
+      if (obsolete.count > 0) commit.obsolete.push(obsolete);
+    }
+    return commit;
+  };
 }

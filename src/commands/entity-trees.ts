@@ -1,12 +1,9 @@
-/**
- * Merged entities as trees: an entity without a parent stands for itself and all below it. Read by whoever presents entities, and
- * kept up by the commands that change them.
- */
+/** Merged entities as trees: an entity without a parent represents itself and all below it. */
+import { variantOf } from '../compute/entities/name-variants.ts';
 import type { Entity } from '../domain/entity.ts';
 import { foldName } from '../domain/normalize-text.ts';
 import type { EntityReader } from '../store/entities.ts';
 
-/** The entity that stands for this one. */
 export function rootOf(entities: Pick<EntityReader, 'get'>, entity: Entity): Entity {
   let root = entity;
   while (root.parent !== 0) {
@@ -29,7 +26,7 @@ export function treeOf(entities: EntityReader, entity: Entity): Entity[] {
   return tree;
 }
 
-/** Pages that mention the entity or anything below it, ascending. */
+/** Pages that mention the tree, ascending. */
 export function pagesOfTree(entities: EntityReader, entity: Entity): number[] {
   const tree = treeOf(entities, entity);
   if (tree.length === 1) return entities.pagesOf(entity.no);
@@ -41,10 +38,7 @@ export function pageCountOf(entity: Entity): number {
   return entity.children.length === 0 ? entity.page_count : entity.tree_pages;
 }
 
-/**
- * Pages that mention one of two trees, where no entity is in both: the pages of the one with fewer are looked up in the other, so that
- * a name of few pages is quickly put beside one of many.
- */
+/** Pages that mention one of two disjoint trees. Looks up the smaller set in the larger, so a rare name is cheap to compare. */
 export function unitedPageCount(entities: EntityReader, a: Entity, b: Entity): number {
   const [fewer, more] = pageCountOf(a) < pageCountOf(b) ? [a, b] : [b, a];
   const members = treeOf(entities, more);
@@ -52,14 +46,19 @@ export function unitedPageCount(entities: EntityReader, a: Entity, b: Entity): n
   return pageCountOf(more) + others.length;
 }
 
-/** Mentions of the entity and all below it. */
 export function mentionsOf(entities: EntityReader, entity: Entity): number {
   let mentions = 0;
   for (const { forms } of treeOf(entities, entity)) for (const [, count] of forms) mentions += count;
   return mentions;
 }
 
-/** The commonest spelling of its name. */
+/** Its most common spelling. */
 export function canonicalForm({ forms, key }: Entity): string {
   return forms.find(([form]) => foldName(form) === key)?.[0] ?? forms[0]?.[0] ?? key;
+}
+
+/** Equal forms mean equal entities; null for an unmerged entity. */
+export function variantForm(entity: Entity): string | null {
+  const form = variantOf(entity.type, canonicalForm(entity));
+  return form === null ? null : `${entity.type} ${form}`;
 }

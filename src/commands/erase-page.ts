@@ -1,7 +1,6 @@
 /**
- * What a page owns, in one place: whoever adds a record that belongs to a page, or that says something of it, adds its line to
- * one of the two functions here. The first runs while somebody waits for the answer to a forget, so it takes what can be read
- * through the API; the second runs in a job soon after and takes what is big and cannot.
+ * What a page owns. A new record that belongs to a page, or mentions it, adds a line to one of the two functions here: the first runs
+ * before a forget is answered and deletes what the API can return; the second runs in a job soon after and deletes the rest.
  */
 import type { Page } from '../domain/page.ts';
 import { newTombstone } from '../machines/tombstone.ts';
@@ -10,10 +9,9 @@ import { forgetMembership } from './cluster-runs.ts';
 import { moveJob } from './move-job.ts';
 import { removePageEntities } from './page-entities.ts';
 
-/** The `last_error` of a job whose page was forgotten. */
 const CANCELLED = 'cancelled: page forgotten';
 
-/** Take a page out of everything that is answered. Its vectors and log entries are left for its tombstone's purge job. */
+/** Remove a page from all answers. Its purge job deletes vectors and log entries. */
 export function erasePage(transaction: Transaction, page: Page, at: number): void {
   for (const no of [page.index_job, page.entity_job]) if (no !== null) silenceJob(transaction, no, at);
   removePageEntities(transaction, page.no);
@@ -22,10 +20,7 @@ export function erasePage(transaction: Transaction, page: Page, at: number): voi
   transaction.tombstones.put(newTombstone(page, at));
 }
 
-/**
- * Delete what is left in the store of an erased page, or of the content that a page had, but entries in the query log, which are looked
- * for together.
- */
+/** Delete what remains of an erased page or a replaced content, except query log entries, which are searched for in bulk. */
 export function purgeErased({ vectors, refusedTexts, models, backfills }: Transaction, pageNo: number): void {
   for (const { space } of models.all()) {
     vectors.remove(space, pageNo);
@@ -34,7 +29,7 @@ export function purgeErased({ vectors, refusedTexts, models, backfills }: Transa
   }
 }
 
-/** Cancel a job of a forgotten page; what a finished one said of its failures goes, for it may name a URL. */
+/** Cancel a job of a forgotten page and clear its errors, which may contain a URL. */
 function silenceJob(transaction: Transaction, no: number, at: number): void {
   const job = transaction.jobs.get(no);
   const cancelled = job && moveJob(transaction, job, { type: 'cancel', at, reason: CANCELLED });

@@ -1,7 +1,6 @@
 /**
- * Forgetting, step by step; docs/forgetting.md says what holds between them. A rule is put first, and from then on nothing of it
- * can come in; while it is `purging`, its pages are erased in slices and their purge jobs queued; the last step ends that. Every
- * step may be done again.
+ * Forgetting, step by step (docs/forgetting.md). The rule comes first and blocks new pages; while it is `purging`, its pages are erased
+ * in slices and their purge jobs queued; the last step ends it. Every step is idempotent.
  */
 import type { RuleKind, RuleSettings } from '../domain/blacklist.ts';
 import { isInFlight, type Job } from '../domain/job.ts';
@@ -14,20 +13,20 @@ import { createJob, type JobPolicy } from './move-job.ts';
 import { queueNamingOfStale } from './name-clusters.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
 
-/** Pages of one purge job: design, "forget of a known target". */
+/** Pages per purge job: design, "forget of a known target". */
 const pagesPerJob = 500;
 
 export interface ForgetTarget {
   kind: RuleKind;
   /** Canonical URL, or domain in its comparable form. */
   pattern: string;
-  /** What made the pattern of a URL. */
+  /** Settings under which the pattern is canonical. */
   settings?: RuleSettings;
   reason: string | null;
   at: number;
 }
 
-/** Put the rule, or take the one that is there, and begin its purge. */
+/** Create or reuse the rule, and begin its purge. */
 export function beginForget({ kind, pattern, settings, reason, at }: ForgetTarget): Command<BlacklistRule> {
   return ({ blacklist, counters }) => {
     const known = blacklist.find(kind, pattern);
@@ -36,7 +35,7 @@ export function beginForget({ kind, pattern, settings, reason, at }: ForgetTarge
   };
 }
 
-/** Give the rules for URLs that do not say what made them these settings, the first that they are met with. */
+/** Add these settings to URL rules that have none. */
 export function noteSettings(settings: RuleSettings): Command<void> {
   return ({ blacklist }) => {
     for (const rule of blacklist.withoutSettings()) blacklist.put(madeBy(rule, settings));
@@ -49,7 +48,6 @@ function madeBy<Rule extends Omit<BlacklistRule, 'purging'>>(rule: Rule, setting
   return { ...rule, canonicalized_by: [...known, settings] };
 }
 
-/** The labels of an erased page. */
 export interface ErasedPage {
   page_no: number;
   first: number;
@@ -58,11 +56,11 @@ export interface ErasedPage {
 
 export interface ErasedSlice {
   erased: ErasedPage[];
-  /** Pages of the slice that were looked at, from its beginning. */
+  /** Pages examined from the start of the slice. */
   looked: number;
 }
 
-/** Erase pages until it is `enough`, one at least; those that are gone already are passed over. */
+/** Erase at least one page, until `enough`; skips deleted pages. */
 export function erasePages(pageNos: readonly number[], at: number, enough = () => false): Command<ErasedSlice> {
   return (transaction) => {
     const slice: ErasedSlice = { erased: [], looked: 0 };
@@ -78,7 +76,7 @@ export function erasePages(pageNos: readonly number[], at: number, enough = () =
   };
 }
 
-/** Queue one purge job for up to 500 erased pages that have none; null when there are none. */
+/** Queue one purge job for up to 500 erased pages without one; null if there are none. */
 export function queuePurge(at: number, max_attempts: number): Command<Job | null> {
   return (transaction) => {
     const pageNos = transaction.tombstones.pageNumbers('pending', { job_no: 0, limit: pagesPerJob });
@@ -89,7 +87,7 @@ export function queuePurge(at: number, max_attempts: number): Command<Job | null
   };
 }
 
-/** Give pages whose purge job is dead or gone, at most so many as one job has, to new jobs: at a start, until there are none. */
+/** At startup: detach one job's worth of pages whose purge job is dead or gone. */
 export function orphanPurges(): Command<number> {
   return (transaction) => {
     const isOpen = new Map<number, boolean>([[0, true]]);
@@ -110,10 +108,7 @@ export function orphanPurges(): Command<number> {
   };
 }
 
-/**
- * All pages of the rule are gone. Topics that lost some are named anew, by a job that is there before anybody asks whether the files
- * may be rewritten.
- */
+/** All pages of the rule are gone. Queues the renaming of topics that lost some, before a rewrite of the files can begin. */
 export function endForget(ruleNo: number, { at, max_attempts }: JobPolicy): Command<void> {
   return (transaction) => {
     forgetOldNames(transaction);
@@ -122,7 +117,7 @@ export function endForget(ruleNo: number, { at, max_attempts }: JobPolicy): Comm
   };
 }
 
-/** Take a rule away; false for an unknown one. What it forgot does not come back. */
+/** False for an unknown rule. Its pages do not come back. */
 export function removeRule(ruleNo: number): Command<boolean> {
   return ({ blacklist }) => {
     const rule = blacklist.get(ruleNo);
@@ -131,7 +126,7 @@ export function removeRule(ruleNo: number): Command<boolean> {
   };
 }
 
-/** Delete what is left of a slice of a purge job's pages; false where the attempt no longer owns the job. */
+/** Purge a slice of pages; false if the attempt no longer owns the job. */
 export function purgeSlice(attempt: Attempt, pageNos: readonly number[]): Command<boolean> {
   return (transaction) => {
     if (!ownsJob(transaction, attempt)) return false;
@@ -140,7 +135,7 @@ export function purgeSlice(attempt: Attempt, pageNos: readonly number[]): Comman
   };
 }
 
-/** The purge job is done: its pages are out of the store. Runs in the transaction that completes it. */
+/** In the transaction that completes the purge job. */
 export function markDeleted(transaction: Transaction, jobNo: number): void {
   moveTombstones(transaction, transaction.tombstones.pageNumbers('pending', { job_no: jobNo }), { type: 'purged' });
 }
@@ -150,7 +145,7 @@ export function markVerified(pageNos: readonly number[]): Command<void> {
   return (transaction) => moveTombstones(transaction, pageNos, { type: 'rewritten' });
 }
 
-/** Apply an event to the tombstones of these pages that accept it. */
+/** Apply an event to the tombstones that accept it. */
 export function moveTombstones({ tombstones }: Transaction, pageNos: readonly number[], event: TombstoneEvent): void {
   for (const no of pageNos) {
     const tombstone = tombstones.get(no);

@@ -1,17 +1,18 @@
 /**
- * Ingest one page whose URL is canonical and whose text, if it came with one, is already readable: a new page with its job, a
- * revisit of a known one, or a refusal by the blacklist. One transaction decides, so a hundred submissions of one URL at once
- * make one page and ninety-nine revisits. A revisit changes no text; what it says of a page beside that is added to what is known.
+ * Ingest one page with a canonical URL and, optionally, readable text: a new page with a job, a revisit, or a refusal by the blacklist.
+ * One transaction decides, so a hundred concurrent submissions of one URL make one page and ninety-nine revisits. A revisit never
+ * changes a text, but adds a missing one, and adds facts.
  */
-import { withMore } from '../domain/metadata.ts';
-import type { PageStatus } from '../domain/page.ts';
-import type { Command } from '../store/store.ts';
-import { createPage, type GivenPage } from './create-page.ts';
-import type { JobPolicy } from './move-job.ts';
+import { isWallTitle } from '../compute/extraction/recognize-wall.ts';
+import { type PageMetadata, withMore } from '../domain/metadata.ts';
+import { ownTitle, type Page, type PageStatus, pageStatusUnder, type Section } from '../domain/page.ts';
+import { beginPage } from '../machines/page.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
 export interface PageSubmission extends GivenPage, JobPolicy {
   seen_at: number;
-  /** It may be handed in again: a visit of this very time counts once. */
+  /** A repeated submission: a visit of this exact time counts once. */
   once?: boolean;
 }
 
@@ -35,10 +36,16 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
         seen_at === known.first_seen_at ||
         transaction.pages.knowsVisit(known.no, seen_at);
       const metadata = withMore(known.metadata, submission.metadata);
-      const told = { ...known, title: known.title ?? submission.title, metadata };
+      const title =
+        submission.body === null || transaction.pages.hasBody(known.no)
+          ? (ownTitle(known.title, canonical_url) ?? submission.title ?? known.title)
+          : titleBehind(known, submission.title);
+      const told = { ...known, title, metadata, ...filled(transaction, known, submission) };
+      const revisit = { outcome: 'revisit', page_no: known.no, status: told.status, content_hash_differs } as const;
       if (once && isKnownVisit) {
-        if (told.title !== known.title || metadata !== known.metadata) transaction.pages.put(told, known);
-        return { outcome: 'revisit', page_no: known.no, status: known.status, content_hash_differs };
+        if (told.title !== known.title || metadata !== known.metadata || told.index_job !== known.index_job)
+          transaction.pages.put(told, known);
+        return revisit;
       }
       const visited = {
         ...told,
@@ -48,7 +55,7 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
       };
       transaction.pages.put(visited, known);
       if (once) transaction.pages.putVisit(known.no, seen_at);
-      return { outcome: 'revisit', page_no: known.no, status: known.status, content_hash_differs };
+      return revisit;
     }
 
     const visits = { first_seen_at: seen_at, last_seen_at: seen_at, visit_count: 1 };
@@ -56,4 +63,62 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
     if (once) transaction.pages.putVisit(page_no, seen_at);
     return { outcome: 'accepted', page_no };
   };
+}
+
+/** The title for an arriving text: the page's own, unless that is its address or a wall's title. */
+export function titleBehind({ title, canonical_url }: Page, given: string | null): string | null {
+  const own = ownTitle(title, canonical_url);
+  return own === null || (given !== null && isWallTitle(own)) ? (given ?? title) : own;
+}
+
+/** Add the text and replace the fetching job by an indexing job. */
+function filled(
+  transaction: Transaction,
+  page: Page,
+  { body, content_hash, sections, at, max_attempts }: PageSubmission,
+): Partial<Page> {
+  if (body === null || transaction.pages.hasBody(page.no)) return {};
+  const old = transaction.jobs.get(page.index_job);
+  if (old?.page_no === page.no) moveJob(transaction, old, { type: 'cancel', at, reason: 'the text was submitted' });
+  const job = createJob(transaction, { kind: 'index_page', page_no: page.no, max_attempts, at });
+  transaction.pages.putBody(page.no, body, sections);
+  transaction.pages.removeFeedContent(page.no);
+  return { content_hash, index_job: job.no, status: pageStatusUnder[job.status] };
+}
+
+interface GivenPage {
+  canonical_url: string;
+  original_url: string;
+  domain: string;
+  title: string | null;
+  /** Readable text, or null to fetch it. */
+  body: string | null;
+  content_hash: string | null;
+  /** Why there is no text, for people. */
+  no_body_because?: string | null;
+  sections: Section[];
+  source: string | null;
+  metadata: PageMetadata | null;
+}
+
+export function createPage(
+  transaction: Transaction,
+  given: GivenPage,
+  visits: Pick<Page, 'first_seen_at' | 'last_seen_at' | 'visit_count'>,
+  { at, max_attempts }: JobPolicy,
+): number {
+  const { canonical_url, original_url, domain, title, body, content_hash, sections, source, metadata } = given;
+  const no = transaction.counters.take('page');
+  const kind = body === null ? 'fetch_and_index' : 'index_page';
+  const job = createJob(transaction, {
+    kind,
+    page_no: no,
+    max_attempts,
+    at,
+    last_error: given.no_body_because ?? null,
+  });
+  const known = { no, canonical_url, original_url, domain, title, source, metadata, content_hash, entity_job: null };
+  transaction.pages.put(beginPage({ ...known, ...visits }, job), undefined);
+  if (body !== null) transaction.pages.putBody(no, body, sections);
+  return no;
 }

@@ -1,20 +1,22 @@
-/**
- * What happens to the query log: runs are appended and judged, old ones deleted, and what a forgotten page left is taken out.
- * The last two go in slices, so that each transaction stays short.
- */
+/** Append, judge and delete logged queries, and remove forgotten pages from them. The last two work in slices, to keep transactions short. */
+
+import type { Replay, ReplayedQuery } from '../domain/evaluation.ts';
 import { numberOf } from '../domain/ids.ts';
+import type { Job } from '../domain/job.ts';
 import type { FeedbackRequest, QueryRun } from '../domain/query-log.ts';
 import { withoutPages } from '../store/query-log.ts';
-import type { Command } from '../store/store.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { createJob, type JobPolicy } from './move-job.ts';
+import { type Attempt, ownsJob } from './settle-job.ts';
 
-/** Runs looked at in one transaction: some ms. */
+/** Runs per transaction: some ms. */
 const sliceRuns = 200;
 
-/** Append runs, oldest first. Pages that were forgotten since the run are not written down. */
+/** Append runs, oldest first, without pages forgotten meanwhile. */
 export function appendRuns(runs: readonly QueryRun[]): Command<void> {
   return ({ queryLog, pages, counters }) => {
     const first = counters.take('query', runs.length);
-    /** Whether a page is there, looked up once: a run names each of its pages several times, and so do runs like it. */
+    /** Cached, as runs name each page several times. */
     const there = new Map<number, boolean>();
     const stays = (no: number) => {
       const known = there.get(no) ?? pages.has(no);
@@ -26,8 +28,8 @@ export function appendRuns(runs: readonly QueryRun[]): Command<void> {
 }
 
 /**
- * Note whether a page was relevant to a logged query; the id of a comparison stands for all its arms. A later word replaces
- * an earlier one. Unknown queries and pages are nothing to note (contract: they are accepted). Gives the number of runs marked.
+ * Record whether a page was relevant to a logged query, or to all arms of a comparison. The latest judgement counts. Unknown queries and
+ * pages are accepted (contract). Returns the number of runs marked.
  */
 export function giveFeedback({ query_id, page_id, relevant }: FeedbackRequest): Command<number> {
   return ({ queryLog, pages }) => {
@@ -39,15 +41,47 @@ export function giveFeedback({ query_id, page_id, relevant }: FeedbackRequest): 
   };
 }
 
-/** Delete a slice of the runs from before this time, ms; true when there are more. */
+/** Delete a slice of the runs before this time, ms; true if there are more. */
 export function purgeRunsBefore(before: number): Command<boolean> {
   return ({ queryLog }) => queryLog.removeBefore(before, sliceRuns) === sliceRuns;
 }
 
-/**
- * Take what forgotten pages left in a slice of the log, the runs behind `after`, out of it: their hits, their places among the results,
- * their feedback. Gives the last run looked at, or null at the end.
- */
+/** Remove forgotten pages from a slice of runs after `after`: hits, results, feedback. Returns the last run examined, or null at the end. */
 export function purgeFromLog(pageNos: ReadonlySet<number>, after: number): Command<number | null> {
   return ({ queryLog }) => queryLog.removePages(pageNos, after, sliceRuns);
+}
+
+export function startReplay(replay: Omit<Replay, 'plan' | 'report'>, { at, max_attempts }: JobPolicy): Command<Job> {
+  return (transaction) => {
+    const job = createJob(transaction, { kind: 'eval_replay', page_no: null, max_attempts, at });
+    transaction.replays.put(job.no, { ...replay, plan: null, report: null });
+    return job;
+  };
+}
+
+/** False if the attempt no longer owns the job. */
+export function planReplay(attempt: Attempt, plan: number[][]): Command<boolean> {
+  return (transaction) => {
+    const replay = owned(transaction, attempt);
+    if (replay === undefined) return false;
+    transaction.replays.put(attempt.job_no, { ...replay, plan });
+    return true;
+  };
+}
+
+/** Store the results of a slice; false if the attempt no longer owns the job. */
+export function saveReplayed(
+  attempt: Attempt,
+  from: number,
+  results: readonly (ReplayedQuery | null)[],
+): Command<boolean> {
+  return (transaction) => {
+    if (owned(transaction, attempt) === undefined) return false;
+    transaction.replays.putResults(attempt.job_no, from, results);
+    return true;
+  };
+}
+
+function owned(transaction: Transaction, attempt: Attempt): Replay | undefined {
+  return ownsJob(transaction, attempt) ? transaction.replays.get(attempt.job_no) : undefined;
 }

@@ -1,8 +1,9 @@
 /** What is done with models in the registry: registered, activated, deleted. */
 import type { EmbeddingModel } from '../domain/model.ts';
 import { newModel, nextModel } from '../machines/model.ts';
-import type { Command } from '../store/store.ts';
-import { moveJob } from './move-job.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { startBackfill } from './backfill-model.ts';
+import { type JobPolicy, moveJob } from './move-job.ts';
 
 /** Null for an id that is known. Its space is new, so that nothing of a model that had this id before is taken for its own. */
 export function registerModel(model: Omit<EmbeddingModel, 'space' | 'status'>): Command<EmbeddingModel | null> {
@@ -19,7 +20,7 @@ export type ActivateOutcome =
   | { outcome: 'unknown' }
   | { outcome: 'not_ready'; status: string };
 
-/** Move the pointer; `space` is the one that was made ready for it. */
+/** Move the pointer; `space` was made ready for it. */
 export function activateModel(id: string, space: number): Command<ActivateOutcome> {
   return ({ models }) => {
     const model = models.get(id);
@@ -36,17 +37,23 @@ export type RetireOutcome = { outcome: 'retired'; space: number } | { outcome: '
 /** Delete a model; its vectors go in slices (`emptySpace`). Its backfill is cancelled. */
 export function retireModel(id: string, at: number): Command<RetireOutcome> {
   return (transaction) => {
-    const { models, backfills, jobs } = transaction;
+    const { models } = transaction;
     const model = models.get(id);
     if (model === undefined) return { outcome: 'unknown' };
     if (models.activeId() === id) return { outcome: 'active' };
-    const backfill = backfills.get(model.space);
-    const job = backfill && jobs.get(backfill.job_no);
-    if (job !== undefined) moveJob(transaction, job, { type: 'cancel', at, reason: 'cancelled: model deleted' });
-    backfills.remove(model.space);
-    models.remove(model);
+    retire(transaction, model, at);
     return { outcome: 'retired', space: model.space };
   };
+}
+
+/** Delete a model that is not the active one, in a transaction. */
+export function retire(transaction: Transaction, model: EmbeddingModel, at: number): void {
+  const { models, backfills, jobs } = transaction;
+  const backfill = backfills.get(model.space);
+  const job = backfill && jobs.get(backfill.job_no);
+  if (job !== undefined) moveJob(transaction, job, { type: 'cancel', at, reason: 'cancelled: model deleted' });
+  backfills.remove(model.space);
+  models.remove(model);
 }
 
 /** Delete the vectors, gaps and refusals of some pages of a deleted model's space; false when none is left. */
@@ -57,5 +64,40 @@ export function emptySpace(space: number, limit: number): Command<boolean> {
     if (dropped > 0) return true;
     models.forgetDropped(space);
     return false;
+  };
+}
+
+/*
+ * Make the configured model the active one when the store has none. Later, the registry rules; so it does where a model of this id
+ * was registered while there was no active one. Pages that were indexed without its vectors get them in the background; until then
+ * searches use those that there are, and the words, as with a model that is renewed.
+ */
+
+/** The active model afterwards. */
+export function installModel(
+  model: Omit<EmbeddingModel, 'space' | 'status'>,
+  policy: JobPolicy,
+): Command<EmbeddingModel> {
+  return (transaction) => {
+    const { models, counters } = transaction;
+    const active = models.activeModel();
+    if (active !== undefined) return active;
+    const hasPages = counters.peek('page') > 1;
+    const installed =
+      models.get(model.id) ?? newModel(model, counters.take('space'), hasPages ? 'registered' : 'ready');
+    models.put(installed);
+    models.activate(installed.id);
+    if (installed.status !== 'ready') startBackfill(installed.id, policy)(transaction);
+    return models.get(installed.id) ?? installed;
+  };
+}
+
+/** Whether it was stored. */
+export function setModelFloor({ id, space }: Pick<EmbeddingModel, 'id' | 'space'>, floor: number): Command<boolean> {
+  return ({ models }) => {
+    const model = models.get(id);
+    if (model?.space !== space) return false;
+    models.put({ ...model, floor });
+    return true;
   };
 }

@@ -1,22 +1,18 @@
-/**
- * When names are looked through for entities that are one: after so many new entities, or when nothing else is to be done; and how far
- * they have been looked through.
- */
-import type { MergeThresholds } from '../compute/entities/find-merges.ts';
+/** When entity names are compared: after enough new entities, or when idle; and how far they have been compared. */
+import { variantRule } from '../compute/entities/name-variants.ts';
 import { isInFlight } from '../domain/job.ts';
 import type { EntityReader } from '../store/entities.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createJob, type JobPolicy } from './move-job.ts';
 
-/** New entities after which names are compared, at least. */
+/** Minimum of new entities per comparison. */
 export const newEntitiesPerMatching = 50;
 /**
- * The same as a share of all that are known: a comparison goes through all names once, so over an import, with each a tenth larger than
- * the last, comparing takes as long as going through all of them eleven times.
+ * The same as a share of all entities. Each comparison goes through all names; growing by a tenth each time, an import costs eleven
+ * passes in total.
  */
 const newSharePerMatching = 0.1;
 
-/** Count new entities, and queue the job when there are enough. */
 export function noteNewEntities(transaction: Transaction, count: number, policy: JobPolicy): void {
   if (count === 0) return;
   const { entities } = transaction;
@@ -30,7 +26,7 @@ function queueIfEnough(transaction: Transaction, policy: JobPolicy): void {
   if (entities.state('unmatched') >= enough) queueMatching(policy)(transaction);
 }
 
-/** Queue the job if there is anything new and none is in flight. */
+/** Queue the job if there are new entities and none is in flight. */
 export function queueMatching(policy: JobPolicy): Command<boolean> {
   return (transaction) => {
     const { entities, jobs } = transaction;
@@ -44,34 +40,26 @@ export function queueMatching(policy: JobPolicy): Command<boolean> {
   };
 }
 
-/** The last entity that was compared with all before it, by these thresholds: those behind it are new. */
-export function matchedTo(entities: EntityReader, { cosine, editDistance }: MergeThresholds): number {
-  const isSame =
-    entities.state('matched_cosine') === cosine && entities.state('matched_edit_distance') === editDistance;
-  return isSame ? entities.state('matched_to') : 0;
+/** The last entity compared with all before it, by today's rule. */
+export function matchedTo(entities: EntityReader): number {
+  return entities.state('matched_rule') === variantRule ? entities.state('matched_to') : 0;
 }
 
 /**
- * Note that all entities up to this one were compared, and queue the next comparison if as many came meanwhile. Those that stand alone
- * since it was queued may not have been among them: they stay new.
+ * Record that all entities up to `to` were compared, and queue the next comparison if enough came meanwhile. Entities separated since
+ * the job was queued may have been missed and stay new.
  */
-export function noteMatched(
-  transaction: Transaction,
-  to: number,
-  { cosine, editDistance }: MergeThresholds,
-  policy: JobPolicy,
-): void {
+export function noteMatched(transaction: Transaction, to: number, policy: JobPolicy): void {
   const { entities } = transaction;
   const alone = entities.state('alone_from');
   entities.setState('matched_to', alone === 0 ? to : Math.min(to, alone - 1));
-  entities.setState('matched_cosine', cosine);
-  entities.setState('matched_edit_distance', editDistance);
+  entities.setState('matched_rule', variantRule);
   if (alone === 0) entities.setState('unmatched', Math.max(0, entities.lastNumber() - to));
   entities.setState('alone_from', 0);
   queueIfEnough(transaction, policy);
 }
 
-/** Entities that stand for themselves again, because what they were merged into is gone, are as new. */
+/** Entities whose parent was deleted count as new. */
 export function noteStandingAlone({ entities }: Transaction, numbers: readonly number[]): void {
   if (numbers.length === 0) return;
   const lowest = numbers.reduce((least, no) => Math.min(least, no));

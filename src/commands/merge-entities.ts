@@ -1,54 +1,78 @@
 /**
- * Merging entities and undoing it. A merge puts one entity below another and moves nothing, so pages may come and be forgotten
- * meanwhile, and an undo leaves every row as if the merge had never been. Merges are undone last in, first out; a merge that was
- * undone is not made again, nor brought about by way of a third entity.
+ * Merge and separate entities. A merge puts one entity below another and moves nothing, so pages may change meanwhile, and an undo
+ * leaves every row as before. Undo applies to the latest merge, split to any. Afterwards the two are never merged again, also not
+ * through a third entity.
  */
-import type { Entity, EntityMerge } from '../domain/entity.ts';
+import type { Entity, EntityMerge, MergeMaker } from '../domain/entity.ts';
 import type { EntityReader } from '../store/entities.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { mentionsOf, rootOf, treeOf, unitedPageCount } from './entity-trees.ts';
+import { mentionsOf, rootOf, treeOf, unitedPageCount, variantForm } from './entity-trees.ts';
 import { treePages } from './page-entities.ts';
 
 /**
- * Merge the entities that stand for these two: one that stands for no others into one that does, else the less mentioned one. Null, and
- * nothing changes, where they are one already, of two types, gone, or were split.
+ * Merge the roots of two entities for a user: a single one into one with children, else the less mentioned into the other. Null, without
+ * changes, if they are one, of two types, deleted, or were separated.
  */
 export function mergeEntities(a: number, b: number, at: number): Command<EntityMerge | null> {
   return (transaction) => {
-    const { entities, counters } = transaction;
+    const { entities } = transaction;
+    const [one, other] = [a, b].map((no) => entities.get(no)).map((each) => each && rootOf(entities, each));
+    if (one === undefined || other === undefined || !mayBeOne(transaction, one, other)) return null;
+    const [kept, merged] = standsBefore(entities, one, other) ? [one, other] : [other, one];
+    return putBelow(transaction, kept, merged, { at, made_by: 'user' });
+  };
+}
+
+/** Note that two entities are not one, as a merge that was undone at once. Null where they are one already, of two types, or gone. */
+export function rejectMerge(a: number, b: number, at: number): Command<EntityMerge | null> {
+  return ({ entities, counters }) => {
     const [one, other] = [a, b].map((no) => entities.get(no)).map((each) => each && rootOf(entities, each));
     if (one === undefined || other === undefined || one.no === other.no || one.type !== other.type) return null;
-    if (entities.hasSplits() && wereSplit(transaction, one, other)) return null;
-    const [kept, merged] = standsBefore(entities, one, other) ? [one, other] : [other, one];
-    const merge: EntityMerge = {
+    const [kept, merged] = standsBefore(entities, one, other) ? [one.no, other.no] : [other.no, one.no];
+    const rejected = {
       no: counters.take('merge'),
-      kept: kept.no,
-      merged: merged.no,
+      kept,
+      merged,
       merged_at: at,
-      undone_at: null,
+      undone_at: at,
+      made_by: 'user' as const,
     };
-    entities.putMerge(merge);
-    const tree_pages = unitedPageCount(entities, kept, merged);
-    entities.put({ ...merged, parent: kept.no, tree_pages: 0 }, merged);
-    entities.put({ ...kept, children: [...kept.children, merged.no], tree_pages }, kept);
-    return merge;
+    entities.putMerge(rejected);
+    entities.split(kept, merged);
+    return rejected;
   };
 }
 
 /**
- * Merge two entities whose names are alike, as far as each still stands for itself and one of them stands for nothing else: so
- * whoever stands for others is like every one of them, and names that differ a little from one another do not become a chain.
+ * Merge two name variants. If a user merged one of them elsewhere, the other goes below it and follows it in a split. Null also if both
+ * were merged elsewhere.
  */
-export function mergeAlike(a: number, b: number, at: number): Command<EntityMerge | null> {
+export function mergeVariants(a: number, b: number, at: number): Command<EntityMerge | null> {
   return (transaction) => {
-    const [one, other] = [a, b].map((no) => transaction.entities.get(no));
-    if (one === undefined || other === undefined || one.parent !== 0 || other.parent !== 0) return null;
-    if (one.children.length > 0 && other.children.length > 0) return null;
-    return mergeEntities(a, b, at)(transaction);
+    const { entities } = transaction;
+    const [one, other] = [a, b].map((no) => entities.get(no)).map((each) => each && topVariant(entities, each));
+    if (one === undefined || other === undefined || (one.parent !== 0 && other.parent !== 0)) return null;
+    if (!mayBeOne(transaction, rootOf(entities, one), rootOf(entities, other))) return null;
+    const isKept = one.parent !== 0 || (other.parent === 0 && standsBefore(entities, one, other));
+    const [kept, merged] = isKept ? [one, other] : [other, one];
+    return putBelow(transaction, kept, merged, { at, made_by: 'automatic' });
   };
 }
 
-/** The one that stands for others, else the one that more mentions name, of equals the older. */
+/** The highest ancestor up to which all are variants of the entity. */
+function topVariant(entities: EntityReader, entity: Entity): Entity {
+  const parent = entities.get(entity.parent);
+  return parent === undefined || variantForm(parent) !== variantForm(entity) ? entity : topVariant(entities, parent);
+}
+
+function mayBeOne({ entities }: Transaction, one: Entity, other: Entity): boolean {
+  if (one.no === other.no || one.type !== other.type) return false;
+  if (!entities.hasSplits()) return true;
+  const others = treeOf(entities, other);
+  return !treeOf(entities, one).some(({ no }) => others.some((each) => entities.areSplit(no, each.no)));
+}
+
+/** The root with children, else the more mentioned, else the older. */
 function standsBefore(entities: EntityReader, a: Entity, b: Entity): boolean {
   const standsForOthers = a.children.length > 0;
   if (standsForOthers !== b.children.length > 0) return standsForOthers;
@@ -56,36 +80,69 @@ function standsBefore(entities: EntityReader, a: Entity, b: Entity): boolean {
   return m > n || (m === n && a.no < b.no);
 }
 
-export type UndoOutcome =
-  | { outcome: 'undone'; restored: number }
+/** `merged` is a root; `kept` may be below another. */
+function putBelow(
+  { entities, counters }: Transaction,
+  kept: Entity,
+  merged: Entity,
+  { at, made_by }: { at: number; made_by: MergeMaker },
+): EntityMerge {
+  const merge: EntityMerge = {
+    no: counters.take('merge'),
+    kept: kept.no,
+    merged: merged.no,
+    merged_at: at,
+    undone_at: null,
+    made_by,
+  };
+  entities.putMerge(merge);
+  const root = rootOf(entities, kept);
+  const tree_pages = unitedPageCount(entities, root, merged);
+  entities.put({ ...merged, parent: kept.no, tree_pages: 0 }, merged);
+  const children = [...kept.children, merged.no];
+  if (root.no === kept.no) entities.put({ ...kept, children, tree_pages }, kept);
+  else {
+    entities.put({ ...kept, children }, kept);
+    entities.put({ ...root, tree_pages }, root);
+  }
+  return merge;
+}
+
+export type SplitOutcome =
+  | { outcome: 'split'; restored: number }
   | { outcome: 'unknown' }
   | { outcome: 'undone_before' }
   | { outcome: 'not_latest'; latest: number };
 
-export function undoMerge(mergeNo: number, at: number): Command<UndoOutcome> {
+/** Undo a merge; `latestOnly` refuses all but the latest standing one. */
+export function splitMerge(
+  mergeNo: number,
+  at: number,
+  { latestOnly }: { latestOnly: boolean },
+): Command<SplitOutcome> {
   return (transaction) => {
     const { entities } = transaction;
     const merge = entities.merge(mergeNo);
     if (merge === undefined) return { outcome: 'unknown' };
     if (merge.undone_at !== null) return { outcome: 'undone_before' };
-    const latest = entities.latestMerge();
+    const latest = latestOnly ? entities.latestMerge() : merge;
     if (latest !== undefined && latest.no !== mergeNo) return { outcome: 'not_latest', latest: latest.no };
-    const kept = entities.get(merge.kept);
-    const merged = entities.get(merge.merged);
-    if (kept === undefined || merged === undefined) return { outcome: 'unknown' };
-    place(transaction, { ...kept, children: kept.children.filter((no) => no !== merged.no) }, kept);
-    place(transaction, { ...merged, parent: 0 }, merged);
-    entities.split(kept.no, merged.no);
+    separate(transaction, merge);
+    entities.split(merge.kept, merge.merged);
     entities.putMerge({ ...merge, undone_at: at });
-    return { outcome: 'undone', restored: merged.no };
+    return { outcome: 'split', restored: merge.merged };
   };
 }
 
-function place(transaction: Transaction, entity: Entity, before: Entity): void {
-  transaction.entities.put({ ...entity, tree_pages: treePages(transaction, entity) }, before);
-}
-
-function wereSplit({ entities }: Transaction, a: Entity, b: Entity): boolean {
-  const others = treeOf(entities, b);
-  return treeOf(entities, a).some(({ no }) => others.some((other) => entities.areSplit(no, other.no)));
+/** Make the merged entity a root with its subtree. Does not change the merge's row. */
+export function separate(transaction: Transaction, merge: EntityMerge): void {
+  const { entities } = transaction;
+  const [kept, merged] = [entities.get(merge.kept), entities.get(merge.merged)];
+  if (kept === undefined || merged === undefined) return;
+  entities.put({ ...kept, children: kept.children.filter((no) => no !== merged.no) }, kept);
+  entities.put({ ...merged, parent: 0 }, merged);
+  for (const no of [rootOf(entities, kept).no, merged.no]) {
+    const root = entities.get(no);
+    if (root !== undefined) entities.put({ ...root, tree_pages: treePages(transaction, root) }, root);
+  }
 }

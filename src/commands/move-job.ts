@@ -1,14 +1,15 @@
 /**
- * The two ways a job row comes about: created, or moved by an event of its machine. Both keep the job's page, watch or backfill in step, in
- * the same transaction. Every other command goes through these.
+ * The two ways a job row changes: creation, or an event of its machine. Both update the job's page, watch or backfill in the same
+ * transaction. All other commands use these.
  */
 import type { Job, JobKind } from '../domain/job.ts';
+import { type Backfill, isBuiltIn } from '../domain/model.ts';
 import { type JobEvent, nextJob } from '../machines/job.ts';
 import { nextPage } from '../machines/page.ts';
 import type { Transaction } from '../store/store.ts';
 import { moveBackfill, moveWatch } from './move-rows.ts';
 
-/** What a command is told for the jobs that it makes: the time, ms, and how many attempts each has. */
+/** For new jobs: the time, ms, and the attempts each has. */
 export interface JobPolicy {
   at: number;
   max_attempts: number;
@@ -17,10 +18,14 @@ export interface JobPolicy {
 export interface NewJob extends JobPolicy {
   kind: JobKind;
   page_no: number | null;
+  /** The fault that caused the job, if any. */
+  last_error?: string | null;
 }
 
-/** Append a pending job to the ledger. */
-export function createJob(transaction: Transaction, { kind, page_no, max_attempts, at }: NewJob): Job {
+export function createJob(
+  transaction: Transaction,
+  { kind, page_no, max_attempts, at, last_error = null }: NewJob,
+): Job {
   const job: Job = {
     no: transaction.counters.take('job'),
     kind,
@@ -28,7 +33,7 @@ export function createJob(transaction: Transaction, { kind, page_no, max_attempt
     attempts: 0,
     max_attempts,
     unreached: 0,
-    last_error: null,
+    last_error,
     created_at: at,
     updated_at: at,
     run_at: at,
@@ -43,8 +48,8 @@ export function createJob(transaction: Transaction, { kind, page_no, max_attempt
 }
 
 /**
- * Apply an event to a job and what follows it (a page, a watch, a backfill); null, and nothing written, where the job does not accept it. A cancelled job is done
- * without its work being done: what becomes of its page is for the one who cancels.
+ * Apply an event to a job and to its page, watch or backfill; null, without changes, if the job does not accept it. For a cancelled job
+ * the caller decides what becomes of its page.
  */
 export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Job | null {
   const moved = nextJob(job, event);
@@ -54,7 +59,6 @@ export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Jo
   return moved;
 }
 
-/** What the job works on follows it: a page, a watch or a backfill. */
 function followJob(transaction: Transaction, job: Job, event: JobEvent): void {
   if (job.kind === 'backfill_model') followBackfillJob(transaction, job, event.at);
   else if (job.kind === 'poll_watch') followPoll(transaction, job, event);
@@ -69,21 +73,32 @@ function followIndexJob({ pages }: Transaction, job: Job, at: number): void {
   if (moved !== null) pages.put(moved, page);
 }
 
-/** A backfill fails with its job, and goes on when that is retried. */
+/** A backfill fails with its job and resumes with its retry. */
 function followBackfillJob(transaction: Transaction, job: Job, at: number): void {
   const backfill = transaction.backfills.ofJob(job.no);
   if (backfill === undefined) return;
   const message = job.last_error ?? 'the job is dead';
   if (job.status === 'dead') moveBackfill(transaction, backfill, { type: 'fail', at, message });
   else if (job.status === 'failed') moveBackfill(transaction, backfill, { type: 'stumble', at, message });
-  // One that is sealed stays so, though its job is given back.
+  // A sealed backfill stays sealed when its job is released.
   else if (job.status === 'pending' && backfill.status === 'failed') {
     const { last_page: lastPage } = backfill;
     moveBackfill(transaction, backfill, { type: 'start', at, job_no: job.no, afresh: false, lastPage });
   }
+  waitWhilePaused(transaction, job, backfill, at);
 }
 
-/** A watch shows how its latest poll failed, or why it waits. How one succeeded, its handler says when it completes the job. */
+const pausedMs = 10 * 365 * 86_400_000;
+
+/** While filling is paused the built-in model's job waits. A suspect runs first, as the others wait for it. */
+export function waitWhilePaused(transaction: Transaction, job: Job, { model_id }: Backfill, at: number): void {
+  const { models } = transaction;
+  const model = models.get(model_id);
+  if (job.status !== 'pending' || job.suspect || model === undefined || !isBuiltIn(model)) return;
+  if (models.isFillPaused()) moveJob(transaction, job, { type: 'defer', at, runAt: at + pausedMs });
+}
+
+/** A watch shows why its latest poll failed or waits. The handler records success. */
 function followPoll(transaction: Transaction, job: Job, event: JobEvent): void {
   const waits = event.type === 'release' && event.message !== undefined;
   if (job.status !== 'failed' && job.status !== 'dead' && !waits) return;

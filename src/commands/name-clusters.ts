@@ -1,10 +1,10 @@
-/** Clusters get other names: when pages of theirs were forgotten, and when a language model is there to find better ones. */
+/** Renames clusters after pages were forgotten, or when a language model can find better names. */
 import { labelOf } from '../domain/cluster.ts';
 import type { Job } from '../domain/job.ts';
-import type { Command } from '../store/store.ts';
+import type { Command, StoreReader } from '../store/store.ts';
 import { createJob } from './move-job.ts';
 
-/** Queue a `label_clusters` job; null where one waits already. */
+/** Queue a `label_clusters` job; null if one is waiting. */
 export function queueNaming(at: number, max_attempts: number): Command<Job | null> {
   return (transaction) => {
     const waits = transaction.jobs.list({ status: 'pending', kind: 'label_clusters', limit: 1 }).length > 0;
@@ -12,29 +12,36 @@ export function queueNaming(at: number, max_attempts: number): Command<Job | nul
   };
 }
 
-/** As `queueNaming`, where a cluster lost pages since it was named. */
+/** The same, if a cluster lost pages since it was named. */
 export function queueNamingOfStale(at: number, max_attempts: number): Command<Job | null> {
   return (transaction) => (transaction.clusters.anyStale() ? queueNaming(at, max_attempts)(transaction) : null);
 }
 
 /**
- * Give a cluster new keywords, found in these pages; a label of the language model goes with the old ones, for it may say what was
- * forgotten. Where one of the pages is forgotten meanwhile the cluster stays stale.
+ * Set keywords found in these pages and drop the language model's label, which may contain forgotten words. If one of the pages was
+ * forgotten meanwhile, the cluster stays stale.
  */
 export function renameCluster(no: number, keywords: string[], pageNos: readonly number[]): Command<void> {
   return ({ clusters, pages }) => {
     const cluster = clusters.get(no);
     if (cluster === undefined || cluster.tombstoned || !pageNos.every((page) => pages.has(page))) return;
-    clusters.put({ ...cluster, keywords, label: labelOf(keywords), labelled: false, stale: false });
+    const label = labelOf(keywords, labelsOfOthers(clusters, no));
+    clusters.put({ ...cluster, keywords, label, labelled: false, stale: false });
   };
 }
 
-/** Take a language model's label, if the cluster is still what the model was told of. */
+/** Set a language model's label if the cluster still has the keywords it was asked about and no other cluster has the label. */
 export function labelCluster(no: number, label: string, keywords: readonly string[]): Command<void> {
   return ({ clusters }) => {
     const cluster = clusters.get(no);
     if (cluster === undefined || cluster.tombstoned || cluster.stale) return;
-    if (cluster.keywords.join() !== keywords.join()) return;
+    if (cluster.keywords.join() !== keywords.join() || labelsOfOthers(clusters, no).has(label.toLowerCase())) return;
     clusters.put({ ...cluster, label, labelled: true });
   };
+}
+
+/** In small letters. */
+function labelsOfOthers(clusters: StoreReader['clusters'], no: number): Set<string> {
+  const others = clusters.all().filter((other) => other.no !== no && !other.tombstoned);
+  return new Set(others.flatMap(({ label }) => label?.toLowerCase() ?? []));
 }

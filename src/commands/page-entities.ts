@@ -2,32 +2,37 @@
  * What a page mentions, stored and taken away. Counts follow in the same transaction, so the rows of entities always say what the
  * mentions say, and an entity that no page mentions any more is gone, with its merges: what was merged into it stands alone again.
  */
-import type { MentionedName } from '../compute/entities/gather-mentions.ts';
+import type { NameSpans } from '../compute/entities/name-tags.ts';
+import { type MentionedName, namesOfPage } from '../compute/entities/page-names.ts';
 import type { Entity, PageEntity } from '../domain/entity.ts';
 import { byCount } from '../domain/entity-tallies.ts';
+import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
+import type { SeenNames } from '../store/entities.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { pagesOfTree, rootOf } from './entity-trees.ts';
-import { noteStandingAlone } from './match-entities.ts';
-import { createJob, type JobPolicy } from './move-job.ts';
+import { noteNewEntities, noteStandingAlone } from './match-entities.ts';
+import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
 /** Raised when a new recogniser should read every page again. */
-const recognizerVersion = 5;
+const recognizerVersion = 7;
 
 /** Queue the reading of a page that was indexed just now. An earlier job that still waits will read the same text. */
 export function queueExtraction(transaction: Transaction, pageNo: number): void {
   const page = transaction.pages.get(pageNo);
   if (page === undefined) return;
   const earlier = page.entity_job === null ? undefined : transaction.jobs.get(page.entity_job);
-  if (earlier?.status === 'pending' || earlier?.status === 'failed') return;
   const indexed = transaction.jobs.get(page.index_job);
   const at = page.indexed_at ?? indexed?.updated_at ?? page.last_seen_at;
-  queueJob(transaction, page, { at, max_attempts: indexed?.max_attempts ?? 1 });
+  if (earlier?.status === 'pending' || earlier?.status === 'failed') serveIfSeen(transaction, page, earlier, at);
+  else queueJob(transaction, page, { at, max_attempts: indexed?.max_attempts ?? 1 });
 }
 
 function queueJob(transaction: Transaction, page: Page, policy: JobPolicy): void {
   const job = createJob(transaction, { kind: 'extract_entities', page_no: page.no, ...policy });
-  transaction.pages.put({ ...page, entity_job: job.no }, page);
+  const queued = { ...page, entity_job: job.no };
+  transaction.pages.put(queued, page);
+  serveIfSeen(transaction, queued, job, policy.at);
 }
 
 /**
@@ -59,6 +64,7 @@ export function sweepPages(limit: number, policy: JobPolicy): Command<boolean> {
   };
 }
 
+/** Look at all pages again: what was read is read again only where a sweep that does so has not ended. */
 export function sweepAgain({ entities }: Transaction): void {
   const from = entities.state('swept_to');
   if (from === 0) return;
@@ -68,6 +74,58 @@ export function sweepAgain({ entities }: Transaction): void {
 
 /** No page has this number. */
 const sweepDone = 0xffffffff;
+
+export interface NamesInChunks {
+  page_no: number;
+  /** The page's first label: of the content that the names are of. */
+  first: number;
+  /** Chunks of the page, and those that the names are in: ascending, the next ones. */
+  count: number;
+  ordinals: readonly number[];
+  names: NameSpans;
+}
+
+/**
+ * Note the names that the encoder saw in a page's next chunks. With the last chunk the page is read, and its job done; where the job is not
+ * queued yet, it is done when it is. Nothing is noted of a page that was read.
+ */
+export function noteNames(
+  transaction: Transaction,
+  { page_no, first, count, ordinals, names }: NamesInChunks,
+  at: number,
+): void {
+  const { entities, jobs, pages } = transaction;
+  const page = pages.get(page_no);
+  if (page === undefined) return;
+  const job = page.entity_job === null ? undefined : jobs.get(page.entity_job);
+  if (page.status === 'indexed' && (job?.status === 'done' || job?.status === 'dead')) return;
+  const [from] = ordinals;
+  const before = from === 0 ? undefined : entities.seenNames(page_no);
+  if (from !== 0 && (before?.first !== first || before.chunks !== from)) return;
+  const chunks = from + ordinals.length;
+  entities.putSeenNames(page_no, { first, chunks, names: [...(before?.names ?? []), ...names] });
+  if (chunks === count && job !== undefined) serveIfSeen(transaction, page, job, at);
+}
+
+/** A page of which all chunks were seen has nothing to wait for. */
+function serveIfSeen(transaction: Transaction, page: Page, job: Job, at: number): void {
+  const seen = page.chunk_count === 0 ? { names: [] } : wholeNames(transaction, page);
+  if (seen === undefined || moveJob(transaction, job, { type: 'served', at }) === null) return;
+  storeNames(transaction, page, seen.names, { at, max_attempts: job.max_attempts });
+}
+
+function wholeNames({ entities }: Transaction, { no, first_label, chunk_count }: Page): SeenNames | undefined {
+  const seen = entities.seenNames(no);
+  return seen?.first === first_label && seen.chunks === chunk_count ? seen : undefined;
+}
+
+/** Replace what a page mentions by the names in these places. */
+export function storeNames(transaction: Transaction, page: Page, names: NameSpans, policy: JobPolicy): void {
+  const found = namesOfPage(page.title, transaction.pages.body(page.no) ?? '', names);
+  const fresh = storePageEntities(transaction, page.no, found);
+  transaction.entities.removeSeenNames(page.no);
+  noteNewEntities(transaction, fresh, policy);
+}
 
 /** Replace what a page mentions. Gives the number of entities that were not known before. */
 export function storePageEntities(transaction: Transaction, pageNo: number, found: readonly MentionedName[]): number {
@@ -92,6 +150,7 @@ export function storePageEntities(transaction: Transaction, pageNo: number, foun
 
 /** Take away what a page mentions. */
 export function removePageEntities(transaction: Transaction, pageNo: number): void {
+  transaction.entities.removeSeenNames(pageNo);
   const before = transaction.entities.ofPage(pageNo);
   if (before === undefined) return;
   countPage(transaction, pageNo, { before, after: [], known: new Map(), fresh: new Map() });

@@ -1,39 +1,35 @@
 /**
- * Vectors of an earlier version of the embedded model do not compare with those of the present one. A model that has such vectors
- * moves to an empty space and is filled again beside the service, as after its registration; if it is the active one, searches use its
- * vectors as they come, and the words. Run at each start, before anything reads a vector.
+ * Deletes local models of earlier versions, whose encoders no longer exist, with their vectors. If one was active, the built-in model
+ * replaces it and is filled in the background, while words serve. Runs at each start, before vectors are read.
  */
-import { traitsOf } from '../compute/embedding/local-model.ts';
-import { type EmbeddingModel, isOutside } from '../domain/model.ts';
+import { builtInModel, type EmbeddingModel, isBuiltIn, isOutside, modelIdOf } from '../domain/model.ts';
 import { newModel } from '../machines/model.ts';
 import type { Command } from '../store/store.ts';
 import { startBackfill } from './backfill-model.ts';
-import { type JobPolicy, moveJob } from './move-job.ts';
+import { retire } from './manage-models.ts';
+import type { JobPolicy } from './move-job.ts';
 
-/** What rows say that were written before versions were noted. */
-const firstVersion = 1;
-
-/** Whether what made the model's stored vectors is another version than the present one. */
 export function isOutdated(model: EmbeddingModel): boolean {
-  return !isOutside(model) && (model.version ?? firstVersion) !== traitsOf(model).version;
+  return !isOutside(model) && !isBuiltIn(model);
 }
 
-/** Gives the ids of the models that are filled again. */
-export function renewOutdatedModels(policy: JobPolicy): Command<string[]> {
+/** Returns the ids of deleted models. */
+export function renewOutdatedModels({
+  max_input_tokens,
+  ...policy
+}: JobPolicy & { max_input_tokens: number }): Command<string[]> {
   return (transaction) => {
-    const { models, backfills, jobs, counters } = transaction;
-    return models.all().flatMap((model) => {
-      if (!isOutdated(model)) return [];
-      const backfill = backfills.get(model.space);
-      const job = backfill && jobs.get(backfill.job_no);
-      if (job !== undefined) moveJob(transaction, job, { type: 'cancel', at: policy.at, reason: 'cancelled: renewed' });
-      backfills.remove(model.space);
-      models.abandonSpace(model.space);
-      // What the old vectors were worth is not what the new ones are.
-      const { fusion: _, ...kept } = model;
-      models.put(newModel({ ...kept, ...traitsOf(model) }, counters.take('space')));
-      if (model.status !== 'registered') startBackfill(model.id, policy)(transaction);
-      return [model.id];
-    });
+    const { models, counters } = transaction;
+    const outdated = models.all().filter(isOutdated);
+    const active = models.activeModel();
+    if (active !== undefined && isOutdated(active)) {
+      const id = modelIdOf(builtInModel);
+      if (models.get(id) === undefined)
+        models.put(newModel({ id, ...builtInModel, max_input_tokens }, counters.take('space')));
+      models.activate(id);
+      startBackfill(id, policy)(transaction);
+    }
+    for (const model of outdated) retire(transaction, model, policy.at);
+    return outdated.map(({ id }) => id);
   };
 }

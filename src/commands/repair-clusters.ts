@@ -1,12 +1,12 @@
 /**
- * Repair what a store says of clusters: points of pages, runs and clusters that are not there go, and each row is made to agree with
- * the points of the run that counts. An id that pages still are under stays theirs, also where its row was lost.
+ * Repairs clusters: deletes orphaned points, runs and clusters, and makes each row agree with the points of the current run. An id in
+ * use stays, even if its row was lost.
  */
 import type { Cluster, ClusterPoint } from '../domain/cluster.ts';
 import type { Transaction } from '../store/store.ts';
 import { asTombstone } from './cluster-runs.ts';
 
-/** Gives how many runs, points and clusters were changed or dropped. Runs after pages and jobs are repaired. */
+/** Returns how many rows changed. Runs after pages and jobs are repaired. */
 export function repairClusters(transaction: Transaction): number {
   const { clusters, counters } = transaction;
   const runs = clusters.runs(Number.MAX_SAFE_INTEGER);
@@ -18,7 +18,7 @@ export function repairClusters(transaction: Transaction): number {
   return repaired + rows;
 }
 
-/** Runs that can never end, points of no run, and the mark of a run that counts and is none. */
+/** Delete runs that can never end and points of no run; clear an invalid current run. */
 function dropRuns({ clusters, jobs }: Transaction): number {
   let dropped = 0;
   for (const run of clusters.runs(Number.MAX_SAFE_INTEGER)) {
@@ -83,7 +83,7 @@ function repairRows({ clusters }: Transaction): number {
   return repaired;
 }
 
-/** The row as its points have it. One that had lost pages, or its tombstone, gets its keywords anew. */
+/** The row as its points require. A cluster that lost pages, or its tombstone, gets new keywords. */
 function soundRow(cluster: Cluster, points: readonly ClusterPoint[]): Cluster {
   if (points.length === 0) return asTombstone(cluster);
   if (!cluster.tombstoned && cluster.size === points.length) return cluster;

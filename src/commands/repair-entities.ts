@@ -4,6 +4,7 @@
  */
 import { tallyEntities } from '../domain/entity-tallies.ts';
 import type { Transaction } from '../store/store.ts';
+import { sweepAgain } from './page-entities.ts';
 
 /** Gives how many rows were changed or dropped, of entities and of what pages mention. Runs after the pages are repaired. */
 export function repairEntities(transaction: Transaction): number {
@@ -60,11 +61,17 @@ function repairMentions(transaction: Transaction): number {
     else entities.removePage(pageNo);
     repaired++;
   }
+  for (const no of entities.pagesBegun()) {
+    if (pages.has(no)) continue;
+    entities.removeSeenNames(no);
+    repaired++;
+  }
   return repaired + readAgain(transaction);
 }
 
 /** Pages whose entity job is not theirs, or has ended and left nothing, are found by the next sweep. */
-function readAgain({ entities, pages, jobs }: Transaction): number {
+function readAgain(transaction: Transaction): number {
+  const { entities, pages, jobs } = transaction;
   let pagesToRead = 0;
   for (const { no } of [...pages.all()]) {
     const page = pages.get(no);
@@ -75,6 +82,6 @@ function readAgain({ entities, pages, jobs }: Transaction): number {
     pages.put({ ...page, entity_job: null }, page);
     pagesToRead++;
   }
-  if (pagesToRead > 0) entities.setState('swept_to', 0);
+  if (pagesToRead > 0) sweepAgain(transaction);
   return pagesToRead;
 }

@@ -36,7 +36,9 @@ export function repairModels(transaction: Transaction, { at }: Pick<JobPolicy, '
   return (
     vectors.dropOrphans((space, no) => dropped.has(space) || isOfPage(space, no)) +
     refusedTexts.dropOrphans((space, no, texts) => dropped.has(space) || isRefused(space, no, texts)) +
-    backfills.repair((space, no) => dropped.has(space) || (isOfPage(space, no) && !vectors.has(space, no)))
+    backfills.repair(
+      (space, no, isBegun) => dropped.has(space) || (isOfPage(space, no) && vectors.has(space, no) === isBegun),
+    )
   );
 }
 
@@ -45,7 +47,8 @@ export function repairGaps(transaction: Transaction, pageNo: number, chunks: num
   const { models, backfills, vectors } = transaction;
   for (const model of models.all()) {
     const { id, space, status } = model;
-    if (chunks === 0 || vectors.has(space, pageNo)) backfills.closeGap(space, pageNo);
+    const isBegun = backfills.isBegun(space, pageNo);
+    if (chunks === 0 || (vectors.has(space, pageNo) && !isBegun)) backfills.closeGap(space, pageNo);
     else if (backfills.hasGap(space, pageNo) || (status === 'ready' && id !== models.activeId())) {
       leaveGap(transaction, model, pageNo, policy);
     }

@@ -1,9 +1,8 @@
 /**
- * Repair a store in one transaction. Rows are believed: indexes are made again from them, what belongs to no page is deleted, and a
- * page whose chunks, vectors, labels or job do not agree with it is indexed again from its text. Entities are counted again from what
- * pages mention, clusters from where runs have put the pages. Run by `fsck --repair` on a store
- * that nothing else uses.
+ * Repairs a store in one transaction. Rows are trusted: indexes are rebuilt from them, orphans deleted, and a page whose chunks,
+ * vectors, labels or job disagree with it is indexed again from its text. Run by `fsck --repair` on a store that nothing else uses.
  */
+import { hash } from 'node:crypto';
 import { areChunksOf, type Page, pageStatusUnder } from '../domain/page.ts';
 import { beginPage } from '../machines/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
@@ -14,19 +13,20 @@ import { repairEntities } from './repair-entities.ts';
 import { repairGaps, repairModels } from './repair-models.ts';
 
 export interface StoreRepairs {
-  /** Texts, chunk lists, vectors and gaps of no page, vectors and gaps of no model, items of no watch. */
+  /** Orphaned texts, chunk lists, vectors, gaps and watch items. */
   orphans_dropped: number;
-  /** Pages that will be indexed again. */
   pages_requeued: number;
-  /** Logged queries that cannot be read, and feedback on no query. */
+  /** Unreadable queries and orphaned feedback. */
   queries_dropped: number;
-  /** Rows of entities, and of what pages mention, that were made again or dropped. */
   entities_repaired: number;
-  /** Runs, points and rows of clusters that were made again or dropped. */
   clusters_repaired: number;
 }
 
-export function repairStore({ at, max_attempts }: JobPolicy): Command<StoreRepairs> {
+/** `changed`: pages to index again in any case. */
+export function repairStore(
+  { at, max_attempts }: JobPolicy,
+  changed: ReadonlySet<number> = new Set(),
+): Command<StoreRepairs> {
   return (transaction) => {
     const { pages, jobs, blacklist, watches, queryLog, counters } = transaction;
     jobs.rebuildIndexes();
@@ -48,7 +48,8 @@ export function repairStore({ at, max_attempts }: JobPolicy): Command<StoreRepai
       const page = pages.get(no);
       if (page === undefined) continue;
       const labels = Array.from({ length: page.chunk_count }, (_, ordinal) => page.first_label + ordinal);
-      const sound = labels.every((label) => label >= 1 && !taken.has(label)) && isSound(transaction, page);
+      const sound =
+        labels.every((label) => label >= 1 && !taken.has(label)) && !changed.has(no) && isSound(transaction, page);
       for (const label of labels) {
         lastLabel = Math.max(lastLabel, label);
         taken.add(label);
@@ -75,18 +76,20 @@ function isSound({ pages, jobs, vectors, models, backfills }: Transaction, page:
   const job = jobs.get(page.index_job);
   if (job === undefined || job.page_no !== page.no || page.status !== pageStatusUnder[job.status]) return false;
   if (page.status === 'indexed' && (!pages.hasBody(page.no) || page.indexed_at === null)) return false;
-  if (!pages.isWhole(page.no)) return false;
+  if (!pages.isWhole(page.no) || !pages.isUnchanged(page)) return false;
   const chunks = pages.chunks(page.no);
   const length = pages.bodyLength(page.no) ?? 0;
   if (chunks.length !== page.chunk_count || !areChunksOf(length, chunks)) return false;
   return models.all().every(({ id, space, dim, status }) => {
-    const numbers = vectors.get(space, page.no)?.length ?? 0;
+    const rows = vectors.get(space, page.no);
+    if (rows?.every(Number.isFinite) === false) return false;
+    const numbers = rows?.length ?? 0;
     const mayLack = id !== models.activeId() || status !== 'ready' || backfills.hasGap(space, page.no);
     return numbers === chunks.length * dim || (numbers === 0 && mayLack);
   });
 }
 
-/** Start the page's indexing again; its old content is taken back, and its labels are never used again. */
+/** Index the page again; its old content is removed and its labels are never reused. */
 function requeue(transaction: Transaction, page: Page, { at, max_attempts }: JobPolicy): void {
   const { pages, jobs } = transaction;
   const old = jobs.get(page.index_job);
@@ -96,6 +99,8 @@ function requeue(transaction: Transaction, page: Page, { at, max_attempts }: Job
   const job = createJob(transaction, { kind, page_no: page.no, max_attempts, at });
   pages.putChunks(page.no, []);
   purgeErased(transaction, page.no);
-  const content_hash = pages.hasBody(page.no) ? page.content_hash : null;
+  // A changed text is all there is: a backup may have the original.
+  const body = pages.body(page.no);
+  const content_hash = body === undefined ? null : hash('sha256', body);
   pages.put(beginPage({ ...page, content_hash }, job), page);
 }

@@ -20,12 +20,12 @@ export function retryJobs(job_ids: readonly string[], at: number): Command<Retry
 
 export interface DeadJobs {
   kind?: JobKind | undefined;
-  /** The number of a job: only older ones. */
+  /** Only lower job numbers. */
   before?: number | undefined;
   limit: number;
 }
 
-/** The newest dead jobs that are meant. */
+/** The newest matching dead jobs. */
 export function retryDeadJobs(meant: DeadJobs, at: number): Command<RetryOutcome[]> {
   return (transaction) => transaction.jobs.list({ status: 'dead', ...meant }).map((job) => retry(transaction, job, at));
 }
@@ -39,4 +39,41 @@ function retryOne(transaction: Transaction, job_id: string, at: number): RetryOu
 function retry(transaction: Transaction, job: Job, at: number): RetryOutcome {
   const retried = moveJob(transaction, job, { type: 'retry', at });
   return retried === null ? { outcome: 'skipped', job } : { outcome: 'retried', job: retried };
+}
+
+/** Jobs per transaction: some ms. */
+const sliceJobs = 200;
+
+/**
+ * Delete jobs completed before `before`, ms, from a slice starting at job `from`, and replays with their reports. Keeps jobs that a
+ * page, watch, backfill, clustering run or comparison of names takes its state from. Returns the start of the next slice; null at the
+ * end.
+ */
+export function removeOldJobs(from: number, before: number): Command<number | null> {
+  return (transaction) => {
+    const { jobs, clusters, replays } = transaction;
+    const slice = jobs.withStatusFrom('done', from, sliceJobs);
+    const runJobs = slice.some(({ kind }) => kind === 'cluster')
+      ? new Set(clusters.runs(Number.MAX_SAFE_INTEGER).map(({ job_no }) => job_no))
+      : new Set<number>();
+    for (const job of slice) {
+      if (job.updated_at >= before || runJobs.has(job.no) || givesState(transaction, job)) continue;
+      if (job.kind === 'eval_replay') replays.remove(job.no);
+      jobs.remove(job);
+    }
+    const last = slice.at(-1);
+    // Numbers ascend with creation time, so later jobs are no older.
+    return last === undefined || slice.length < sliceJobs || last.created_at >= before ? null : last.no + 1;
+  };
+}
+
+function givesState({ pages, watches, backfills, entities }: Transaction, { no, page_no }: Job): boolean {
+  const page = page_no === null ? undefined : pages.get(page_no);
+  return (
+    page?.index_job === no ||
+    page?.entity_job === no ||
+    watches.ofJob(no) !== undefined ||
+    backfills.ofJob(no) !== undefined ||
+    entities.state('matching_job') === no
+  );
 }

@@ -1,25 +1,24 @@
 /**
- * What a running attempt may report: done, failed, given back, still alive. Each is compared with the row: an attempt that no
- * longer owns its job (its lease expired, its page was forgotten) gets null back and changes nothing.
+ * Reports of a running attempt: done, failed, released, alive. An attempt that no longer owns its job (expired lease, forgotten page)
+ * gets null and changes nothing.
  */
 import type { Job } from '../domain/job.ts';
 import type { JobEvent } from '../machines/job.ts';
-import type { Command, Transaction } from '../store/store.ts';
+import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 
-/** Names one attempt: the job and the claim under which it runs. */
+/** One attempt: the job and its current claim. */
 export interface Attempt {
   job_no: number;
   claim: number;
 }
 
-/** Whether the attempt still runs its job: its lease has not expired, its page was not forgotten. */
-export function ownsJob({ jobs }: Pick<Transaction, 'jobs'>, { job_no, claim }: Attempt): boolean {
+export function ownsJob({ jobs }: Pick<StoreReader, 'jobs'>, { job_no, claim }: Attempt): boolean {
   const job = jobs.get(job_no);
   return job?.status === 'running' && job.claim === claim;
 }
 
-/** Null, and nothing written, where the job does not accept the event. */
+/** Null, without changes, if the job does not accept the event. */
 const moveByNumber =
   (no: number, event: JobEvent): Command<Job | null> =>
   (transaction) => {
@@ -27,7 +26,7 @@ const moveByNumber =
     return job === undefined ? null : moveJob(transaction, job, event);
   };
 
-/** Finish the job; `also` runs in the same transaction, only when the attempt still owns the job. */
+/** Complete the job; `also` runs in the same transaction, only if the attempt owns the job. */
 export function completeJob(
   attempt: Attempt,
   at: number,
@@ -56,17 +55,17 @@ export interface Unreached {
   delayMs: number;
 }
 
-/** The attempt did not reach what it needs: it counts as no attempt. */
+/** The target was unreachable: the attempt does not count. */
 export function noteUnreached(attempt: Attempt, at: number, unreached: Unreached): Command<Job | null> {
   return moveByNumber(attempt.job_no, { type: 'unreached', at, claim: attempt.claim, ...unreached });
 }
 
-/** Give an unfinished attempt back, uncounted, to run again at `runAt`; `message` says why where that is worth a word. */
+/** Release an unfinished attempt, uncounted, until `runAt`; `message` explains why, if useful. */
 export function releaseJob(attempt: Attempt, at: number, runAt: number, message?: string): Command<Job | null> {
   return moveByNumber(attempt.job_no, { type: 'release', at, claim: attempt.claim, runAt, message });
 }
 
-/** Run a command as a checkpoint of an attempt, in one transaction; null, and nothing changes, where it no longer owns its job. */
+/** Run a command in one transaction if the attempt owns its job; else null. */
 export function checkpointJob<Reply>(
   attempt: Attempt,
   at: number,
@@ -79,7 +78,7 @@ export function checkpointJob<Reply>(
   };
 }
 
-/** Renew an attempt's lease; false: it is not its owner any more and must stop. */
+/** Renew the lease; false: the attempt lost its job and must stop. */
 export function heartbeatJob(attempt: Attempt, at: number, leaseMs: number): Command<boolean> {
   const beat = moveByNumber(attempt.job_no, { type: 'heartbeat', at, claim: attempt.claim, leaseMs });
   return (transaction) => beat(transaction) !== null;

@@ -1,11 +1,9 @@
-/**
- * Take lines of an export in. Doing it again changes nothing: what is known keeps what it has, and of two counts of visits the higher holds.
- */
+/** Imports lines of an export. Idempotent: known values stay, and of two visit counts the higher wins. */
 import type { ExportLine } from '../domain/export.ts';
 import { instantOf } from '../domain/ids.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createWatch } from './change-watches.ts';
-import { createPage } from './create-page.ts';
+import { createPage } from './ingest-page.ts';
 import type { JobPolicy } from './move-job.ts';
 
 export type TakenCounts = Record<
@@ -37,7 +35,7 @@ function takeLine(transaction: Transaction, line: ExportLine, policy: JobPolicy)
   switch (line.kind) {
     case 'rule': {
       if (transaction.blacklist.find(line.rule_kind, line.pattern) !== undefined) return null;
-      // The next start forgets what matches it, before it serves.
+      // The next start forgets matching pages before it serves.
       transaction.blacklist.begin({
         no: transaction.counters.take('blacklist'),
         pattern: line.pattern,

@@ -1,6 +1,6 @@
 /**
- * What a poll brings in: items that the index does not know become pages to be fetched, with what the feed says about them kept in
- * case that they cannot be. One transaction decides for each, so nothing known is visited again and nothing forgotten comes back.
+ * Items of a poll: unknown ones become pages to fetch, with the feed's content as fallback. One transaction decides for each, so known
+ * pages are not visited again and forgotten ones do not come back.
  */
 import type { Validators } from '../domain/watch.ts';
 import { urlKey } from '../store/keys.ts';
@@ -11,9 +11,8 @@ import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface ItemSubmission {
   submission: PageSubmission;
-  /** What the source calls it, whatever its address; null where addresses alone tell items apart. */
+  /** The source's id for the item; null if only addresses distinguish items. */
   guid: string | null;
-  /** HTML that the feed gives for it, or null. */
   feed_content: string | null;
 }
 
@@ -22,12 +21,12 @@ export interface TakenItems {
   blacklisted: number;
 }
 
-/** Addresses under which an item is tried: where the address is new at each poll, what cannot be read would be a page more each time. */
+/** Addresses tried per item: with a new address at each poll, an unreadable item would add a page each time. */
 const mostAddresses = 3;
 
 /**
- * Whether an item that its source names (`guid`) has become a page of this watch under another address. It has also where that page was
- * forgotten since; not where it could not be read, for it may be had under the address that it has now, until so many were tried.
+ * Whether an item (`guid`) became a page of this watch under another address; also if that page was forgotten. Not if it could not be
+ * read and fewer than `mostAddresses` were tried: the new address may work.
  */
 export function cameElsewhere(
   { watches, pages }: Pick<StoreReader, 'watches' | 'pages'>,
@@ -41,7 +40,7 @@ export function cameElsewhere(
   return page === undefined || pages.get(page)?.status !== 'dead' || known.addresses >= mostAddresses;
 }
 
-/** Null, and nothing written, where the attempt no longer owns its poll. */
+/** Null, without changes, if the attempt no longer owns its poll. */
 export function takeItems(attempt: Attempt, items: readonly ItemSubmission[]): Command<TakenItems | null> {
   return (transaction) => {
     if (!ownsJob(transaction, attempt)) return null;
@@ -64,7 +63,7 @@ export function takeItems(attempt: Attempt, items: readonly ItemSubmission[]): C
 }
 
 export interface PollResult {
-  /** Items that the source has; null where it said that nothing has changed. */
+  /** Items of the source; null if unchanged. */
   items: number | null;
   validators: Validators | null;
   feed_url: string | null;

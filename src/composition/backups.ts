@@ -1,44 +1,48 @@
 /**
- * Backups that somebody asks the running service for: `readback backup` in a process of its own, as a person would run it beside the service,
- * since a store must not be opened twice in one process. They lie outside the data folder, where forgetting does not reach: docs/forgetting.md.
+ * Runs backups on request as `readback backup` in a separate process, since a store must not be opened twice in one
+ * process. They are outside the data folder, and forgetting does not change them: docs/forgetting.md.
  */
-import { readdirSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
 import { parsedJson } from '../compute/structures/json-fields.ts';
-import type { BackupResponse } from '../domain/backup.ts';
+import type { BackupResponse, NewBackupResponse } from '../domain/backup.ts';
 import { errorCode } from '../domain/error-code.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, isOperatorError } from '../domain/errors.ts';
 import { isoOf } from '../domain/ids.ts';
 import { isSource, programFile } from '../files/program-files.ts';
 import type { BackupMaker } from '../http/http-app.ts';
 import { runProgram } from '../providers/run-program.ts';
 import { isClustered, libraryFolders } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
-import { readBackup } from '../store/backup.ts';
+import { type BackupManifest, manifestName, readManifest, removeBackup } from '../store/backup.ts';
 
 export interface Backups extends BackupMaker {
-  /** Gives up what is being made. */
   close(): Promise<void>;
 }
 
 const flags = isSource ? ['--import', import.meta.resolve('tsx')] : [];
-const mostListed = 100;
+const maxListed = 100;
 const maxOutputBytes = 64 * 1024;
 
-export function openBackups(settings: Settings, now: () => number): Backups {
+export interface BackupsDependencies {
+  storeBytes: (library: string) => Promise<number>;
+  log: Pick<Logger, 'warn'>;
+  now: () => number;
+}
+
+export function openBackups(settings: Settings, { storeBytes, log, now }: BackupsDependencies): Backups {
+  const { keep } = settings.backup;
+  const { max_bytes } = settings.storage;
   const parent = resolve(settings.backup.dir ?? `${settings.data_dir}-backups`);
   const folders = libraryFolders(settings);
   const dirOf = (library: string) => (settings.libraries.dir === null ? parent : join(parent, library));
-  const making = new Map<string, Promise<BackupResponse>>();
+  const making = new Map<string, Promise<NewBackupResponse>>();
   const closing = new AbortController();
 
-  const run = async (library: string): Promise<BackupResponse> => {
-    const path = folders.get(library);
-    if (path === undefined) throw new TypeError(`there is no library ${library}`);
-    const dir = join(dirOf(library), isoOf(now()).replaceAll(':', '-'));
-    await mkdir(dirOf(library), { recursive: true, mode: 0o700 });
+  const copy = async (path: string, dir: string): Promise<Backup> => {
     const { output, ended } = await runProgram({
       program: process.execPath,
       args: [...flags, fileURLToPath(programFile('cli/main')), '--json', 'backup', dir],
@@ -49,7 +53,31 @@ export function openBackups(settings: Settings, now: () => number): Backups {
     });
     const said = parsedJson(new TextDecoder().decode(output)) as { error?: string } | null;
     if (ended !== 0) throw new Error(said?.error ?? `the backup ended with ${ended}`);
-    return shownBackup(dir, await readBackup(dir));
+    return { dir, manifest: readManifest(dir) };
+  };
+
+  const run = async (library: string): Promise<NewBackupResponse> => {
+    const room = max_bytes === null ? Number.POSITIVE_INFINITY : max_bytes - (await storeBytes(library));
+    const path = folders.get(library);
+    if (path === undefined) throw new TypeError(`no library ${library}`);
+    const dir = join(dirOf(library), isoOf(now()).replaceAll(':', '-'));
+    await mkdir(dirOf(library), { recursive: true, mode: 0o700 });
+    const made = await copy(path, dir).catch(async (error) => {
+      await rm(dir, { recursive: true, force: true });
+      throw error;
+    });
+    const { bytes } = made.manifest;
+    if (bytes > room)
+      log.warn({ library, bytes, room, max_bytes }, 'the store and its newest backup are more than storage.max_bytes');
+    const removed: string[] = [];
+    for (const old of oldBackups(backupsIn(dirOf(library), now()), made, { keep, room })) {
+      try {
+        if (await removeBackup(old)) removed.push(old);
+      } catch (err) {
+        log.warn({ err, dir: old }, 'an old backup could not be deleted');
+      }
+    }
+    return { ...shownBackup(made), removed };
   };
 
   return {
@@ -60,19 +88,15 @@ export function openBackups(settings: Settings, now: () => number): Backups {
       const made = run(library).finally(() => making.delete(library));
       making.set(library, made);
       return made.catch((cause) => {
+        if (cause instanceof DomainError) throw cause;
         const reason = cause instanceof Error ? cause.message : String(cause);
         throw new DomainError('store_unavailable', `the backup could not be made: ${reason}`, { cause });
       });
     },
     async list(library) {
       const dir = dirOf(library);
-      const names = namesIn(dir).sort().reverse().slice(0, mostListed);
-      const read = await Promise.allSettled(
-        names.map(async (name) => shownBackup(join(dir, name), await readBackup(join(dir, name)))),
-      );
-      // One without its manifest was not finished, and is none.
-      const backups = read.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-      return { dir, backups, running: making.has(library) };
+      const { whole } = backupsIn(dir, now());
+      return { dir, backups: whole.slice(0, maxListed).map(shownBackup), running: making.has(library) };
     },
     async close() {
       closing.abort();
@@ -81,11 +105,55 @@ export function openBackups(settings: Settings, now: () => number): Backups {
   };
 }
 
-function shownBackup(dir: string, { taken_at, pages, bytes }: Awaited<ReturnType<typeof readBackup>>): BackupResponse {
+interface Backup {
+  dir: string;
+  manifest: BackupManifest;
+}
+
+function shownBackup({ dir, manifest: { taken_at, pages, bytes } }: Backup): BackupResponse {
   return { dir, taken_at, pages, bytes };
 }
 
-/** Folders named for a moment; none where nothing was ever made. */
+interface FoundBackups {
+  whole: Backup[];
+  unfinished: string[];
+}
+
+/** Newest first; those dated in the future last, from a wrong clock. Unreadable ones are unfinished or of another version. */
+function backupsIn(parent: string, now: number): FoundBackups {
+  const whole: Backup[] = [];
+  const unfinished: string[] = [];
+  for (const name of namesIn(parent)) {
+    const dir = join(parent, name);
+    try {
+      whole.push({ dir, manifest: readManifest(dir) });
+    } catch (error) {
+      if (!isOperatorError(error, 'backup') && errorCode(error) !== 'ENOENT') throw error;
+      if (!existsSync(join(dir, manifestName))) unfinished.push(dir);
+    }
+  }
+  const timeOf = ({ manifest }: Backup) => {
+    const taken = Date.parse(manifest.taken_at);
+    return taken > now ? 0 : taken;
+  };
+  return { whole: whole.sort((a, b) => timeOf(b) - timeOf(a)), unfinished };
+}
+
+/**
+ * Backups to delete after `made`: of its store, all but the newest `keep` that fit in `room` bytes together with
+ * `made`; and unfinished ones. Other stores may share the folder, so theirs stay.
+ */
+function oldBackups({ whole, unfinished }: FoundBackups, made: Backup, { keep, room }: { keep: number; room: number }) {
+  const older = whole.filter(({ dir, manifest }) => dir !== made.dir && manifest.store_id === made.manifest.store_id);
+  let bytes = made.manifest.bytes;
+  const old = older.filter(({ manifest }, at) => {
+    bytes += manifest.bytes;
+    return at + 1 >= keep || bytes > room;
+  });
+  return [...old.map(({ dir }) => dir), ...unfinished];
+}
+
+/** Folders named by time; empty if there are none. */
 function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir).filter((name) => /^\d{4}-\d\d-\d\dT/.test(name));

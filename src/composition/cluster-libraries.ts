@@ -1,7 +1,6 @@
 /**
- * The libraries of a cluster that this host has open: opened when somebody asks for one that nobody serves, or when one has something to do; closed
- * when nobody has asked for long, or there are too many; taken off the list when another host has it. Where requests go follows from that, and from
- * the library's row in PostgreSQL (docs/cluster.md, "Requests").
+ * The cluster libraries open in this host: opened on request when no host serves them, or when due; closed when idle for long or too many;
+ * dropped when another host takes them. Requests are routed by this and the library's row in PostgreSQL (docs/cluster.md).
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -10,44 +9,36 @@ import type { ClusterMember } from '../cluster/member.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Settings } from '../settings/read-settings.ts';
 
-/** A request waits so long for a library that is being opened, or whose owner is gone, ms. */
+/** A request waits this long for an opening or a lost owner, ms. */
 const waitMs = 5_000;
-/** Between two looks at where a library is, ms. */
 const lookEveryMs = 50;
-/** Between two looks for libraries that are idle or due, ms; there is one when the next lease of another host ends, too. */
 export const tendEveryMs = 1_000;
-/** Libraries that are opened at the same time because they are due. */
 const dueAtOnce = 4;
-/** Between two looks for copies that are not needed any more, ms. */
 const sweepEveryMs = 3_600_000;
-/** A library opened for its jobs stays open so long after them; one with a job due sooner is not closed, ms. */
+/** A library opened for its jobs stays open this long after them; one with a job due sooner is not closed, ms. */
 const dueGraceMs = 60_000;
 
 export interface ClusterLibraries {
-  /** Which host answers for a library: this one (null), or another's address. What nobody serves is opened here. Errors: DomainError `store_unavailable`. */
+  /** The host of a library: this one (null), or an address. Libraries without a host are opened here. Errors: DomainError `store_unavailable`. */
   placeOf(name: string): Promise<string | null>;
   close(): Promise<void>;
 }
 
 export interface ClusterLibrariesOptions {
   member: Pick<ClusterMember, 'due' | 'ownerOf' | 'served'>;
-  /** Those that are open here, by name; this alone changes it. */
+  /** Open libraries by name; only this module changes it. */
   libraries: Map<string, Library>;
-  /** Begin to open one that this host takes, and keep it open. */
+  /** Begin to open a library and keep it open. */
   open(name: string): Library;
-  /** Resident memory of the process, bytes. */
   residentBytes(): number;
-  /** Throw away copies of libraries that are not open here and were not for long. */
+  /** Delete copies of libraries that have not been open here for long. */
   sweep(): Promise<void>;
-  /** Whether somebody follows the events of a library. */
   isFollowed(name: string): Promise<boolean>;
   settings: Pick<Settings['cluster'], 'idle_close_minutes' | 'max_open_libraries' | 'max_memory_mb'>;
   log: Pick<Logger, 'info' | 'warn'>;
-  /** Ms. */
   monotonic: () => number;
-  /** Wall clock, ms. */
   now: () => number;
-  /** Resolves so many ms later; a wait that nobody is interested in any more keeps no process up. */
+  /** An unneeded wait does not keep the process alive. */
   wait?: (ms: number) => Promise<unknown>;
 }
 
@@ -65,7 +56,6 @@ export function clusterLibraries({
   wait = (ms) => delay(ms, undefined, { ref: false }),
 }: ClusterLibrariesOptions): ClusterLibraries {
   const idleMs = idle_close_minutes * 60_000;
-  /** When somebody asked last, ms by the monotonic clock. */
   const usedAt = new Map<string, number>();
   let isClosing = false;
 
@@ -95,7 +85,7 @@ export function clusterLibraries({
 
   const hasWork = ({ dueAt }: Library): boolean => (dueAt() ?? Number.POSITIVE_INFINITY) < now() + dueGraceMs;
 
-  /** Rather one without work: others would be opened again at once. */
+  /** Prefers idle ones: others would be reopened at once. */
   const closeLongestUnused = (those: [string, Library][]) => {
     const spare = those.filter(([, library]) => !hasWork(library));
     const [longest] = (spare.length > 0 ? spare : those).sort(
@@ -113,7 +103,7 @@ export function clusterLibraries({
     }
   };
 
-  /** Gives how long there is nothing to be looked for, ms. */
+  /** Returns the ms until the next check. */
   const openDue = async (): Promise<number> => {
     const opening = [...libraries.values()].filter((library) => library.state() === 'opening').length;
     const { names, nextEndMs } = await member.due(dueAtOnce);
@@ -138,7 +128,7 @@ export function clusterLibraries({
         nextMs = await openDue();
         if (monotonic() < sweepAt) continue;
         sweepAt = monotonic() + sweepEveryMs;
-        // Leases that end are not waited with for what may take long.
+        // Expiring leases must not wait for this.
         sweep().catch((err) => log.warn({ err }, 'copies that are not used could not be looked for'));
       } catch (err) {
         log.warn({ err }, 'libraries that are idle or due could not be looked for');
@@ -147,7 +137,7 @@ export function clusterLibraries({
   };
   void tend();
 
-  /** Those who ask for the owner of one library at the same time share one answer. */
+  /** Concurrent queries for one owner share an answer. */
   const asked = new Map<string, ReturnType<ClusterMember['ownerOf']>>();
   const ownerOf = (name: string) => {
     const found = asked.get(name) ?? member.ownerOf(name).finally(() => asked.delete(name));
@@ -165,7 +155,7 @@ export function clusterLibraries({
           usedAt.set(name, monotonic());
           return null;
         }
-        // One that breaks or is closed here may be served elsewhere by now.
+        // One that breaks or closes here may be served elsewhere by now.
         const owner = await ownerOf(name);
         if (owner === null) throw new DomainError('not_found', `there is no library ${name}`);
         if (owner.state !== 'active') {

@@ -1,4 +1,4 @@
-/** What does the work of each kind of job. What else a new kind takes: CONTRIBUTING.md. */
+/** The handler of each kind of job. To add a kind, see CONTRIBUTING.md. */
 import { clusterPagesHandler } from '../actors/clusters/cluster-pages.ts';
 import { labelClustersHandler } from '../actors/clusters/label-clusters.ts';
 import { canonicalizeEntitiesHandler } from '../actors/entities/canonicalize-entities.ts';
@@ -13,21 +13,36 @@ import { overQuota } from '../actors/ingest/intake.ts';
 import type { JobHandler } from '../actors/jobs/job-actor.ts';
 import { replayHandler } from '../actors/journal/replay-queries.ts';
 import { backfillHandler } from '../actors/models/backfill-model.ts';
+import { encoderTurns } from '../actors/models/fill-built-in.ts';
 import type { ModelEmbedder } from '../actors/models/model-embedder.ts';
+import type { CommitFeed } from '../actors/system/commit-feed.ts';
+import type { OldBefore } from '../actors/system/retention.ts';
 import { commitThrough, type SystemAsk } from '../actors/system/system-messages.ts';
 import { pollWatchHandler } from '../actors/watches/poll-watch.ts';
 import type { JobKind } from '../domain/job.ts';
-import type { Parts } from './parts.ts';
+import type { Store } from '../store/store.ts';
+import type { CommitHistory } from '../store/stored-rows.ts';
+import type { LibraryMetrics } from '../telemetry/metrics.ts';
+import type { Host } from './open-host.ts';
+import type { Threads } from './open-threads.ts';
 
 export function jobHandlersOf(
-  { settings, metrics, store, threads, outside, aroundIndexPage, now, monotonic }: Parts,
+  { settings, metrics, store, threads, outside, encoderPlace, path, aroundIndexPage, log, now, monotonic }: Parts,
   ask: SystemAsk,
   embedder: ModelEmbedder,
   index: PageIndexer,
+  oldRunsBefore: OldBefore,
 ): Record<JobKind, JobHandler> {
   const { reader } = store;
   const commit = commitThrough(ask);
   const indexPage = aroundIndexPage(indexPageHandler({ reader, index, readEntities: settings.entity.enabled }));
+  const takeTurn = encoderTurns({
+    place: encoderPlace,
+    library: path,
+    pace: settings.encoder.pace,
+    monotonic,
+    after: (ms, run) => void setTimeout(run, ms).unref(),
+  });
   return {
     index_page: indexPage,
     poll_watch: pollWatchHandler({
@@ -39,6 +54,7 @@ export function jobHandlersOf(
       maxItemsPerPoll: settings.watch.max_items_per_poll,
       overQuota: () => overQuota(settings.storage.max_bytes, () => store.usedBytes()),
       metrics,
+      log,
       now,
     }),
     cluster: clusterPagesHandler({
@@ -46,7 +62,7 @@ export function jobHandlersOf(
       commit,
       pool: threads.clusters,
       resolution: settings.cluster.leiden_resolution,
-      keepDays: settings.cluster.keep_days,
+      oldBefore: oldRunsBefore,
       labels: outside.chat !== null,
       maxAttempts: settings.jobs.max_attempts,
       now,
@@ -58,24 +74,16 @@ export function jobHandlersOf(
       reader,
       embedder,
       width: threads.workers + 1,
+      takeTurn,
+      readNames: settings.entity.enabled,
       now,
       monotonic,
     }),
-    extract_entities: extractEntitiesHandler({ reader, pool: threads.entities, now }),
-    canonicalize_entities: canonicalizeEntitiesHandler({
-      reader,
-      commit,
-      pool: threads.entities,
-      thresholds: {
-        cosine: settings.entity.cosine_threshold,
-        editDistance: settings.entity.edit_distance_threshold,
-      },
-      now,
-    }),
+    extract_entities: extractEntitiesHandler({ reader, embedders: outside.embedders, takeTurn, now }),
+    canonicalize_entities: canonicalizeEntitiesHandler({ reader, commit, now }),
     eval_replay: replayHandler({
       ask,
       reader,
-      embedders: outside.embedders,
       prices: settings.embedder.prices,
       monotonic,
     }),
@@ -94,9 +102,25 @@ export function jobHandlersOf(
         }),
         recordings: outside.recordings,
         indexPage,
+        index,
         canonicalize: settings.canonicalize,
       }),
       { reader, commit, extract: threads.extractor.extract, indexPage },
     ),
   };
+}
+
+export interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'bringingUp' | 'threads'> {
+  /** The library's folder. */
+  path: string;
+  metrics: LibraryMetrics;
+  threads: Threads;
+  store: Store;
+  feed: CommitFeed;
+  /** Whether it is one of a cluster, which goes from host to host. */
+  isShared: boolean;
+  /** Of its commits, where it is one of a cluster. */
+  history: CommitHistory | null;
+  /** The opening waits so long for what the index lacks, ms; undefined: until it is whole. */
+  recoveryWaitMs: number | undefined;
 }

@@ -1,13 +1,12 @@
-/** How long attempts of jobs may take, and how many jobs run at once. */
 import type { JobLimits } from '../actors/jobs/job-actor.ts';
 import type { HeldLane } from '../actors/jobs/scheduler.ts';
 import type { Lane } from '../domain/lane.ts';
 import type { ProviderBreaker } from '../providers/provider-settings.ts';
 import type { Settings } from '../settings/read-settings.ts';
 
-/** Running jobs are stopped this long after the scheduler was asked to stop: the whole process is to end within 10 s. */
+/** Running jobs are stopped this long after the stop: the process must end within 10 s. */
 const drainGraceMs = 4000;
-/** An attempt's time limit, as a share of its lease, when none is set: a handler ends before its lease does. */
+/** The default time limit as a share of the lease: a handler ends before its lease. */
 const timeoutShareOfLease = 0.9;
 
 export function limitsOf({ jobs }: Pick<Settings, 'jobs'>): JobLimits {
@@ -20,7 +19,11 @@ export function limitsOf({ jobs }: Pick<Settings, 'jobs'>): JobLimits {
   };
 }
 
-/** Jobs that may run at once in each lane, on so many cores. */
+/** A text that hangs twice is reported before the job's time is over. Loading takes a second, longer with little memory. */
+export function encoderHangMs(settings: Pick<Settings, 'jobs'>): number {
+  return Math.min(120_000, Math.max(5000, limitsOf(settings).timeoutMs / 4));
+}
+
 export function capacityOf({ entity }: Pick<Settings, 'entity'>, cores: number): Record<Lane, number> {
   return {
     suspect: 1,
@@ -29,12 +32,13 @@ export function capacityOf({ entity }: Pick<Settings, 'entity'>, cores: number):
     poll: 4,
     purge: 1,
     background: 1,
-    backfill: 1,
+    // A waiting provider does not delay the built-in model.
+    backfill: 2,
     entities: entity.enabled ? 2 : 0,
   };
 }
 
-/** While there is no network no page is fetched but one after each cooldown of its breaker, so that all others stay as they are, in order. */
+/** Without network, only one page per cooldown of the breaker is fetched, so all others stay unchanged, in order. */
 export function heldByNetwork(breaker: ProviderBreaker): HeldLane | null {
   if (breaker.state() === 'closed') return null;
   const forMs = breaker.waitMs();

@@ -1,4 +1,3 @@
-/** A host's part in a cluster, where `cluster.database_url` is set. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -18,10 +17,10 @@ import { openLibrary } from './open-library.ts';
 import { temporaryFolder } from './open-outside.ts';
 import { sweepCopies } from './sweep-copies.ts';
 
-/** Between two tries to open a library that nobody else has, ms: when PostgreSQL is back nobody waits for long. */
+/** Ms between tries to open a library without a host. */
 export const maxBackoffMs = 1_000;
 
-/** Errors: OperatorError `store_format` for tables of another version, `cluster` where a setting is lacking or the database cannot be reached. */
+/** Errors: OperatorError `store_format` for tables of another version, `cluster` for a missing setting or an unreachable database. */
 export async function joinCluster({ cluster, secrets }: Settings, log: Logger): Promise<ClusterMember> {
   const { address, lease_s } = cluster;
   const { database_url: url, secret } = secrets.cluster;
@@ -48,14 +47,14 @@ export function peersOf({ secrets }: Settings, member: ClusterMember, placeOf: P
   return { secret, libraryOf: (digest) => member.credentials.libraryOf(digest), placeOf };
 }
 
-/** The libraries of the cluster that this host serves, noted in `libraries` while they are open. */
+/** The cluster libraries of this host, in `libraries` while open. */
 export function openShared(host: Host, member: ClusterMember, libraries: Map<string, Library>): ClusterLibraries {
   const { settings, monotonic, now, log } = host;
   const ending = new AbortController();
   const rehearsed = rehearseOpening(host, ending.signal).catch((err) => {
     if (!ending.signal.aborted) log.warn({ err }, 'the opening of a library could not be rehearsed');
   });
-  /** Of every library that was ever open here: counters go on. */
+  /** Of every library ever open here: counters continue. */
   const metricsOf = new Map<string, LibraryMetrics>();
   const hold = async (name: string) => {
     const held = await member.claim(name);
@@ -93,8 +92,8 @@ export function openShared(host: Host, member: ClusterMember, libraries: Map<str
 }
 
 /**
- * Open an empty library beside what comes next, and close it. The first opening of a process starts threads and compiles code, which takes a second
- * of processor time; without this it would be that of a library whose host was killed a moment ago.
+ * Open and close an empty library in the background. The process's first opening compiles code and starts threads, a
+ * second of processor time that would otherwise delay a takeover.
  */
 async function rehearseOpening(host: Host, ending: AbortSignal): Promise<void> {
   const { log, settings, monotonic } = host;

@@ -1,26 +1,29 @@
-/**
- * The host: what the process has once, however many libraries are open in it. Threads, the word vectors, and the outside world with its
- * breakers; what costs memory is here.
- */
+/** The host: resources shared by all libraries of a process: threads, the word list, and outside providers with their breakers. */
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
-import { requireEntityCapability } from '../actors/entities/entity-capability.ts';
 import type { RecoverPage } from '../actors/indexes/start-recovery.ts';
 import type { JobHandler } from '../actors/jobs/job-actor.ts';
+import { builtInModel } from '../domain/model.ts';
+import { Encoder } from '../encoder/encoder.ts';
+import { checkEncoderFiles, encoderDir } from '../encoder/encoder-files.ts';
+import type { Embedders } from '../providers/embedders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { Semaphore } from '../threads/semaphore.ts';
+import { encoderHangMs } from './job-limits.ts';
 import { type Outside, openOutside, type Surroundings, type WebSurroundings } from './open-outside.ts';
 import { type HostThreads, openThreads } from './open-threads.ts';
 
-/** Clocks and chance are the system's own unless given. */
 export interface HostOptions extends Partial<Surroundings> {
   settings: Settings;
   log: Logger;
   metrics: Metrics;
-  /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
+  /** URL of the main file of @huggingface/transformers, if not installed next to the service. */
   transformersModule?: string;
   web?: WebSurroundings;
-  /** Those of several hosts of one process, which whoever opened them closes. */
+  /** Wraps the embedders, for tests. */
+  aroundEmbedders?: (embedders: Embedders) => Embedders;
+  /** Shared by several hosts of one process; the creator closes them. */
   threads?: HostThreads;
   /** Put around the handler of `index_page` jobs: where tests plant their faults. */
   aroundIndexPage?: (handler: JobHandler) => JobHandler;
@@ -34,6 +37,10 @@ export interface Host extends Surroundings, Required<Pick<HostOptions, 'aroundIn
   metrics: Metrics;
   threads: HostThreads;
   outside: Outside;
+  /** Computes the vectors of the built-in model. */
+  encoder: Encoder;
+  /** Of its filling: the encoder is one, and libraries take turns. */
+  encoderPlace: Semaphore;
   /** Libraries that look through their stores before they serve wait for one another. */
   opening: LimitFunction;
   /** Libraries whose copies are read from PostgreSQL. */
@@ -46,14 +53,17 @@ const openAtOnce = 2;
 /** A piece of each library's rows is in memory (bring-up-copy.ts); small ones are not to wait behind one large. */
 const bringUpAtOnce = 8;
 
-/** Errors: OperatorError `word_vectors`, `name_tagger`, `entity_capability`. */
+/** Errors: OperatorError `encoder_files`, `word_list`. */
 export function openHost(options: HostOptions): Host {
   const { settings, log, metrics, web = {}, transformersModule } = options;
   const { now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;
   const surroundings: Surroundings = { now, monotonic, random };
-  requireEntityCapability();
+  const dir = settings.encoder.dir ?? encoderDir;
+  checkEncoderFiles(dir);
   const threads = options.threads ?? openThreads(settings);
-  const outside = openOutside({ ...surroundings, settings, log, metrics, threads, transformersModule, web });
+  const encoder = new Encoder({ dir, dim: builtInModel.dim, hangMs: encoderHangMs(settings), log });
+  const opened = openOutside({ ...surroundings, settings, log, metrics, threads, encoder, transformersModule, web });
+  const outside = { ...opened, embedders: options.aroundEmbedders?.(opened.embedders) ?? opened.embedders };
   metrics.breakers.collected = outside.breakers.states;
   return {
     ...surroundings,
@@ -62,12 +72,15 @@ export function openHost(options: HostOptions): Host {
     metrics,
     threads,
     outside,
+    encoder,
+    encoderPlace: new Semaphore(1, Number.POSITIVE_INFINITY),
     opening: pLimit(openAtOnce),
     bringingUp: pLimit(bringUpAtOnce),
     aroundIndexPage: options.aroundIndexPage ?? ((handler) => handler),
     aroundRecovery: options.aroundRecovery ?? ((recoverPage) => recoverPage),
     async close() {
       await outside.close();
+      await encoder.close();
       if (options.threads === undefined) await threads.close();
     },
   };

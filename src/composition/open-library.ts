@@ -1,4 +1,4 @@
-/** Opens a library in its host: folder, store, services, in the order of their dependence; closes them in the reverse order. */
+/** Opens a library in its host: folder, store and services in the order of their dependence; closes them in reverse. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,27 +24,25 @@ import { servicesOf } from './services.ts';
 
 export interface OpenLibraryOptions {
   log: Logger;
-  /** Its own, which go on counting when it is opened again. */
+  /** Reused when it is reopened. */
   metrics: LibraryMetrics;
-  /** It was open before in this process: a store that is missing then is an error, and not made. */
+  /** Reopened in this process: a missing store is an error. */
   again: boolean;
-  /** Aborted when the library is to be closed: opening gives up. */
   ending: AbortSignal;
-  /** Takes the library, where it is one of a cluster. Errors: ServedElsewhereError; the database's. */
+  /** Claims a cluster library. Errors: ServedElsewhereError; the database's. */
   hold?: () => Promise<HeldLibrary>;
 }
 
-/** Of an opening in a cluster, for what the index lacks, ms: a library with a host that has no index files of it is soon served again. */
+/** Maximum wait for missing index entries in a cluster, ms, so that a library moves fast to a host without its index files. */
 export const indexWaitMs = 250;
 
-/** Errors: those of the folder and the store (OperatorError above all), and of any service at its start; nothing is left open then. */
+/** Errors: those of the folder, the store (OperatorError above all), and every service's start; all is closed then. */
 export async function openLibrary(
   path: string,
   host: Host,
   { log, metrics, again, ending, hold }: OpenLibraryOptions,
 ): Promise<OpenedLibrary> {
   const { settings, now, monotonic } = host;
-  /** Ms of each step. */
   const took: Record<string, number> = {};
   const timed = async <Result>(step: string, work: () => Promise<Result>): Promise<Result> => {
     const began = monotonic();
@@ -53,14 +51,13 @@ export async function openLibrary(
     return result;
   };
   const opened: (() => unknown)[] = [];
-  /** All are let go of, also where one fails. */
   const close = async () => {
     const failures: unknown[] = [];
     for (const closeOne of opened.reverse()) {
       try {
         await closeOne();
       } catch (error) {
-        log.error({ err: error }, 'a part of the library could not be let go of');
+        log.error({ err: error }, 'a part of the library could not be closed');
         failures.push(error);
       }
     }
@@ -70,9 +67,9 @@ export async function openLibrary(
     ending.throwIfAborted();
     const held = (await timed('claim', async () => hold?.())) ?? null;
     if (held !== null) opened.push(held.release);
-    if (again && held === null && !existsSync(join(path, 'store'))) throw new Error(`${path} has no store any more`);
+    if (again && held === null && !existsSync(join(path, 'store'))) throw new Error(`${path} no longer has a store`);
     const folder = openDataFolder(path, randomUUID());
-    // A copy that was not closed in order may be damaged, which would end the process that opens it: its rows are read anew.
+    // Opening a damaged copy could end the process, so a copy that was not closed in order is deleted.
     const discardCopy = () => LibraryCopy.discard(path);
     if (held !== null && !folder.wasUsed) discardCopy();
     let isSound = true;
@@ -102,14 +99,15 @@ export async function openLibrary(
     } else
       store = await host.opening(async () => {
         requireRoom();
-        await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
+        await proveStore(path, { isShared: false, wasUsed: folder.wasUsed });
         return open();
       });
     opened.push(async () => {
       await store.close();
       isSound = !store.hasFailed;
     });
-    await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
+    const policy = { at: now(), max_attempts: settings.jobs.max_attempts };
+    await renewModels(store, path, { ...policy, max_input_tokens: settings.embedder.max_input_tokens }, log);
     await ensureActiveModel(store, settings, { now, log });
     const threads = host.threads.of(randomUUID());
     const recoveryWaitMs = held === null ? undefined : indexWaitMs;
@@ -143,7 +141,7 @@ export async function openLibrary(
   }
 }
 
-/** When a library has to be open, though nobody asks for it, ms since the epoch; null for never. */
+/** When a library must be open without a request, ms since the epoch; null for never. */
 function dueOf({ jobs, watches }: StoreReader, now: () => number): number | null {
   if (jobs.countByStatus('running') > 0) return now();
   const due = [...lanes.map((lane) => jobs.nextDueAt(lane)), watches.nextDueAt()].filter((at) => at !== undefined);

@@ -1,4 +1,4 @@
-/** The outside world: the web, programs beside the service, and providers of models, each behind its breaker. */
+/** The web, external programs and model providers, each behind its breaker. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type RecordingReader, recordingReader } from '../actors/fetching/read-recording.ts';
@@ -12,6 +12,7 @@ import type { Pollers } from '../actors/watches/poll-watch.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
 import { errorMessage } from '../domain/error-message.ts';
+import type { Encoder } from '../encoder/encoder.ts';
 import type { ChatClient } from '../providers/chat-client.ts';
 import { type Clock, systemClock } from '../providers/clock.ts';
 import { type Embedders, openEmbedders } from '../providers/embedders.ts';
@@ -29,13 +30,9 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { version } from '../version.ts';
 import type { Threads } from './open-threads.ts';
 
-/** Clocks and chance. */
 export interface Surroundings {
-  /** Wall clock, ms. */
   now: () => number;
-  /** Never goes back, ms. */
   monotonic: () => number;
-  /** In [0, 1). */
   random: () => number;
 }
 
@@ -44,44 +41,43 @@ export interface OutsideOptions extends Surroundings {
   log: Logger;
   metrics: Metrics;
   threads: Pick<Threads, 'feeds'>;
-  /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
+  encoder: Encoder;
+  /** The URL of @huggingface/transformers, if installed elsewhere. */
   transformersModule: string | undefined;
   web: WebSurroundings;
 }
 
-/** What stands between this machine and the web; the system's own unless given. */
+/** The network environment; the system's by default. */
 export interface WebSurroundings {
   lookup?: Lookup;
-  /** Whether anything beyond this machine answers now. */
+  /** Whether any outside address answers now. */
   probe?: () => Promise<boolean>;
 }
 
 export interface Outside {
   breakers: Breakers;
-  /** Of everything that goes out to the web. */
+  /** Of all outgoing web traffic. */
   networkBreaker: ProviderBreaker;
   fetch: WebFetch;
-  /** One for each kind of watch; a kind without one cannot be watched. */
   pollers: Pollers;
   videos: VideoReader;
   recordings: RecordingReader;
   embedders: Embedders;
-  /** Where `reranker.kind` is `api`; `name` is how the query log calls it. */
+  /** If `reranker.kind` is `api`; `name` is for the query log. */
   reranker: NamedReranker | null;
-  /** The language model of `llm.*`, or null where none is set. */
   chat: ChatClient | null;
-  /** Programs beside the service, as the log is to tell of them. */
+  /** External programs, for the log. */
   programs(): { yt_dlp: string; transcription: Capabilities['transcription'] };
-  /** Programs beside the service that it can use, with their versions; null for one that is not there or does not work. */
+  /** Versions of external programs; null if missing or broken. */
   capabilities(): Promise<Capabilities>;
   close(): Promise<void>;
 }
 
-/** Of runs of other programs, and recordings; what is in it is of the process that runs. */
+/** For external programs and recordings, during this process. */
 export const temporaryFolder = (dataDir: string): string => join(dataDir, 'tmp');
 
 export function openOutside(options: OutsideOptions): Outside {
-  const { settings, log, metrics, threads, now, monotonic, random } = options;
+  const { settings, log, metrics, threads, encoder, now, monotonic, random } = options;
   const { resilience } = settings;
   const breakers = createBreakers({
     policy: {
@@ -117,6 +113,7 @@ export function openOutside(options: OutsideOptions): Outside {
   const embedders = openEmbedders({
     settings,
     stopping: stopping.signal,
+    encoder,
     runTransformer: transformers.run,
     ...calls,
     onError: (provider) => metrics.embeddingErrors.inc({ provider }),
@@ -149,7 +146,7 @@ export function openOutside(options: OutsideOptions): Outside {
   };
 }
 
-/** Beside the start, which does not wait for a model to be fetched. */
+/** Does not delay the start. */
 function warmUp(reranker: NamedReranker | null, log: Logger, stopping: AbortSignal, monotonic: () => number): void {
   if (reranker === null || reranker.warm === null) return;
   const { name: model } = reranker;
@@ -163,20 +160,20 @@ function warmUp(reranker: NamedReranker | null, log: Logger, stopping: AbortSign
   );
 }
 
-function webFetchOf({ fetch }: Settings, beside: { network: Network; clock: Clock; lookup?: Lookup }): WebFetch {
+function webFetchOf({ fetch }: Settings, shared: { network: Network; clock: Clock; lookup?: Lookup }): WebFetch {
   return createWebFetch({
     allowPrivateHosts: fetch.allow_private_hosts,
     perHostGapMs: fetch.per_host_gap_ms,
     timeoutMs: fetch.timeout_s * 1000,
     maxBytes: fetch.max_bytes,
     userAgent: `Mozilla/5.0 (compatible; readback/${version})`,
-    ...beside,
+    ...shared,
   });
 }
 
 function ytDlpOf(
   { settings: { program_path, fetch, data_dir } }: OutsideOptions,
-  beside: { network: Network; lookup?: Lookup },
+  shared: { network: Network; lookup?: Lookup },
 ): YtDlp {
   return openYtDlp({
     searchPath: program_path,
@@ -184,7 +181,7 @@ function ytDlpOf(
     allowPrivateHosts: fetch.allow_private_hosts,
     perHostGapMs: fetch.per_host_gap_ms,
     timeoutMs: fetch.video_timeout_s * 1000,
-    ...beside,
+    ...shared,
   });
 }
 

@@ -1,4 +1,4 @@
-/** Every service of a library, with what it depends on. What else a new service takes: CONTRIBUTING.md. */
+/** Every service of a library with its dependencies. To add one, see CONTRIBUTING.md. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { clustersService } from '../actors/clusters/clusters.ts';
@@ -20,24 +20,24 @@ import { queryVectorAsker } from '../actors/search/query-vector.ts';
 import { retrieverService } from '../actors/search/retriever.ts';
 import { eventsService } from '../actors/system/events.ts';
 import { metricsService } from '../actors/system/metrics.ts';
+import { type OldBefore, openRetention } from '../actors/system/retention.ts';
 import type { ServiceStarts } from '../actors/system/services.ts';
 import { type CommitCommand, commitThrough, type SystemAsk } from '../actors/system/system-messages.ts';
 import { writerService } from '../actors/system/writer.ts';
 import { watchesService } from '../actors/watches/watches.ts';
 import { isKnownProvider } from '../providers/provider-settings.ts';
 import { diskUsage } from '../store/disk-usage.ts';
-import { jobHandlersOf } from './job-handlers.ts';
+import { jobHandlersOf, type Parts } from './job-handlers.ts';
 import { capacityOf, heldByNetwork, limitsOf } from './job-limits.ts';
 import { temporaryFolder } from './open-outside.ts';
-import type { Parts } from './parts.ts';
 
-/** What services are made of beside the parts. */
 interface ServiceParts extends Parts {
   ask: SystemAsk;
   commit: CommitCommand;
   embedder: ModelEmbedder;
   index: PageIndexer;
   queryLogQueue: QueryLogQueue;
+  oldBefore: (keepDays: number) => ReturnType<OldBefore>;
 }
 
 export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
@@ -47,18 +47,18 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
   return (ask) => {
     const commit = commitThrough(ask);
     const embedder = modelEmbedder({
-      embedLocally: (pages, dim, signal) => threads.work.run('embedChunkedTexts', { pages, dim }, { signal }),
       embedders: outside.embedders,
       calibrateOutside: floorCalibrator({ embedders: outside.embedders, reader: store.reader, commit }),
     });
     const index = pageIndexer({
       ask,
       reader: store.reader,
-      prepare: (pages, dims, signal) => threads.work.run('preparePages', { pages, dims }, { signal }),
+      prepare: (pages, signal) => threads.work.run('preparePages', pages, { signal }),
       threads: threads.workers,
       embedders: outside.embedders,
     });
-    const serviceParts = { ...parts, ask, commit, embedder, index, queryLogQueue };
+    const oldBefore = openRetention({ ...parts, reader: store.reader, commit });
+    const serviceParts = { ...parts, ask, commit, embedder, index, queryLogQueue, oldBefore };
     return {
       ...foundation(serviceParts),
       ...collection(serviceParts),
@@ -69,7 +69,6 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
   };
 }
 
-/** What all others stand on: the one that writes, and the index. */
 function foundation({
   settings,
   log,
@@ -100,7 +99,7 @@ function foundation({
         log,
       }),
       threads: threads.index,
-      searchData: { wordVectors: threads.wordVectors },
+      searchData: { wordList: threads.wordList },
       log,
       monotonic,
       history,
@@ -110,9 +109,9 @@ function foundation({
   };
 }
 
-/** What brings pages in, knows of them, orders them and lets them go. */
 function collection(parts: ServiceParts) {
-  const { settings, log, metrics, path, store, feed, threads, outside, ask, commit, index, now, monotonic } = parts;
+  const { settings, log, metrics, path, store, feed, threads, outside, ask, commit, index, oldBefore, now, monotonic } =
+    parts;
   const { reader } = store;
   const maxAttempts = settings.jobs.max_attempts;
   return {
@@ -133,6 +132,7 @@ function collection(parts: ServiceParts) {
     }),
     imports: importsService({
       reader,
+      storeId: store.storeId,
       commit,
       dir: join(temporaryFolder(path), 'imports'),
       extract: threads.extractor.extract,
@@ -151,7 +151,7 @@ function collection(parts: ServiceParts) {
       indexState: () => ask('index.state', {}),
       held: () => heldByNetwork(outside.networkBreaker),
       canonicalize: settings.canonicalize,
-      keepDays: settings.jobs.keep_days,
+      oldBefore: () => oldBefore(settings.jobs.keep_days),
       log,
       now,
     }),
@@ -180,8 +180,10 @@ function collection(parts: ServiceParts) {
     entities: entitiesService({
       reader,
       commit,
+      languageOfPage: (page, signal) => threads.work.run('languageOfPage', page, { signal }),
       maxAttempts,
       enabled: settings.entity.enabled,
+      thresholds: settings.entity,
       log,
       now,
     }),
@@ -199,10 +201,9 @@ function collection(parts: ServiceParts) {
   };
 }
 
-/** What answers searches, notes them down, and keeps the models that they need. */
 function searching(parts: ServiceParts) {
-  const { settings, log, metrics, store, threads, outside, ask, commit, embedder, now, monotonic } = parts;
-  const { queryLogQueue: queue } = parts;
+  const { settings, log, metrics, store, outside, encoder, ask, commit, embedder, now, monotonic } = parts;
+  const { queryLogQueue: queue, oldBefore } = parts;
   const { reader } = store;
   const maxAttempts = settings.jobs.max_attempts;
   return {
@@ -210,12 +211,11 @@ function searching(parts: ServiceParts) {
       ask,
       reader,
       embedder,
-      embedders: outside.embedders,
       isKnownProvider: (provider) => isKnownProvider(provider, settings),
-      workers: threads.workers,
       chunkBudget: settings.chunking.hard_max_tokens,
       prices: settings.embedder.prices,
       maxAttempts,
+      encoderRuntime: () => encoder.state.unusable ?? encoder.state.runtime,
       log,
       now,
       monotonic,
@@ -251,7 +251,7 @@ function searching(parts: ServiceParts) {
       reader,
       commit,
       queue,
-      keepDays: settings.query_log.keep_days,
+      oldBefore: () => oldBefore(settings.query_log.keep_days),
       maxAttempts,
       log,
       now,
@@ -259,7 +259,6 @@ function searching(parts: ServiceParts) {
   };
 }
 
-/** What tells of all that: the stream of job changes, and the metrics. */
 function telling({
   settings,
   log,
@@ -269,6 +268,7 @@ function telling({
   feed,
   outside,
   commit,
+  oldBefore,
   isShared,
   now,
   monotonic,
@@ -301,7 +301,7 @@ function telling({
         store_max_bytes: settings.storage.max_bytes,
       }),
       snapshotEveryMs: settings.observability.metrics_snapshot_interval_s * 1000,
-      keepDays: settings.metrics.keep_days,
+      oldBefore: () => oldBefore(settings.metrics.keep_days),
       log,
       now,
     }),
@@ -309,11 +309,11 @@ function telling({
 }
 
 function scheduler(parts: ServiceParts) {
-  const { settings, log, feed, threads, outside, ask, commit, embedder, index, now, random } = parts;
+  const { settings, log, feed, threads, outside, ask, commit, embedder, index, oldBefore, now, random } = parts;
   return schedulerService({
     commit,
     feed,
-    handlers: jobHandlersOf(parts, ask, embedder, index),
+    handlers: jobHandlersOf(parts, ask, embedder, index, () => oldBefore(settings.cluster.keep_days)),
     limits: limitsOf(settings),
     capacity: capacityOf(settings, threads.cores),
     held: () => heldByNetwork(outside.networkBreaker),

@@ -1,7 +1,4 @@
-/**
- * Copies of libraries that this host has not served for long. They take room, and what was forgotten elsewhere since, or deleted with its library, is
- * still in them: so they go.
- */
+/** Deletes copies of libraries that this host has not served for long: they take space and contain data that was deleted elsewhere. */
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,17 +6,16 @@ import type { Logger } from 'pino';
 import { errorCode } from '../domain/error-code.ts';
 import { takeFolderLock } from '../store/folder-lock.ts';
 
-/** A copy is kept for so long after it was last written, opened or closed, ms. */
+/** Since the copy was last written, opened or closed, ms. */
 export const keptCopyMs = 24 * 3_600_000;
 
 export interface SweepOptions {
   isOpen: (name: string) => boolean;
-  /** Wall clock, ms. */
   now: number;
   log: Pick<Logger, 'warn'>;
 }
 
-/** `dir`: has a folder for each library. Gives the names of those that went; one that cannot go is told, and the others go. */
+/** `dir` has a folder per library. Returns the deleted names; failures are logged. */
 export async function sweepCopies(dir: string, { isOpen, now, log }: SweepOptions): Promise<string[]> {
   const gone: string[] = [];
   for (const name of await entriesOf(dir)) {
@@ -33,7 +29,6 @@ export async function sweepCopies(dir: string, { isOpen, now, log }: SweepOption
   return gone;
 }
 
-/** False where it is in use: by another process, or by one that is still closing it. */
 async function removeCopy(path: string): Promise<boolean> {
   const lock = takeFolderLock(path, randomUUID());
   if ('heldBy' in lock) return false;
@@ -48,7 +43,7 @@ async function removeCopy(path: string): Promise<boolean> {
   }
 }
 
-/** The lock changes the folder where it is opened or closed, a commit its file, the index its folder; ms. */
+/** Opening and closing changes the folder, a commit its file, the index its folder; ms. */
 async function lastUseOf(path: string): Promise<number> {
   const parts = [path, join(path, 'store', 'data.mdb'), join(path, 'index')];
   return Math.max(...(await Promise.all(parts.map(changedAt))));

@@ -1,4 +1,4 @@
-/** How an import goes on: a batch of items and what became of them lead from one checkpoint to the next. Pure. */
+/** Computes an import's next checkpoint from a batch and its outcomes. Pure. */
 import {
   type FailedItem,
   type ImportCheckpoint,
@@ -16,13 +16,12 @@ export interface PlacedItem {
 
 export interface ImportBatch {
   items: PlacedItem[];
-  /** Items of the source that are dealt with after this batch. */
+  /** Items processed after this batch. */
   next: number;
-  /** Items left out since the batch before, by reason. */
+  /** Skipped items since the last batch, by reason. */
   skipped: Record<string, number>;
-  /** The source has no more. */
   last: boolean;
-  /** The items failed before and are tried again: they are counted already. */
+  /** Retried items, which are already counted. */
   retry: boolean;
 }
 
@@ -31,21 +30,21 @@ export type ItemOutcome = { outcome: 'accepted' | 'revisit' | 'blacklisted' } | 
 export interface BatchResult {
   checkpoint: ImportCheckpoint;
   failures: FailedItem[];
-  /** Places of items that failed before and do not any more. */
+  /** Items that failed before and succeeded now. */
   mended: number[];
 }
 
-/** Longest reason kept of a failure, in characters. */
+/** In characters. */
 const maxReasonLength = 500;
 
-/** `outcomes` are of the batch's items, in their order. */
+/** `outcomes`: of the batch's items, in order. */
 export function afterBatch(
   before: ImportCheckpoint,
   batch: ImportBatch,
   outcomes: readonly ItemOutcome[],
   at: number,
 ): BatchResult {
-  // A checkpoint may have been written before there were all these counts.
+  // Older checkpoints may lack counts.
   const counts: ImportCounts = { ...noCounts(), ...before.counts, skipped: { ...before.counts.skipped } };
   const failures: FailedItem[] = [];
   const mended: number[] = [];
@@ -66,15 +65,16 @@ export function afterBatch(
       counts.failed--;
       mended.push(place);
     }
-    // A date to come is of a clock that was wrong: an import of what is newer would leave out everything.
+    // A future date is of a wrong clock: a later import of newer items would skip everything.
     if (item.at !== null && item.at <= at) newest = Math.max(newest ?? item.at, item.at);
   }
   const finished = before.finished || batch.last;
   return { checkpoint: { ...before, next: batch.next, counts, newest, finished, updated_at: at }, failures, mended };
 }
 
-/** Why an item is left out, or null. */
+/** Why to skip an item, or null. Unreadable items are failures. */
 export function skipReason(item: ImportItem, { since, min_visits }: ImportCheckpoint['options']): string | null {
+  if (item.fault !== null) return null;
   if (item.url === '') return 'no address';
   if (!/^https?:/i.test(item.url)) return 'not a web address';
   if (item.url.length > maxUrlLength) return `an address of more than ${maxUrlLength} characters`;

@@ -1,4 +1,4 @@
-/** Chance that is the same for the same seed: numbers in [0, 1). Source: mulberry32 by Tommy Ettinger, public domain. */
+/** Deterministic random numbers in [0, 1). Source: mulberry32 by Tommy Ettinger, public domain. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

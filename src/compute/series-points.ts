@@ -1,4 +1,4 @@
-/** Points of time series out of snapshots: one for each step in which there is a value. */
+/** Points of time series from snapshots, one per step with a value. */
 
 export interface Point {
   ts: number;
@@ -6,10 +6,10 @@ export interface Point {
 }
 
 /**
- * Aggregates values that come in order of time.
- * Units:  ts and stepMs in ms, ts whole; a point's ts is the beginning of its step (a multiple of stepMs). Any step above 0 will
- *         do: one below a millisecond is a millisecond, one longer than all time there is holds everything.
- * Gauges: the mean of the step's values. Counters and histograms, which only grow: the step's last value.
+ * Aggregates values in time order.
+ * Units:  ts and stepMs in ms, ts whole; a point's ts is the start of its step (a multiple of stepMs). Steps below a millisecond become
+ * one; a step may exceed all time.
+ * Gauges: mean of the step. Counters and histograms: last value.
  */
 export class SeriesPoints {
   readonly points: Point[] = [];
@@ -36,7 +36,7 @@ export class SeriesPoints {
   }
 }
 
-/** The value below which a share of the values lies, by nearest rank; `sorted` ascending and not empty. */
+/** By nearest rank; `sorted` ascending, not empty. */
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
 }

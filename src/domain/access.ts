@@ -1,14 +1,14 @@
-/** Who may call, and what: contract "Authentication"; tokens, sessions and codes that are made at runtime: docs/access.md. */
+/** Access: contract "Authentication"; runtime tokens, sessions and codes: docs/access.md. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { storedText } from './texts.ts';
 
 export const scopeName = z.enum(['read', 'write']);
 export type Scope = z.infer<typeof scopeName>;
-/** What a route asks for: contract "Endpoints", the Scope column. */
+/** Contract "Endpoints", the Scope column. */
 export type RouteScope = 'public' | Scope;
 
-/** The library that there is with nothing configured. */
+/** The library of a default configuration. */
 export const defaultLibrary = 'default';
 /** A library's name is its folder's. */
 export const libraryName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
@@ -23,11 +23,9 @@ export type AuthToken = z.infer<typeof authToken>;
 
 export const whoAmIResponse = z.strictObject({ name: z.string(), scopes: z.array(scopeName) });
 
-/** Effective ones of who has a credential. */
 const scopes = z.array(scopeName);
-/** As somebody asks for them; both without. */
+/** Requested scopes; both by default. */
 const wantedScopes = z.array(scopeName).min(1).max(2).optional();
-/** How a person calls a token. */
 const tokenName = storedText(100)
   .min(1)
   .regex(/^\P{Cc}+$/u, 'has a control character');
@@ -43,13 +41,35 @@ export const codeResponse = z.strictObject({
   url: z.string().nullable().describe('the link that makes a session; null for a code to type'),
 });
 
-/** Longer than any token that a header can carry. */
+/** Longer than any header can carry. */
 const presented = z.string().min(1).max(8192).optional();
 export const createSessionRequest = z
-  .strictObject({ code: presented, token: presented })
+  .strictObject({
+    code: presented,
+    token: presented,
+    keep_library: z
+      .boolean()
+      .optional()
+      .describe(
+        "true: the service refuses a code of another library than the browser's session with 409, and the code stays usable",
+      ),
+  })
   .refine(({ code, token }) => (code === undefined) !== (token === undefined), {
     message: 'exactly one of code and token must be given',
   });
+
+/** The unused code would switch the browser from `current_library` to `library`. */
+export const otherLibraryResponse = z.strictObject({
+  detail: z.string(),
+  library: z.string(),
+  current_library: z.string(),
+});
+export type OtherLibraryResponse = z.infer<typeof otherLibraryResponse>;
+
+export function otherLibrary(current_library: string, library: string): OtherLibraryResponse {
+  const detail = `the code is of the library ${library}; this browser is signed in to ${current_library}`;
+  return { detail, library, current_library };
+}
 
 export const sessionResponse = z.strictObject({
   id: z.string(),

@@ -1,4 +1,3 @@
-/** Backups as the service tells of them. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 
@@ -9,6 +8,11 @@ export const backupResponse = z.strictObject({
   bytes: z.int(),
 });
 export type BackupResponse = z.infer<typeof backupResponse>;
+
+export const newBackupResponse = backupResponse.extend({
+  removed: z.array(z.string()).describe('folders of older backups that were deleted after it, and of unfinished ones'),
+});
+export type NewBackupResponse = z.infer<typeof newBackupResponse>;
 
 export const backupListResponse = z.strictObject({
   dir: z.string().describe('the folder that backups are made in'),

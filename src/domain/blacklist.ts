@@ -1,4 +1,4 @@
-/** Forgetting and the blacklist: the contract's "Blacklist" bodies. */
+/** Contract "Blacklist". */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { maxDomainLength, maxForgottenUrlLength, maxReasonLength, storedText } from './texts.ts';
@@ -6,7 +6,7 @@ import { maxDomainLength, maxForgottenUrlLength, maxReasonLength, storedText } f
 export const ruleKind = z.enum(['url', 'domain']);
 export type RuleKind = z.infer<typeof ruleKind>;
 
-/** What the canonical form of an address was made by, as a rule keeps it. */
+/** How a rule's address was canonicalized. */
 export const ruleSettings = z.object({
   tracking_params: z.array(z.string()).readonly(),
   keep_params: z.record(z.string(), z.array(z.string()).readonly()).readonly(),
@@ -51,9 +51,8 @@ export interface Tombstone {
   page_no: number;
   state: TombstoneState;
   job_no: number;
-  /** The page's last labels: no index file may hold them once verified. */
+  /** The page's last labels: no index file may contain them once verified. */
   first_label: number;
   chunk_count: number;
-  /** When the page was forgotten, ms. */
   forgotten_at: number;
 }

@@ -1,3 +1,3 @@
-/** Whether calls to an outside provider are let through (src/machines/breaker.ts). */
+/** States of src/machines/breaker.ts. */
 export const breakerStates = ['closed', 'half_open', 'open'] as const;
 export type BreakerState = (typeof breakerStates)[number];

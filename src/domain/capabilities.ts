@@ -1,15 +1,15 @@
-/** What is beside the service, which it uses where it is there: found at run time, no settings. */
+/** Optional external programs, found at run time. */
 export interface Capabilities {
-  /** Null where it is not there or does not work. `guarded`: whether it keeps to the proxy by more than its option (docs/video.md). */
+  /** Null if missing or broken. `guarded`: whether it keeps to the proxy by more than its option (docs/video.md). */
   yt_dlp: { version: string; guarded: boolean } | null;
   transcription: FoundTranscription;
 }
 
-/** What recordings are transcribed with (docs/podcasts.md). */
+/** The speech recognizer (docs/video.md). */
 export interface FoundTranscription {
-  kind: 'command' | 'endpoint' | 'pocketsphinx' | null;
-  /** Which program or address; or why nothing can be transcribed, in a sentence. */
+  kind: 'command' | 'endpoint' | null;
+  /** Its program or address, or why nothing can be transcribed. */
   detail: string;
-  /** Whether recordings of any format are decoded and sent in pieces. */
+  /** Whether recordings of any format can be decoded and split. */
   ffmpeg: boolean;
 }

@@ -1,4 +1,4 @@
-/** Clusters: the contract's bodies of "Clusters", and the stored rows. */
+/** Contract "Clusters", and the stored rows. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { listPart, queryBoolean, queryInteger } from './query-values.ts';
@@ -21,7 +21,11 @@ export type ClusterSummary = z.infer<typeof clusterSummary>;
 export const clusterListQuery = z.object({
   include_tombstoned: queryBoolean({ byDefault: false }),
 });
-export const clusterListResponse = z.strictObject({ clusters: z.array(clusterSummary) });
+export const clusterListResponse = z.strictObject({
+  clusters: z.array(clusterSummary),
+  pages: z.int().optional().describe('pages that have a text and vectors; only while there are no topics'),
+  min_pages: z.int().optional().describe('pages that topics need; only while there are no topics'),
+});
 export type ClusterListResponse = z.infer<typeof clusterListResponse>;
 
 export const clusterDetailQuery = z.object(listPart);
@@ -35,7 +39,7 @@ export const clusterDetailResponse = z.strictObject({
       probability: z.number().nullable(),
     }),
   ),
-  /** Of all its pages, where a part was asked for. */
+  /** Of all pages of a partial list. */
   total: z.int().optional(),
 });
 export type ClusterDetailResponse = z.infer<typeof clusterDetailResponse>;
@@ -71,23 +75,22 @@ export type ClusterProjectionResponse = z.infer<typeof clusterProjectionResponse
 export const recomputeResponse = z.strictObject({ accepted: z.boolean(), detail: z.string().nullable() });
 export type RecomputeResponse = z.infer<typeof recomputeResponse>;
 
-/** The row of a cluster. It stays when the cluster is gone, so that its id resolves. */
 export interface Cluster {
   no: number;
   label: string | null;
-  /** Whether a language model gave the label; else it is made of the keywords. */
+  /** Whether a language model wrote the label; else it consists of keywords. */
   labelled: boolean;
   keywords: string[];
   size: number;
   tombstoned: boolean;
-  /** Middle of its pages on the map. */
+  /** The point of one of its pages on the map. */
   x: number | null;
   y: number | null;
-  /** Pages of it were forgotten: its keywords are to be found again. */
+  /** Pages of it were forgotten: its keywords must be computed again. */
   stale: boolean;
 }
 
-/** What a run found, until it is named and takes over. */
+/** The result of a run until it is named and activated. */
 export interface ClusterDraft {
   no: number;
   size: number;
@@ -95,7 +98,6 @@ export interface ClusterDraft {
   y: number;
 }
 
-/** The row of a run. */
 export interface ClusterRun {
   no: number;
   job_no: number;
@@ -106,27 +108,38 @@ export interface ClusterRun {
   n_pages: number | null;
   n_clusters: number | null;
   n_noise: number | null;
-  /** Null before the pages are clustered, and when the run is over. */
+  /** Null before clustering and after the run. */
   draft: ClusterDraft[] | null;
 }
 
-/** Where a run has put a page. */
 export interface ClusterPoint {
   page_no: number;
-  /** 0: in no cluster. */
   cluster_no: number;
-  /** 0..1. */
   probability: number;
   x: number;
   y: number;
-  /** Not clustered by the run but put to the nearest cluster since. */
+  /** Assigned to the nearest cluster after the run. */
   since: boolean;
 }
 
-/** Keywords in a label. */
-const labelWords = 3;
+const leastLabelWords = 2;
 
-/** What a cluster is called where nobody says better; null without keywords. */
-export function labelOf(keywords: readonly string[]): string | null {
-  return keywords.length === 0 ? null : keywords.slice(0, labelWords).join(', ');
+/**
+ * The label of a topic from its keywords: as few of the best as make two words. Where another topic has that label, it gets more of them,
+ * then a number. `taken`: labels of other topics, in small letters. Null without keywords.
+ */
+export function labelOf(keywords: readonly string[], taken: ReadonlySet<string> = new Set()): string | null {
+  let count = 1;
+  while (count < keywords.length && keywords.slice(0, count).join(' ').split(' ').length < leastLabelWords) count++;
+  const label = () => {
+    const text = keywords.slice(0, count).join(', ');
+    return text.slice(0, 1).toUpperCase() + text.slice(1);
+  };
+  const isTaken = (text: string) => taken.has(text.toLowerCase());
+  if (keywords.length === 0) return null;
+  while (count < keywords.length && isTaken(label())) count++;
+  if (!isTaken(label())) return label();
+  let number = 2;
+  while (isTaken(`${label()} ${number}`)) number++;
+  return `${label()} ${number}`;
 }

@@ -1,4 +1,4 @@
-/** Comparing embedding models on one query: the contract's "Compare". */
+/** Contract "Compare". */
 import { z } from 'zod';
 import { sentModelId } from './model.ts';
 import { exactMatch } from './search.ts';
@@ -17,7 +17,7 @@ const comparedPage = z.strictObject({
   canonical_url: z.string(),
   title: z.string().nullable(),
   score: z.number(),
-  /** Results are ordered as those of a search are: by this (`url` and `title` first, then `host`), then by score. */
+  /** Ordered like a search: by this (`url` and `title` first, then `host`), then by score. */
   exact: exactMatch.nullable(),
 });
 const compareAgreement = z.strictObject({

@@ -1,4 +1,3 @@
-/** What a library takes on the disk. */
 import { z } from 'zod';
 
 export const diskParts = ['store', 'words', 'passage_vectors', 'page_vectors', 'other'] as const;

@@ -1,21 +1,17 @@
-/**
- * What the rows of entities have to say, worked out from the two things that are stored for their own sake: what each page mentions,
- * and the merges. The commands keep rows up change by change; whoever checks or repairs a store compares them with this.
- */
+/** Computes entity rows from page mentions and merges. The commands update rows incrementally; checks and repairs compare them with this. */
 import type { Entity, EntityMerge, PageEntity } from './entity.ts';
 
-/** The part of an entity's row that follows from pages and merges. */
 export type EntityTally = Pick<Entity, 'forms' | 'page_count' | 'parent' | 'children' | 'tree_pages'>;
 
-/** Most first, ties by spelling: the same mentions give the same list, in whatever order their pages came. */
+/** Most first, ties by spelling, so the order of pages does not matter. */
 export function byCount([a, m]: [string, number], [b, n]: [string, number]): number {
   return n - m || (a < b ? -1 : Number(a > b));
 }
 
 /**
- * Count what pages mention and carry out the merges that were not undone, in their order. A merge of entities that nothing
- * mentions, of two types, of one that is below another already, or into what is below it, counts for nothing.
- * Shapes: one tally for each entity that some page mentions.
+ * Counts mentions and applies the merges that were not undone, in order. A merge of unmentioned entities, of two types,
+ * of one that already has a parent, or into a descendant, has no effect.
+ * Shapes: one tally per mentioned entity.
  */
 export function tallyEntities(
   pages: Iterable<readonly [pageNo: number, mentioned: readonly PageEntity[]]>,
@@ -52,7 +48,6 @@ export function tallyEntities(
   return { tallies, pagesOf };
 }
 
-/** An entity and all below it. */
 function treeOf(tallies: ReadonlyMap<number, EntityTally>, no: number): number[] {
   const tree = [no];
   for (let at = 0; at < tree.length; at++) tree.push(...(tallies.get(tree[at])?.children ?? []));

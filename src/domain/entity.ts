@@ -1,4 +1,4 @@
-/** Entities: the contract's "Entities" bodies and the stored rows. */
+/** Contract "Entities", and the stored rows. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { queryInteger } from './query-values.ts';
@@ -15,11 +15,9 @@ export const entitySummary = z.strictObject({
 export type EntitySummary = z.infer<typeof entitySummary>;
 
 export const entityListQuery = z.object({
-  /** Part of a spelling, in any case and with any accents. */
   q: storedText(200).optional(),
   type: z.string().max(50).optional(),
   limit: queryInteger({ min: 1, max: 500, byDefault: 50 }),
-  /** The `next_cursor` of the answer before. */
   cursor: idText.optional(),
 });
 export type EntityListQuery = z.infer<typeof entityListQuery>;
@@ -39,6 +37,10 @@ export type EntityDetailResponse = z.infer<typeof entityDetailResponse>;
 export const pageEntitiesResponse = z.strictObject({ page_id: z.string(), entities: z.array(entitySummary) });
 export type PageEntitiesResponse = z.infer<typeof pageEntitiesResponse>;
 
+/** Automatic, for exact variants, or by a user. */
+const mergeMaker = z.enum(['automatic', 'user']);
+export type MergeMaker = z.infer<typeof mergeMaker>;
+
 export const undoMergeResponse = z.strictObject({ restored_entity_id: z.string() });
 export type UndoMergeResponse = z.infer<typeof undoMergeResponse>;
 
@@ -56,36 +58,52 @@ export const entityMergeResponse = z.strictObject({
   type: z.string(),
   merged_at: datetime,
   undone_at: datetime.nullable(),
+  made_by: mergeMaker.nullable().describe('null: merged by an earlier version, which did not record it'),
 });
 export type EntityMergeResponse = z.infer<typeof entityMergeResponse>;
+export const entitySuggestionListQuery = z.object({ limit: queryInteger({ min: 1, max: 500, byDefault: 100 }) });
+export type EntitySuggestionListQuery = z.infer<typeof entitySuggestionListQuery>;
+const entitySuggestion = z.strictObject({
+  entity_id: z.string(),
+  form: z.string(),
+  mention_count: z.int(),
+  other_entity_id: z.string(),
+  other_form: z.string(),
+  other_mention_count: z.int(),
+  type: z.string(),
+  edit_distance: z.number().describe('share of the longer name'),
+  cosine: z.number().describe('of their letters, three in a row'),
+});
+export type EntitySuggestion = z.infer<typeof entitySuggestion>;
+export const entitySuggestionListResponse = z.strictObject({ suggestions: z.array(entitySuggestion) });
+export type EntitySuggestionListResponse = z.infer<typeof entitySuggestionListResponse>;
+
+export const entityMergeListQuery = z.object({
+  entity: storedText(1024).optional(),
+});
+export type EntityMergeListQuery = z.infer<typeof entityMergeListQuery>;
 export const entityMergeListResponse = z.strictObject({ merges: z.array(entityMergeResponse) });
 export type EntityMergeListResponse = z.infer<typeof entityMergeListResponse>;
 
-/**
- * An entity as pages mention it. A merge does not move mentions: it puts one entity below another (`parent`), and those that are not
- * below another stand for all that are below them.
- */
+/** An entity with its mentions. A merge moves no mentions but sets `parent`; entities without a parent represent their descendants. */
 export interface Entity {
   no: number;
   type: string;
-  /** Its name, folded: of one type there is one entity of a key. */
   key: string;
-  /** Spellings of its mentions with their number, most first. */
+  /** Spellings with their counts, most first. */
   forms: [form: string, count: number][];
-  /** Pages that mention it, not counting what is below it. */
+  /** Pages that mention it, without its descendants. */
   page_count: number;
   /** The entity that it was merged into, or 0. */
   parent: number;
-  /** Entities that were merged into it, in that order. */
   children: number[];
-  /** Pages that mention it or anything below it; kept for entities with children that have no parent, else 0. */
+  /** Pages that mention it or a descendant; only for entities with children and no parent, else 0. */
   tree_pages: number;
 }
 
-/** What a page mentions. */
 export interface PageEntity {
   no: number;
-  /** Each spelling with its places: UTF-16 offsets into the body, start and end in turn; those of the title are below 0. */
+  /** Spellings with their places: UTF-16 offsets into the body, start and end alternating; those of the title are below 0. */
   forms: [form: string, places: number[]][];
 }
 
@@ -95,4 +113,6 @@ export interface EntityMerge {
   merged: number;
   merged_at: number;
   undone_at: number | null;
+  /** Absent in rows of earlier versions if `reviewMerges` could not decide. */
+  made_by?: MergeMaker;
 }

@@ -1,6 +1,6 @@
 /**
- * Errors that callers are meant to meet. Each carries a stable `code`; `src/http/errors.ts` maps codes to statuses. Whether a
- * job may try again is a property of the error. Anything else that is thrown is a bug: logged, and answered 500 without its text.
+ * Expected errors with a stable `code`, which `src/http/errors.ts` maps to statuses. Whether a job may retry is a
+ * property of the error. Any other thrown error is a bug: logged, and answered 500 without its text.
  */
 export type ErrorCode =
   | 'not_found'
@@ -16,7 +16,7 @@ export type ErrorCode =
 
 export class DomainError extends Error {
   readonly code: ErrorCode;
-  /** For `overloaded`, `rate_limited` and `store_unavailable`: when to try again, seconds. */
+  /** For `overloaded`, `rate_limited` and `store_unavailable`: seconds until a retry. */
   readonly retryAfterS: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: { retryAfterS?: number; cause?: unknown } = {}) {
@@ -27,14 +27,14 @@ export class DomainError extends Error {
   }
 }
 
-/** For an id that names nothing; `kind` is what it should name. An id is the caller's and may be of any length. */
+/** For an unknown id of a `kind`, which may have any length. */
 export function unknownId(kind: string, id: string): DomainError {
   return new DomainError('not_found', `unknown ${kind} id: ${id.slice(0, 64)}`);
 }
 
-/** What a store cannot go on after: its library is closed, and opened again unless that `isFinal`. */
+/** A fatal error of a store: its library closes, and reopens unless `isFinal`. */
 export class FatalError extends Error {
-  /** Opening it again would not help: another process has the data folder, say, and the two would take it from each other for ever. */
+  /** Reopening would not help: for example, another process has the data folder. */
   readonly isFinal: boolean;
 
   constructor(message: string, { cause, isFinal = false }: { cause?: unknown; isFinal?: boolean } = {}) {
@@ -44,10 +44,10 @@ export class FatalError extends Error {
   }
 }
 
-/** The host may not serve the library any more, as another has it, or its lease was not renewed in time: told in one line, and no fault. */
+/** The host lost the lease of the library. Logged in one line, no fault. */
 export class LeaseEndedError extends FatalError {}
 
-/** Another host of the cluster serves the library, or nobody may: it is not opened here. */
+/** Another host serves the library, or none may. */
 export class ServedElsewhereError extends FatalError {
   constructor() {
     super('another host serves the library, or it is suspended', { isFinal: true });
@@ -62,13 +62,14 @@ export type OperatorCode =
   | 'store_damaged'
   | 'store_unwritable'
   | 'backup'
-  | 'word_vectors'
+  | 'word_list'
+  | 'encoder_files'
   | 'name_tagger'
   | 'entity_capability'
   | 'listen'
   | 'cluster';
 
-/** What the person who runs the service has to mend; the message is a line for them. No bug, and another try does not help. */
+/** The operator must fix this; the message is a line for them. A retry does not help. */
 export class OperatorError extends Error {
   readonly code: OperatorCode;
 
@@ -79,12 +80,11 @@ export class OperatorError extends Error {
   }
 }
 
-/** Whether an error is of that kind. */
 export function isOperatorError(error: unknown, code: OperatorCode): error is OperatorError {
   return error instanceof OperatorError && error.code === code;
 }
 
-/** Why a job's attempt failed, in one sentence for `last_error`, and whether another attempt makes sense. */
+/** Why a job's attempt failed, in one sentence for `last_error`, and whether to retry. */
 export class JobError extends Error {
   readonly permanent: boolean;
   readonly retryAfterMs: number | undefined;

@@ -1,12 +1,9 @@
-/** Evaluation of logged queries and replays of them: the contract's "EvalScoreRequest" and "EvalReplayRequest". */
+/** Contract "EvalScoreRequest" and "EvalReplayRequest". */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { jobStatus } from './job.ts';
 import { sentModelId } from './model.ts';
 import { queryInteger } from './query-values.ts';
-
-/** Queries of the library's own by which is learned how much a model's vectors count beside the words: some seconds with the embedded model, a few thousand tokens of a provider. */
-export const learningQueries = 300;
 
 export const evalScoreRequest = z.strictObject({
   k: z.int().min(1).max(1000).default(10),
@@ -53,7 +50,7 @@ export type ReplaySource = z.infer<typeof replaySource>;
 
 const rerankLocally = z
   .boolean()
-  .describe('by the local reranker alone, though the settings name another; of a way that is reranked');
+  .describe('by score fusion alone, though the settings name a reranker; of a way that is reranked');
 
 export const evalReplayRequest = z.strictObject({
   source: replaySource.default('log'),
@@ -86,13 +83,13 @@ const arm = z.strictObject({
 });
 const interval = z.strictObject({ low: z.number(), high: z.number() });
 export type Interval = z.infer<typeof interval>;
-/** Means over the replayed queries; differences are b less a. What is optional is not in reports of earlier versions. */
+/** Means over the replayed queries; differences are b minus a. Optional fields are absent in reports of earlier versions. */
 const replayReport = z.strictObject({
   source: replaySource.optional(),
   k: z.int(),
   candidates: z.int(),
   queries: z.int(),
-  /** Queries of the plan that could not be replayed any more. */
+  /** Planned queries that could no longer be replayed. */
   skipped: z.int(),
   a: arm,
   b: arm,
@@ -123,7 +120,6 @@ export type EvalReplayResult = z.infer<typeof evalReplayResultResponse>;
 
 export const evalReplaysQuery = z.object({ limit: queryInteger({ min: 1, max: 100, byDefault: 20 }) });
 
-/** What was asked for, and how far it is. */
 const evalReplayItem = z.strictObject({
   job_id: z.string(),
   status: jobStatus,
@@ -148,26 +144,24 @@ export type EvalReplayItem = z.infer<typeof evalReplayItem>;
 export const evalReplayListResponse = z.strictObject({ replays: z.array(evalReplayItem) });
 export type EvalReplayList = z.infer<typeof evalReplayListResponse>;
 
-/** A replay as stored, beside its job; the models are resolved. */
+/** A stored replay, next to its job; models are resolved. */
 export interface Replay {
-  /** Absent in rows of earlier versions, which know the log only. */
   source?: ReplaySource;
   model_a: string;
   model_b: string;
   rerank_a: boolean;
   rerank_b: boolean;
-  /** Absent in rows of earlier versions: false. */
   rerank_locally_a?: boolean;
   rerank_locally_b?: boolean;
   k: number;
   candidates: number;
   limit: number | null;
-  /** For each query the numbers of its logged runs, newest first; of the library's, page and seed. Null until it was planned. */
+  /** Per query the numbers of its logged runs, newest first; for the library, page and seed. Null until planned. */
   plan: number[][] | null;
   report: ReplayReport | null;
 }
 
-/** What one query of a replay came to; null where it could not be replayed. */
+/** The result of one query; null if it could not be replayed. */
 export interface ReplayedQuery {
   a: ReplayedArm;
   b: ReplayedArm;
@@ -179,6 +173,5 @@ export interface ReplayedQuery {
 
 export interface ReplayedArm extends Measures {
   reranker_model: string | null;
-  /** How long it took to rank; absent in rows of earlier versions. */
   ms?: number;
 }

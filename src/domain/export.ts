@@ -1,6 +1,6 @@
 /**
- * The lines of an export (JSONL): everything that a person put in. The first line is the head, the last one counts the others, so that a file
- * that was cut off is told from a whole one. Datetimes as in the API.
+ * The lines of an export (JSONL) with all user data. The first line is the head; the last one counts the others, to
+ * detect truncation. Datetimes as in the API.
  */
 import { z } from 'zod';
 import { ruleKind, ruleSettings } from './blacklist.ts';
@@ -56,10 +56,10 @@ export const exportLine = z.discriminatedUnion('kind', [
     first_seen_at: datetime,
     last_seen_at: datetime,
     visit_count: z.int().min(1),
-    /** By model id: its dimension and the vectors of all passages, little-endian float32, base64. With `--vectors`; not read back. */
+    /** By model id: dimension and vectors of all passages, little-endian float32, base64. With `--vectors`; not imported. */
     vectors: z.record(z.string(), z.object({ dim: z.int(), data: z.string() })).optional(),
   }),
-  /** What was said of a search's result. Not read back: the search that it belongs to is not in the export. */
+  /** Feedback on a search result. Not imported: its search is not exported. */
   z.object({
     kind: z.literal('feedback'),
     query: z.string(),

@@ -1,7 +1,4 @@
-/**
- * Public ids: a prefix that names the kind and the record's sequence number in eight Crockford base-32 digits, so that ids
- * sort by age, need no second index, and an id of the wrong kind or spelling is simply unknown.
- */
+/** Public ids: a prefix of the kind and the record's sequence number in eight Crockford base-32 digits. They sort by age and need no second index. */
 import { z } from 'zod';
 
 const digits = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -22,7 +19,6 @@ const idPrefixes = {
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
-/** The id of record number `no` (0 ≤ no < 2^32). */
 export function idOf(kind: IdKind, no: number): string {
   let text = '';
   for (let rest = no, i = 0; i < width; i++) {
@@ -32,7 +28,6 @@ export function idOf(kind: IdKind, no: number): string {
   return idPrefixes[kind] + text;
 }
 
-/** The record number in an id, or null where the text is no id of this kind. */
 export function numberOf(kind: IdKind, id: string): number | null {
   const prefix = idPrefixes[kind];
   if (id.length !== prefix.length + width || !id.startsWith(prefix)) return null;
@@ -45,25 +40,24 @@ export function numberOf(kind: IdKind, id: string): number | null {
   return no <= maxNumber ? no : null;
 }
 
-/** ISO 8601: date, `T`, hours and minutes, perhaps seconds and their fraction, of thirty digits at most, perhaps an offset. */
+/** ISO 8601: date, `T`, hours and minutes, optional seconds with at most thirty decimals, optional offset. */
 const isoDatetime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,30})?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
-/** Instants whose years have four digits in UTC too, so that what was taken in can be given out again. */
+/** Instants whose UTC years have four digits, so that they can be returned. */
 const firstInstant = Date.parse('0000-01-01T00:00:00Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** The instant, ms, of a datetime in any of the spellings above; NaN where there is no such day or time. */
+/** Ms of a datetime in any spelling above; NaN for an invalid day or time. */
 export function instantOf(text: string): number {
   return Date.parse(
     text.toUpperCase().replace(/([+-]\d\d)(\d\d)?$/, (_, hours, minutes) => `${hours}:${minutes ?? '00'}`),
   );
 }
 
-/** The datetime, UTC, of an instant, ms: the way back. */
 export function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A datetime of the contract: ISO 8601 with an offset; naive ones are refused. */
+/** A datetime of the contract: ISO 8601 with an offset. */
 export const datetime = z
   .string()
   .superRefine((text, context) => {
@@ -81,7 +75,7 @@ function problemOf(text: string): string | null {
   if (instant < firstInstant || instant > lastInstant) return 'must be an instant of the years 0000 to 9999 in UTC';
   return null;
 }
-/** The parser takes 31 February for 3 March. */
+/** The parser turns 31 February into 3 March. */
 function isDay(day: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

@@ -1,10 +1,9 @@
-/** Imports: one item of a source, and how far an import is. Times are ms since the epoch; in answers datetimes. */
+/** Imports: an item of a source, and the progress. Times are ms since the epoch; in answers datetimes. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import type { PageMetadata } from './metadata.ts';
 import { storedText } from './texts.ts';
 
-/** Where a source can come from, as `--format` names it. */
 export const importFormats = [
   'bookmarks',
   'chromium',
@@ -18,6 +17,7 @@ export const importFormats = [
   'raindrop',
   'readwise',
   'readability',
+  'elcurator',
   'omnivore',
   'karakeep',
   'linkding',
@@ -29,30 +29,27 @@ export const importFormats = [
 ] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
-/** One visit, bookmark or saved link. Items of the same source come in the same order each time that it is read. */
+/** One visit, bookmark or saved link, in a stable order. */
 export interface ImportItem {
   url: string;
   title: string | null;
-  /** When it was visited or saved; null where the source does not say. */
   at: number | null;
-  /** Visits of the URL that the browser counts; null where the source is no history. */
   visits: number | null;
-  /** Tags, folder, notes; null for none. */
   metadata: PageMetadata | null;
-  /** The page as it was saved, where the source has it. */
+  /** The article as the source extracted it. */
   body_html: string | null;
   body_text: string | null;
+  /** Why this place could not be read; null for an item. */
+  fault: string | null;
 }
 
-/** What became of the items that were read so far. */
 export interface ImportCounts {
   accepted: number;
-  /** Of the accepted ones, those that came without text. */
+  /** Accepted items without text. */
   to_fetch: number;
   revisit: number;
   blacklisted: number;
   failed: number;
-  /** Left out on purpose: by reason. */
   skipped: Record<string, number>;
 }
 
@@ -62,14 +59,14 @@ export interface ImportOptions {
 }
 
 export interface ImportCheckpoint {
-  /** Of the source's content and its format. */
+  /** Of content and format. */
   id: string;
   format: ImportFormat;
   options: ImportOptions;
-  /** Items of the source that are dealt with; the next one has this place. */
+  /** Items done; the place of the next one. */
   next: number;
   counts: ImportCounts;
-  /** Date of the newest item that went in. */
+  /** Date of the newest accepted item. */
   newest: number | null;
   finished: boolean;
   started_at: number;
@@ -87,7 +84,6 @@ export function noCounts(): ImportCounts {
   return { accepted: 0, to_fetch: 0, revisit: 0, blacklisted: 0, failed: 0, skipped: {} };
 }
 
-/** A file that is sent to be imported: what it is called, and what it is. */
 export const importQuery = z.object({
   name: storedText(255).min(1),
   format: z.enum(['auto', ...importFormats]).default('auto'),
@@ -111,5 +107,8 @@ export const importResponse = z.strictObject({
   ended_at: datetime.nullable(),
 });
 export type ImportResponse = z.infer<typeof importResponse>;
-export const importListResponse = z.strictObject({ imports: z.array(importResponse) });
+export const importListResponse = z.strictObject({
+  imports: z.array(importResponse),
+  library_id: z.string().describe('of the store: another one has its own imports'),
+});
 export type ImportListResponse = z.infer<typeof importListResponse>;

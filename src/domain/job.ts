@@ -1,7 +1,4 @@
-/**
- * Jobs: the contract's "Jobs" bodies and the row of the ledger. The row's public fields carry the contract's names; times
- * that the scheduler compares are milliseconds since the epoch.
- */
+/** Contract "Jobs", and the ledger's row. Public fields have the contract's names; times that the scheduler compares are ms since the epoch. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { queryBoolean, queryInteger } from './query-values.ts';
@@ -26,38 +23,35 @@ export const jobStatuses = ['pending', 'running', 'done', 'failed', 'dead'] as c
 export const jobStatus = z.enum(jobStatuses);
 export type JobStatus = z.infer<typeof jobStatus>;
 
-/** Statuses of a job that goes on by itself: it waits, is worked on, or failed and will be tried again. */
+/** Waiting, running, or failed with a retry left. */
 export const inFlightStatuses = ['pending', 'running', 'failed'] as const satisfies readonly JobStatus[];
 
-/** Whether a job goes on by itself; one that is not there does not. */
+/** Whether a job is unfinished; a missing one is not. */
 export function isInFlight(job: Pick<Job, 'status'> | undefined): boolean {
   return inFlightStatuses.some((status) => status === job?.status);
 }
 
-/** A row of the ledger. */
 export interface Job {
   no: number;
   kind: JobKind;
   status: JobStatus;
-  /** Runs begun and counted; a run given back (crash in company, drain, open breaker, no network) is not. */
+  /** Counted runs; a released run (crash with others, drain, open breaker, no network) does not count. */
   attempts: number;
   max_attempts: number;
-  /** Tries in a row that did not reach the host; no attempts. Rows of earlier versions have none. */
+  /** Consecutive tries that did not reach the host; no attempts. Absent in rows of earlier versions. */
   unreached?: number | undefined;
   last_error: string | null;
   created_at: number;
   updated_at: number;
-  /** When a pending or failed job may next be claimed, ms. */
+  /** When a pending or failed job may be claimed, ms. */
   run_at: number;
-  /** Until when the running attempt owns the job, ms; 0 when nobody does. */
+  /** End of the running attempt's lease, ms; 0 without one. */
   lease_until: number;
-  /** Number of the claim that owns or last owned the job, unique in the store: results of older claims are refused. */
+  /** Number of the current or last claim, unique in the store: results of older claims are refused. */
   claim: number;
-  /** The process that claimed it; a running job of another incarnation is an orphan. */
   incarnation: string;
-  /** Given back after a crash in company: runs before others, and alone. */
+  /** Released after a crash with other jobs: runs first, and alone. */
   suspect: boolean;
-  /** The page that the job works on, if any. */
   page_no: number | null;
 }
 
@@ -73,11 +67,10 @@ export const jobResponse = z.strictObject({
 });
 export type JobResponse = z.infer<typeof jobResponse>;
 
-/** What a job is about: the page that it works on, or the watch that it polls. */
 const jobSubject = z.strictObject({ id: z.string(), url: z.string(), title: z.string().nullable() });
 export type JobSubject = z.infer<typeof jobSubject>;
 
-/** `subject` where it was asked for; null for a job that is about no page and no watch, or none that is still there. */
+/** `subject` on request; null without an existing page or watch. */
 const listedJob = jobResponse.extend({ subject: jobSubject.nullable().optional() });
 export type ListedJob = z.infer<typeof listedJob>;
 
@@ -89,7 +82,6 @@ export const jobListQuery = z
     status: jobStatus.optional(),
     status_filter: jobStatus.optional(),
     kind: jobKind.optional(),
-    /** Beside each job, what it is about. */
     subject: queryBoolean({ byDefault: false }),
     limit: queryInteger({ min: 1, max: 1000, byDefault: 100 }),
   })
@@ -104,7 +96,7 @@ export const jobRetryBatchRequest = z.strictObject({
   status: z.literal('dead').default('dead'),
   job_ids: z.array(idText).max(500).nullable().optional(),
   kind: jobKind.nullable().optional(),
-  /** With a selector: only jobs older than this one, so that one request goes on where another has ended. */
+  /** With a selector: only jobs older than this one, for paging. */
   before: idText.nullable().optional(),
   limit: z.int().min(1).max(500).default(100),
 });

@@ -1,11 +1,11 @@
 /**
- * Models that are worth a look, with what their makers say of them. Data, and nothing is fetched for it: `readback model list --known`,
- * `GET /v1/models/known` and the console show it. To add one, add an entry; a score needs a source, and what is not known for certain is left out.
+ * Recommended models with their makers' figures. Static data: `readback model list --known`, `GET /v1/models/known` and
+ * the console show it. A score needs a source; uncertain values are omitted.
  */
 import { z } from 'zod';
 
 const score = z.strictObject({
-  /** nDCG@10 of 0 to 100. */
+  /** nDCG@10, 0 to 100. */
   value: z.number(),
   benchmark: z.string(),
   source: z.string(),
@@ -20,7 +20,7 @@ const knownModel = z.strictObject({
   max_input_tokens: z.int(),
   parameters_millions: z.int().nullable().describe('null where its maker does not say'),
   languages: z.string(),
-  license: z.string().describe('of its weights; or whose terms hold'),
+  license: z.string().describe('of its weights, or the owner of the terms'),
   score: score.nullable().describe('as published for retrieval'),
   memory_mb: z.int().nullable().describe('of the vectors of 100,000 passages; null for a reranker'),
 });
@@ -31,12 +31,12 @@ export type KnownModelsResponse = z.infer<typeof knownModelsResponse>;
 
 type Entry = Omit<KnownModel, 'memory_mb' | 'dims' | 'dim' | 'score' | 'does'> &
   Partial<Pick<KnownModel, 'dims' | 'dim' | 'score'>> & {
-    /** What its provider gives beside `dim` and `dims` where it is asked for: any shorter vectors, or these. */
+    /** Other dimensions that its provider can return: any shorter ones, or these. */
     gives?: 'shorter' | readonly number[];
   };
 
 const mteb = (value: number, source: string) => ({ value, benchmark: 'MTEB retrieval, English', source });
-/** Of the first hundred passages by words, ordered anew: means of the 17 collections that Jina measures. */
+/** The first hundred passages by words, reranked: means of the 17 collections that Jina measures. */
 const beir = (value: number, source: string) => ({ value, benchmark: '17 collections of BEIR, English', source });
 const card = (name: string) => `https://huggingface.co/${name}`;
 
@@ -90,7 +90,7 @@ const embedding: readonly Entry[] = [
       transformers: 'nomic-ai/nomic-embed-text-v1.5',
       tei: 'nomic-ai/nomic-embed-text-v1.5',
     },
-    // It wants a layer norm before its vectors are cut, so shorter ones are left out.
+    // Shorter vectors need a layer norm before they are cut, so they are omitted.
     ...{ dim: 768, max_input_tokens: 2048, parameters_millions: 137, languages: 'English', license: 'Apache-2.0' },
   },
   {
@@ -149,7 +149,7 @@ const embedding: readonly Entry[] = [
   },
 ];
 
-/** Those for `transformers` have weights of a byte a parameter there (`reranker.dtype` q8). */
+/** Those for `transformers` have one-byte weights (`reranker.dtype` q8). */
 const reranking: readonly Entry[] = [
   {
     name: 'ms-marco-minilm',
@@ -206,10 +206,9 @@ const reranking: readonly Entry[] = [
   },
 ];
 
-/** Of vectors in memory: a byte a dimension, a bit a dimension for the first look, and label and length (docs/vector-spaces.md). */
-export const vectorBytes = (dim: number, count: number): number => Math.round(count * (dim * (1 + 1 / 8) + 8));
+/** In memory: a byte per dimension, plus label and length. */
+export const vectorBytes = (dim: number, count: number): number => count * (dim + 8);
 
-/** Of 100,000. */
 export const vectorMemoryMb = (dim: number): number => Math.round(vectorBytes(dim, 100_000) / 1e6);
 
 const known =
@@ -219,23 +218,23 @@ const known =
     memory_mb: dim === null ? null : vectorMemoryMb(dim),
   });
 
-/** Embedding models from small to large, those of APIs behind; then rerankers. */
+/** Embedding models from small to large, APIs last; then rerankers. */
 export const knownModels: readonly KnownModel[] = [
   ...embedding.map(known('embedding')),
   ...reranking.map(known('reranking')),
 ];
 
-/** The embedding model that some provider calls so; Ollama's names may have their version. */
+/** A known embedding model by a provider's name for it; Ollama's names may have a version. */
 const embeddingCalled = (modelName: string): Entry | undefined =>
   embedding.find(({ names }) => Object.values(names).includes(modelName.replace(/:latest$/, '')));
 
-/** Dimensions of what a model answers that is to give vectors of `dim`: more, where it was trained for the first of them to stand alone. */
+/** The native dimension of a model for vectors of `dim`: larger for models trained to be truncated. */
 export function nativeDimOf(modelName: string, dim: number): number {
   const { dim: native, dims = [] } = embeddingCalled(modelName) ?? {};
   return native != null && dims.includes(dim) ? native : dim;
 }
 
-/** Why a model that is known cannot have vectors of so many numbers; null where it can, or is not known. */
+/** Why a known model cannot have this dimension; null if it can, or is unknown. */
 export function dimProblem(modelName: string, dim: number): string | null {
   const model = embeddingCalled(modelName);
   const { dim: native, dims = [], gives = [] } = model ?? {};

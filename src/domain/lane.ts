@@ -1,10 +1,9 @@
-/** Lanes keep kinds of work from waiting for each other: each has its own order and its own bound of running jobs. */
+/** Lanes separate kinds of work: each has its own order and limit of running jobs. */
 import type { Job, JobKind } from './job.ts';
 
 export const lanes = ['suspect', 'index', 'fetch', 'poll', 'purge', 'entities', 'background', 'backfill'] as const;
 export type Lane = (typeof lanes)[number];
 
-/** The lane of each kind. */
 const laneOfKind: Readonly<Record<JobKind, Lane>> = {
   index_page: 'index',
   fetch_and_index: 'fetch',
@@ -12,17 +11,17 @@ const laneOfKind: Readonly<Record<JobKind, Lane>> = {
   purge_vectors: 'purge',
   // One for every page: what people start is not to wait for them.
   extract_entities: 'entities',
-  canonicalize_entities: 'entities',
   // Hours, for which no other work is to wait.
   backfill_model: 'backfill',
+  canonicalize_entities: 'background',
   cluster: 'background',
   label_clusters: 'background',
   eval_replay: 'background',
 };
 
 /**
- * Suspects (given back after a crash) have a lane of their own, which runs before the others, one job at a time. A row may have a kind of
- * another version, of which its attempt says that there is no worker.
+ * Suspects (released after a crash) have their own lane, which runs first, one job at a time. A row may have a kind of
+ * another version, whose attempt fails for lack of a worker.
  */
 export function laneOf({ kind, suspect }: Pick<Job, 'kind' | 'suspect'>): Lane {
   return suspect ? 'suspect' : (laneOfKind[kind] ?? 'background');

@@ -1,7 +1,7 @@
 /**
- * The messages that routes (and tests, the demo, fsck) may send into the actor system: name → request and reply. Names are
- * imperative. `ask(name, request)` is typed by this map; the library routes by it (`answeredBy`). Expected outcomes are replies;
- * a rejected ask is a DomainError. Those between actors: src/actors/system/system-messages.ts.
+ * The messages of routes, tests, the demo and fsck to the actor system: name → request and reply. `ask(name, request)`
+ * is typed by this map; the library routes by it (`answeredBy`). Expected outcomes are replies; a rejected ask is a
+ * DomainError. Messages between actors: src/actors/system/system-messages.ts.
  */
 import type { z } from 'zod';
 import type { BlacklistResponse, ForgetRequest, ForgetResponse } from './blacklist.ts';
@@ -18,8 +18,11 @@ import type {
   EntityDetailResponse,
   EntityListQuery,
   EntityListResponse,
+  EntityMergeListQuery,
   EntityMergeListResponse,
   EntityMergeResponse,
+  EntitySuggestionListQuery,
+  EntitySuggestionListResponse,
   MergeEntityRequest,
   PageEntitiesResponse,
   UndoMergeResponse,
@@ -42,6 +45,7 @@ import type {
   ModelBackfillResponse,
   ModelInfo,
   ModelListResponse,
+  PauseFillRequest,
   RegisterModelRequest,
 } from './model.ts';
 import type {
@@ -90,16 +94,13 @@ export type IngestOutcome =
   | { outcome: 'blacklisted'; error: 'blacklisted'; pattern: string };
 
 export interface Readiness {
-  /** Whether it can be read. */
   store: boolean;
-  /** Why the last write was refused; null where it was not. */
   trouble: string | null;
-  /** Its id. */
   activeModel: string | null;
   index: IndexState;
 }
 
-/** `rebuilding`: something that is stored is not searchable yet. Chunks that both sides have, of all. */
+/** `rebuilding`: some stored chunks are not searchable yet. Counts: chunks on both sides, and all. */
 export interface IndexState {
   state: 'whole' | 'rebuilding';
   indexed_chunks: number;
@@ -108,43 +109,42 @@ export interface IndexState {
 
 export interface Messages {
   'page.ingest': { request: IngestPageRequest; reply: IngestOutcome };
-  /** Items as they came: each is validated by itself. */
   'page.ingestBatch': { request: { pages: unknown[] }; reply: IngestBatchResult[] };
   /**
-   * Take a file in; answered when it is here and understood, and goes on from then. `bytes`: the file in pieces.
-   * Errors: `invalid` for what cannot be imported, `conflict` while the same file is, `overloaded`, `over_quota`, `store_unavailable` where there is no room; those of the bytes.
+   * Import a file; answered when it is received and recognized. `bytes`: the file in pieces. Errors: `invalid` for an unsupported file,
+   * `conflict` while it is imported, `overloaded`, `over_quota`, `store_unavailable` without disk space; those of the bytes.
    */
   'import.begin': { request: ImportQuery & { bytes: AsyncIterable<Buffer> }; reply: ImportResponse };
   /** Of this process, newest first. */
   'import.list': { request: Record<string, never>; reply: ImportListResponse };
   'import.get': { request: { import_id: string }; reply: ImportResponse };
-  /** Answered when it has stopped; one that is over stays as it is. */
+  /** Answered when it has stopped; a finished one stays unchanged. */
   'import.stop': { request: { import_id: string }; reply: undefined };
-  /** Newest first. */
   'page.list': { request: PageListQuery; reply: PageListResponse };
   'page.get': { request: { page_id: string }; reply: PageFacts };
-  /** The whole text, read while it is taken; null while it is still to be fetched. Errors of its parts: `not_found` when the page is forgotten meanwhile. */
+  /** The whole text, read lazily; null if not fetched yet. Errors of its parts: `not_found` when the page is forgotten meanwhile. */
   'page.text': { request: { page_id: string } & PageQuery; reply: PageText };
   'page.chunks': { request: { page_id: string }; reply: InRows<PageChunksResponse> };
   'page.visits': { request: { page_id: string }; reply: PageVisitsResponse };
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };
   'page.entities': { request: { page_id: string }; reply: PageEntitiesResponse };
-  /** Those of most pages first. */
   'entity.list': { request: EntityListQuery; reply: EntityListResponse };
   'entity.get': { request: { ref: string }; reply: EntityDetailResponse };
   'entity.merge': { request: MergeEntityRequest & { ref: string }; reply: EntityMergeResponse };
   'entity.undoMerge': { request: { merge_id: string }; reply: UndoMergeResponse };
-  'entity.merges': { request: Record<string, never>; reply: EntityMergeListResponse };
-  /** Forget a page or a domain for good. Answered when all of it is gone from every answer. */
+  'entity.splitMerge': { request: { merge_id: string }; reply: UndoMergeResponse };
+  'entity.suggestions': { request: EntitySuggestionListQuery; reply: EntitySuggestionListResponse };
+  'entity.reject': { request: MergeEntityRequest & { ref: string }; reply: EntityMergeResponse };
+  'entity.merges': { request: EntityMergeListQuery; reply: EntityMergeListResponse };
+  /** Delete a page or domain permanently. Answered when no answer contains it. */
   'page.forget': { request: ForgetRequest; reply: ForgetResponse };
-  /** Newest first. */
   'blacklist.list': { request: Record<string, never>; reply: InRows<BlacklistResponse> };
   'blacklist.remove': { request: { blacklist_id: string }; reply: undefined };
   'job.list': { request: JobListQuery; reply: JobListResponse };
   'job.retry': { request: { job_id: string }; reply: JobResponse };
   'job.retryBatch': { request: JobRetryBatchRequest; reply: JobRetryBatchResponse };
-  /** A place in the stream of job changes. Errors: overloaded when all places are taken. */
+  /** Errors: `overloaded` at the maximum number of subscriptions. */
   'events.subscribe': { request: Record<string, never>; reply: EventSubscription };
   'metrics.timeseries': { request: TimeseriesQuery; reply: MetricsTimeseriesResponse };
   'metrics.summary': { request: SummaryQuery; reply: MetricsSummaryResponse };
@@ -156,22 +156,20 @@ export interface Messages {
   /** Newest first; 1,000 runs of 1,000 candidates are 271 MB of JSON. */
   'queryLog.list': { request: QueryLogQuery; reply: InRows<QueryLogListResponse> };
   'queryLog.get': { request: { query_id: string }; reply: QueryLogRunResponse };
-  /** Unknown query ids are accepted and noted nowhere. */
+  /** Unknown query ids are accepted and ignored. */
   'feedback.give': { request: FeedbackRequest; reply: FeedbackResponse };
   'eval.score': { request: EvalScoreRequest; reply: ScoreReport };
   'eval.startReplay': { request: EvalReplayRequest; reply: EvalReplayAccepted };
   'eval.replay': { request: { job_id: string }; reply: EvalReplayResult };
-  /** Newest first. */
   'eval.replays': { request: { limit: number }; reply: EvalReplayList };
   'cluster.list': { request: { include_tombstoned: boolean }; reply: ClusterListResponse };
   'cluster.runs': { request: { limit: number }; reply: ClusterRunsResponse };
   'cluster.get': { request: { cluster_id: string } & ListPart; reply: InRows<ClusterDetailResponse> };
   'cluster.projection': { request: { run_id: string }; reply: ClusterProjectionResponse };
   'cluster.recompute': { request: Record<string, never>; reply: RecomputeResponse };
-  /** Oldest first. */
   'watch.list': { request: ListPart; reply: InRows<WatchListResponse> };
   'watch.get': { request: { watch_id: string }; reply: WatchResponse };
-  /** A known URL: the watch that is there, unchanged. */
+  /** For a known URL the unchanged watch. */
   'watch.create': { request: CreateWatchRequest; reply: WatchResponse };
   'watch.update': { request: UpdateWatchRequest & { watch_id: string }; reply: WatchResponse };
   'watch.delete': { request: { watch_id: string }; reply: null };
@@ -180,10 +178,11 @@ export interface Messages {
   'model.register': { request: RegisterModelRequest; reply: ModelInfo };
   'model.activate': { request: { model_id: string }; reply: ModelInfo };
   /** Answered when its vectors and files are gone. */
+  'model.pauseFill': { request: PauseFillRequest; reply: ModelListResponse };
   'model.retire': { request: { model_id: string }; reply: undefined };
   'model.backfill': { request: { model_id: string }; reply: ModelBackfillResponse };
   'model.estimateBackfill': { request: { model_id: string }; reply: BackfillEstimateResponse };
-  /** One that runs already goes on. */
+  /** A running one continues. */
   'model.startBackfill': { request: { model_id: string }; reply: BackfillStartedResponse };
   'system.readiness': { request: Record<string, never>; reply: Readiness };
 }
@@ -192,7 +191,7 @@ export type MessageName = keyof Messages;
 export type RequestOf<Name extends MessageName> = Messages[Name]['request'];
 export type ReplyOf<Name extends MessageName> = Messages[Name]['reply'];
 
-/** Send a message into the system and wait for its reply; `signal` gives up waiting and frees what the work holds. */
+/** Send a message and wait for its reply; `signal` aborts the wait and the work. */
 export type Ask = <Name extends MessageName>(
   name: Name,
   request: RequestOf<Name>,

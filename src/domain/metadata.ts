@@ -1,19 +1,19 @@
-/** The `metadata` of a page: any JSON object, within bounds. Whatever it holds comes back as it was sent, or is refused. */
+/** A page's `metadata`: any JSON object within bounds, returned unchanged or refused. */
 import { z } from 'zod';
 import { isWellFormed, loneSurrogates } from './texts.ts';
 
 export type PageMetadata = Record<string, unknown>;
 
-/** Nesting deeper than this is refused: a body that parses may still overflow the stack when it is written. */
+/** Deeper nesting could overflow the stack when serialized. */
 const maxDepth = 64;
-/** Elements of lists and members of objects, at all depths: 130,000 took a second to check, and a third of it in each search that found the page. */
+/** Elements and members at all depths: 130,000 took a second to check, and a third of it in each search that found the page. */
 const maxValues = 4000;
-/** Characters of it as JSON: a thousand highlights of a paragraph each. */
+/** Characters of its JSON: a thousand highlights of a paragraph each. */
 const maxLength = 262_144;
-/** From here on JSON writes a number with an exponent: whoever sends it means no single units. */
+/** From here on JSON uses exponents, and single units do not matter. */
 const firstExponent = 1e21;
 
-/** Every value with the names of members, level by level, until one is too deep or there are too many. */
+/** All values and member names by level, up to the limits. */
 function walk(metadata: PageMetadata): { values: unknown[] } | { fault: string } {
   const values: unknown[] = [];
   let level: unknown[] = [metadata];
@@ -25,7 +25,7 @@ function walk(metadata: PageMetadata): { values: unknown[] } | { fault: string }
       if (typeof each !== 'object' || each === null) continue;
       const names = Object.keys(each);
       count += names.length;
-      if (count > maxValues) return { fault: `must not hold more than ${maxValues} values` };
+      if (count > maxValues) return { fault: `must not contain more than ${maxValues} values` };
       if (!Array.isArray(each)) values.push(...names);
       inner.push(...Object.values(each));
     }
@@ -45,17 +45,17 @@ function faultsOf(metadata: PageMetadata): string[] {
   const texts = walked.values.filter((value) => typeof value === 'string');
   const numbers = walked.values.filter((value) => typeof value === 'number');
   if (!texts.every(isWellFormed)) faults.push(loneSurrogates.message);
-  if (!numbers.every(Number.isFinite)) faults.push('must not hold a number beyond ±1.8e308: send it as a string');
+  if (!numbers.every(Number.isFinite)) faults.push('must not contain a number beyond ±1.8e308: send it as a string');
   if (numbers.some(isRounded)) {
     faults.push(
-      `must not hold a whole number beyond ±${Number.MAX_SAFE_INTEGER}, which would change: send it as a string`,
+      `must not contain a whole number beyond ±${Number.MAX_SAFE_INTEGER}, which would change: send it as a string`,
     );
   }
   if (JSON.stringify(metadata).length > maxLength) faults.push(`must have at most ${maxLength} characters as JSON`);
   return faults;
 }
 
-/** Written by hand, because a record of zod looks at every member before anything is counted. */
+/** Not a zod record, which would visit every member before counting. */
 export const pageMetadata = z
   .custom<PageMetadata>()
   .superRefine((value: unknown, context) => {
@@ -72,12 +72,12 @@ export const pageMetadata = z
     description: `at most ${maxValues} values at all depths together, ${maxDepth} levels, ${maxLength} characters as JSON; no whole number beyond ±${Number.MAX_SAFE_INTEGER}, which is to be a string`,
   });
 
-/** Lists that grow: what a person said of a page in one place says nothing against what they said in another. */
+/** Lists that merge instead of conflicting. */
 const grownLists = ['tags', 'highlights'] as const;
 
 /**
- * What is known of a page, and what another submission of it adds: keys that are missing or null, and elements of `tags` and `highlights` that are not there
- * yet. `known` itself where nothing is added, or where both together are more than a page may have.
+ * The known metadata with the missing or null keys and new `tags` and `highlights` of another submission. Returns
+ * `known` itself if nothing is new or the result is too large.
  */
 export function withMore(known: PageMetadata | null, more: PageMetadata | null): PageMetadata | null {
   if (more === null) return known;
@@ -85,10 +85,10 @@ export function withMore(known: PageMetadata | null, more: PageMetadata | null):
     const has = known !== null && Object.hasOwn(known, key) ? known[key] : null;
     if (has == null) return value == null ? [] : [[key, value]];
     if (!Array.isArray(has) || !Array.isArray(value) || !grownLists.some((list) => list === key)) return [];
-    const held = new Set(has.map((element) => JSON.stringify(element)));
+    const present = new Set(has.map((element) => JSON.stringify(element)));
     const further = value.filter((element) => {
       const text = JSON.stringify(element);
-      return !held.has(text) && held.add(text);
+      return !present.has(text) && present.add(text);
     });
     return further.length === 0 ? [] : [[key, [...has, ...further]]];
   });

@@ -1,9 +1,9 @@
-/** Stored metrics and their summary: the contract's "MetricsTimeseriesResponse", "MetricsSummaryResponse", "AdminConfigResponse". */
+/** Contract "MetricsTimeseriesResponse", "MetricsSummaryResponse", "AdminConfigResponse". */
 import { z } from 'zod';
 import { breakerStates } from './breaker-state.ts';
 import { datetime } from './ids.ts';
 
-/** One sample's identity: `http_request_duration_seconds_bucket` with its labels, of the metric without the suffix. */
+/** A sample's identity: `http_request_duration_seconds_bucket` with labels; the metric has no suffix. */
 export interface MetricSeries {
   metric: string;
   sample: string;
@@ -20,7 +20,6 @@ const maxMetricLength = 200;
 export const timeseriesQuery = z.object({
   metric: z.string().min(1).max(maxMetricLength),
   since: datetime.optional(),
-  /** Seconds. */
   step: z.preprocess(
     (sent) => (typeof sent === 'string' && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(sent) ? Number(sent) : sent),
     z.number().positive().default(60),

@@ -1,59 +1,47 @@
-/** Embedding models: the contract's bodies, and the rows of the registry and of backfills. */
+/** The contract's embedding models, and the rows of the registry and of backfills. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 
 export const modelStatuses = ['registered', 'backfilling', 'ready', 'failed'] as const;
 export type ModelStatus = (typeof modelStatuses)[number];
 
-/** The provider whose models are embedded in the service, and what it calls all of them. */
+/** The provider of the built-in model. */
 export const localProvider = 'local';
-export const localModelName = 'wink';
 
-/** Dimensions of the word vectors that the embedded models are made of. */
-const wordDim = 100;
-/** The numbers of dimensions that an embedded model may have, in words: those of the word vectors alone, or as many hashed ones besides. */
-export const localDims = `${wordDim}, or ${2 * wordDim} and more`;
-
-export function isLocalDim(dim: number): boolean {
-  return dim === wordDim || dim >= 2 * wordDim;
-}
-
-/** How a model's hits are fused with those of the words (docs/ranking.md, "Fusion"). */
-export interface Fusion {
-  /** By language of the query, ISO 639-1; 0 for those that are not there. */
-  weights: Readonly<Record<string, number>>;
-  /** Pages that there were when it was learned. */
-  pages: number;
-}
+/** Its floor is the cosine of unrelated texts (models/README.md). */
+export const builtInModel = {
+  provider: localProvider,
+  model_name: 'multilingual-e5-small',
+  dim: 384,
+  floor: 0.75,
+} as const;
 
 export interface EmbeddingModel {
   id: string;
-  /** Number that names the model's vector space in keys and files; a model registered again gets a new one. */
+  /** Names the vector space in keys and files; a re-registered model gets a new one. */
   space: number;
   provider: string;
   model_name: string;
   dim: number;
   max_input_tokens: number;
   status: ModelStatus;
-  /** Cosine below which a hit is as good as random; null: not calibrated, everything passes. */
+  /** Cosine below which a hit is random; null: not calibrated, everything passes. */
   floor: number | null;
-  /** What its cosines count beside the words; absent: not learned yet, nothing. */
-  fusion?: Fusion;
-  /** Which version of the embedded model made its vectors; absent for an outside model, and in rows of the first version. */
-  version?: number;
 }
 
-/** Dimensions of a model that the threads compute, or null for one of an outside provider. */
-export function localDim({ provider, dim }: Pick<EmbeddingModel, 'provider' | 'dim'>): number | null {
-  return provider === localProvider ? dim : null;
+/** A local model other than the built-in one is of an earlier version. */
+export function isBuiltIn({
+  provider,
+  model_name,
+  dim,
+}: Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim'>): boolean {
+  return provider === localProvider && model_name === builtInModel.model_name && dim === builtInModel.dim;
 }
 
-/** Whether an outside provider computes the model's vectors. */
 export function isOutside(model: Pick<EmbeddingModel, 'provider'>): boolean {
   return model.provider !== localProvider;
 }
 
-/** The id of a model that is given none. */
 export function modelIdOf({
   provider,
   model_name,
@@ -62,30 +50,27 @@ export function modelIdOf({
   return `${provider}-${model_name}-${dim}`;
 }
 
-/** Whether new pages are embedded for the model. */
 export function takesPages({ status }: Pick<EmbeddingModel, 'status'>): boolean {
   return status === 'backfilling' || status === 'ready';
 }
 
 const backfillStatuses = ['running', 'complete', 'failed'] as const;
 
-/** How far the vectors of a model are: one row a model, kept from its first backfill on. */
+/** Progress of a model's vectors: one row per model from its first backfill on. */
 export interface Backfill {
   space: number;
   model_id: string;
-  /** The job that works on it, or did. */
   job_no: number;
   status: (typeof backfillStatuses)[number];
-  /** Pages up to this number are done. */
   cursor: number;
-  /** The last page there was at the start: later ones are embedded when they are indexed. */
+  /** The last page at the start: later ones are embedded when indexed. */
   last_page: number;
   /** Counted at the start: chunks and tokens of all pages; null until then. */
   total_chunks: number | null;
   total_tokens: number | null;
   /** Chunks of the pages up to the cursor that have their vectors. */
   embedded_chunks: number;
-  /** Of these, the ones that this backfill embedded, and how long that took, ms: its speed. */
+  /** Chunks that this backfill embedded, and the time, ms: its speed. */
   made_chunks: number;
   busy_ms: number;
   started_at: number;
@@ -94,11 +79,9 @@ export interface Backfill {
   last_error: string | null;
 }
 
-/** Chunks of a page that a model's provider refuses to embed: their rows are zeros. */
+/** Chunks that a provider or the encoder refuses to embed: their rows are zeros. */
 export interface RefusedTexts {
-  /** Ascending, at least one. */
   ordinals: number[];
-  /** What the provider answered to the last of them. */
   reason: string;
   at: number;
 }
@@ -111,23 +94,37 @@ export const modelInfo = z.strictObject({
   max_input_tokens: z.int(),
   is_active: z.boolean(),
   status: z.string(),
+  vectors_pending: z.int().optional().describe('passages that wait for their vectors'),
+  pages_pending: z.int().optional().describe('pages that have such passages'),
+  rate_per_s: z.number().nullable().optional().describe('passages a second, as measured; null before the first ones'),
+  eta_s: z
+    .number()
+    .nullable()
+    .optional()
+    .describe('seconds until all have their vectors; null where that is not known'),
+  paused: z.boolean().optional().describe('whether the filling of the built-in model is paused'),
+  runtime: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('of the built-in model: `native`, `webassembly`, or why it cannot be used; null before it is first used'),
 });
 export type ModelInfo = z.infer<typeof modelInfo>;
 
 export const modelListResponse = z.strictObject({ models: z.array(modelInfo) });
 export type ModelListResponse = z.infer<typeof modelListResponse>;
 
-/** Characters of an id, of a provider's name and of a model's. */
+/** Characters of an id, a provider's name and a model's. */
 export const maxModelName = 200;
-/** An id that names a model: a given one, or one made of provider, name and dimension. */
+/** A given id, or one from provider, name and dimension. */
 export const sentModelId = z.string().max(2 * maxModelName + 10);
-/** Half a character cannot be asked for: no path holds it. */
+/** A lone surrogate cannot be part of a path. */
 const name = z
   .string()
   .min(1)
   .max(maxModelName)
-  .refine((text) => text.isWellFormed(), 'must hold whole characters');
-/** Ids stand in paths, where a dot and two dots are folders. */
+  .refine((text) => text.isWellFormed(), 'must contain whole characters');
+/** In paths, one and two dots are folders. */
 const modelId = name.refine((text) => text !== '.' && text !== '..', 'must not be a dot or two');
 export const registerModelRequest = z.strictObject({
   provider: name,
@@ -137,6 +134,9 @@ export const registerModelRequest = z.strictObject({
   id: modelId.nullable().optional(),
 });
 export type RegisterModelRequest = z.infer<typeof registerModelRequest>;
+
+export const pauseFillRequest = z.strictObject({ paused: z.boolean() });
+export type PauseFillRequest = z.infer<typeof pauseFillRequest>;
 
 export const backfillRequest = z.strictObject({ confirm: z.boolean().default(false) });
 

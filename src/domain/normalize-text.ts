@@ -1,20 +1,19 @@
 /**
- * Unicode normalisation of text that somebody else wrote: the only place that calls `normalize` (held by a test). ICU sorts each run of
- * combining marks by insertion, so that a run of 160,000 in mixed order took 11 s; in runs of 30 the time is linear in the text.
+ * The only caller of `normalize` (a test checks this). ICU sorts runs of combining marks by insertion: 160,000 in mixed
+ * order took 11 s; in runs of 30 the time is linear.
  */
 
-/** Unicode Standard Annex 15, "Stream-Safe Text Format": no language comes near so many marks on one character. */
+/** Unicode Standard Annex 15, "Stream-Safe Text Format": no language needs so many marks on one character. */
 const maxMarksInRow = 30;
-/** Nothing before U+0300 is a mark, or becomes one. */
+/** Nothing below U+0300 is a mark, or becomes one. */
 const mayHoldMarks = /[\u0300-\uffff]/;
 /** The halfwidth voicing marks of Katakana are letters that become marks. */
 const mark = String.raw`(?!\u034f)[\p{M}\uff9e\uff9f]`;
 const fullRun = new RegExp(`(?:${mark}){${maxMarksInRow}}(?=${mark})`, 'gu');
 
 /**
- * The text in a normalisation form. What it says is kept: where a run of marks is longer than 30, a combining grapheme joiner (U+034F), which is
- * invisible and a mark that none is sorted across, is put behind each 30, as the annex has it.
- * Errors: none. Linear in the length.
+ * Normalizes a text. In longer runs of marks an invisible combining grapheme joiner (U+034F), which stops sorting,
+ * follows each 30, as in the annex. Linear.
  */
 export function normalizeText(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD'): string {
   const mayBeLong = text.length > maxMarksInRow && mayHoldMarks.test(text);
@@ -23,12 +22,12 @@ export function normalizeText(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD
 
 const joiners = /[\p{Join_C}\u00ad\u2060]/gu;
 
-/** Without what is invisible within a word: soft hyphens, joiners and non-joiners. */
+/** Without soft hyphens, joiners and non-joiners. */
 export function withoutJoiners(text: string): string {
   return text.replace(joiners, '');
 }
 
-/** The form in which names are the same entity's: where they differ in case, accents and white space only. */
+/** Equal for names that differ only in case, accents and white space. */
 export function foldName(name: string): string {
   return normalizeText(name, 'NFKD')
     .replace(/[\u0300-\u036f]/g, '')
@@ -38,8 +37,8 @@ export function foldName(name: string): string {
 }
 
 /**
- * The form in which a query and a title are "equal": case and white space folded, compatibility forms unified; surrounding
- * quotation marks of a query are kept out by the caller.
+ * The form in which a query equals a title: folded case and white space, unified compatibility forms. The caller
+ * removes quotation marks.
  * Source: contract "Search" exact_match; design "case and space folded".
  */
 export function foldTitle(title: string): string {

@@ -1,6 +1,6 @@
 /**
- * What a document says of itself, as it is kept in a page's `metadata`: `published_at` (UTC, ISO 8601), `author`, `lang` (a language
- * tag), `site_name`, `image` (an address); of a recording `duration_s`, `captions` and `transcript`, too. Called where a page's text is read from a document.
+ * Metadata extracted from documents: `published_at` (UTC, ISO 8601), `author`, `lang` (a language tag), `site_name`, `image` (an address),
+ * `description` of pages with almost no text; of recordings `duration_s`, `captions` and `transcript`.
  */
 import type { PageMetadata } from './metadata.ts';
 
@@ -10,18 +10,16 @@ export interface PageFacts {
   lang: string | null;
   site_name: string | null;
   image?: string | null;
-  /** Of a recording, in seconds. */
+  description?: string | null;
   duration_s?: number | null;
-  /** Who wrote down what is said in a recording: a person, or a machine. */
   captions?: 'manual' | 'automatic';
-  /** Where the text of a recording is from: published with it, or recognized here. */
   transcript?: 'published' | 'local';
 }
 
-/** The metadata given by who submitted the page, and the facts under keys that are not there or hold null. */
+/** The submitted metadata, with the facts under missing or null keys. */
 export function withFacts(given: PageMetadata | null, facts: PageFacts): PageMetadata | null {
-  const { published_at, author, lang, site_name, image, duration_s, captions, transcript } = facts;
-  const values = { published_at, author, lang, site_name, image, duration_s, captions, transcript };
+  const { published_at, author, lang, site_name, image, description, duration_s, captions, transcript } = facts;
+  const values = { published_at, author, lang, site_name, image, description, duration_s, captions, transcript };
   const known = Object.entries(values).flatMap(([key, value]) => {
     if (value == null || (given?.[key] ?? null) !== null) return [];
     return [[key, typeof value === 'string' ? value.toWellFormed() : value] as const];

@@ -1,4 +1,4 @@
-/** Pages: the contract's bodies of "Page", "Ingest", "Page status" and "Batch", and the stored row. */
+/** Contract "Page", "Ingest", "Page status" and "Batch", and the stored row. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
@@ -19,7 +19,7 @@ export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] 
 const pageStatus = z.enum(pageStatuses);
 export type PageStatus = z.infer<typeof pageStatus>;
 
-/** The status of a page whose index job has this one: contract "Page status". */
+/** By the index job's status: contract "Page status". */
 export const pageStatusUnder: Readonly<Record<JobStatus, PageStatus>> = {
   pending: 'queued',
   running: 'indexing',
@@ -33,8 +33,9 @@ export const ingestPageRequest = z.strictObject({
   title: storedText(maxTitleLength).nullable().optional(),
   body_extracted: bodyText.nullable().optional(),
   body_html: bodyText.nullable().optional(),
+  body_is_article: z.boolean().optional().describe('the body is an article without its page: all of its text is kept'),
   fetched_at: datetime.nullable().optional(),
-  once: z.boolean().optional().describe('a visit of this very `fetched_at` counts once, however often it is handed in'),
+  once: z.boolean().optional().describe('a visit of this very `fetched_at` counts once, however often it is submitted'),
   source: storedText(maxSourceLength).nullable().optional(),
   metadata: pageMetadata.nullable().optional(),
 });
@@ -59,16 +60,15 @@ const ingestBatchResult = z.discriminatedUnion('outcome', [
 export type IngestBatchResult = z.infer<typeof ingestBatchResult>;
 export const ingestBatchResponse = z.strictObject({ results: z.array(ingestBatchResult) });
 
-/** Where a section begins; it reaches to the next one. A list of them is ascending. */
+/** Start of a section, which ends at the next one. Lists are ascending. */
 export interface Section {
-  /** UTF-16 offset into the text. */
   char_start: number;
   title: string | null;
-  /** Seconds into the recording, where the text is a transcript. */
+  /** Seconds into the recording of a transcript. */
   start_s?: number | null;
 }
 
-/** The stored row of a page. Its text and what grows with it are stored apart. Times are ms since the epoch. */
+/** The stored row; the text is stored separately. Times are ms since the epoch. */
 export interface Page {
   no: number;
   canonical_url: string;
@@ -82,63 +82,57 @@ export interface Page {
   visit_count: number;
   indexed_at: number | null;
   status: PageStatus;
-  /** SHA-256 of the text, hex; null while it is still to be fetched. */
   content_hash: string | null;
-  /** The job that indexes it. */
   index_job: number;
   entity_job: number | null;
   /** Labels of its chunks: first_label … first_label + chunk_count − 1. */
   first_label: number;
   chunk_count: number;
-  /** Of its text when it was indexed, a BCP 47 tag; null where nothing tells. Absent until then, and where an earlier version did that. */
+  /** Set at indexing (compute/text/page-languages.ts): a BCP 47 tag, null if unknown. */
   language?: string | null;
-  /** In its text; absent as `language` is. */
+  /** Set with it: ISO 639-1 codes of the passages' languages. Absent in rows of earlier versions. */
+  passage_languages?: string[];
   word_count?: number;
 }
 
-/** What a page says of itself in its metadata; null for what it does not say. */
+/** The page's own metadata; null for missing values. */
 export interface Byline {
   author: string | null;
-  /** ms. */
   published_at: number | null;
   site_name: string | null;
-  /** BCP 47. */
   declared_language: string | null;
 }
 
-/** Labels in a row: of a page's chunks, in their order. */
+/** Consecutive labels of a page's chunks. */
 export interface LabelRange {
   first: number;
   count: number;
 }
 
-/** Which pages are wanted; all of it is optional. With `url` there is one or none. */
+/** With `url` there is at most one page. */
 export const pageListQuery = z.object({
   url: storedText(maxUrlLength).optional(),
-  /** This domain and those below it. */
   domain: z.string().max(maxDomainLength).optional(),
   /** Seen at this time or later; first seen before this time. */
   after: datetime.optional(),
   before: datetime.optional(),
   status: pageStatus.optional(),
   limit: queryInteger({ min: 1, max: 500, byDefault: 50 }),
-  /** The `next_cursor` of the answer before. */
   cursor: idText.optional(),
 });
 export type PageListQuery = z.infer<typeof pageListQuery>;
 
-/** What is told of a page wherever it is shown; null where it is not known. */
+/** Metadata shown with every page; null if unknown. */
 export const pageDetails = z.strictObject({
   author: z.string().nullable(),
   published_at: datetime.nullable(),
-  /** BCP 47: the declared language, or that of the text where this is another. */
+  /** BCP 47: the declared language, or the text's if it differs. */
   language: z.string().nullable(),
   site_name: z.string().nullable(),
   read_minutes: z.int().nullable(),
 });
 export type PageDetails = z.infer<typeof pageDetails>;
 
-/** The topic that a page is in. */
 export const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable() });
 export type ClusterRef = z.infer<typeof clusterRef>;
 
@@ -162,7 +156,7 @@ export type PageListResponse = z.infer<typeof pageListResponse>;
 /** Beyond any text: a body of a request has 16 MB. */
 const maxOffset = 2 ** 31 - 1;
 
-/** The part of the text that is wanted, in UTF-16 code units, as the offsets of chunks are; all of it where nothing is sent. */
+/** A part of the text in UTF-16 code units, like the offsets of chunks; all by default. */
 export const pageQuery = z.object({
   offset: optionalQueryInteger({ min: 0, max: maxOffset }),
   length: optionalQueryInteger({ min: 1, max: maxOffset }),
@@ -176,7 +170,7 @@ export const pageResponse = z.strictObject({
   domain: z.string(),
   title: z.string().nullable(),
   body_text: z.string().nullable(),
-  /** Of the whole text, where `body_text` is the part that was asked for. */
+  /** Of the whole text, if `body_text` is a part. */
   body_length: z.int().optional(),
   source: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
@@ -190,26 +184,26 @@ export const pageResponse = z.strictObject({
 });
 export type PageResponse = z.infer<typeof pageResponse>;
 
-/** How often a page was visited, and when first and last: the times between are not kept. */
+/** The number of visits, the first and the last; others are not stored. */
 export const pageVisitsResponse = z.strictObject({
   page_id: z.string(),
   visit_count: z.int(),
   first_seen_at: datetime,
   last_seen_at: datetime,
-  /** Those whose time is known, newest first: the last and the first. */
+  /** Known times, newest first: the last and the first. */
   visits: z.array(z.strictObject({ seen_at: datetime })),
 });
 export type PageVisitsResponse = z.infer<typeof pageVisitsResponse>;
 
-/** What the answer says beside the text, and the text, which is read as it is taken where it is long. */
+/** The answer without the text, which may be lazy. */
 export type PageFacts = Omit<PageResponse, 'body_text' | 'body_length'>;
 export interface PageText {
   body_text: string | TextInParts | null;
-  /** Of all of it; not of a page without text. */
+  /** Of the whole text; absent without one. */
   body_length?: number;
 }
 
-/** A stored chunk; its text is the slice of the body. Offsets are UTF-16 code units. */
+/** Its text is the slice of the body. Offsets are UTF-16 code units. */
 export interface Chunk {
   char_start: number;
   char_end: number;
@@ -218,10 +212,7 @@ export interface Chunk {
   section_start_s: number | null;
 }
 
-/**
- * The chunk of a page that has no words in its text, or no text yet: it is found by what else is known of it, and there is no
- * passage to show.
- */
+/** The chunk of a page without words or without text yet: found by its metadata, with no passage. */
 export const bareChunk: Chunk = {
   char_start: 0,
   char_end: 0,
@@ -230,25 +221,22 @@ export const bareChunk: Chunk = {
   section_start_s: null,
 };
 
-/** Whether a chunk is a page's bare one: all others hold a word. */
+/** All other chunks contain a word. */
 export function isBare({ char_end }: Pick<Chunk, 'char_end'>): boolean {
   return char_end === 0;
 }
 
-/**
- * Whether a page is to have its bare chunk made: it has none, and no job is about to give it any. Its text is still to be fetched, which
- * may take days or never be, it was indexed and has no words, or it could not be indexed.
- */
+/** Whether a page needs a bare chunk: it has none and no job will add chunks. Its text may never come, has no words, or could not be indexed. */
 export function lacksBareChunk(page: Pick<Page, 'chunk_count' | 'content_hash' | 'status'>): boolean {
   return page.chunk_count === 0 && mayBeBare(page);
 }
 
-/** Whether a page has no chunks but a bare one, as long as it is as it is. */
+/** Whether a page in this state has at most a bare chunk. */
 export function mayBeBare({ content_hash, status }: Pick<Page, 'content_hash' | 'status'>): boolean {
   return content_hash === null || status === 'indexed' || status === 'dead';
 }
 
-/** Whether chunks can be of a text so long: each holds a part of it, or there is one alone that is bare. */
+/** Whether chunks match a text of this length: each within it, or a single bare one. */
 export function areChunksOf(length: number, chunks: readonly Chunk[]): boolean {
   if (chunks.length === 1 && chunks[0].char_start === 0 && isBare(chunks[0])) return true;
   return chunks.every(({ char_start, char_end }) => char_start >= 0 && char_end > char_start && char_end <= length);
@@ -294,3 +282,32 @@ export const pageStatusBatchResponse = z.strictObject({
   ),
 });
 export type PageStatusBatchResponse = z.infer<typeof pageStatusBatchResponse>;
+
+/** A title other than the address, or null. */
+export function ownTitle(title: string | null, address: string): string | null {
+  if (title === null || title.length > 2 * address.length + 100) return title;
+  const isAddress = /^(?:https?:\/\/|www\.)\S+$/i.test(title.trim()) || bareAddress(title) === bareAddress(address);
+  return isAddress ? null : title;
+}
+
+/** Without scheme, `www.` and trailing slash. */
+function bareAddress(text: string): string {
+  return text
+    .trim()
+    .replace(/^https?:\/\//i, '')
+    .replace(/^www\./i, '')
+    .replace(/\/$/, '')
+    .toLowerCase();
+}
+
+/** Contract "SearchFiltersBody", design "after, before". */
+export interface PageFilters {
+  /** Label suffix of the page's domain. */
+  domain: string | null;
+  after: number | null;
+  before: number | null;
+  /** Publication range, ms; pages of unknown date do not pass. */
+  published_after?: number | null;
+  published_before?: number | null;
+  pages: ReadonlySet<number> | null;
+}

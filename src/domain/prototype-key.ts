@@ -1,12 +1,9 @@
 /**
- * The one key that JSON may hold and data here may not: an own `__proto__` becomes the prototype of whatever it is copied to,
- * or is silently left out by a copy that knows that. `constructor` and `prototype` are ordinary keys: nothing here merges
- * objects in depth.
+ * An own key `__proto__` becomes the prototype of a copy, or gets lost, so bodies may not contain it. `constructor` and
+ * `prototype` are harmless: nothing here merges objects deeply.
  */
-
 const forbidden = '__proto__';
 
-/** An object or array that is still to be looked at, and the way to it. */
 interface Visit {
   value: object;
   key: string;
@@ -21,8 +18,8 @@ function pathTo(visit: Visit | null, last: string): (string | number)[] {
 }
 
 /**
- * The way to a key `__proto__` in a parsed JSON value, or null. `except` names a field of the outermost object whose array is
- * not looked into. Takes any depth: it does not recurse.
+ * The path of a key `__proto__` in a parsed JSON value, or null. `except`: a field of the outermost object whose array
+ * is skipped. Not recursive, so any depth is safe.
  */
 export function prototypeKeyPath(value: unknown, except?: string): (string | number)[] | null {
   if (typeof value !== 'object' || value === null) return null;

@@ -1,19 +1,19 @@
-/** What a query's operators ask of pages, as clauses that a page must or must not meet (docs/ranking.md, "Operators"). */
+/** Clauses of a query's operators (docs/models.md, "Operators"). */
 
-/** What of a page can be asked for by name. */
+/** Fields that operators name. */
 export const namedFields = ['title', 'author'] as const;
 export type NamedField = (typeof namedFields)[number];
 
 /**
- * What a page holds: the words of `text` side by side (`phrase`), in whatever form and order (`word`), in its title or its author's name;
- * `language`: passages in it, by its ISO 639-1 code; `site`: the page is of this domain or below it.
+ * The words of `text` next to each other (`phrase`), in any form and order (`word`), or in the title or author;
+ * `language`: passages by ISO 639-1 code; `site`: the domain or a subdomain.
  */
 export interface QueryClause {
   in: 'phrase' | 'word' | 'language' | 'site' | NamedField;
   text: string;
 }
 
-/** What pages must hold, and what they may not. Of several sites any one will do. */
+/** Required and excluded clauses. Any one of several sites suffices. */
 export interface QueryClauses {
   must: readonly QueryClause[];
   mustNot: readonly QueryClause[];

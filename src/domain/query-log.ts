@@ -1,4 +1,4 @@
-/** The query log and what was said about its results: contract "QueryLogRunResponse" and "FeedbackRequest". */
+/** The query log and feedback: contract "QueryLogRunResponse" and "FeedbackRequest". */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { queryInteger } from './query-values.ts';
@@ -15,21 +15,19 @@ export interface LoggedHits {
   scores: Float64Array;
 }
 
-/** A logged run as stored; times are ms since the epoch. */
 export interface QueryRun {
   query_id: string;
   ts: number;
   kind: RunKind;
   compare_id: string | null;
   query_text: string;
-  /** The request without its query. */
   params: Record<string, unknown>;
   active_model: string;
   reranker_model: string | null;
   candidate_set: LoggedHits;
   dense_hits: LoggedHits;
   sparse_hits: LoggedHits;
-  /** The pages that were answered, in order; `rank` from 1 at the first page of results. */
+  /** The answered pages, in order; `rank` from 1 at the first page of results. */
   final_pages: { page_no: number; score: number; rank: number }[];
   timing_ms: Record<string, number>;
 }

@@ -1,7 +1,7 @@
-/** A list of an answer whose rows are made one by one while the answer is written, since all of them at once would take too much memory. */
+/** Rows of an answer computed while it is written: all at once would take too much memory. */
 export type Rows<Row> = AsyncIterable<Row>;
 
-/** A long text of an answer that is read part by part while the answer is written; no part ends inside a surrogate pair. */
+/** A long text read in parts while the answer is written; no part splits a surrogate pair. */
 export class TextInParts {
   readonly parts: AsyncIterable<string>;
 
@@ -10,7 +10,6 @@ export class TextInParts {
   }
 }
 
-/** An answer whose lists are rows. */
 export type InRows<Response> = {
   [Name in keyof Response]: Response[Name] extends (infer Row)[] ? Rows<Row> : Response[Name];
 };

@@ -1,6 +1,6 @@
 /**
- * What a value lacks of its schema, in the same words wherever it is told: in the answer to a request (`http/request-invalid.ts`) and
- * for an item of a batch (`actors/ingest/prepare-submission.ts`). What was sent is not repeated, and names of fields are cut.
+ * Schema faults for requests (`http/request-invalid.ts`) and batch items (`actors/ingest/prepare-submission.ts`).
+ * Values are not repeated, and field names are cut.
  */
 import type { z } from 'zod';
 
@@ -8,13 +8,13 @@ export interface SchemaFault {
   path: (string | number)[];
   msg: string;
   type: string;
-  /** What would have been right, where the schema says. */
+  /** The expected value, if the schema has one. */
   ctx?: Record<string, unknown>;
 }
 
-/** Faults listed of one value; the rest adds nothing. */
+/** Faults listed per value. */
 const maxFaults = 50;
-/** Characters kept of a name or message that the caller chose. */
+/** Characters of a caller's name or message. */
 const maxNameLength = 100;
 
 export const cutName = (text: string): string =>
@@ -26,7 +26,7 @@ export function schemaFaults(error: z.ZodError): SchemaFault[] {
   return faults.slice(0, maxFaults).map((fault) => ({ ...fault, msg: cutName(fault.msg) }));
 }
 
-/** The faults of one issue; of unknown fields each is one. */
+/** Each unknown field is one fault. */
 function faultsOf(issue: z.core.$ZodIssue): SchemaFault[] {
   const { message: msg, code: type } = issue;
   const path = issue.path.map((part) => (typeof part === 'number' ? part : cutName(String(part))));

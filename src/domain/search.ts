@@ -1,4 +1,4 @@
-/** Retrieval: the contract's "Search" bodies. */
+/** Contract "Search". */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { clusterRef, pageDetails } from './page.ts';
@@ -13,53 +13,58 @@ export const searchFiltersBody = z.strictObject({
   domain: z.string().max(maxDomainLength).nullable().optional(),
   after: datetime.nullable().optional(),
   before: datetime.nullable().optional(),
-  /** Published at this time or later; published before this one. Pages of which that is not known do not pass. */
+  /** Publication range. Pages of unknown date do not pass. */
   published_after: datetime.nullable().optional(),
   published_before: datetime.nullable().optional(),
   cluster_id: idText.nullable().optional(),
   entity: pathText.nullable().optional(),
-  /** Passages in this language, ISO 639-1. */
+  /** ISO 639-1 language of passages. */
   lang: z.string().length(2).nullable().optional(),
 });
 export type SearchFilters = z.infer<typeof searchFiltersBody>;
 
 const queryText = z.string().min(1).max(4000);
 
-/** Of the contract. */
 export const defaultRrfK = 60;
 
-/** With the embedded models. */
-export const defaultMinRelevance = 0.001;
+/** With the built-in model. */
+export const defaultMinRelevance = 0.0008;
+/** For pages without any word of a query of one or two words: a cosine of about .825. */
+export const fewWordsMinRelevance = 0.006;
 
-/** Pages that a search gives at once. */
-export const mostPages = 100;
+export const maxPages = 100;
 
 export const searchRequest = z.strictObject({
   query: queryText,
   /**
-   * Whether `"exact phrase"`, `-word`, `site:`, `title:`, `author:`, `before:`, `after:` and `lang:` in the query say which pages are wanted
-   * (docs/ranking.md, "Operators"). Without it they are text, and pages that have a quoted phrase come first.
+   * Whether `"exact phrase"`, `-word`, `site:`, `title:`, `author:`, `before:`, `after:` and `lang:` are operators
+   * (docs/models.md, "Operators"). Otherwise they are text, and pages with a quoted phrase come first.
    */
   operators: z.boolean().default(false),
-  /** Whether the last word of the query may be unfinished, as it is while somebody types. */
+  /**
+   * The query may be unfinished: its last word, unless followed by white space, also matches as a prefix, and a last
+   * operator that excludes everything is ignored.
+   */
   prefix: z.boolean().default(false),
-  /** Whether it comes to the query log. Not with what only passes, as while somebody types: feedback on such a query is noted nowhere. */
+  /** Correct a word that no text and no word list contains: to the commonest word with that prefix, or the nearest word; see `corrected`. */
+  spelling: z.boolean().default(true),
+  /** Whether to log the query. Disable it while typing: feedback on an unlogged query is ignored. */
   log: z.boolean().default(true),
-  k: z.int().min(1).max(mostPages).default(10),
+  k: z.int().min(1).max(maxPages).default(10),
   offset: z.int().min(0).default(0),
   candidates: z.int().min(1).max(1000).default(100),
   rerank: z.boolean().default(true),
   chunks_per_page: z.int().min(0).max(10).default(2),
   rollup: rollupStrategy.default('max'),
   rollup_m: z.int().min(1).max(20).default(3),
-  /** The constant of reciprocal rank fusion. Where it is not given both sides are fused by their scores (docs/ranking.md, "Fusion"). */
+  /** The constant of reciprocal rank fusion. Setting it selects fusion by ranks (docs/models.md, "Fusion"). */
   rrf_k: z.int().min(1).optional().meta({ default: defaultRrfK }),
   suggest: z.int().min(0).max(10).default(3),
   mediation: mediation.default('vector'),
   recency_half_life_days: z.number().positive().nullable().optional(),
   /**
-   * Results less relevant are left out. Unless given .001 with the embedded models, below which next to nothing was judged relevant, and 0 with
-   * outside models, which were not measured (docs/ranking.md).
+   * Drop less relevant results. Default .0005 with the built-in model, below which almost nothing was judged relevant,
+   * and 0 with unmeasured outside models (docs/models.md).
    */
   min_relevance: z.number().min(0).max(1).optional(),
   filters: searchFiltersBody.nullable().optional(),
@@ -67,41 +72,37 @@ export const searchRequest = z.strictObject({
 export type SearchRequest = z.infer<typeof searchRequest>;
 
 /**
- * How probable it is that a passage is about the query, 0 to 1; of a page, that its most relevant one is, and 1 where the query is its URL, title or
- * host, or quotes it. Null for passages shown without having been found, and where it could not be told.
+ * The probability that a passage is about the query; a page has its best passage's, and 1 if the query is its URL,
+ * title or host, or quotes it. Null for passages that were not found by the search, or if unknown.
  */
 const relevance = z.number().min(0).max(1).nullable();
 const span = z.strictObject({ start: z.int(), end: z.int() });
 const chunkResult = z.strictObject({
   chunk_id: z.string(),
   ordinal: z.int(),
-  /** Where it begins in the page's text: as the offsets of `GET /v1/pages/{page_id}/chunks`. */
+  /** Its start in the page's text, as in `GET /v1/pages/{page_id}/chunks`. */
   char_start: z.int(),
   text: z.string(),
   score: z.number(),
   relevance,
-  /** Where it has words of the query, in whatever form: UTF-16 offsets into `text`, in order, not overlapping. */
+  /** Query words in any form: UTF-16 offsets into `text`, in order, not overlapping. */
   highlights: z.array(span),
-  /** The part to show first: a sentence or more, at most 300 UTF-16 code units of `text`. */
+  /** The preview: a sentence or more, at most 300 UTF-16 code units of `text`. */
   snippet: span.extend({ text: z.string() }),
-  /** The page's URL with a text fragment: browsers open the page at the snippet and mark it. */
+  /** The page's URL with a text fragment that highlights the snippet. */
   link: z.string(),
 });
-/** What of a page the query is, as it stands; `host`: the page's host, or one above it; `phrase`: it quotes the page. */
+/** The part of a page that equals the query; `host`: its host or a parent domain; `phrase`: a quote. */
 export const exactMatch = z.enum(['url', 'title', 'host', 'phrase']);
 export type ExactMatch = z.infer<typeof exactMatch>;
 
-/**
- * Why a result stands where it does. Those whose `exact` is `url` or `title` come first, then those where it is `host`, then `phrase`, then the others,
- * each by `score`, to which it adds nothing.
- */
+/** Why a result has its rank. `exact` of `url` or `title` comes first, then `host`, then `phrase`, then the others, each by `score`. */
 const placeReason = z.strictObject({
-  /** What of the page the query is. */
   exact: exactMatch.nullable(),
-  /** Best rank of the page's passages in the list by keywords and in the one by vectors, from 1; null where it is not in that list. */
+  /** Best rank of the page's passages by keywords and by vectors, from 1; null if absent from that list. */
   keyword_rank: z.int().nullable(),
   vector_rank: z.int().nullable(),
-  /** Whether a reranker scored its best passage; else the score is that of the fused ranks. */
+  /** Whether a reranker scored its best passage; otherwise the score is of fused ranks. */
   reranked: z.boolean(),
 });
 export const pageResult = z.strictObject({
@@ -124,14 +125,30 @@ export type PageResult = z.infer<typeof pageResult>;
 export const suggestion = z.strictObject({ page_id: z.string(), title: z.string().nullable(), reason: z.string() });
 export type Suggestion = z.infer<typeof suggestion>;
 
-/** A word of the query that no text has, and the words that were searched for in its place, the likeliest first. */
+/** An unknown word of the query, and its replacements. */
 const correction = z.strictObject({ word: z.string(), taken: z.array(z.string()) });
 export type Correction = z.infer<typeof correction>;
+
+/** Why there are no results. */
+const noResults = z.strictObject({
+  /** `excluded`: operators or filters exclude all matches; `indexing`: no match yet, and pages still wait; `no_match`: no match. */
+  reason: z.enum(['excluded', 'indexing', 'no_match']),
+  /** The operators, as written, and fields of `filters` that exclude every match: each alone, or else together. */
+  operators: z.array(z.string()),
+  filters: z.array(z.string()),
+  /** Pages to be fetched and to be indexed, each counted up to 10,000. */
+  pages_waiting: z.int(),
+});
+export type NoResults = z.infer<typeof noResults>;
 
 export const searchResponse = z.strictObject({
   query_id: z.string(),
   results: z.array(pageResult),
   corrected: z.array(correction),
+  /** The corrected query of these results, with operators as written; null if unchanged. */
+  corrected_query: z.string().nullable(),
+  /** Null if there are results, or were before `offset`. */
+  no_results: noResults.nullable(),
   offset: z.int(),
   has_more: z.boolean(),
   suggestions: z.array(suggestion),

@@ -1,23 +1,13 @@
-/** Where a provider is that everybody finds at one address, and who takes money: no text and no key goes to an address that nobody set. */
-
+/** Providers with a well-known address. Paid ones need an explicit address, so that no text or key is sent by default. */
 export const ollamaProvider = 'ollama';
-/** How a provider is called where `reranker.provider` does not say; its wire format is the one most servers speak. */
+/** The default of `reranker.provider`; most servers speak its wire format. */
 export const unnamedProvider = 'api';
 const ollama = 'http://127.0.0.1:11434/v1';
 
-/** By provider that takes money, the address that its makers give, to be set. */
-const makersAddresses: ReadonlyMap<string, string> = new Map([
-  ['openai', 'https://api.openai.com/v1'],
-  ['voyage', 'https://api.voyageai.com/v1'],
-  ['cohere', 'https://api.cohere.com/v2'],
-  ['jina', 'https://api.jina.ai/v1'],
-]);
+const paidProviders = ['openai', 'voyage', 'cohere', 'jina'];
 
-export const isPaid = (provider: string): boolean => makersAddresses.has(provider);
-export const makersAddressOf = (provider: string): string | null => makersAddresses.get(provider) ?? null;
+/** Their address may be set after a model is registered. */
+export const isNamedProvider = (provider: string): boolean => [ollamaProvider, ...paidProviders].includes(provider);
 
-/** Providers that are known by name: their address may be set after a model of theirs is registered. */
-export const isNamedProvider = (provider: string): boolean => provider === ollamaProvider || isPaid(provider);
-
-/** On the machine of the service; null: the settings have to say. */
+/** On this machine; null: it must be set. */
 export const usualAddressOf = (provider: string): string | null => (provider === ollamaProvider ? ollama : null);

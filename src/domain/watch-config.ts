@@ -1,31 +1,28 @@
-/** What the `config` of watches of all kinds has in common: texts, read into what they mean. Keys that are not known have no effect. */
+/** The `config` of watches: texts, parsed. Unknown keys have no effect. */
 import { z } from 'zod';
+import type { PageMetadata } from './metadata.ts';
 import type { WatchConfig } from './watch.ts';
 
-/** How many items, or entries, at most. */
-export const countText = z
+const countText = z
   .string()
   .regex(/^[1-9]\d{0,4}$|^100000$/, 'must be a whole number from 1 to 100000')
   .transform(Number)
   .optional();
 
-/** `source` of the pages that a watch brings in. */
-export const sourceText = z.string().min(1).max(200).default('watch');
+const sourceText = z.string().min(1).max(200).default('watch');
 
-/** What a config says, or why it cannot be read. */
-export function readConfig<Schema extends z.ZodType>(
+function readConfig<Schema extends z.ZodType>(
   schema: Schema,
   config: WatchConfig | null,
 ): z.infer<Schema> | { invalid: string } {
   const parsed = schema.safeParse(config ?? {});
   if (parsed.success) return parsed.data;
-  // A key holds one text: what is within it has no name of its own.
+  // A key contains one text without named parts.
   return {
     invalid: parsed.error.issues.map(({ path, message }) => `config.${String(path[0])}: ${message}`).join('; '),
   };
 }
 
-/** Of a watch of kind `rss`. */
 const rssConfig = z.object({
   max_items: countText,
   source: sourceText,
@@ -34,4 +31,65 @@ const rssConfig = z.object({
 
 export function readRssConfig(config: WatchConfig | null): z.infer<typeof rssConfig> | { invalid: string } {
   return readConfig(rssConfig, config);
+}
+
+const podcastConfig = z.object({
+  max_items: countText,
+  source: sourceText,
+  transcripts: z.enum(['published_first', 'local']).default('published_first'),
+  feed_content: z.enum(['fallback', 'never']).default('never'),
+});
+type PodcastConfig = z.infer<typeof podcastConfig>;
+
+export function readPodcastConfig(config: WatchConfig | null): PodcastConfig | { invalid: string } {
+  return readConfig(podcastConfig, config);
+}
+
+const publishedTranscript = z.object({ url: z.string().max(8192), type: z.string().max(100).default('') });
+export type PublishedTranscript = z.infer<typeof publishedTranscript>;
+
+const maxTranscripts = 10;
+const episodeMetadata = z.object({
+  transcripts: z.array(publishedTranscript).max(maxTranscripts).default([]),
+  chapters_url: z.string().max(8192).nullable().default(null),
+});
+type EpisodeMetadata = z.infer<typeof episodeMetadata>;
+
+/** Keys `transcripts` and `chapters_url`; invalid metadata is ignored. */
+export function episodeOf(metadata: PageMetadata | null): EpisodeMetadata {
+  return episodeMetadata.safeParse(metadata ?? {}).data ?? { transcripts: [], chapters_url: null };
+}
+
+const languageTag = /^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/i;
+
+/** `en, de-AT`: language tags, best first. */
+const captionLangs = z
+  .string()
+  .transform((text) => text.split(',').map((tag) => tag.trim()))
+  .pipe(z.array(z.string().regex(languageTag, 'must be language tags with commas, such as "en,de"')).min(1).max(50));
+
+const videoConfig = z.object({
+  max_entries: countText,
+  entries_from: z.enum(['start', 'end']).default('start'),
+  source: sourceText,
+  caption_langs: captionLangs.optional(),
+});
+type VideoConfig = z.infer<typeof videoConfig>;
+
+export function readVideoConfig(config: WatchConfig | null): VideoConfig | { invalid: string } {
+  return readConfig(videoConfig, config);
+}
+
+/** Metadata keys with a watch's preferences: `watch_kind`, and `caption_langs` as in its config. */
+interface VideoWishes {
+  isWatched: boolean;
+  langs: string[] | null;
+}
+
+/** Invalid metadata is ignored. */
+export function videoWishesOf(metadata: PageMetadata | null): VideoWishes {
+  return {
+    isWatched: metadata?.watch_kind === 'video',
+    langs: captionLangs.safeParse(metadata?.caption_langs).data ?? null,
+  };
 }

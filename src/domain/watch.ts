@@ -1,4 +1,4 @@
-/** Watches: the contract's "Watches" bodies and the stored row. */
+/** Contract "Watches", and the stored row. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { listPart } from './query-values.ts';
@@ -12,14 +12,13 @@ export const watchStatuses = ['pending', 'ok', 'error'] as const;
 const watchStatus = z.enum(watchStatuses);
 export type WatchStatus = z.infer<typeof watchStatus>;
 
-/** The design's answer to the contract's unnamed maximum: one year. */
+/** The contract names no maximum; the design's is one year. */
 export const maxIntervalHours = 8760;
 
 const intervalHours = z.int().min(1).max(maxIntervalHours);
-/** As it is stored. */
 export const watchConfig = z.record(z.string(), z.string());
 export type WatchConfig = z.infer<typeof watchConfig>;
-/** Keys of a config that is sent; a kind of watch reads four at most. */
+/** A kind of watch uses at most four. */
 const maxConfigKeys = 32;
 const sentConfig = z
   .record(storedText(100), storedText(1000))
@@ -36,7 +35,7 @@ export const createWatchRequest = z.strictObject({
 });
 export type CreateWatchRequest = z.infer<typeof createWatchRequest>;
 
-/** Omitted is unchanged; null clears `title` and `config` and leaves the others unchanged. */
+/** Omitted fields stay; null clears `title` and `config` only. */
 export const updateWatchRequest = z.strictObject({
   enabled: z.boolean().nullable().optional(),
   interval_hours: intervalHours.nullable().optional(),
@@ -64,25 +63,21 @@ export type WatchResponse = z.infer<typeof watchResponse>;
 export const watchListQuery = z.object(listPart);
 export const watchListResponse = z.strictObject({
   watches: z.array(watchResponse),
-  /** Of all watches, where a part was asked for. */
   total: z.int().optional(),
 });
 export type WatchListResponse = z.infer<typeof watchListResponse>;
 export const watchRunAcceptedResponse = z.strictObject({ watch_id: z.string(), job_id: z.string().nullable() });
 export type WatchRunAccepted = z.infer<typeof watchRunAcceptedResponse>;
 
-/** What a server gave with a body, to be sent with the next request for the same address. */
 export interface Validators {
-  /** The address that answered. */
   url: string;
   etag: string | null;
   last_modified: string | null;
 }
 
-/** The stored row. Times are ms since the epoch. */
+/** Times are ms since the epoch. */
 export interface Watch {
   no: number;
-  /** As it was given. */
   url: string;
   kind: WatchKind;
   title: string | null;
@@ -90,7 +85,6 @@ export interface Watch {
   interval_hours: number;
   config: WatchConfig | null;
   next_run_at: number;
-  /** When the latest attempt at a poll ended. */
   last_run_at: number | null;
   status: WatchStatus;
   last_error: string | null;
@@ -99,6 +93,6 @@ export interface Watch {
   /** The latest poll_watch job; 0 before the first. */
   poll_job: number;
   validators: Validators | null;
-  /** The feed that the page at `url` announces; null where `url` is the feed itself, or before that is known. */
+  /** The feed announced by the page at `url`; null if `url` is the feed, or until known. */
   feed_url: string | null;
 }

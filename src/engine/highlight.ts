@@ -1,6 +1,6 @@
 /**
- * Where a passage has the words of a query, and the part of it that is worth showing first. Words are compared by their stems in English and
- * in the passage's own language, as passages are found, corrections included. Pure; called by the searchers.
+ * Finds the query's words in a passage, and the snippet to show. Words match by stem, in English and in the passage's language, as in
+ * search, including corrections. Pure; called by the searchers.
  */
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
@@ -17,50 +17,47 @@ export interface Span {
 }
 
 export interface Marked {
-  /** In order, not overlapping. */
   highlights: Span[];
   snippet: Span;
 }
 
-/** Of a snippet, UTF-16 code units. */
+/** UTF-16 code units. */
 export const maxSnippet = 300;
-/** Behind these a snippet may begin and end. */
 const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
 /** Words are cut as `beginning continuation* (++ | #)?`. */
 const beginning = /[\p{L}\p{N}]/u;
 const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}\u00ad\u2060'’]/u;
 const digits = /\p{N}/gu;
-/** A stretch is looked at so far to either side, UTF-16 code units. */
+/** Context examined on either side of a stretch, UTF-16 code units. */
 const mostOfStretch = 64;
 const apostrophe = /['\u2019\u02bc]/;
 const clitic = /'(?:s|re|ve|ll|d|m|t)?$/i;
-/** Languages whose stems may begin otherwise than their words: what is behind a stem's first letter is somewhere in them. */
+/** Languages whose stems may drop a prefix: only the stem's later letters are surely in the word. */
 const prefixCutters: ReadonlySet<string> = new Set(['ar', 'ms']);
-/** Those that write letters in two ways: `ae` for `ä`. */
+/** Languages with two spellings of a letter: `ae` for `ä`. */
 const respellers: ReadonlySet<string> = new Set(['de', 'fi']);
-/** Those whose stems may have no letter of their words: of another alphabet, or cut on both sides. Each word is stemmed. */
+/** Languages whose stems may share no letter with their words (other alphabet, or cut on both sides): every word is stemmed. */
 const freeStemmers: ReadonlySet<string> = new Set(['sr', 'ta']);
-/** So many letters at most are compared before a word is stemmed. */
+/** Letters compared before a word is stemmed. */
 const mostOpening = 4;
-/** UTF-16 code units; what is longer is no word. */
+/** UTF-16 code units; longer strings are no words. */
 const longestWord = 64;
-/** Words of a language whose stems are remembered. */
+/** Cached stems per language. */
 const maxRemembered = 20_000;
 
 export interface MarkedPassage {
   text: string;
-  /** ISO 639-1 code, '' where it is not known. */
+  /** ISO 639-1; '' for unknown. */
   language: string;
 }
 
 export interface Highlighter {
-  /** Shape: one result a passage. `stems`: of the query, in all languages. */
+  /** One result per passage. `stems`: of the query, in all languages. */
   mark(passages: readonly MarkedPassage[], stems: readonly string[]): Marked[];
 }
 
-/** `stem`: the English one of a word in small letters without accents; `analyzer`: that of queries, which is kept small here. */
+/** `stem`: English stem of a lower-case word without accents; `analyzer`: the queries' one, which is kept small here. */
 export function createHighlighter(stem: (word: string) => string, analyzer: TextAnalyzer): Highlighter {
-  /** By language, then word. */
   const stems = new Map<string, Map<string, string>>();
   const stemOf = (language: string, form: string): string => {
     const remembered = stems.get(language) ?? new Map<string, string>();
@@ -89,7 +86,7 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
         return respellers.has(language) ? respelt : usual;
       };
       const bare = ofQuery.some(isBareTerm);
-      // The digits of `5G` and its letter are a term each.
+      // `5G` has two terms: digits and letter.
       const hasNumbers = [...wanted].some((term) => term.length === 1 || /\p{N}/u.test(term));
       return passages.map(({ text, language }) => {
         const isWanted = (form: string): boolean => {
@@ -106,7 +103,7 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
   };
 }
 
-/** The terms that are looked for; whether a form is one; how such forms begin, null where that is not known; and whether terms may have digits beside them. */
+/** The wanted terms; whether a form is one; how such forms begin (null: unknown); whether terms may be next to digits. */
 interface Sought {
   wanted: ReadonlySet<string>;
   isWanted: (form: string) => boolean;
@@ -121,7 +118,7 @@ function spansOf(text: string, { wanted, isWanted, openings, hasNumbers }: Sough
     let pairEnd = -1;
     let pairStart = -1;
     eachCharacter(text, run, (token) => {
-      // The second character of a pair is part of it.
+      // Part of the preceding pair.
       if (pairEnd === token.start) {
         spans.push({ start: pairStart, end: token.end });
         pairEnd = -1;
@@ -132,7 +129,6 @@ function spansOf(text: string, { wanted, isWanted, openings, hasNumbers }: Sough
       else spans.push({ start: token.start, end: token.end });
     });
   }
-  // Words end where such a run begins.
   const spaced = blank(text, runs);
   const knots = knotsOf(spaced, hasNumbers);
   for (const { start, end } of knots) {
@@ -143,7 +139,7 @@ function spansOf(text: string, { wanted, isWanted, openings, hasNumbers }: Sough
     }
   }
   eachWord(blank(spaced, knots), openings, (written, index, hasApostrophe) => {
-    // The article that lost its vowel is another word: `l'eau`; what follows a word with an apostrophe is a clitic.
+    // An elided article is a separate word (`l'eau`); what follows a word's apostrophe is a clitic.
     const straight = hasApostrophe ? written.replace(curlyApostrophes, "'") : written;
     const elided = hasApostrophe ? (elision.exec(straight)?.[0].length ?? 0) : 0;
     const surface = hasApostrophe ? straight.slice(elided).replace(clitic, '') : straight;
@@ -163,8 +159,8 @@ function spansOf(text: string, { wanted, isWanted, openings, hasNumbers }: Sough
 }
 
 /**
- * Stretches without a space that the analyzer takes apart by more than their letters: with a point between letters (`Ph.D.`, `node.js`), and with digits
- * (`5G`, `3.11.4`) where these are looked for. Ascending, not overlapping.
+ * Stretches without spaces that the analyzer splits by more than letters: with inner points (`Ph.D.`, `node.js`), and, if wanted, digits
+ * (`5G`, `3.11.4`). Ascending, disjoint.
  */
 function knotsOf(text: string, hasNumbers: boolean): Span[] {
   const isLetter = (at: number) => (partAt(text, at) & BEGINS) !== 0;
@@ -186,7 +182,7 @@ function knotsOf(text: string, hasNumbers: boolean): Span[] {
 
 const isSpace = (text: string, at: number): boolean => /\s/.test(text[at]);
 
-/** The words of a text that begin so, and those that hold an apostrophe, behind which another may. Most words are only stepped over. */
+/** Yields words with a wanted beginning, or an apostrophe; skips most others quickly. */
 function eachWord(
   text: string,
   openings: Openings | null,
@@ -216,13 +212,12 @@ function eachWord(
 
 const PLUS = 0x2b;
 const SHARP = 0x23;
-/** A character of two code units. */
 const WIDE = 1;
 const BEGINS = 2;
 const CONTINUES = 4;
 const APOSTROPHE = 8;
 const KNOWN = 16;
-/** What each code unit may be in a word, filled as they come; nothing of surrogates. */
+/** Kind of each code unit in a word, computed on demand; nothing for surrogates. */
 const parts = new Uint8Array(0x1_0000);
 
 function partAt(text: string, at: number): number {
@@ -242,24 +237,24 @@ function partAt(text: string, at: number): number {
 }
 
 /**
- * How words begin whose stems are looked for: a stem has the first letters of its words, the more of them the longer it is. By count of letters,
- * from 1, the beginnings in small letters without accents, as text and packed. What is not ASCII is looked for as text.
+ * Beginnings of words with wanted stems: the longer a stem, the more of its letters begin its words. By number of letters, from 1:
+ * folded beginnings as text and packed. Non-ASCII ones as text only.
  */
 interface Openings {
   texts: readonly ReadonlySet<string>[];
   packed: readonly ReadonlySet<number>[];
-  /** By ASCII letter, small and capital, whether one of them begins with it: most words are told by it. */
+  /** By ASCII letter of either case, whether a beginning starts with it: rejects most words. */
   firsts: Uint8Array;
-  /** `ae` may stand for `ä`: a word whose second letter is an `e` may begin otherwise. */
+  /** `ae` may stand for `ä`: a second letter `e` may vary. */
   isRespelt: boolean;
-  /** Where words may begin otherwise, the second to fourth letters of the stems, packed; null where they may not. */
+  /** If beginnings may vary: packed second to fourth letters of the stems; else null. */
   cores: ReadonlySet<number> | null;
 }
 
-/** Letters behind a stem's first that are looked for where its words may begin otherwise: `menulis` has one of `tulis`. */
+/** Letters after a stem's first one that identify its words if beginnings vary: `menulis` contains `tulis`. */
 const coreLetters = 3;
 const coreBits = (1 << (7 * coreLetters)) - 1;
-/** Of a stem of so many letters, those that its words have. `dying` has one of `die`. */
+/** How many letters of a stem its words share. `dying` has one of `die`. */
 const usualLetters = (length: number) => (length < 4 ? 1 : length < 6 ? 3 : mostOpening);
 const respeltLetters = (length: number) => (length < 4 ? 1 : 2);
 
@@ -278,18 +273,17 @@ function openingsOf(stems: readonly string[], lettersOf: (length: number) => num
   return { texts, packed, firsts, isRespelt: lettersOf === respeltLetters, cores: null };
 }
 
-/** Null where a stem is too short to be told by a part of it. */
+/** Null if a stem is too short. */
 function coresOf(stems: readonly string[], usual: Openings): Openings | null {
   if (stems.some((stem) => stem.length < 1 + coreLetters)) return null;
   return { ...usual, cores: new Set(stems.map((stem) => packedOf(stem.slice(1, 1 + coreLetters)))) };
 }
 
-/** Letters in one number. */
 function packedOf(letters: string): number {
   return Array.from(letters).reduce((packed, _, at) => packed * 128 + letters.charCodeAt(at), 0);
 }
 
-/** Whether the word from `start` to `end` begins as one that is looked for, or has the core of one. */
+/** Whether text[start..end) has a wanted beginning or core. */
 function mayOpen(text: string, start: number, end: number, openings: Openings): boolean {
   const { texts, packed, firsts, isRespelt, cores } = openings;
   if (cores !== null && mayHold(text, start, end, cores)) return true;
@@ -309,7 +303,7 @@ function mayOpen(text: string, start: number, end: number, openings: Openings): 
   return false;
 }
 
-/** Of a word that is not ASCII it is not known. */
+/** True for non-ASCII words. */
 function mayHold(text: string, start: number, end: number, cores: ReadonlySet<number>): boolean {
   let letters = 0;
   for (let at = start; at < end; at++) {
@@ -323,7 +317,7 @@ function mayHold(text: string, start: number, end: number, cores: ReadonlySet<nu
 
 const smallOf = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
 
-/** The sentences, at most `maxSnippet` long, that hold most of what is highlighted: different words before repeated ones. */
+/** The sentences within `maxSnippet` with most highlights, distinct words first. */
 function snippetOf(text: string, highlights: readonly Span[]): Span {
   const borders = [0];
   for (const { 0: end, index } of text.matchAll(sentenceEnd)) borders.push(index + end.length);
@@ -345,7 +339,7 @@ function snippetOf(text: string, highlights: readonly Span[]): Span {
   return trimmed(text, around(text, trimmed(text, best), highlights));
 }
 
-/** Where a sentence is longer than a snippet and its end has what was looked for, the part around that. */
+/** For a sentence longer than a snippet with hits at its end: the part around them. */
 function around(text: string, { start, end }: Span, highlights: readonly Span[]): Span {
   const first = highlights.find((span) => span.start >= start);
   if (first === undefined || first.end <= end) return { start, end };
@@ -355,7 +349,7 @@ function around(text: string, { start, end }: Span, highlights: readonly Span[])
   return { start: begin, end: Math.min(text.length, begin + maxSnippet) };
 }
 
-/** Without white space at its ends, no word cut at its end, no character cut. */
+/** Trims white space and cut words and characters. */
 function trimmed(text: string, { start, end }: Span): Span {
   let to = end;
   if (to < text.length && /\S{2}/.test(text.slice(to - 1, to + 1))) {

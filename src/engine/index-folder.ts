@@ -1,8 +1,8 @@
 /**
- * A folder of index files: the manifest, which alone says what is valid, and the files that it names. New files are written beside the valid
- * ones and become valid with the rename of the manifest; a crash at any point leaves one of the two. A manifest or file that fails a check is
- * set aside under `*.bad`, told in the log, and never stops a start: the folder is a cache, and what it lacks comes back from the store.
- * What is set aside may hold text that is forgotten since, so it goes with the next save; what nobody names goes at once.
+ * A folder of index files: the manifest, which alone defines validity, and its files. New files become valid by the manifest's rename; a
+ * crash leaves the old or the new state. A manifest or file that fails a check is renamed to `*.bad`, logged, and never stops a start:
+ * the store can rebuild everything. `*.bad` files may contain forgotten text, so the next save deletes them; other unnamed files are
+ * deleted at once.
  *
  *   manifest.json, and files by the manifest's own names
  *   *.new           being written
@@ -18,25 +18,23 @@ import { replaceText, syncFile, TEMPORARY_SUFFIX } from '../files/durable-file.t
 const MANIFEST = 'manifest.json';
 const BAD_SUFFIX = '.bad';
 
-/** What manifests say of a file. */
 export const fileFacts = { bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) };
 
 export interface IndexFolderOptions<Manifest> {
   dir: string;
   manifest: z.ZodType<Manifest>;
-  /** Names of files that may be this index's, without what is set aside or being written. */
+  /** Possible file names of this index, without `*.new` and `*.bad`. */
   ours: RegExp;
-  /** Those that a manifest names. */
   filesOf: (manifest: Manifest) => string[];
-  /** Why a manifest that can be read is another index's; null if it is this one's. */
+  /** Why a readable manifest belongs to another index; null if it does not. */
   foreign: (manifest: Manifest) => string | null;
-  /** Hears what is set aside, and why. */
+  /** Called with files set aside, and why. */
   told: (files: readonly string[], reason: string) => void;
-  /** Called before files become valid, with whatever labels were added until then. */
+  /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: (() => Promise<void>) | undefined;
 }
 
-/** What a folder's manifest says; null if there is none, a sentence if it cannot be read. */
+/** Null if there is none, a message if it is unreadable. */
 export async function readManifest<Manifest>(
   dir: string,
   schema: z.ZodType<Manifest>,
@@ -49,7 +47,7 @@ export async function readManifest<Manifest>(
   }
 }
 
-/** Make a manifest the folder's. Errors: as of `replaceFile`. */
+/** Errors: as of `replaceFile`. */
 export function writeManifest(dir: string, manifest: unknown): Promise<void> {
   return replaceText(join(dir, MANIFEST), JSON.stringify(manifest, null, 1));
 }
@@ -66,12 +64,11 @@ export class IndexFolder<Manifest> {
     return join(this.#options.dir, name);
   }
 
-  /** Where a file is written before it has its name. */
   temporary(name: string): string {
     return this.path(name + TEMPORARY_SUFFIX);
   }
 
-  /** The manifest; null where there is none that counts. Makes the folder. Errors: only of the folder itself. */
+  /** The valid manifest or null. Creates the folder. Errors: only of the folder itself. */
   async read(): Promise<Manifest | null> {
     const { dir, manifest, foreign } = this.#options;
     await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -83,7 +80,7 @@ export class IndexFolder<Manifest> {
     return null;
   }
 
-  /** Give a temporary file its name, durably. Gives its bytes. */
+  /** Rename a temporary file to its final name, durably. Returns its size. */
   async keep(temporary: string, name: string): Promise<number> {
     await syncFile(temporary);
     const { size } = await stat(temporary);
@@ -91,16 +88,16 @@ export class IndexFolder<Manifest> {
     return size;
   }
 
-  /** Make a manifest the valid one. Errors: those of the file system; as of `replaceFile`. */
+  /** Errors: file system errors; as of `replaceFile`. */
   async write(manifest: Manifest): Promise<void> {
     await this.#options.noteLabels?.();
     await writeManifest(this.#options.dir, manifest);
   }
 
-  /** After a save that failed: delete what the folder's manifest does not name; nothing where that cannot be read. Errors: none. */
+  /** After a failed save: delete files that the manifest on disk does not name, if it is readable. Errors: none. */
   async sweepFailed(): Promise<void> {
     try {
-      // Whichever that is: what failed may have been bringing the rename to the disk.
+      // The failure may have come after the rename.
       const found = await readManifest(this.#options.dir, this.#options.manifest);
       if (typeof found !== 'string') await this.sweep(found, { isSaved: false });
     } catch {
@@ -108,10 +105,7 @@ export class IndexFolder<Manifest> {
     }
   }
 
-  /**
-   * Delete what the valid manifest does not name, also a folder that is in the way of a file to come; what was set aside only after a
-   * save, `isSaved`.
-   */
+  /** Delete what the valid manifest does not name, including folders in a file's place; `*.bad` files only after a save, `isSaved`. */
   async sweep(manifest: Manifest | null, { isSaved }: { isSaved: boolean }): Promise<void> {
     const { dir, ours, filesOf } = this.#options;
     const named = new Set(manifest === null ? [] : [MANIFEST, ...filesOf(manifest)]);
@@ -122,7 +116,7 @@ export class IndexFolder<Manifest> {
     }
   }
 
-  /** Keep bad files for whoever wants to look at them, in the place of earlier ones; those that are missing are told all the same. */
+  /** Rename bad files to `*.bad`, replacing earlier ones; missing files are only reported. */
   async setAside(names: readonly string[], reason: string): Promise<void> {
     this.#options.told(names, reason);
     for (const name of names) {

@@ -1,4 +1,4 @@
-/** What the indexes write to the log; a pino logger is one. */
+/** A pino logger is one. */
 export interface IndexLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -1,6 +1,6 @@
 /**
- * The pinned threads of the index: searchers, which hold the segments and the language model, and shards, which hold vectors. The host
- * opens them once; each index has them in a namespace of its own, new at each opening, and releases it when it is closed.
+ * The pinned threads of the index: searchers (segments, language model) and shards (vectors). Opened once; each index uses a new
+ * namespace per opening and releases it on close.
  */
 
 import { programFile } from '../files/program-files.ts';
@@ -9,31 +9,27 @@ import type { SearchThreadData } from './analyze-query.ts';
 import type { SearcherPool } from './searchers.ts';
 import type { ShardPool } from './vectors/space-shards.ts';
 
-/** The pool that chunks, embeds, builds and merges segments: shared with the jobs, so opened in src/composition/open-threads.ts. */
+/** Chunks, embeds, builds and merges segments; shared with the jobs, so opened in src/composition/open-threads.ts. */
 export type WorkPool = SharedPool<typeof import('../threads/work-thread.ts')>;
 
 export interface IndexThreadsOptions {
-  /** Threads that answer searches. */
   searchers: number;
-  /** Threads that each hold a shard of every vector space. */
+  /** Threads, each with one shard of every vector space. */
   shards: number;
-  /** What the searcher threads are given. */
   searchData: SearchThreadData;
 }
 
-/** The threads as one index has them. */
+/** One index's view of the threads. */
 export interface IndexThreads {
-  /** Names what is this index's on the threads. */
   namespace: string;
   searchers: readonly SearcherPool[];
   shards: readonly ShardPool[];
-  /** Forget the namespace. */
   release(): Promise<void>;
 }
 
-/** Tasks that may wait for a searcher or a shard, of each namespace: some seconds of work. */
+/** Queue limit per namespace: some seconds of work. */
 const maxQueue = 1024;
-/** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB of them pile up in each thread. */
+/** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB accumulate per thread. */
 const maxYoungMb = 8;
 
 export function openIndexThreads(options: IndexThreadsOptions) {
@@ -43,6 +39,7 @@ export function openIndexThreads(options: IndexThreadsOptions) {
       name: `searcher-${number}`,
       threads: 1,
       maxQueue,
+      uninterrupted: true,
       maxYoungMb,
       data: options.searchData,
     }),

@@ -1,71 +1,75 @@
 /**
- * What indexing makes of the texts of a batch of pages, in one pass on a work thread: their chunks, their vectors by the embedded
- * model, and one segment over them for the sparse side and the reranker. The chunks of a page share its title: it takes part in
- * every passage's vector and is a field of its own in BM25F; the facts of a page are one of its first chunk. A page without words in
- * its text has a bare chunk: it is found by title and facts, and nearest by its title. Labels are not known here; the store
- * allocates them when the result is committed.
+ * Indexes the texts of a batch of pages on a work thread: chunks, and one segment over them. A page's title is a separate BM25F field of
+ * all its chunks; its facts belong to the first. A page without words has a bare chunk, found by title and facts. The store allocates
+ * labels at commit.
  */
-import type { LocalEmbedder } from '../compute/embedding/embed-local.ts';
 import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts';
-import type { AnalyzedText, TextAnalyzer } from '../compute/text/analyze-text.ts';
-import { languageOfPassage, languageOfText } from '../compute/text/chunk-languages.ts';
+import { lookupTerm } from '../compute/structures/term-table.ts';
+import { type AnalyzedText, createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
-import type { Lexicon } from '../compute/text/lexicon.ts';
+import { decideLanguages, languageOfPassage, type PageLanguages } from '../compute/text/page-languages.ts';
+import { createWinkTokenizer } from '../compute/text/wink-tokenizer.ts';
 import { BREAK, endOfWord, wordBytes } from '../compute/text/word-bytes.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
 import { buildSegmentOfTerms, type ForwardVocabulary, type SparseTermDocument } from './words/build-segment.ts';
+import { openWordList, wordListFingerprint } from './words/word-list.ts';
 
 const noTerms = new Uint32Array(0);
 
 export interface PageText {
   title: string | null;
-  /** What else the page is found by (compute/text/facts-text.ts); '' for nothing. */
+  /** Other searchable facts (compute/text/facts-text.ts); '' for none. */
   facts?: string;
-  /** Who wrote it; '' where that is not known. */
+  /** '' for unknown. */
   author?: string;
-  /** The language that the page says it is in; '' where it says none that is known. It counts where the text does not tell. */
-  lang?: string;
+  /** The page's declared language, BCP 47. */
+  declared?: string | null;
   text: string;
   sections: readonly Section[];
 }
 
 export interface PreparedPages {
-  /** Of each page. */
+  /** By page. */
   chunks: Chunk[][];
-  /** Of each page's text: the language as ISO 639-1 code, '' where nothing tells; and its words. */
-  languages: string[];
+  languages: PageLanguages[];
+  /** By page. */
   wordCounts: number[];
-  /** By dimension, of each embedded model that was asked for. Shape: all chunks, page by page × dim, unit rows; zeros where a chunk has no term. */
-  vectors: ReadonlyMap<number, Float32Array>;
-  /** All chunks as a segment whose labels are their places. */
+  /** All chunks as a segment with their positions as labels. */
   segment: SharedArrayBuffer;
 }
 
 export interface PageTools {
   analyzer: TextAnalyzer;
-  /** Gives the embedded model of so many dimensions; null where the word vectors are not loaded. */
-  embedder: ((dim: number) => LocalEmbedder) | null;
-  /** Of the word vectors; null where they are not loaded, and segments have no forward index. */
+  /** Null without a word list: then segments have no forward index. */
   vocabulary: ForwardVocabulary | null;
   chunking: ChunkingSettings;
 }
 
-/** A text along whose stored chunks a segment is to be made again. */
+/** `wordList`: vocabulary of the forward index; null for none. */
+export function openPageTools(chunking: ChunkingSettings, wordList: SharedArrayBuffer | null): PageTools {
+  const analyzer = createTextAnalyzer(createWinkTokenizer);
+  if (wordList === null) return { chunking, analyzer, vocabulary: null };
+  const list = openWordList(wordList);
+  return {
+    chunking,
+    analyzer,
+    vocabulary: { fingerprint: wordListFingerprint, rowOf: (word) => lookupTerm(list, word) },
+  };
+}
+
+/** A text with its stored chunks, to rebuild its segment. */
 export interface ChunkedText {
   title: string | null;
-  /** As of a `PageText`; vectors are made without. */
   facts?: string;
   author?: string;
-  lang?: string;
+  declared?: string | null;
+  /** Languages of its passages, if known (`PageLanguages`). */
+  passage_languages?: readonly string[] | undefined;
   text: string;
   chunks: readonly Chunk[];
 }
 
-export function preparePages(
-  { analyzer, embedder, vocabulary, chunking }: PageTools,
-  pages: readonly PageText[],
-  dims: readonly number[],
-): PreparedPages {
+export function preparePages({ analyzer, vocabulary, chunking }: PageTools, pages: readonly PageText[]): PreparedPages {
   analyzer.trim();
   const analyzed = pages.map((page) => {
     const { text, sections } = page;
@@ -73,58 +77,40 @@ export function preparePages(
     const heading = headingOf(analyzer, page);
     const chunks = chunkText(analysis, sections, chunking);
     const isBare = chunks.length === 0 && (hasTerm(heading.title) || hasTerm(heading.facts));
-    const language = languageOfText(analysis, heading.language);
-    const known = { text, analysis, heading, language };
+    const languages = decideLanguages(analysis, heading.analyzed, chunks, page.declared ?? null);
+    const known = { text, analysis, heading, languages };
     return { ...known, chunks: isBare ? [{ ...bareChunk, token_from: 0, token_to: 0 }] : chunks };
   });
-  const documents = analyzed.flatMap(({ text, analysis, heading, language, chunks }) =>
-    documentsOf(analyzer, text, analysis, chunks, heading, language),
+  const documents = analyzed.flatMap(({ text, analysis, heading, languages, chunks }) =>
+    documentsOf(analyzer, text, analysis, chunks, heading, languages.passage_languages),
   );
   return {
     chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
-    languages: analyzed.map(({ language }) => language),
+    languages: analyzed.map(({ languages }) => languages),
     wordCounts: analyzed.map(({ analysis }) => analysis.terms.reduce((words, term) => words + (term === 0 ? 0 : 1), 0)),
-    vectors: embedAll(embedder, dims, analyzer.lexicon, documents),
     segment: buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer,
   };
 }
 
-/** The segment of a text that was chunked before: the same that `preparePages` made then, whatever the chunking is now. */
+/** Rebuild the segment of a chunked text: the same as at indexing, whatever the current chunking. */
 export function segmentOfChunks(
   { analyzer, vocabulary }: Pick<PageTools, 'analyzer' | 'vocabulary'>,
   page: ChunkedText,
 ): SharedArrayBuffer {
   analyzer.trim();
-  const { analyzed, chunks, heading, language } = analyzeChunked(analyzer, page);
-  const documents = documentsOf(analyzer, page.text, analyzed, chunks, heading, language);
+  const { analyzed, chunks, heading, languages } = analyzeChunked(analyzer, page);
+  const documents = documentsOf(analyzer, page.text, analyzed, chunks, heading, languages);
   return buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer;
 }
 
-/** Vectors of texts that were chunked before, by the embedded model of so many dimensions: the same as when they were prepared. */
-export function embedChunkedTexts(
-  { analyzer, embedder }: Pick<PageTools, 'analyzer' | 'embedder'>,
-  pages: readonly ChunkedText[],
-  dim: number,
-): Float32Array {
+/** The language of a page without stored `passage_languages`: BCP 47; null: unknown. */
+export function languageOfPage({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): string | null {
   analyzer.trim();
-  const passages = pages.flatMap((page) => {
-    const { analyzed, chunks, heading, language } = analyzeChunked(analyzer, page);
-    return passagesOf(analyzer, analyzed, chunks, heading, language);
-  });
-  const rows = embedAll(embedder, [dim], analyzer.lexicon, passages).get(dim);
-  if (rows === undefined) throw new Error('the word vectors are not loaded');
-  return rows;
+  return analyzeChunked(analyzer, page).language;
 }
 
-/** What an embedded model makes a vector of. */
-interface Passage {
-  language: string;
-  title: Uint32Array;
-  body: Uint32Array;
-}
-
-/** A text and its stored chunks by the tokens that it has now. */
-function analyzeChunked(analyzer: TextAnalyzer, page: ChunkedText) {
+/** Re-tokenize a text along its stored chunks, with its languages, which an earlier version did not store. */
+function analyzeChunked(analyzer: TextAnalyzer, { passage_languages, ...page }: ChunkedText) {
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
     ...chunk,
@@ -132,111 +118,81 @@ function analyzeChunked(analyzer: TextAnalyzer, page: ChunkedText) {
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
   const heading = headingOf(analyzer, page);
-  return { analyzed, chunks, heading, language: languageOfText(analyzed, heading.language) };
+  const decided =
+    passage_languages === undefined
+      ? decideLanguages(analyzed, heading.analyzed, chunks, page.declared ?? null)
+      : { language: null, passage_languages };
+  return { analyzed, chunks, heading, language: decided.language, languages: decided.passage_languages };
 }
 
-/** What the passages of a page share. */
+/** Shared by a page's passages. */
 interface Heading {
+  analyzed: AnalyzedText;
   title: Uint32Array;
   facts: Uint32Array;
   author: Uint32Array;
-  /** Where phrases are looked for. */
+  /** Words for phrase search. */
   run: readonly number[];
-  /** The language of a page whose text does not tell. */
-  language: string;
 }
 
 function headingOf(
   analyzer: TextAnalyzer,
-  { title, facts = '', author = '', lang = '' }: Pick<PageText, 'title' | 'facts' | 'author' | 'lang'>,
+  { title, facts = '', author = '' }: Pick<PageText, 'title' | 'facts' | 'author'>,
 ): Heading {
   const analyzed = analyzer.analyze(title ?? '');
-  const language = lang === '' ? languageOfText(analyzed, '') : lang;
   return {
+    analyzed,
     title: analyzed.terms,
     facts: distinct(termsOf(analyzer, facts)),
     author: distinct(termsOf(analyzer, author)),
     run: [BREAK, ...wordBytes(title ?? ''), BREAK],
-    language,
   };
 }
 
-function passagesOf(
-  { lexicon }: TextAnalyzer,
-  analyzed: AnalyzedText,
-  chunks: readonly Pick<TextChunk, 'token_from' | 'token_to'>[],
-  heading: Heading,
-  language: string,
-): Passage[] {
-  const title = lexicon.inLanguage(heading.title, language);
-  return chunks.map(({ token_from, token_to }) => {
-    const spoken = languageOfPassage(analyzed, token_from, token_to, language);
-    return { language: spoken, title, body: lexicon.inLanguage(analyzed.terms.subarray(token_from, token_to), spoken) };
-  });
-}
-
-/** Passages with what else words find them by. */
 function documentsOf(
   analyzer: TextAnalyzer,
   text: string,
   analyzed: AnalyzedText,
   chunks: readonly Pick<TextChunk, 'char_start' | 'char_end' | 'section_title' | 'token_from' | 'token_to'>[],
   heading: Heading,
-  language: string,
-): (Passage & SparseTermDocument)[] {
+  languages: readonly string[],
+): SparseTermDocument[] {
   const { lexicon } = analyzer;
-  const passages = passagesOf(analyzer, analyzed, chunks, heading, language);
+  const [language = ''] = languages;
+  const title = lexicon.inLanguage(heading.title, language);
   const author = lexicon.inLanguage(heading.author, language);
   const facts = lexicon.inLanguage(heading.facts, language);
   let told = 0;
-  return chunks.map(({ char_start, char_end, section_title }, ordinal) => {
-    const passage = passages[ordinal];
-    // A passage may end in the middle of what is a word here.
-    const end = endOfWord(text, char_end);
+  return chunks.map((chunk, ordinal) => {
+    const { char_start, char_end, section_title, token_from, token_to } = chunk;
+    const terms = analyzed.terms.subarray(token_from, token_to);
+    // A passage may end within a word.
+    const end = char_end <= told ? told : endOfWord(text, char_end);
     const run = wordBytes(text.slice(Math.max(told, char_start), end));
     told = Math.max(told, end);
     const ofPage = ordinal === 0;
+    const ofPassage = languageOfPassage(analyzed, chunk, languages);
     return {
-      ...passage,
+      language: ofPassage,
+      title,
+      body: lexicon.inLanguage(terms, ofPassage),
       section: lexicon.inLanguage(termsOf(analyzer, section_title), language),
       facts: ofPage ? facts : noTerms,
-      ...(ofPage ? { fields: { title: passage.title, author } } : {}),
+      ...(ofPage ? { fields: { title, author } } : {}),
       run: ofPage ? [...heading.run, ...run] : run,
     };
   });
-}
-
-function embedAll(
-  embedder: PageTools['embedder'],
-  dims: readonly number[],
-  lexicon: Lexicon,
-  passages: readonly Passage[],
-): Map<number, Float32Array> {
-  if (embedder === null) return new Map();
-  return new Map(dims.map((dim) => [dim, embedPassages(embedder(dim), lexicon, passages)]));
-}
-
-function embedPassages(embedder: LocalEmbedder, lexicon: Lexicon, passages: readonly Passage[]): Float32Array {
-  const rows = new Float32Array(passages.length * embedder.dim);
-  passages.forEach(({ body, title, language }, row) => {
-    const told = (terms: Uint32Array) =>
-      language === 'en' || language === '' ? terms : terms.filter((term) => !lexicon.isStop(term, language));
-    const text = told(body.length === 0 ? title : body);
-    embedder.embedTerms(lexicon, text, 0, text.length, rows, row * embedder.dim, told(title));
-  });
-  return rows;
 }
 
 function termsOf(analyzer: TextAnalyzer, heading: string | null): Uint32Array {
   return heading === null ? noTerms : analyzer.analyze(heading).terms;
 }
 
-/** A fact is no more of one for being told twice, by an author's name and a host's. */
+/** A fact given twice, as author and as host, counts once. */
 function distinct(terms: Uint32Array): Uint32Array {
   return Uint32Array.from(new Set(terms));
 }
 
-/** Whether there is more than punctuation. */
 function hasTerm(terms: Uint32Array): boolean {
   return terms.some((term) => term !== 0);
 }

@@ -1,25 +1,21 @@
 /**
- * From a query to candidates, for searches of the service and of `SearchIndex`: words, then vectors, then what both found is judged. Each is one
- * trip to a thread, which costs as much as the work there: together the sides would take a trip more, for the cosines of what words found.
- * Which labels may be found is the caller's, and so is what becomes of the candidates.
+ * Retrieves candidates for searches of the service and of `SearchIndex`: words first, then vectors. Each is one round trip to a thread,
+ * which costs as much as the work; in parallel they would need another trip for the cosines of word hits. The caller decides which
+ * labels are allowed.
  *
- *   query ─ searcher: analyse, embed, BM25F ─┬─ shards: cosine, floor; cosines of what words found ─ searcher: rerank, relevance
- *           outside model: embed ────────────┘
+ *   query ─┬─ searcher: analyse, BM25F ─┬─ shards: cosine, floor; cosines of word hits ─ relevance
+ *          └─ the model: embed ─────────┘
  */
-import { type FusedHit, fuseRrf } from '../compute/ranking/fuse-rrf.ts';
-import { mergeReranked } from '../compute/ranking/merge-reranked.ts';
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 import type { Correction } from '../domain/search.ts';
-import type { AnalyzedQuery } from './analyze-query.ts';
-import type { IndexLog } from './index-log.ts';
+import { nearnessOf, relevance } from './relevance.ts';
 import type { Searchers } from './searchers.ts';
 import type { VectorSpace } from './vectors/vector-space.ts';
 
 export interface RetrievalParts {
   searchers: Searchers;
-  /** Those of the model that the query is asked with. */
+  /** Vectors of the query's model. */
   vectors: Pick<VectorSpace, 'candidates'>;
-  log: IndexLog;
   /** ms. */
   monotonic: () => number;
 }
@@ -30,25 +26,22 @@ export interface Retrieval {
   prefix?: boolean;
   /** Whether unknown words are corrected; false while the index is incomplete. */
   spelling: boolean;
-  /** The built-in model that embeds the query; null for none. */
-  dim: number | null;
-  /** The query's vector where an outside model computes it, null for none; the word search does not wait for it. */
-  outside?: Promise<Float32Array | null> | undefined;
+  /** The query's vector or null; the word search does not wait for it. */
+  vector: Promise<Float32Array | null>;
   /** Candidates of each side. */
   k: number;
-  /** Only these labels may be found. */
+  /** Only these labels. */
   allow?: Bitmap | undefined;
-  /** Further sets of labels, each of which adds its best `k` to the candidates. */
-  beside?: { words: readonly Bitmap[]; vectors: readonly Bitmap[] };
-  /** Cosine of what is unrelated, by the model: nothing below is found; null where it is not known. */
+  /** Further sets of labels; each adds its best `k` to the candidates. */
+  alsoAmong?: { words: readonly Bitmap[]; vectors: readonly Bitmap[] };
+  /** Cosine of unrelated texts for the model, the minimum for hits; null if unknown. */
   floor: number | null;
-  /** Constant of the reciprocal rank fusion that picks what is reranked. */
-  rrfK: number;
-  /** What is computed: the reranker's order of the first, the relevance of all. */
-  wants: { order: boolean; relevance: boolean };
+  relevance: boolean;
+  /** Checked between two thread tasks. */
+  signal?: AbortSignal | undefined;
 }
 
-/** Chunks with their scores, one side's hits best first and ties by label; aligned arrays. */
+/** One side's hits, best first, ties by label; aligned arrays. */
 export interface RankedChunks {
   labels: Uint32Array;
   scores: ArrayLike<number>;
@@ -57,156 +50,112 @@ export interface RankedChunks {
 export interface Candidates {
   sparse: RankedChunks;
   dense: RankedChunks;
-  /** The language that the query is in, ISO 639-1. */
+  /** ISO 639-1. */
   language: string;
-  /** What the dense side's hits weigh in reciprocal rank fusion beside the sparse side's. */
-  denseWeight: number;
-  /** The first candidates of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
-  reranked: RankedChunks | null;
-  /** How relevant each candidate is, 0 to 1; null where that was not asked for or could not be told. */
+  /** Largest share of the query's weight in one sparse hit, 0 to 1. */
+  covered: number;
+  /** Of the sparse hits, aligned: NaN without a vector; null for a query without one. */
+  cosines: Float32Array | null;
+  /** Relevance of each candidate, 0 to 1; null if not requested. */
   relevance: RankedChunks | null;
-  /** What was searched for. */
   stems: string[];
-  /** Words of the query that no text has, and what they were taken for. */
+  /** Words of the query without stop words. */
+  askedWords: number;
+  /** Unknown words and their replacements. */
   corrected: Correction[];
-  /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
-  known: boolean;
   timing_ms: Record<string, number>;
 }
 
-/**
- * Candidates that are reranked: all of both sides by default. More than this, which a search may ask for 2,000 of and a replay 20,000, take
- * their processor time from other searches and change nothing at the top (docs/ranking.md, "More candidates").
- */
-const maxReranked = 400;
-const noLabels = new Uint32Array(0);
-const noHits: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
-const unjudged = { reranked: null, relevance: null };
+const noHits: RankedChunks = { labels: new Uint32Array(0), scores: new Float32Array(0) };
 
-/** Of a query that may find nothing. */
+/** For a query that may find nothing. */
 export const noCandidates: Candidates = {
   sparse: noHits,
   dense: noHits,
   language: '',
-  denseWeight: 1,
-  ...unjudged,
+  covered: 0,
+  cosines: null,
+  relevance: null,
   stems: [],
+  askedWords: 0,
   corrected: [],
-  known: false,
   timing_ms: {},
 };
 
-/** Errors: those of the threads, of `outside`; BadVectorError. That candidates could not be judged is logged: their scores are null. */
-export async function retrieve(parts: RetrievalParts, request: Retrieval): Promise<Candidates> {
-  const { searchers, monotonic } = parts;
-  const { query, prefix = false, spelling, dim, outside, k, allow, beside, wants } = request;
+/** Errors: those of the threads, of `vector`; BadVectorError; the signal's reason. */
+export async function retrieve(
+  { searchers, vectors, monotonic }: RetrievalParts,
+  request: Retrieval,
+): Promise<Candidates> {
+  const { query, prefix = false, spelling, k, allow, alsoAmong, floor, signal } = request;
   const began = monotonic();
-  const asking = searchers.find({
-    ...{ query, dim, k, spelling, prefix },
+  const asked = {
+    ...{ query, k, spelling, prefix },
     ...(allow !== undefined && { allow }),
-    ...(beside !== undefined && beside.words.length > 0 && { beside: beside.words }),
-  });
-  const embedding = outside?.then((vector) => ({ vector, ms: monotonic() - began }));
-  const [words, embedded] = await Promise.all([asking, embedding]);
-  const asked = monotonic();
+    ...(alsoAmong !== undefined && alsoAmong.words.length > 0 && { alsoAmong: alsoAmong.words }),
+  };
+  const embedding = request.vector.then((vector) => ({ vector, ms: monotonic() - began }));
+  const [words, { vector, ms: embed }] = await Promise.all([searchers.find(asked, signal), embedding]);
+  const answered = monotonic();
   const { analyzed, found, searchMs } = words;
-  const of = embedded === undefined ? analyzed : { ...analyzed, ...ofOutside(embedded.vector) };
-  const sparse = mergeHits(found, words.beside);
-  const wantsCosines = wants.order || wants.relevance;
-  const near = await nearest(parts, request, of, wantsCosines ? sparse.labels : noLabels);
-  const searched = monotonic();
-  const known = found.known > 0 || of.knownWords > 0;
-  const dense = known ? near.hits : noHits;
-  const judged = await judge(parts, request, of, [sparse.labels, dense.labels], near);
+  const lists = [found, ...words.alsoAmong];
+  const sparse = mergeHits(found, words.alsoAmong);
+  const near =
+    vector === null
+      ? null
+      : await vectors.candidates(
+          {
+            vectors: [vector],
+            k,
+            minScore: floor ?? -1,
+            among: [allow ?? null, ...(alsoAmong?.vectors ?? [])],
+            labels: sparse.labels,
+          },
+          signal,
+        );
+  const cosineOf = new Map(near === null ? [] : Array.from(near.labels, (label, row) => [label, near.cosines[0][row]]));
+  const [anywhere = noHits, ...others] = near?.found ?? [];
+  const dense = mergeHits(anywhere, others);
+  const cosines = near === null ? null : Float32Array.from(sparse.labels, (label) => cosineOf.get(label) ?? Number.NaN);
   const timing_ms: Record<string, number> = {
-    analyze: asked - began - searchMs,
+    analyze: answered - began - searchMs,
     sparse: searchMs,
-    dense: searched - asked,
-    ...(embedded !== undefined && { embed: embedded.ms }),
-    ...(wantsCosines && { [wants.order ? 'rerank' : 'relevance']: monotonic() - searched }),
+    dense: monotonic() - answered,
+    embed,
   };
   const { language, corrected } = analyzed;
+  const askedWords = new Set(analyzed.forms.flatMap(({ of }) => (of >= 0 ? [of] : []))).size;
   const stems = [...new Set(analyzed.forms.filter(({ of }) => of >= 0).map(({ stem }) => stem))];
-  return { sparse, dense, language, denseWeight: of.denseWeight, ...judged, stems, corrected, known, timing_ms };
-}
-
-/** What a vector finds, and the cosines of that and of further labels: with the query, and with its part of the word vectors. */
-interface Near {
-  hits: RankedChunks;
-  /** NaN for a label without a vector; null for a query without one. */
-  cosinesOf: (labels: Uint32Array) => { cosine: Float32Array | null; wordCosine: Float32Array | null };
-}
-
-async function nearest(
-  { vectors }: RetrievalParts,
-  { k, allow, beside, floor, wants }: Retrieval,
-  { vector, wordPart }: Pick<AnalyzedQuery, 'vector' | 'wordPart'>,
-  labels: Uint32Array,
-): Promise<Near> {
-  if (vector === null) return { hits: noHits, cosinesOf: () => ({ cosine: null, wordCosine: null }) };
-  const near = await vectors.candidates({
-    vectors: wordPart === null || !wants.order ? [vector] : [vector, wordPart],
-    k,
-    minScore: floor ?? -1,
-    among: [allow ?? null, ...(beside?.vectors ?? [])],
-    labels,
-  });
-  const rowOf = new Map(Array.from(near.labels, (label, row) => [label, row]));
-  const [anywhere, ...others] = near.found;
+  const covered = new Map(lists.flatMap((each) => Array.from(each.labels, (label, at) => [label, each.covered[at]])));
+  const judged = request.relevance ? judge(covered, { sparse, dense, cosines, floor }) : null;
+  const most = Math.max(0, ...covered.values());
   return {
-    hits: mergeHits(anywhere, others),
-    cosinesOf: (of) => {
-      const [cosine, wordCosine = null] = near.cosines.map((cosines) =>
-        Float32Array.from(of, (label) => cosines[rowOf.get(label) ?? -1] ?? Number.NaN),
-      );
-      return { cosine, wordCosine };
-    },
+    sparse,
+    dense,
+    covered: most,
+    cosines,
+    language,
+    relevance: judged,
+    stems,
+    askedWords,
+    corrected,
+    timing_ms,
   };
 }
 
-/**
- * All candidates in one order, best first and ties by label: what was reranked by its scores, below it the others as they are fused.
- * Shapes: `fused` best first, with all that was reranked.
- */
-export function rerankedOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]): FusedHit[] {
-  const hits = Array.from(labels, (label, at) => ({ label, score: scores[at] }));
-  if (labels.length >= fused.length) return hits.sort((a, b) => b.score - a.score || a.label - b.label);
-  const scored = new Set(labels);
-  const rest = fused.filter(({ label }) => !scored.has(label));
-  return mergeReranked(hits, Float64Array.from(scores), rest);
+function judge(
+  covered: ReadonlyMap<number, number>,
+  { sparse, dense, cosines, floor }: Pick<Candidates, 'sparse' | 'dense' | 'cosines'> & { floor: number | null },
+): RankedChunks {
+  const cosineOf = new Map(Array.from(dense.labels, (label, at) => [label, dense.scores[at]]));
+  for (const [at, label] of sparse.labels.entries()) cosineOf.set(label, cosines?.[at] ?? Number.NaN);
+  const scores = Float64Array.from(cosineOf, ([label, cosine]) =>
+    relevance({ covered: covered.get(label) ?? 0, nearness: nearnessOf(cosine, floor) }),
+  );
+  return { labels: Uint32Array.from(cosineOf.keys()), scores };
 }
 
-/** Features of a query for an outside model, which has no vocabulary to lack a word. */
-function ofOutside(vector: Float32Array | null) {
-  return { vector, wordPart: null, knownWords: vector === null ? 0 : 1, denseWeight: 1 };
-}
-
-/** How relevant the candidates are, and the first by the local reranker; null for what it cannot say: a search does not fail of it. */
-async function judge(
-  { searchers, log }: RetrievalParts,
-  { dim, floor, rrfK, wants }: Retrieval,
-  { forms, denseWeight }: AnalyzedQuery,
-  hits: readonly Uint32Array[],
-  { cosinesOf }: Near,
-): Promise<Pick<Candidates, 'reranked' | 'relevance'>> {
-  if (!wants.order && !wants.relevance) return unjudged;
-  const fused = Uint32Array.from(fuseRrf(hits, rrfK, [1, denseWeight]), ({ label }) => label);
-  const labels = wants.relevance ? fused : fused.slice(0, maxReranked);
-  if (labels.length === 0) return unjudged;
-  try {
-    const of = { labels, ...cosinesOf(labels), outsideModel: dim === null, isForeign: denseWeight < 1, floor };
-    const { scores, relevance } = await searchers.judge(forms, of, { ...wants, reranked: maxReranked });
-    return {
-      reranked: scores === null ? null : { labels: labels.subarray(0, scores.length), scores },
-      relevance: relevance === null ? null : { labels, scores: relevance },
-    };
-  } catch (error) {
-    log.error({ err: error }, 'the candidates could not be judged: the fused order is answered');
-    return unjudged;
-  }
-}
-
-/** The hits of lists that are scored alike as one list, each label once. */
+/** Merges lists with comparable scores; each label once. */
 function mergeHits(some: RankedChunks, others: readonly RankedChunks[]): RankedChunks {
   const more = others.filter(({ labels }) => labels.length > 0);
   if (more.length === 0) return some;

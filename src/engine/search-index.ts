@@ -1,11 +1,11 @@
 /**
- * The search engine by itself, without the service: documents by words (BM25F) and by vectors, both sides fused and, with the built-in
- * model, reranked. The service retrieves by the same `retrieve`, with a vector space for each of its models (ARCHITECTURE.md, "Retrieval").
+ * The search engine without the service: documents by words (BM25F) and vectors, fused by score. The service uses the same `retrieve`,
+ * with a vector space per model (ARCHITECTURE.md, "Retrieval").
  *
- *   manifest.json   identity, dimensions, shards, live labels: what is in the index, as of the last `persist`
+ *   manifest.json   identity, dimensions, shards, live labels as of the last `persist`
  *   words/, vectors/   segments and shards (index-folder.ts)
  *
- * Here the folder is the only copy: one that is another index's, or whose manifest cannot be read, is left as it is and not opened.
+ * The folder is the only copy: one of another index, or with an unreadable manifest, is refused and left as is.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -13,40 +13,39 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { LOCAL_MODEL_VERSION } from '../compute/embedding/embed-local.ts';
-import { openWordVectors } from '../compute/embedding/word-vectors.ts';
-import { fuseRrf } from '../compute/ranking/fuse-rrf.ts';
+import { embeddingText } from '../compute/embedding/embedding-text.ts';
+import { hasContent } from '../compute/embedding/encoder-windows.ts';
+import { fuseScores } from '../compute/ranking/fuse-scores.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, GrowingBitmap } from '../compute/structures/bitmap.ts';
+import { builtInModel } from '../domain/model.ts';
 import type { Chunk } from '../domain/page.ts';
+import { Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import { programFile } from '../files/program-files.ts';
 import { openThreadPool, statelessIdleMs, type ThreadPool } from '../threads/thread-pool.ts';
 import { readManifest, writeManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
 import { openIndexThreads } from './index-threads.ts';
-import { loadWordVectors } from './load-word-vectors.ts';
-import { rerankedOrder, retrieve } from './retrieve.ts';
+import { retrieve } from './retrieve.ts';
 import { VectorSpace } from './vectors/vector-space.ts';
 import { SparseIndex } from './words/sparse-index.ts';
+import { loadWordList, wordListFingerprint } from './words/word-list.ts';
 
 export interface Document {
-  /**
-   * A whole number from 1 to 2³⁰, without large gaps: memory and files have a bit for each up to the largest. It names this text for ever;
-   * never give one that was removed to another text.
-   */
+  /** A whole number from 1 to 2³⁰ without large gaps (memory and files have a bit per number). Never reuse a label for another text. */
   label: number;
-  /** One passage: it is not split. Only its words and its vector are kept, not the text. */
+  /** One passage, not split. Only its words and vector are stored. */
   text: string;
   title?: string;
-  /** Required where the index was opened with `dim`. */
+  /** Required if the index was opened with `dim`. */
   vector?: Float32Array;
 }
 
 export interface SearchOptions {
-  /** Documents that are wanted, 10 unless given. */
+  /** Number of results, default 10. */
   k?: number;
-  /** The query's vector, where the index was opened with `dim`; without it words alone are compared. */
+  /** The query's vector if the index was opened with `dim`; without it only words match. */
   vector?: Float32Array;
-  /** Only these labels may be found. */
+  /** Only these labels. */
   allow?: Iterable<number>;
 }
 
@@ -57,26 +56,28 @@ export interface Hit {
 }
 
 export interface SearchIndexOptions {
-  /** Made where it is lacking. One process at a time; see to that yourself. */
+  /** Created if missing. The caller ensures one process at a time. */
   dir: string;
-  /** Dimensions of vectors that you bring; without it the built-in model makes them. The same at every opening. */
+  /** Dimensions of your own vectors; without it the built-in model computes them. The same at every opening. */
   dim?: number;
-  /** Threads that hold vectors, one for each core unless given; of a new index only. */
+  /** Vector threads of a new index, by default one per core. */
   shards?: number;
   log?: IndexLog;
+  /** Folder of the built-in model's files, if not the package's. */
+  encoderDir?: string;
 }
 
 const manifestSchema = z.strictObject({
   format: z.literal(1),
   id: z.string(),
-  /** Null: of the built-in model. */
+  /** Null: the built-in model. */
   dim: z.int().min(1).nullable(),
-  /** Which word vectors that model is made of; null where vectors are brought. */
+  /** Fingerprint for spelling; null for your own vectors. */
   vocabulary: z.int().nullable(),
-  /** Version of that model. */
-  model: z.int().default(4),
+  /** The built-in model's name; null for your own vectors, a number in an index of an earlier version. */
+  model: z.union([z.string(), z.int()]).nullable().default(null),
   shards: z.int().min(1),
-  /** Bitmaps, base64: the live labels, and those of them that have a vector (a text without words has none). */
+  /** Bitmaps, base64: live labels, and those with a vector (a text without words has none). */
   live: z.base64(),
   embedded: z.base64(),
 });
@@ -84,12 +85,9 @@ type Manifest = z.infer<typeof manifestSchema>;
 
 type Work = ThreadPool<typeof import('../threads/work-thread.ts')>;
 
-/** As the service has it by default. */
-const builtInDim = 1024;
-/** Candidates of each side: twice as many as the service takes by default. */
-const candidates = 200;
-const rrfK = 60;
-/** Documents taken in at a time. */
+/** Per side: twice the service's default. */
+const candidatesOfSide = 200;
+/** Documents per batch. */
 const batchSize = 128;
 const maxLabel = 2 ** 30;
 const silent: IndexLog = { info: () => {}, warn: () => {}, error: () => {} };
@@ -102,10 +100,11 @@ export class SearchIndex {
   readonly #work: Work;
   readonly #words: SparseIndex;
   readonly #vectors: VectorSpace;
-  readonly #log: IndexLog;
+  /** Null for your own vectors. */
+  readonly #encoder: Encoder | null;
   readonly #closeThreads: () => Promise<unknown>;
   readonly #missing: Set<number>;
-  /** Labels whose documents are on their way into the index. */
+  /** Labels being added. */
   readonly #adding = new Set<number>();
 
   private constructor(parts: Awaited<ReturnType<typeof openParts>>) {
@@ -116,37 +115,32 @@ export class SearchIndex {
     this.#work = parts.work;
     this.#words = parts.words;
     this.#vectors = parts.vectors;
-    this.#log = parts.log;
+    this.#encoder = parts.encoder;
     this.#closeThreads = parts.closeThreads;
     this.#missing = parts.missing;
   }
 
   /**
-   * Open the index of a folder, as it was persisted last, or begin one. Errors: RangeError for one of other dimensions, Error for one that
-   * cannot be read or is of other word vectors, which stays as it is; of the folder; OperatorError `word_vectors`.
+   * Open the index in a folder as last persisted, or create one. Errors: RangeError for other dimensions; Error for an unreadable index
+   * or another word list, which is left as is; of the folder; OperatorError `word_list`.
    */
   static async open(options: SearchIndexOptions): Promise<SearchIndex> {
     return new SearchIndex(await openParts(options));
   }
 
-  /** Documents in the index. */
   get size(): number {
     return this.#live.size;
   }
 
-  /**
-   * Labels that were in the index at the last `persist` and that its files do not hold: damaged or lost, or removed after it and before a
-   * crash. Add again those that you still want.
-   */
+  /** Labels of the last `persist` that the files lack: damaged, lost, or removed before a crash. Add again what you still want. */
   get missing(): number[] {
     return [...this.#missing].sort((a, b) => a - b);
   }
 
   /**
-   * Add documents; when this resolves, searches find them. Those whose label is in the index stay as they are. If it rejects, some may
-   * have been added; adding the same again is safe.
-   * Errors: RangeError for a bad label, or a document without a vector where one is required; BadVectorError; QueueFullError where too
-   * much waits.
+   * Add documents; searches find them when this resolves. Existing labels stay as they are. After a rejection some may have been added;
+   * repeat the call.
+   * Errors: RangeError for a bad label or a missing vector; BadVectorError; QueueFullError when overloaded.
    */
   async add(documents: readonly Document[]): Promise<void> {
     const bad = documents.find(({ label }) => !Number.isInteger(label) || label < 1 || label > maxLabel);
@@ -168,7 +162,7 @@ export class SearchIndex {
       atOnce(async () => this.#words.add(await this.#work.run('segmentOfChunks', texts[at]), Uint32Array.of(label))),
     );
     const addVectors = async () => {
-      const vectors = brought ?? (await this.#work.run('embedChunkedTexts', { pages: texts, dim: builtInDim }));
+      const vectors = brought ?? (await this.#encode(documents));
       await this.#vectors.add(labels, vectors, { passOverZeros: true });
       const length = vectors.length / labels.length;
       const hasVector = (row: number) => vectors.subarray(row * length, (row + 1) * length).some((each) => each !== 0);
@@ -176,7 +170,7 @@ export class SearchIndex {
     };
     const addingVectors = addVectors();
     const settled = await Promise.allSettled([...addWords, addingVectors]);
-    // Those that were removed meanwhile are not among them any more.
+    // Without those removed meanwhile.
     const added = [...labels].filter((label) => this.#adding.delete(label));
     const failed = settled.find((each) => each.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
@@ -188,7 +182,7 @@ export class SearchIndex {
     }
   }
 
-  /** Remove documents; no search that starts afterwards finds them. */
+  /** Later searches do not find them. */
   async remove(labels: Iterable<number>): Promise<void> {
     const known = [...new Set(labels)].filter((label) => this.#live.has(label) || this.#adding.has(label));
     for (const label of known) {
@@ -200,36 +194,58 @@ export class SearchIndex {
     await this.#vectors.remove(known);
   }
 
-  /** The best documents for a text, best first; none where no word of it is known. Errors: those of the threads; BadVectorError. */
+  /** Best first. Errors: those of the threads; BadVectorError. */
   async search(text: string, { k = 10, vector, allow }: SearchOptions = {}): Promise<Hit[]> {
-    const { dim } = this.#manifest;
-    const [searchers, vectors, log] = [this.#words.searchers, this.#vectors, this.#log];
-    const parts = { searchers, vectors, log, monotonic: () => performance.now() };
-    const { sparse, dense, denseWeight, reranked } = await retrieve(parts, {
+    const parts = { searchers: this.#words.searchers, vectors: this.#vectors, monotonic: () => performance.now() };
+    const candidates = await retrieve(parts, {
       query: text,
       spelling: true,
-      dim: dim === null ? builtInDim : null,
-      outside: vector === undefined ? undefined : Promise.resolve(vector),
-      k: Math.max(k, candidates),
+      vector: vector === undefined ? this.#queryVector(text) : Promise.resolve(vector),
+      k: Math.max(k, candidatesOfSide),
       allow: allow === undefined ? undefined : bitmapOf(allow, this.#live.set.length * 32),
-      floor: null,
-      rrfK,
-      wants: { order: dim === null, relevance: false },
+      floor: this.#floor,
+      relevance: false,
     });
-    const fused = fuseRrf([sparse.labels, dense.labels], rrfK, [1, denseWeight]);
-    const found = reranked === null ? fused : rerankedOrder(reranked, fused);
-    // An add that failed, or is under way, may have come to one side alone.
+    const found = fuseScores(candidates, this.#floor);
+    // An add that failed, or is running, may have reached one side only.
     return found.filter(({ label }) => this.#live.has(label)).slice(0, k);
   }
 
-  /** Save the index; after a crash it opens as it was saved last. Errors: those of the file system; what was persisted before still opens. */
+  /** Null without a built-in model: then only words match. */
+  async #queryVector(text: string): Promise<Float32Array | null> {
+    if (this.#encoder === null || !hasContent(text)) return null;
+    return this.#encoder.query(text).catch((error) => {
+      if (error instanceof EncoderUnusableError) return null;
+      throw error;
+    });
+  }
+
+  /** Unknown for your own vectors. */
+  get #floor(): number | null {
+    return this.#encoder === null ? null : builtInModel.floor;
+  }
+
+  /** Rows of the built-in model, zeros for a text without a vector. Errors: EncoderUnusableError. */
+  async #encode(documents: readonly Document[]): Promise<Float32Array> {
+    if (this.#encoder === null) throw new Error('unreachable: vectors are brought');
+    const rows = new Float32Array(documents.length * builtInModel.dim);
+    const told = [...documents.keys()].filter((at) => hasContent(documents[at].text));
+    const texts = told.map((at) => embeddingText(documents[at].title ?? null, null, documents[at].text));
+    const encoded = (await this.#encoder.encode(texts, 'passage')).rows;
+    for (const [from, at] of told.entries()) {
+      rows.set(encoded.subarray(from * builtInModel.dim, (from + 1) * builtInModel.dim), at * builtInModel.dim);
+    }
+    return rows;
+  }
+
+  /** Save the index; after a crash it opens as last saved. Errors: file system errors; the earlier state then still opens. */
   async persist(): Promise<void> {
     const [live, embedded] = [written(this.#live), written(this.#embedded)];
     await Promise.all([this.#words.save(), this.#vectors.save()]);
     await writeManifest(this.#dir, { ...this.#manifest, live, embedded } satisfies Manifest);
   }
 
-  /** Persist, and end the threads. Errors: as of `persist`; the threads end all the same. */
+  /** Persist and end the threads, also after an error. Errors: as of `persist`. */
   async close(): Promise<void> {
     try {
       await this.persist();
@@ -240,20 +256,21 @@ export class SearchIndex {
   }
 }
 
-async function openParts({ dir, dim: given, shards: wanted, log = silent }: SearchIndexOptions) {
+async function openParts({ dir, dim: given, shards: wanted, log = silent, encoderDir }: SearchIndexOptions) {
   const dim = given ?? null;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const found = await readManifest(dir, manifestSchema);
   if (typeof found === 'string') throw new Error(`${dir}: ${found}`);
-  const wordVectors = dim === null ? loadWordVectors() : null;
-  const vocabulary = wordVectors === null ? null : openWordVectors(wordVectors).fingerprint;
+  const wordList = dim === null ? loadWordList() : null;
+  const vocabulary = wordList === null ? null : wordListFingerprint;
   if (found !== null && found.dim !== dim) {
     const dims = (of: number | null) => (of === null ? 'the built-in model' : `${of} dimensions`);
     throw new RangeError(`${dir} is an index of ${dims(found.dim)}, not of ${dims(dim)}`);
   }
-  const isOther = found?.vocabulary !== vocabulary || (dim === null && found.model !== LOCAL_MODEL_VERSION);
+  const model = dim === null ? builtInModel.model_name : null;
+  const isOther = found?.vocabulary !== vocabulary || (dim === null && found.model !== model);
   if (found !== null && isOther) {
-    throw new Error(`${dir} was made with another built-in model than this version has: make the index anew`);
+    throw new Error(`${dir} was made with another built-in model: build the index again`);
   }
   const cores = availableParallelism();
   const fresh = {
@@ -261,7 +278,7 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
     id: randomUUID(),
     dim,
     vocabulary,
-    model: LOCAL_MODEL_VERSION,
+    model,
     shards: wanted ?? cores,
     live: '',
     embedded: '',
@@ -270,7 +287,7 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
   const threads = openIndexThreads({
     searchers: Math.max(1, Math.floor(cores / 2)),
     shards: manifest.shards,
-    searchData: { wordVectors },
+    searchData: { wordList },
   });
   const work: Work = openThreadPool({
     entry: programFile('threads/work-thread'),
@@ -278,9 +295,10 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
     threads: cores,
     idleMs: statelessIdleMs,
     maxQueue: 4 * batchSize,
-    data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordVectors },
+    data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordList },
   });
-  const closeThreads = () => Promise.all([threads.close(), work.close()]);
+  const encoder = dim === null ? new Encoder({ dim: builtInModel.dim, log, dir: encoderDir }) : null;
+  const closeThreads = () => Promise.all([threads.close(), work.close(), encoder?.close()]);
   try {
     const { namespace, searchers, shards } = threads.of(manifest.id);
     const [live, embedded] = [read(manifest.live), read(manifest.embedded)];
@@ -303,7 +321,7 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
           ...common,
           dir: join(dir, 'vectors'),
           modelId: dim === null ? 'built-in' : 'brought',
-          dim: dim ?? builtInDim,
+          dim: dim ?? builtInModel.dim,
           shards,
           onMissing: noteMissing, // a thread that died before its vectors were saved
         },
@@ -312,7 +330,7 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
     ]);
     noteMissing([...words.missing, ...vectors.missing]);
     return {
-      ...{ dir, manifest, live, embedded, work, missing, log, closeThreads },
+      ...{ dir, manifest, live, embedded, work, missing, encoder, closeThreads },
       ...{ words: words.index, vectors: vectors.space },
     };
   } catch (error) {
@@ -333,7 +351,6 @@ function read(text: string): GrowingBitmap {
   return labels;
 }
 
-/** The one chunk of a document. */
 function wholeOf(text: string): Chunk {
   return { char_start: 0, char_end: text.length, token_count: 0, section_title: null, section_start_s: null };
 }

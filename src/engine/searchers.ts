@@ -1,13 +1,11 @@
 /**
- * The searcher threads as callers use them: each task goes to the one with the least to do, and a thread that was
- * replaced is given the segments again before it answers. A publication sends each thread those segments only that it lacks.
- * Runs on the main thread; owned by the sparse index.
+ * The searcher threads for callers: each task goes to the least busy one, and a replaced thread gets the segments again before it
+ * answers. A publication sends each thread only the segments it lacks. Runs on the main thread; owned by the sparse index.
  */
 
 import type { QueryClause } from '../domain/query-clause.ts';
-import type { Judged, JudgeTask, MarkTask, TextQuery, TextResult } from '../threads/search-thread.ts';
+import type { MarkTask, TextQuery, TextResult } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
-import type { AnalyzedQuery } from './analyze-query.ts';
 import type { Marked } from './highlight.ts';
 import type { IndexLog } from './index-log.ts';
 import type { SegmentMember } from './words/segment-members.ts';
@@ -19,10 +17,10 @@ export class Searchers {
   readonly #namespace: string;
   readonly #republish: () => Promise<void>;
   readonly #log: IndexLog;
-  /** Ids of the segments that each holds, as of the last publication. */
+  /** Segment ids of each searcher, as of the last publication. */
   readonly #held = new Map<SearcherPool, ReadonlySet<number>>();
 
-  /** `pools`: of one pinned thread each; `republish`: publishes the segments of now. */
+  /** `pools`: one pinned thread each; `republish`: publishes the current segments. */
   constructor(pools: readonly SearcherPool[], namespace: string, republish: () => Promise<void>, log: IndexLog) {
     this.#pools = pools;
     this.#namespace = namespace;
@@ -30,7 +28,7 @@ export class Searchers {
     this.#log = log;
   }
 
-  /** Bring every searcher to these segments and no others. One publication at a time. Errors: those of the threads. */
+  /** Make every searcher use exactly these segments. One publication at a time. Errors: those of the threads. */
   async publish(members: readonly SegmentMember[]): Promise<void> {
     await Promise.all(this.#pools.map((pool) => this.#publishTo(pool, members)));
   }
@@ -48,55 +46,41 @@ export class Searchers {
     };
     const held = this.#held.get(pool);
     const lacking = await send(members.filter(({ id }) => !held?.has(id)));
-    // A thread that was replaced holds none.
+    // A replaced thread has none.
     if (lacking.length > 0) await send(members.filter(({ id }) => lacking.includes(id)));
     this.#held.set(pool, new Set(ids));
   }
 
-  /** For quiet times: give back what is not in use. */
+  /** Free unused memory, in quiet times. */
   async releaseMemory(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => pool.run('releaseMemory', undefined)));
   }
 
-  /** Analyse a query and search for its terms, in one trip to a searcher. Errors: those of the threads. */
-  async find(text: TextQuery): Promise<TextResult> {
-    const searcher = this.#leastBusy();
-    const ask = () => searcher.run('find', { namespace: this.#namespace, ...text });
-    return (await ask()) ?? this.#again(ask);
+  /** Analyse a query and search, in one round trip. Errors, also below: those of the threads, the signal's reason. */
+  find(text: TextQuery, signal?: AbortSignal): Promise<TextResult> {
+    return this.#ask((searcher, namespace) => searcher.run('find', { namespace, ...text }, { signal }));
   }
 
-  /** The labels of the passages that hold each of these, ascending. Errors: those of the threads. */
-  async locate(clauses: readonly QueryClause[]): Promise<Uint32Array[]> {
-    const searcher = this.#leastBusy();
-    const ask = () => searcher.run('locate', { namespace: this.#namespace, clauses });
-    return (await ask()) ?? this.#again(ask);
+  /** Labels of passages matching each clause, ascending. */
+  locate(clauses: readonly QueryClause[], signal?: AbortSignal): Promise<Uint32Array[]> {
+    return this.#ask((searcher, namespace) => searcher.run('locate', { namespace, clauses }, { signal }));
   }
 
-  /** Where passages have the words of a query: as of `index.markPassages`. Errors: those of the threads. */
-  async mark(task: MarkTask): Promise<Marked[]> {
-    const searcher = this.#leastBusy();
-    const ask = () => searcher.run('mark', { namespace: this.#namespace, ...task });
-    return (await ask()) ?? this.#again(ask);
+  /** As of `index.markPassages`. */
+  mark(task: MarkTask, signal?: AbortSignal): Promise<Marked[]> {
+    return this.#ask((searcher, namespace) => searcher.run('mark', { namespace, ...task }, { signal }));
   }
 
-  /** Ask a searcher again that had no snapshot. */
-  async #again<Answer>(ask: () => Promise<Answer | null>): Promise<Answer> {
+  /** Ask the least busy searcher, and again if it had no snapshot. */
+  async #ask<Answer>(task: (searcher: SearcherPool, namespace: string) => Promise<Answer | null>): Promise<Answer> {
+    const searcher = this.#leastBusy();
+    const answer = await task(searcher, this.#namespace);
+    if (answer !== null) return answer;
     this.#log.warn({}, 'a searcher thread was lost: giving its successor the segments');
     await this.#republish();
-    const again = await ask();
+    const again = await task(searcher, this.#namespace);
     if (again === null) throw new Error('a searcher did not take the segments it was given');
     return again;
-  }
-
-  /** Candidates judged: as of the task. Errors: those of the threads. */
-  async judge(
-    forms: AnalyzedQuery['forms'],
-    candidates: JudgeTask['candidates'],
-    wants: JudgeTask['wants'],
-  ): Promise<Judged> {
-    const searcher = this.#leastBusy();
-    const ask = () => searcher.run('judge', { namespace: this.#namespace, forms, candidates, wants });
-    return (await ask()) ?? this.#again(ask);
   }
 
   #leastBusy(): SearcherPool {

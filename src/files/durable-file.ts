@@ -1,6 +1,6 @@
 /**
  * A file that is there whole or not at all, also after a power cut: written under a temporary name, fsynced, renamed, and the
- * folder fsynced. A crash may leave the temporary file: who opens a folder of the index or the cache of word vectors deletes those
+ * folder fsynced. A crash may leave the temporary file: who opens a folder of the index deletes those
  * there; elsewhere one stays until the same file is written again, or where its name was used once (an export), until its owner
  * deletes it.
  */
@@ -24,7 +24,7 @@ export function replaceFile<Result>(
 }
 
 /**
- * As `replaceFile`, where nothing has this name yet.
+ * Like `replaceFile`, for a new name.
  * Errors: EEXIST when something has, which stays as it is; else as of `replaceFile`.
  */
 export function createFile<Result>(

@@ -1,42 +1,89 @@
 /**
- * Proves a stopped service's data folder: pages, chunks, labels, vectors, entities, clusters, watches, jobs and the query log
- * of the store against each other, and the index files (postings, chunk vectors, page vectors) against the store. Reads only.
+ * Verifies a stopped service's data folder: the store's records against each other, and the index files (postings,
+ * chunk vectors, page vectors) against the store. Reads only.
  */
 import { join } from 'node:path';
+import type { PageTools } from '../engine/prepare-page.ts';
 import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../index/audit-files.ts';
-import { auditStore } from '../store/audit.ts';
+import { auditStore, type StoreAudit } from '../store/audit.ts';
+import { StoreView } from '../store/store-view.ts';
+import { PageComparison, type Sample, type TextComparison } from './compare-pages.ts';
 
 export interface FolderReport {
   pages: number;
   chunks: number;
-  /** Disagreements within the store: to be repaired. */
+  /** Inconsistencies within the store. */
   store: string[];
-  /** Faults of index files by folder below `index/`: the folder is to be built again. */
+  /** Faults of index files by folder below `index/`; the folder must be rebuilt. */
   index: { dir: string; findings: string[] }[];
-  /** Entries that index files lack, over all files (a chunk has one in postings and one in each model's vectors): a start brings them back. */
+  /** Entries missing in index files, over all files; the next start restores them. */
   missing: number;
-  /** Vectors of pages that a backfill is still to make: one runs, or has failed and may be started again. */
+  /** Page vectors that a running or failed backfill still has to compute. */
   waiting: number;
-  /** Chunks that a model's provider refuses to embed: they have no vector of it. */
+  /** Chunks that a model's provider refuses to embed. */
   refused: number;
-  /** Labels of replaced content in index files: a start lets go of them. */
+  /** Labels of replaced content in index files; the next start removes them. */
   obsolete: number;
+  /** Of a requested comparison. */
+  compared?: {
+    pages: number;
+    of: number;
+    /** Vectors that were compared with their texts. */
+    vectors: number;
+    /** Pages whose words were not compared. */
+    ofEarlierVersions: number;
+    /** Pages that a repair must index again. */
+    changed: ReadonlySet<number>;
+  };
 }
 
-export async function checkFolder(dataDir: string): Promise<FolderReport> {
+export interface Comparing {
+  sample: Sample;
+  tools: PageTools;
+  /** Compares vectors with texts, where that is wanted. */
+  texts?: TextComparison;
+}
+
+export async function checkFolder(dataDir: string, comparing?: Comparing): Promise<FolderReport> {
   const store = await auditStore(dataDir);
+  if (comparing === undefined) return checkFiles(dataDir, store, null);
+  const view = StoreView.open(dataDir);
+  try {
+    const comparison = new PageComparison(view.reader, comparing.tools, comparing.sample);
+    const ofVectors = comparing.texts === undefined ? [] : await comparison.vectorFindings(comparing.texts);
+    const findings = [...store.findings, ...comparison.storeFindings(), ...ofVectors];
+    return {
+      ...(await checkFiles(dataDir, { ...store, findings }, comparison)),
+      compared: {
+        pages: comparison.numbers.length,
+        of: store.pages,
+        vectors: comparison.vectors,
+        ofEarlierVersions: comparison.ofEarlierVersions,
+        changed: comparison.changed,
+      },
+    };
+  } finally {
+    await view.close();
+  }
+}
+
+async function checkFiles(
+  dataDir: string,
+  store: StoreAudit,
+  comparison: PageComparison | null,
+): Promise<FolderReport> {
   const index = join(dataDir, 'index');
-  const audits: { dir: string; audit: FilesAudit }[] = [
-    { dir: 'sparse', audit: await auditSegmentFiles(join(index, 'sparse'), store) },
-  ];
-  for (const { id, space } of store.models) {
+  const sparse = await auditSegmentFiles(join(index, 'sparse'), store, comparison?.lookAtSegments);
+  const audits: { dir: string; audit: FilesAudit }[] = [{ dir: 'sparse', audit: sparse }];
+  for (const model of store.models) {
+    const { id, space } = model;
     const spaces = [
-      [join('dense', String(space)), store.vectorLabels],
-      [join('pages', String(space)), store.pageLabels],
+      [join('dense', String(space)), store.vectorLabels, comparison?.lookAtVectors(model)],
+      [join('pages', String(space)), store.pageLabels, comparison?.lookAtPageVectors(model)],
     ] as const;
-    for (const [dir, labelsOf] of spaces) {
+    for (const [dir, labelsOf, look] of spaces) {
       const labels = labelsOf.get(id) ?? [];
-      audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }) });
+      audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }, look) });
     }
   }
   return {
@@ -53,13 +100,13 @@ export async function checkFolder(dataDir: string): Promise<FolderReport> {
   };
 }
 
-/** Whether there is anything to repair; what a start settles by itself is not. */
+/** Whether nothing needs repair; the next start fixes some faults itself. */
 export function isClean(report: FolderReport): boolean {
   return report.store.length === 0 && report.index.length === 0;
 }
 
-/** What was forgotten and found to be gone is there again: an older file was put back. */
+/** A verified deletion is back in the files: an older file was restored. */
 function forgottenIn({ obsolete }: FilesAudit, verified: ReadonlySet<number>): string[] {
-  const held = obsolete.filter((label) => verified.has(label)).length;
-  return held === 0 ? [] : [`${held} chunks of forgotten pages are in the files`];
+  const found = obsolete.filter((label) => verified.has(label)).length;
+  return found === 0 ? [] : [`${found} chunks of forgotten pages are in the files`];
 }

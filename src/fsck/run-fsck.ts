@@ -1,4 +1,4 @@
-/** The `fsck` command: proves a data folder, and with `--repair` mends the store and builds faulty index files again. */
+/** The `fsck` command: verifies a data folder, and with `--repair` repairs the store and rebuilds faulty index files. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,6 +6,11 @@ import type { SystemAsk } from '../actors/system/system-messages.ts';
 import { startApp } from '../app.ts';
 import { repairStore } from '../commands/repair-store.ts';
 import { defaultLibrary } from '../domain/access.ts';
+import { builtInModel } from '../domain/model.ts';
+import { Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
+import { encoderDir } from '../encoder/encoder-files.ts';
+import { openPageTools } from '../engine/prepare-page.ts';
+import { loadWordList } from '../engine/words/word-list.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { type DataFolder, openDataFolder } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
@@ -17,6 +22,8 @@ import { checkFolder, type FolderReport, isClean } from './check-folder.ts';
 export interface FsckOptions {
   settings: Settings;
   repair: boolean;
+  full: boolean;
+  seed: number;
   say: (line: string) => void;
   newId: () => string;
   now: () => number;
@@ -24,42 +31,71 @@ export interface FsckOptions {
 
 /** Faults shown of each kind; the rest is counted. */
 const shownFindings = 20;
+/** Sample size: a second or two. */
+const samplePages = 500;
+/** Vectors are made again and compared for so long, ms. */
+const encodingMs = 20_000;
 /** Between two looks at the jobs that a repair has queued, ms. */
 const pollMs = 200;
 
-/** True when the folder is sound in the end. Errors: OperatorError `data_folder` while a service uses the folder, `store_damaged`. */
-export async function runFsck({ settings, repair, say, newId, now }: FsckOptions): Promise<boolean> {
+/** True if the folder is sound in the end. Errors: OperatorError `data_folder` while a service uses the folder, `store_damaged`. */
+export async function runFsck({ settings, repair, full, seed, say, newId, now }: FsckOptions): Promise<boolean> {
   const folder = openDataFolder(settings.data_dir, newId());
+  const comparing = {
+    sample: { seed, pages: full ? Number.POSITIVE_INFINITY : samplePages },
+    tools: openPageTools(settings.chunking, loadWordList()),
+  };
+  const log = { info: () => {}, warn: () => {} };
+  const encoder = new Encoder({ dim: builtInModel.dim, dir: settings.encoder.dir ?? encoderDir, log });
+  const encode = (texts: readonly string[]) => encoder.encode(texts, 'passage');
+  const look = async (path: string) => {
+    const endsAt = performance.now() + encodingMs;
+    const texts = { encode, isOver: () => performance.now() > endsAt };
+    const report = await checkFolder(path, { ...comparing, texts }).catch((error) => {
+      if (!(error instanceof EncoderUnusableError)) throw error;
+      say(`vectors are not compared with texts: ${error.message}`);
+      return checkFolder(path, comparing);
+    });
+    tell(report, seed, say);
+    return report;
+  };
   try {
-    await proveStore(folder.path, { beside: false, wasUsed: folder.wasUsed });
-    const found = await checkFolder(folder.path);
-    tell(found, say);
-    if (isClean(found) || !repair) return isClean(found);
-    await mendStore(folder, settings, { say, newId, now });
-    for (const { dir } of found.index) {
-      rmSync(join(folder.path, 'index', dir), { recursive: true, force: true });
-      say(`index/${dir}: taken away, to be built again from the store`);
+    try {
+      await proveStore(folder.path, { isShared: false, wasUsed: folder.wasUsed });
+      const found = await look(folder.path);
+      if (isClean(found) || !repair) return isClean(found);
+      await mendStore(folder, settings, found.compared?.changed, { say, newId, now });
+      for (const { dir } of found.index) {
+        rmSync(join(folder.path, 'index', dir), { recursive: true, force: true });
+        say(`index/${dir}: taken away, to be built again from the store`);
+      }
+    } finally {
+      folder.release();
     }
+    await rebuild(settings, say);
+    return isClean(await look(settings.data_dir));
   } finally {
-    folder.release();
+    await encoder.close();
   }
-  await rebuild(settings, say);
-  const left = await checkFolder(settings.data_dir);
-  tell(left, say);
-  return isClean(left);
 }
 
-async function mendStore(folder: DataFolder, settings: Settings, tools: Pick<FsckOptions, 'say' | 'newId' | 'now'>) {
+async function mendStore(
+  folder: DataFolder,
+  settings: Settings,
+  changed: ReadonlySet<number> | undefined,
+  tools: Pick<FsckOptions, 'say' | 'newId' | 'now'>,
+) {
   const store = await Store.open(folder.path, tools.newId, { isFolderLost: folder.isLost, say: tools.say });
   try {
-    const mended = await store.commit(repairStore({ at: tools.now(), max_attempts: settings.jobs.max_attempts }));
+    const policy = { at: tools.now(), max_attempts: settings.jobs.max_attempts };
+    const mended = await store.commit(repairStore(policy, changed));
     tools.say(`store: ${JSON.stringify(mended)}`);
   } finally {
     await store.close();
   }
 }
 
-/** Run the service without a port until everything is in the index again. */
+/** Run the service without a port until everything is indexed. */
 async function rebuild(settings: Settings, say: (line: string) => void): Promise<void> {
   say('building what is missing …');
   const log = createLog(
@@ -84,8 +120,17 @@ async function hasIndexJobs(ask: SystemAsk): Promise<boolean> {
   return false;
 }
 
-function tell(report: FolderReport, say: (line: string) => void): void {
+function tell(report: FolderReport, seed: number, say: (line: string) => void): void {
   say(`${report.pages} pages, ${report.chunks} chunks`);
+  const { compared } = report;
+  if (compared !== undefined) {
+    const which = compared.pages < compared.of ? ` (--seed ${seed}; --full: all)` : '';
+    say(
+      `${compared.pages} pages compared with their chunks and words, ${compared.vectors} vectors with their texts${which}`,
+    );
+    if (compared.ofEarlierVersions > 0)
+      say(`an earlier version indexed ${compared.ofEarlierVersions} of them: their words were not compared`);
+  }
   const kinds = [
     ['store', report.store] as const,
     ...report.index.map((each) => [`index/${each.dir}`, each.findings] as const),

@@ -1,19 +1,17 @@
 /**
- * What happens to every request before any work: where it comes from (403), which origins may read the answer, who sends it (401), what
- * that one may do (403), and whether there is such a route (404, told only to those who may ask). It also makes sure that every route says
- * who may call it.
+ * Checks before any work: the request's origin (403), CORS, credentials (401), scope (403), and the route (404, only
+ * after the credentials). Every route must declare its scope.
  */
 import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
-import { allowOrigin } from './cors.ts';
-import { presentedBy } from './credentials.ts';
+import { headerValues, isOriginOf, presentedBy } from './credentials.ts';
 import { unauthenticated } from './errors.ts';
-import { type GuardSettings, hostGuard } from './host-guard.ts';
 import type { RouteEntry } from './http-app.ts';
 import { isPassedOn, type Peers, passOnToOwners } from './pass-on.ts';
 
-/** A body up to this is read and dropped, so that the connection can go on; above, the connection is closed. */
+/** A body up to this is read and dropped to keep the connection; above it the connection is closed. */
 const droppedBodyBytes = 64 * 1024;
 
 function refuse(request: FastifyRequest, reply: FastifyReply, status: number, body: { detail: string }): FastifyReply {
@@ -23,12 +21,11 @@ function refuse(request: FastifyRequest, reply: FastifyReply, status: number, bo
   return reply.code(status).send(body);
 }
 
-/** The check of one request: null lets it pass, else it has been answered. */
 export type Admit = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 
 function admission(settings: GuardSettings, access: Access, peers: Peers | null): Admit {
   const guard = hostGuard(settings);
-  // The host that passes a request on has looked at where it comes from.
+  // The host that passes a request on has checked its origin.
   const foreign = (raw: IncomingMessage) => (peers !== null && isPassedOn(raw, peers) ? null : guard(raw));
   return (request, reply) => {
     const objection = foreign(request.raw);
@@ -47,7 +44,7 @@ function admission(settings: GuardSettings, access: Access, peers: Peers | null)
   };
 }
 
-/** Install the checks, before any route is registered. Returns the check for requests that never reach the router. */
+/** Install the checks before any route is registered. Returns the check for requests that never reach the router. */
 export function admitOnly(
   app: FastifyInstance,
   settings: GuardSettings,
@@ -65,4 +62,80 @@ export function admitOnly(
   app.addHook('onRequest', async (request, reply) => admit(request, reply) ?? undefined);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ detail: 'no such route' }));
   return admit;
+}
+
+/** CORS: paired extensions may read answers, and any extension while it pairs. Web pages may not. This does not admit requests. */
+const extensionOrigin = /^(?:chrome|moz|safari-web|ms-browser|edge)-extension:\/\/[^/\s]+$/i;
+const isExtension = (origin: string): boolean => extensionOrigin.test(origin);
+
+const preflightMaxAgeS = 600;
+
+/** Set the CORS headers. True for a preflight, which has been answered. */
+function allowOrigin(request: FastifyRequest, reply: FastifyReply, access: Access): boolean {
+  const { origin } = request.headers;
+  if (origin === undefined || !isExtension(origin)) return false;
+  const isPairing = request.url.split('?')[0] === '/v1/pair';
+  if (!isPairing && !access.isPairedOrigin(origin)) return false;
+  reply.headers({
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'retry-after',
+    vary: 'origin',
+  });
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
+  reply.headers({
+    'access-control-allow-methods': isPairing ? 'POST' : 'GET, POST, PATCH, DELETE',
+    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-max-age': String(preflightMaxAgeS),
+  });
+  reply.code(204).send();
+  return true;
+}
+
+/**
+ * The guard against DNS rebinding and foreign pages (design "Host / Origin"). On loopback, Host must name loopback or
+ * an allowed host. Origin, if sent, must be loopback, an extension, allowed, or the own page of an allowed host.
+ */
+export interface GuardSettings {
+  bind_host: string;
+  allowed_hosts: readonly string[];
+  allowed_origins: readonly string[];
+}
+
+const loopbackHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+const loopbackOrigin = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+export function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  return family === 0 ? host.toLowerCase() === 'localhost' : loopback.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+const hostOf = (address: string): string => (isIP(address) === 6 ? `[${address}]` : address);
+
+/** Returns why the origin of a request is refused, or null. */
+function hostGuard(settings: GuardSettings): (request: IncomingMessage) => string | null {
+  const checksHost = isLoopback(settings.bind_host);
+  // The bound address also names this service: another loopback address, such as 127.0.0.2.
+  const hosts = new Set([...settings.allowed_hosts, hostOf(settings.bind_host)].map((host) => host.toLowerCase()));
+  const origins = new Set(settings.allowed_origins.map((origin) => origin.toLowerCase()));
+  const hostAllowed = (host: string): boolean =>
+    loopbackHost.test(host) || hosts.has(host.toLowerCase()) || hosts.has(host.toLowerCase().replace(/:\d{1,5}$/, ''));
+  const originAllowed = (origin: string): boolean =>
+    loopbackOrigin.test(origin) || isExtension(origin) || origins.has(origin.toLowerCase());
+  // The console's page on a host that the operator named, which a rebound name cannot be.
+  const isOwnPage = (origin: string, [host = '']: string[], request: IncomingMessage): boolean =>
+    hostAllowed(host) && isOriginOf(origin, request);
+  return (request) => {
+    // A full URL as request target would contain its own host.
+    if (checksHost && request.url?.startsWith('/') === false && request.url !== '*') return 'host not allowed';
+    const host = headerValues(request, 'host');
+    if (checksHost && (host.length !== 1 || !hostAllowed(host[0]))) return 'host not allowed';
+    const origin = headerValues(request, 'origin');
+    const isForeign = ([sent]: string[]) => !originAllowed(sent) && !isOwnPage(sent, host, request);
+    if (origin.length > 1 || (origin.length === 1 && isForeign(origin))) return 'origin not allowed';
+    return null;
+  };
 }

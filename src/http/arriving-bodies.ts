@@ -1,30 +1,55 @@
 /**
- * The memory of bodies that arrive, over all connections. A body takes room as it comes, until its request is answered; where there is none its
- * connection is not read, and the time limit of the request ends who waits for too long. Small bodies do not wait. A piece of a body costs
- * more than its bytes: 16 MB in pieces of a byte took 6 GB. Its room is counted, and who sends nothing but crumbs is cut off. Files that are
- * handed on as they come take none.
+ * Bounds the memory of arriving bodies over all connections. Without room a connection is not read until the request's
+ * time limit. Small bodies do not wait. A piece costs more than its bytes (16 MB in one-byte pieces took 6 GB), so
+ * pieces count and floods of tiny pieces are cut off. Streamed files are not counted. A stalled body is answered 408.
  */
-import type { FastifyInstance } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BodyRoom } from '../compute/structures/body-room.ts';
-import { whenOver } from './answer-end.ts';
+import { refuseLate } from './connection-limits.ts';
 
-/** Bytes for all of them together: two batches of the greatest size. One body more may be of any size that its route allows. */
+/** Bytes for all bodies: two batches of the maximum size. One more body may have any size that its route allows. */
 const bodyRoom = 128 * 1024 * 1024;
-/** Bodies up to this, as their clients announce it, take no room: 15,000 connections may hold 120 MB of them. */
+/** Announced bodies up to this size are not counted: 120 MB on 15,000 connections. */
 const uncounted = 8 * 1024;
 
-/** What a piece takes beside its bytes, about. */
+/** Approximate overhead of a piece. */
 const pieceBytes = 256;
-/** So many pieces may be as small as they like; of more, the mean is at least `leastMeanBytes`. */
-const mostSmallPieces = 1024;
-const leastMeanBytes = 64;
+/** Beyond this number of pieces, their mean size must reach `minMeanBytes`. */
+const maxSmallPieces = 1024;
+const minMeanBytes = 64;
 
-/** Whether a body comes in pieces as no client sends them. */
-export const isCrumbs = (pieces: number, bytes: number) => pieces > mostSmallPieces && bytes < pieces * leastMeanBytes;
+/** The minimum pace of an unfinished body: 4 KB/s. */
+export interface ArrivalPace {
+  spanMs: number;
+  minBytes: number;
+}
+const arrivalPace: ArrivalPace = { spanMs: 8_000, minBytes: 32 * 1024 };
 
-/** Have bodies take room. Register before anything that reads them. */
-export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom)): void {
-  app.addHook('preParsing', ({ raw, headers, routeOptions }, reply, payload, done) => {
+const isTinyChunkFlood = (pieces: number, bytes: number) => pieces > maxSmallPieces && bytes < pieces * minMeanBytes;
+
+/** Refuse a body that is too slow, unless it waits here to be read. */
+function refuseStalled({ raw }: FastifyRequest, reply: FastifyReply, { spanMs, minBytes }: ArrivalPace): void {
+  if (raw.complete) return;
+  let before = raw.socket.bytesRead;
+  const look = () => {
+    const { bytesRead } = raw.socket;
+    const isSlow = bytesRead - before < minBytes && raw.readableLength === 0;
+    before = bytesRead;
+    if (raw.complete || reply.raw.headersSent) clearInterval(looking);
+    else if (isSlow) refuseLate(raw.socket);
+  };
+  // After a delay of the process, received data is read between timers and immediates.
+  const looking = setInterval(() => setImmediate(look), spanMs);
+  reply.raw.once('close', () => clearInterval(looking));
+}
+
+/** Register before anything that reads bodies. */
+export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom), pace = arrivalPace): void {
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const { raw, headers, routeOptions } = request;
+    refuseStalled(request, reply, pace);
     const isSmall = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= uncounted;
     if (!isSmall && routeOptions.config.takesFile !== true) {
       const share = room.enter();
@@ -34,11 +59,10 @@ export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom))
       const count = (bytes: Buffer) => {
         pieces++;
         taken += bytes.length;
-        if (isCrumbs(pieces, taken)) raw.destroy();
+        if (isTinyChunkFlood(pieces, taken)) raw.destroy();
         const wait = share.take(bytes.length + pieceBytes, gone.signal);
         if (wait === null) return;
         raw.pause();
-        // It rejects when the client has gone.
         wait.then(
           () => raw.resume(),
           () => {},
@@ -50,8 +74,68 @@ export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom))
         share.leave();
       };
       raw.on('data', count);
-      whenOver(reply.raw, leave);
+      reply.raw.once('close', leave);
     }
     done(null, payload);
+  });
+}
+
+/**
+ * Answers sent before a body has arrived (413, 401, 403): the rest of the body is dropped for a while before the
+ * connection closes. Closing on unread bytes resets the connection and destroys the answer (RFC 9112, section 9.6).
+ */
+export interface DrainLimits {
+  /** From the answer to the end of the connection, ms. */
+  ms: number;
+  /** Dropped bytes of one body. */
+  bytes: number;
+  /** Bodies dropped at the same time; beyond it the connection ends after the answer. */
+  atOnce: number;
+}
+
+/** Enough for 64 MB on a local network. Each costs at most a socket's buffer. */
+const defaultLimits: DrainLimits = { ms: 5_000, bytes: 64 * 1024 * 1024, atOnce: 32 };
+
+/** Ends after the body, or at a limit; then Node closes the connection. */
+function answerAndDrain(answer: string, body: IncomingMessage, limits: DrainLimits, released: () => void): Readable {
+  let pieces = 0;
+  let taken = 0;
+  const finish = () => {
+    clearTimeout(timer);
+    body.off('data', count).off('end', finish).off('close', finish);
+    stream.push(null);
+  };
+  const count = (bytes: Buffer) => {
+    pieces++;
+    taken += bytes.length;
+    if (isTinyChunkFlood(pieces, taken)) body.destroy();
+    else if (taken > limits.bytes) finish();
+  };
+  const timer = setTimeout(finish, limits.ms);
+  const stream = new Readable({
+    read: () => {},
+    destroy: (error, done) => {
+      finish();
+      released();
+      done(error);
+    },
+  });
+  stream.push(answer);
+  body.on('data', count).once('end', finish).once('close', finish).resume();
+  return stream;
+}
+
+/** Register on the app: answers that close their connection wait for the rest of the body, within limits. */
+export function drainUnreadBodies(app: FastifyInstance, limits: DrainLimits = defaultLimits): void {
+  let draining = 0;
+  app.addHook('onSend', async (request, reply, payload) => {
+    const closes = reply.getHeader('connection') === 'close';
+    if (typeof payload !== 'string' || !closes || request.raw.readableEnded || draining >= limits.atOnce)
+      return payload;
+    draining += 1;
+    reply.header('content-length', Buffer.byteLength(payload));
+    return answerAndDrain(payload, request.raw, limits, () => {
+      draining -= 1;
+    });
   });
 }

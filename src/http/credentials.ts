@@ -1,16 +1,16 @@
 /**
- * What a request presents to show who sends it: a bearer token (contract "Authentication") or a session's cookie. A browser sends cookies with
- * requests of any page, so one counts only where the browser says that the console's own page asks (docs/access.md, "Browsers").
+ * A request's credentials: a bearer token (contract "Authentication") or a session cookie. A cookie counts only if the
+ * browser reports that the console's own page sent the request.
  */
 import type { IncomingMessage } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Access, Holder } from '../access/access.ts';
 
 export const cookieName = 'readback_session';
-/** Browsers keep no cookie for longer, s; when a session ends is decided here. */
+/** The maximum of browsers, s. The service decides when a session ends. */
 const cookieMaxAgeS = 400 * 24 * 3600;
 
-/** Values of a header, as often as it was sent: Node joins or drops repeated ones. */
+/** All values of a header: Node joins or drops repeated ones. */
 export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
   const values: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -19,13 +19,12 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
   return values;
 }
 
-/** A token or a session's value. */
 interface Presented {
   kind: Holder['kind'];
   secret: string;
 }
 
-/** What the request presents; null for nothing that counts. An Authorization header goes before any cookie; two are a contradiction, not a choice. */
+/** Null without credentials. Authorization precedes cookies; two tokens are a contradiction. */
 export function presentedIn(request: IncomingMessage): Presented | null {
   const sent = headerValues(request, 'authorization');
   if (sent.length === 0) return sessionIn(request);
@@ -33,11 +32,9 @@ export function presentedIn(request: IncomingMessage): Presented | null {
   return secret === undefined ? null : { kind: 'token', secret };
 }
 
-/** Who sends the request; null for nobody known. */
 export const presentedBy = (request: IncomingMessage, access: Access): Holder | null =>
   holderWith(presentedIn(request), access);
 
-/** The session of the request's cookie, where it comes from the console's own page. */
 export const sessionOf = (request: IncomingMessage, access: Access): Holder | null =>
   holderWith(sessionIn(request), access);
 
@@ -51,35 +48,34 @@ function sessionIn(request: IncomingMessage): Presented | null {
   const [cookies, ...others] = headerValues(request, 'cookie');
   if (cookies === undefined || others.length > 0 || !isOwnPage(request)) return null;
   const name = nameFor(request);
-  // Which of two is the service's own cannot be told.
+  // Two cookies of the same name: the service's own cannot be identified.
   if (cookies.split(';').filter((each) => each.trimStart().startsWith(`${name}=`)).length > 1) return null;
   const secret = parseCookie(cookies)[name];
   return secret === undefined ? null : { kind: 'session', secret };
 }
 
-/** Headers of which browsers let no page say something else than is true. */
+/** Pages cannot forge these headers. */
 function isOwnPage(request: IncomingMessage): boolean {
   const [site] = headerValues(request, 'sec-fetch-site');
   const isSaid = site === undefined ? headerValues(request, 'x-readback')[0] === 'console' : site === 'same-origin';
   return isSaid && headerValues(request, 'origin').every((origin) => isOriginOf(origin, request));
 }
 
-/** Whether the origin is the host that the request addresses; how it came, by http or https, only a proxy knows. */
+/** Whether the origin is the addressed host; only a proxy knows the scheme. */
 export function isOriginOf(origin: string, { headers: { host } }: IncomingMessage): boolean {
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }
 
-/** Whether the page came by https: of requests that browsers send with their origin. */
 export const cameByHttps = (request: IncomingMessage): boolean =>
   headerValues(request, 'origin')[0]?.startsWith('https://') ?? false;
 
-/** Cookies know no ports, services do: each has its own. */
+/** Cookies ignore ports, so the name contains the port. */
 function nameFor({ headers: { host = '' } }: IncomingMessage): string {
   const port = /:(\d+)$/.exec(host)?.[1];
   return port === undefined ? cookieName : `${cookieName}_${port}`;
 }
 
-/** Set-Cookie of a session; of none, which ends it in the browser. */
+/** Set-Cookie of a session; without a secret it deletes the cookie. */
 export function sessionCookie(request: IncomingMessage, secret: string | null): string {
   return stringifySetCookie(nameFor(request), secret ?? '', {
     httpOnly: true,

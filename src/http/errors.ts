@@ -1,6 +1,6 @@
 /**
- * From errors to answers: the only place that maps codes to statuses (contract "Errors", design "Answers and errors"). Whatever
- * is not expected is logged and answered 500 without its text.
+ * Maps error codes to statuses and bodies; no other file does (contract "Errors"). Unexpected errors are logged and
+ * answered 500 without their text.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -8,10 +8,9 @@ import { DomainError, type ErrorCode } from '../domain/errors.ts';
 import { TooManyValuesError } from './json-body.ts';
 import { bodyInvalid, RequestInvalidError, ruleBroken } from './request-invalid.ts';
 
-/** The body of every error but validation and blacklist. Of the former, too, where a rule of ingest is broken. */
+/** The body of every error but validation and blacklist, and of broken ingest rules. */
 export const errorResponse = z.strictObject({ detail: z.string() });
 
-/** Contract: the body of every 401. */
 export const unauthenticated = { detail: 'missing or invalid bearer token' } as const;
 
 export const statusOf: Readonly<Record<ErrorCode, number>> = {
@@ -27,14 +26,13 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   shutting_down: 503,
 };
 
-/** Seconds to wait where the error does not say. */
+/** Seconds to wait if the error does not specify it. */
 const defaultRetryAfterS: Partial<Record<ErrorCode, number>> = {
   store_unavailable: 5,
   overloaded: 1,
   rate_limited: 60,
 };
 
-/** Nobody reads it: the caller had gone. It is for logs and metrics (as several proxies use it). */
 const clientGone = 499;
 
 const isFastifyError = (error: unknown): error is FastifyError =>
@@ -66,7 +64,6 @@ function answerDomain(error: DomainError, request: FastifyRequest, reply: Fastif
   return reply.code(statusOf[error.code]).send({ detail: error.message });
 }
 
-/** Answer what went wrong. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof RequestInvalidError) return reply.code(422).send({ detail: error.detail });
   if (error instanceof TooManyValuesError) return reply.code(413).send({ detail: error.message });

@@ -1,28 +1,26 @@
 /**
- * JSON of answers. What fits into a piece is made at once. Larger answers are made piece by piece as the client takes them, with a turn of the
- * event loop between pieces, so that neither their size nor their number holds up others. Rows that an answer makes only when
- * they are asked for (`Rows`) are never all in memory.
+ * JSON of answers. Small ones are serialized at once; larger ones piece by piece as the client reads, with a turn of
+ * the event loop between pieces. Lazy rows (`Rows`) are never all in memory.
  */
 import { type Rows, TextInParts } from '../domain/rows.ts';
 import type { LoopShare } from './loop-share.ts';
 
-/** UTF-16 code units of a piece: some tenths of a millisecond, and more than ten results of two passages have. */
+/** UTF-16 code units of a piece: some tenths of a millisecond, and more than ten results of two passages need. */
 export const pieceLength = 128 * 1024;
-/** What a number, a key's quotation marks or a bracket count, about. */
+/** Approximate size of a number, quotation marks or a bracket. */
 const overhead = 8;
 
-/** An answer that is made piece by piece. */
 export class LargeJson {
-  /** UTF-16 code units that the answer holds in memory while it is written, about; those of one piece where it makes its rows. */
-  readonly held: number;
+  /** Approximate UTF-16 code units in memory; one piece for lazy rows. */
+  readonly units: number;
   readonly #value: unknown;
 
   constructor(value: unknown) {
     this.#value = value;
-    this.held = Math.max(pieceLength, sizeUpTo(Number.POSITIVE_INFINITY, value));
+    this.units = Math.max(pieceLength, sizeUpTo(Number.POSITIVE_INFINITY, value));
   }
 
-  /** The text, in pieces of about `pieceLength`, each made when its turn has come. Errors: those of the rows. */
+  /** The text in pieces of about `pieceLength`. Errors: those of the rows. */
   async *pieces(share: LoopShare): AsyncGenerator<string> {
     let piece = '';
     for await (const part of partsOf(this.#value)) {
@@ -36,14 +34,13 @@ export class LargeJson {
   }
 }
 
-/** The JSON of an answer, at once where it is small. */
 export function jsonOf(value: unknown): string | LargeJson {
   return sizeUpTo(pieceLength, value) < pieceLength && !hasRows(value)
     ? (JSON.stringify(value) ?? '')
     : new LargeJson(value);
 }
 
-/** The answer as its JSON will have it: rows that are made one by one count as the list, and parts as the text, that they become. */
+/** The answer as typed by its JSON: lazy rows count as the list, and parts as the text. */
 export function withRows<Reply>(reply: Reply): Listed<Reply> {
   return reply as Listed<Reply>;
 }
@@ -57,12 +54,12 @@ const isRows = (value: unknown): value is Rows<unknown> =>
 
 const isMadeLater = (value: unknown): boolean => isRows(value) || value instanceof TextInParts;
 
-/** Rows, and a text in parts, stand in a field of the answer, nowhere deeper. */
+/** Rows, and a text in parts, are direct fields of the answer. */
 function hasRows(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(isMadeLater);
 }
 
-/** About how long the JSON of a value is, counted up to `most`; rows that are still to be made count nothing. */
+/** Approximate JSON length of a value, up to `most`; lazy rows count nothing. */
 function sizeUpTo(most: number, value: unknown): number {
   if (typeof value === 'string') return value.length + overhead;
   if (typeof value !== 'object' || value === null || isMadeLater(value)) return overhead;
@@ -141,7 +138,7 @@ function* plainPartsOf(value: unknown): Generator<string> {
   }
 }
 
-/** A text in slices of `pieceLength`, none of which ends between the two halves of a character. */
+/** Slices of `pieceLength` that never split a surrogate pair. */
 export function* slicesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {
     let to = from + pieceLength;

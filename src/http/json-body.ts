@@ -1,36 +1,36 @@
 /**
- * Reading bodies: JSON in UTF-8 and nothing else. Refused with 422 are other types and encodings, broken JSON, invalid UTF-8, and
- * the key `__proto__`, with 413 what holds too many values. An empty body stands for `{}`.
+ * Reads JSON bodies in UTF-8. Other types, broken JSON, invalid UTF-8 and the key `__proto__` are refused with 422, too
+ * many values with 413. An empty body means `{}`.
  */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { holdsMoreThan } from '../domain/json-values.ts';
+import { isUtf8 } from 'node:buffer';
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { prototypeKeyPath } from '../domain/prototype-key.ts';
-import { readBodyText } from './body-text.ts';
 import type { LoopShare } from './loop-share.ts';
 import { bodyInvalid, encodingInvalid, keyInvalid } from './request-invalid.ts';
 
-/** Bytes of a body, everywhere but the batch: design "body limits". */
+/** Bytes, for routes that write, except the batch: design "body limits". */
 export const bodyLimit = 16 * 1024 * 1024;
-/** Of who is not known yet: a code, or a token as long as a header may be. */
-export const strangersBodyLimit = 32 * 1024;
-/** Bytes of a batch of pages. */
+/** For routes that only read: 20 queries of 4,000 characters with 12 escaped bytes are 960,000. */
+export const readBodyLimit = 1024 * 1024;
+/** Before authentication: a code, or a token of the maximum header length. */
+export const unauthenticatedBodyLimit = 32 * 1024;
 export const batchBodyLimit = 64 * 1024 * 1024;
 
 /**
- * A body may hold one value for so many bytes that it may have: 131,072 values, and 524,288 in a batch. Text is what makes a body large. Parsing
- * 63 MB of `{},` took 2 GB and held the event loop for half a minute on a busy machine; the checks of 131,072 values take up to a second there.
+ * One value per this many bytes of the limit: 131,072 values, 524,288 in a batch. Parsing 63 MB of `{},` took 2 GB and
+ * blocked the event loop for half a minute; checking 131,072 values takes up to a second.
  */
 const bytesPerValue = 128;
 
-/** Values, that is elements of arrays and members of objects, of a body that may have so many bytes. */
+/** Values (array elements and object members) for a limit in bytes. */
 export function valueLimit(bodyLimit: number): number {
   return Math.floor(bodyLimit / bytesPerValue);
 }
 
-/** A body that holds more values than its limit of bytes allows: 413, so that a client that splits its batches does so. */
+/** Answered 413, so that clients split their batches. */
 export class TooManyValuesError extends Error {
   constructor(most: number) {
-    super(`the body holds more than ${most} values`);
+    super(`the body contains more than ${most} values`);
     this.name = 'TooManyValuesError';
   }
 }
@@ -39,7 +39,7 @@ type Done = (error: Error | null, body?: unknown) => void;
 
 /** RFC 8259 lets a reader ignore a byte order mark. */
 const byteOrderMark = '\ufeff';
-/** Whether a text may hold the key `__proto__`, plain or with a letter of it escaped; most hold neither. */
+/** Matches the key `__proto__`, plain or escaped; most texts contain neither. */
 const mayHoldPrototypeKey = /__proto__|\\u00[5-7]/i;
 
 function parseJson(text: string, { bodyLimit, config }: FastifyRequest['routeOptions'], done: Done): void {
@@ -61,12 +61,14 @@ function parseJson(text: string, { bodyLimit, config }: FastifyRequest['routeOpt
   else done(keyInvalid(path));
 }
 
-/** Length of a text that is parsed as the turn comes: some tenths of a millisecond, with its checks some more. */
+/** Length parsed without a break: some tenths of a millisecond, plus its checks. */
 const parsedAtOnce = 64 * 1024;
 
-/** Have bodies parsed, large ones as their share of the event loop allows. */
 export function acceptJsonOnly(app: FastifyInstance, share: LoopShare): void {
   app.removeAllContentTypeParsers();
+  app.addHook('onRoute', (route) => {
+    if (route.config?.scope === 'read') route.bodyLimit ??= readBodyLimit;
+  });
   const parse = (request: FastifyRequest, text: string | null, done: Done): void => {
     const { 'content-encoding': encoding = 'identity' } = request.headers;
     if (text === '') done(null, undefined);
@@ -88,4 +90,91 @@ export function acceptJsonOnly(app: FastifyInstance, share: LoopShare): void {
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined) request.body = {};
   });
+}
+
+const { FST_ERR_CTP_BODY_TOO_LARGE, FST_ERR_CTP_INVALID_CONTENT_LENGTH } = errorCodes;
+const nothing = Buffer.alloc(0);
+
+/** Null for invalid UTF-8. Errors: Fastify's for a body that is too large or of the wrong length; those of the stream. */
+function readBodyText(
+  { headers, routeOptions }: FastifyRequest,
+  payload: NodeJS.ReadableStream,
+  done: (error: Error | null, text: string | null) => void,
+): void {
+  const limit = routeOptions.bodyLimit;
+  const announced = headers['content-length'] === undefined ? null : Number(headers['content-length']);
+  let text = '';
+  /** The start of a character that continues in the next piece. */
+  let begun = nothing;
+  let length = 0;
+  let isText = true;
+  const finish = (error: Error | null) => {
+    payload.off('data', take).off('end', end).off('error', finish);
+    done(error, error === null && isText && begun.length === 0 ? text : null);
+  };
+  const take = (piece: Buffer): void => {
+    length += piece.length;
+    if (length > limit) finish(new FST_ERR_CTP_BODY_TOO_LARGE());
+    else if (isText) append(piece);
+  };
+  const append = (piece: Buffer) => {
+    const bytes = begun.length === 0 ? piece : Buffer.concat([begun, piece]);
+    const whole = bytes.subarray(0, wholeCharacters(bytes));
+    begun = Buffer.from(bytes.subarray(whole.length));
+    isText = isUtf8(whole);
+    if (isText) text += whole.toString('utf8');
+  };
+  const end = () => {
+    finish(announced === null || length === announced ? null : new FST_ERR_CTP_INVALID_CONTENT_LENGTH());
+  };
+  if (announced !== null && announced > limit) finish(new FST_ERR_CTP_BODY_TOO_LARGE());
+  else payload.on('data', take).on('end', end).on('error', finish).resume();
+}
+
+/** The bytes before an incomplete last character. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back];
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+
+const opens = (code: number): boolean => code === 0x5b || code === 0x7b;
+const closes = (code: number): boolean => code === 0x5d || code === 0x7d;
+
+/** Whether a JSON text has more than `most` elements and members at all depths. Undefined for invalid JSON. */
+export function holdsMoreThan(most: number, json: string): boolean {
+  if (json.length <= most) return false;
+  let held = 0;
+  /** A bracket was opened last, so its first value follows. */
+  let opened = false;
+  for (let at = 0; at < json.length && held <= most; at++) {
+    const code = json.charCodeAt(at);
+    if (code <= SPACE) continue;
+    if (code === COMMA || (opened && !closes(code))) held++;
+    opened = opens(code);
+    if (code === QUOTE) at = closingQuote(json, at);
+  }
+  return held > most;
+}
+
+/** The end of the string that begins at `from`, or the text's length. */
+function closingQuote(json: string, from: number): number {
+  let at = json.indexOf('"', from + 1);
+  while (at !== -1 && isEscaped(json, at)) at = json.indexOf('"', at + 1);
+  return at === -1 ? json.length : at;
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0;
+  while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++;
+  return backslashes % 2 === 1;
 }

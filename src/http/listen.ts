@@ -1,4 +1,4 @@
-/** Binds the server to its address, and says in plain words why that fails. */
+/** Binds the server to its address and explains failures. */
 import type { AddressInfo } from 'node:net';
 import { errorCode } from '../domain/error-code.ts';
 import { OperatorError } from '../domain/errors.ts';
@@ -12,13 +12,10 @@ const reasons: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'this name cannot be looked up now: try again later, or set SERVICE_BIND_HOST to an address',
 };
 
-/** Connections that wait to be taken, up to the system's own bound. Where there is no place, a client tries again only after a second. */
+/** Pending connections, up to the system's bound. Beyond it a client retries after a second. */
 const backlog = 4096;
 
-/**
- * Listen on the address. Port 0 takes a free one; the reply has the real one.
- * Errors: OperatorError `listen` with one line that names address, reason and setting.
- */
+/** Port 0 takes a free port; the result has the real one. Errors: OperatorError `listen` with address, reason and setting. */
 export async function listen(app: HttpApp, at: { host: string; port: number }): Promise<AddressInfo> {
   try {
     await app.listen({ ...at, backlog });
@@ -32,4 +29,22 @@ export async function listen(app: HttpApp, at: { host: string; port: number }): 
   const address = app.server.address();
   if (address === null || typeof address === 'string') throw new TypeError('the server has no port');
   return address;
+}
+
+/**
+ * Ends the server: no new connections, running requests are answered, idle connections are closed. Node closes idle
+ * connections only once, so connections that become idle later and requests that never finish are closed here.
+ */
+const idleCheckMs = 50;
+
+/** Stop; unanswered requests are cut off after `answerWithinMs`. Resolves when every connection is closed. */
+export async function stopListening(app: HttpApp, answerWithinMs: number): Promise<void> {
+  const idleCheck = setInterval(() => app.server.closeIdleConnections(), idleCheckMs);
+  const cut = setTimeout(() => app.server.closeAllConnections(), answerWithinMs);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(idleCheck);
+    clearTimeout(cut);
+  }
 }

@@ -1,17 +1,15 @@
 /**
- * How much of one turn of the event loop goes to requests and to the pieces of large answers. The system hands over all that has come in at once, so that a hundred requests of
- * twenty milliseconds each would hold up everything else for two seconds. When those served in a turn have taken their share, the
- * next wait, first come first served, and go on one a turn. Public routes, such as health, do not wait.
+ * Limits the share of one event loop turn that requests and pieces of large answers take: a hundred requests of 20 ms would block
+ * everything else for two seconds. Beyond it requests wait in order, one a turn. Public routes, such as health, do not wait.
  */
 import type { FastifyInstance } from 'fastify';
 import { DomainError } from '../domain/errors.ts';
 
-/** Of a turn, ms: some dozens of searches begin in it. */
+/** Ms of a turn: some dozens of searches begin in it. */
 const shareMs = 10;
 
 export class LoopShare {
   readonly #monotonic: () => number;
-  /** When the first request of this turn began; null before that. */
   #began: number | null = null;
   readonly #waiting: (() => void)[] = [];
 
@@ -19,7 +17,7 @@ export class LoopShare {
     this.#monotonic = monotonic;
   }
 
-  /** Null where a request may begin now, else what resolves when it may. */
+  /** Null if a request may begin now. */
   turn(): Promise<void> | null {
     const now = this.#monotonic();
     if (this.#began === null) this.#beginTurn(now);
@@ -29,7 +27,7 @@ export class LoopShare {
     return null;
   }
 
-  /** Resolves in a later turn, when all have gone on that waited before. */
+  /** Resolves in a later turn, after all earlier waiters. */
   nextTurn(): Promise<void> {
     if (this.#began === null) this.#beginTurn(this.#monotonic());
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -47,13 +45,13 @@ export class LoopShare {
   }
 }
 
-/** Have requests begin as their turn comes. Register after the check of tokens. */
+/** Register after the token check. */
 export function shareLoop(app: FastifyInstance, share = new LoopShare()): void {
   app.addHook('onRequest', async ({ holder }, { raw }) => {
     const turn = holder === null ? null : share.turn();
     if (turn === null) return;
     await turn;
-    // Its answer would go nowhere, and what listens for its client's leaving would listen in vain.
+    // The client is gone; listeners for its disconnect would never fire.
     if (raw.destroyed) throw new DomainError('overloaded', 'the client has gone');
   });
 }

@@ -1,7 +1,4 @@
-/**
- * The OpenAPI 3.1 document, from the same zod schemas that check requests. Schemas listed here appear as components under the
- * contract's names. Also the pieces that every documented route repeats: its error answers and its security.
- */
+/** The OpenAPI 3.1 document, from the zod schemas that check requests, with the error answers and security that every route repeats. */
 import swagger from '@fastify/swagger';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -104,6 +101,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   Suggestion: search.suggestion,
   TokenListResponse: access.tokenListResponse,
   MergeEntityRequest: entity.mergeEntityRequest,
+  EntitySuggestionListResponse: entity.entitySuggestionListResponse,
   EntityMergeResponse: entity.entityMergeResponse,
   UndoMergeResponse: entity.undoMergeResponse,
   UpdateWatchRequest: watch.updateWatchRequest,
@@ -116,8 +114,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
 const reference = /"#\/components\/schemas\/(\w+)"/g;
 
 /**
- * The document without components that nothing refers to. Each schema comes twice, as sent ("…Input") and as answered; where
- * only the former is used it takes the plain name, the contract's.
+ * Removes unused components. Each schema exists as input ("…Input") and as output; where only the input is used it
+ * takes the plain name, the contract's.
  */
 function onlyUsed<Document extends object>(document: Document): Document {
   const whole: { components?: { schemas?: Record<string, unknown> } } & object = document;
@@ -142,7 +140,19 @@ function onlyUsed<Document extends object>(document: Document): Document {
   );
 }
 
-/** Register before the routes: the document lists what is registered afterwards. */
+/** Tags by the first part of a path, for routes without their own; all others are `diagnostics`. */
+const tagOf: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['clusters', 'entities', 'forget', 'imports', 'jobs', 'mcp', 'models', 'pages', 'watches'].map((name) => [
+      name,
+      name,
+    ]),
+  ),
+  ...{ blacklist: 'forget', events: 'jobs', search: 'retrieval', compare: 'retrieval', feedback: 'retrieval' },
+  ...{ codes: 'access', pair: 'access', sessions: 'access', tokens: 'access' },
+};
+
+/** Register before the routes. */
 export function describeRoutes(app: HttpApp, version: string): void {
   const schemaRegistry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(components)) schemaRegistry.add(schema, { id });
@@ -154,8 +164,7 @@ export function describeRoutes(app: HttpApp, version: string): void {
       openapi: '3.1.0',
       info: {
         title: 'readback',
-        description:
-          'A self-hosted index of everything you have read. Results are passages of pages that were handed in.',
+        description: 'A self-hosted index of everything you have read. Results are passages of your pages.',
         version,
       },
       components: {
@@ -172,7 +181,8 @@ export function describeRoutes(app: HttpApp, version: string): void {
         ...commonAnswers([route.method].flat(), route.config?.scope),
         ...(schema?.response as object),
       };
-      return withJsonSchemas({ ...given, schema: { ...schema, response } });
+      const tags = [tagOf[/^\/(?:v1\/)?(\w+)/.exec(given.url)?.[1] ?? ''] ?? 'diagnostics'];
+      return withJsonSchemas({ ...given, schema: { tags, ...schema, response } });
     },
     transformObject: (document) => onlyUsed(withComponents(document)),
   });
@@ -183,7 +193,7 @@ const meanings = {
   403: 'the token lacks the scope, or host or origin are not allowed',
   404: 'unknown id',
   409: 'not in this state',
-  413: 'the body is too large, or holds too many values',
+  413: 'the body is too large, or contains too many values',
   422: 'the request is invalid',
   429: 'too many wrong attempts: try again later',
   501: 'no way to extract text from HTML',
@@ -192,20 +202,20 @@ const meanings = {
 } as const;
 type ErrorStatus = keyof typeof meanings;
 
-/** An error answer for the OpenAPI document, of another schema than that of most. */
+/** An error answer with its own schema. */
 export const described = <Schema extends z.ZodType>(status: ErrorStatus, schema: Schema) => ({
   description: meanings[status],
   content: { 'application/json': { schema } },
 });
 
-/** Error answers of a route for the OpenAPI document, beside those that every route of its kind may give. */
+/** Error answers of a route in addition to the common ones. */
 export function errorAnswers(...statuses: ErrorStatus[]) {
   return Object.fromEntries(
     statuses.map((status) => [status, described(status, status === 422 ? httpValidationError : errorResponse)]),
   );
 }
 
-/** What may be answered before a route is reached, or while the system that it asks is busy, restarting or stopping. */
+/** Errors before a route is reached, or while the service is busy, restarting or stopping. */
 function commonAnswers(methods: readonly string[], scope: RouteScope | undefined) {
   const takesBody = methods.some((method) => method !== 'GET' && method !== 'HEAD');
   return errorAnswers(
@@ -215,7 +225,7 @@ function commonAnswers(methods: readonly string[], scope: RouteScope | undefined
   );
 }
 
-/** Facts about a schema that were written beside it, such as the format of a text. */
+/** Facts that JSON schemas lack, such as the format of a text. */
 function withFacts({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: object }): void {
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));
 }

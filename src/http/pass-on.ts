@@ -1,7 +1,6 @@
 /**
- * In a cluster any host takes any request (docs/cluster.md, "Requests"): one for a library that another host serves is passed on to it as it
- * comes, and the answer back as it comes, event streams too. The library's owner alone decides what a credential may do. A request is passed on
- * once: who got it so and does not serve the library either says 503.
+ * In a cluster any host accepts any request (docs/cluster.md) and streams it to the library's owner and the answer back, events too. Only
+ * the owner decides what a credential may do. A request is passed on once: a second host that does not own the library answers 503.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
@@ -10,18 +9,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Access, hexOf } from '../access/access.ts';
 import { codeDigest } from '../access/one-time-codes.ts';
+import { otherLibrary } from '../domain/access.ts';
 import { DomainError } from '../domain/errors.ts';
 import { headerValues, presentedBy, presentedIn } from './credentials.ts';
 
-/** The other hosts, as this one knows them. */
 export interface Peers {
-  /** What hosts show each other. */
   secret: string;
-  /** Name of the library that the digest of a credential or a code is of; null for none. Errors: the database's. */
+  /** The library of a credential's or code's digest. Errors: the database's. */
   libraryOf(digest: string): Promise<string | null>;
   /**
-   * Where a library's requests are answered: here (null), or the address of another host. What nobody serves is opened here.
-   * Errors: DomainError `store_unavailable` where that takes too long.
+   * The owner of a library: this host (null) or an address. A library without an owner is opened here. Errors:
+   * DomainError `store_unavailable` after a time limit.
    */
   placeOf(library: string): Promise<string | null>;
 }
@@ -29,25 +27,23 @@ export interface Peers {
 interface PassOnOptions {
   access: Access;
   peers: Peers;
-  /** What is wrong with where a request comes from. */
   isForeign(request: IncomingMessage): string | null;
 }
 
-/** It is asked so often whether an answer can still come, ms: a host that is held up says nothing. */
+/** Between checks that an answer can still come, ms: a stalled host reports nothing. */
 export const askEveryMs = 250;
-/** And whether one that has begun can go on: events, above all. */
+/** The same for a stream, such as events. */
 const askStreamEveryMs = 2_000;
-/** A machine that is gone refuses no connection, ms. */
+/** A lost machine refuses no connection, ms. */
 export const connectMs = 1_000;
-/** A request waits so long for who follows a host that takes no connection, ms. */
+/** A request waits this long for a new owner, ms. */
 const waitMs = 5_000;
-/** Between two looks at who that is, ms. */
 const lookEveryMs = 50;
-/** Anybody can send the header of a passed request: its fault is told once in so long. */
+/** Anybody can send the header of a passed request, so its fault is logged at most this often. */
 const tellEveryMs = 60_000;
 
 const hopHeader = 'x-readback-host';
-/** Of one connection only (RFC 9110, 7.6.1). */
+/** Hop-by-hop headers (RFC 9110, 7.6.1). */
 const ofConnection = new Set([
   'connection',
   'keep-alive',
@@ -61,14 +57,13 @@ const ofConnection = new Set([
   hopHeader,
 ]);
 
-/** Whether another host has passed the request on. */
 export function isPassedOn(request: IncomingMessage, { secret }: Peers): boolean {
   const [shown, ...others] = headerValues(request, hopHeader);
   if (shown === undefined || others.length > 0) return false;
   return timingSafeEqual(Buffer.from(hexOf(shown)), Buffer.from(hexOf(secret)));
 }
 
-/** Pass on what is for libraries of other hosts. Register before admission. */
+/** Register before admission. */
 export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign }: PassOnOptions): void {
   const agents = { 'http:': new Agent({ keepAlive: true }), 'https:': new TlsAgent({ keepAlive: true }) };
   app.addHook('onClose', async () => {
@@ -81,7 +76,7 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     return presentedBy(raw, access)?.library ?? (await peers.libraryOf(hexOf(presented.secret)));
   };
 
-  /** Whether the request is another host's, and on its way there. Of a host that takes no connection nothing was asked: it is waited for who follows it. */
+  /** True once the request goes to another host. If that host accepts no connection, nothing was sent, so wait for the next owner. */
   const pass = async (request: FastifyRequest, reply: FastifyReply, library: string, body?: string) => {
     const until = performance.now() + waitMs;
     for (;;) {
@@ -111,7 +106,7 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     const { scope, isOfHost = false } = request.routeOptions.config;
     const { raw } = request;
     if (scope === 'public' || request.method === 'OPTIONS') return;
-    // Clients send no such header: another host did, which is set up wrongly or of another cluster, and might get it back.
+    // Only another host sends this header: a misconfigured one, or one of another cluster. It could loop.
     if (headerValues(raw, hopHeader).length > 0 && !isPassedOn(raw, peers)) {
       if (performance.now() > tellFrom) {
         tellFrom = performance.now() + tellEveryMs;
@@ -126,7 +121,7 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     });
     if (library === null) return;
     if (await pass(request, reply, library)) return reply;
-    // It was made elsewhere, and is known here when the library is opened the next time, which is now.
+    // Created elsewhere; known here when the library is opened next, which is now.
     if (presentedIn(raw)?.kind === 'token' && presentedBy(raw, access) === null)
       throw unreachable('the token is too new for the host that serves its library');
   });
@@ -134,7 +129,7 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
   app.addHook('preHandler', async (request, reply) => {
     const { takesCredential } = request.routeOptions.config;
     if (takesCredential === undefined) return;
-    const { code, token } = request.body as { code?: string; token?: string };
+    const { code, token, keep_library } = request.body as { code?: string; token?: string; keep_library?: boolean };
     const refuseGuessing = () => {
       if (token === undefined && !isPassedOn(request.raw, peers)) access.refuseGuessing(takesCredential);
     };
@@ -143,6 +138,10 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     const known = token === undefined ? undefined : access.holderOfToken(token)?.library;
     const library = known ?? (await peers.libraryOf(digest));
     refuseGuessing(); // others were wrong meanwhile
+    // Only here: the host of the code's library knows no sessions of others.
+    const current = keep_library && library !== null ? await libraryOf(request) : null;
+    if (library !== null && current !== null && current !== library)
+      return reply.code(409).send(otherLibrary(current, library));
     if (library !== null && (await pass(request, reply, library, JSON.stringify(request.body)))) return reply;
   });
 }
@@ -154,11 +153,10 @@ interface Passing {
   from: IncomingMessage;
   secret: string;
   agents: { 'http:': Agent; 'https:': TlsAgent };
-  /** Of a request whose body was read here. */
   body: string | undefined;
 }
 
-/** The same request to another host, of which nothing is sent yet. */
+/** The same request to another host, not sent yet. */
 function passedTo(address: string, { from, secret, agents, body }: Passing): ClientRequest {
   const { protocol, hostname, port } = new URL(address);
   const headers = ['host', from.headers.host ?? '', hopHeader, secret];
@@ -177,7 +175,7 @@ function passedTo(address: string, { from, secret, agents, body }: Passing): Cli
   return isTls ? overTls(options) : overHttp(options);
 }
 
-/** Resolves when the request has a connection, with null, or with why it gets none. */
+/** Null once connected, else the error. */
 function connection(passed: ClientRequest): Promise<Error | null> {
   return new Promise((resolve) => {
     const late = setTimeout(() => passed.destroy(new Error('no connection in time')), connectMs);
@@ -194,17 +192,16 @@ function connection(passed: ClientRequest): Promise<Error | null> {
 }
 
 interface Destination extends Pick<Passing, 'body'> {
-  /** Has a connection. */
   passed: ClientRequest;
   address: string;
-  /** Whether somebody else serves the library by now. Errors: DomainError where nobody does; the database's. */
+  /** Whether another host owns the library now. Errors: DomainError if none does; the database's. */
   hasMoved(): Promise<boolean>;
 }
 
 function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destination: Destination): void {
   const { passed, address, body, hasMoved } = destination;
   let asking: NodeJS.Timeout;
-  /** When it was known last that the owner has the library: while PostgreSQL is away it goes on for as long as its lease. */
+  /** When ownership was last confirmed: without PostgreSQL it lasts as long as the lease. */
   let knownAt = performance.now();
   const askLater = () => {
     asking = setTimeout(ask, to.headersSent ? askStreamEveryMs : askEveryMs).unref();
@@ -224,7 +221,7 @@ function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destina
     to.writeHead(answer.statusCode ?? 502, answered.flat());
     answer.pipe(to);
     answer.on('error', () => to.destroy()); // its host has gone in the middle
-    // What has not come of a body that was answered already is taken and dropped.
+    // The rest of an answered body is dropped.
     answer.on('end', () => from.unpipe(passed).resume());
   });
   passed.on('close', () => clearTimeout(asking));
@@ -242,7 +239,7 @@ function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destina
   else passed.end(body);
 }
 
-/** Of a library that is suspended or gone, or that no host opens, no answer comes. */
+/** No answer comes from a suspended or deleted library, or one that no host opens. */
 function isUnserved(error: unknown): boolean {
   return error instanceof DomainError && error.code !== 'shutting_down';
 }

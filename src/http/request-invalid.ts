@@ -1,7 +1,4 @@
-/**
- * A request that does not fit its schema, in the shape of the contract's HTTPValidationError. What was sent is not repeated:
- * it may be huge or secret, and the caller has it.
- */
+/** Validation errors in the shape of the contract's HTTPValidationError. The input is not repeated: it may be huge or secret. */
 import { z } from 'zod';
 import { cutName, schemaFaults } from '../domain/schema-fault.ts';
 
@@ -24,10 +21,10 @@ export class RequestInvalidError extends Error {
   }
 }
 
-/** Parts told of the way to a fault. */
+/** Maximum length of a reported path. */
 const maxPathLength = 66;
 
-/** Where Fastify says a fault is → the first part of `loc`. */
+/** Fastify's place of a fault → the first part of `loc`. */
 const places: Readonly<Record<string, string>> = {
   body: 'body',
   querystring: 'query',
@@ -35,7 +32,6 @@ const places: Readonly<Record<string, string>> = {
   headers: 'header',
 };
 
-/** A schema's check of one part of a request, as Fastify wants it. */
 export function checkAgainst(schema: z.ZodType, httpPart: string) {
   const place = places[httpPart] ?? httpPart;
   return (data: unknown): { value: unknown } | { error: Error } => {
@@ -46,11 +42,10 @@ export function checkAgainst(schema: z.ZodType, httpPart: string) {
   };
 }
 
-/** A body that could not be read as JSON at all. */
 export const bodyInvalid = (msg: string, type: string): RequestInvalidError =>
   new RequestInvalidError([{ loc: ['body'], msg, type }]);
 
-/** What fits the schema and breaks a rule beyond it, as an unknown model does: told of the part that holds what was asked for. */
+/** A broken rule beyond the schema, such as an unknown model. */
 export const ruleBroken = (method: string, msg: string): RequestInvalidError =>
   new RequestInvalidError([{ loc: [method === 'GET' ? 'query' : 'body'], msg, type: 'value_error' }]);
 
@@ -60,7 +55,7 @@ export const encodingInvalid = (encoding: string): RequestInvalidError =>
     'content_encoding_invalid',
   );
 
-/** A key that no body may hold, and the way to it; of a long way the beginning is told. */
+/** A forbidden key and its path, cut to the maximum length. */
 export function keyInvalid(path: readonly (string | number)[]): RequestInvalidError {
   const loc = [
     'body',

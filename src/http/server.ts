@@ -1,6 +1,6 @@
 /**
- * The HTTP server, not listening: checks before work, reading and checking of bodies, errors, metrics, and the routes. It knows
- * the actor system only as `ask`. The composition root builds it last and stops it first.
+ * The HTTP server, not yet listening: checks, bodies, errors, metrics and routes. It knows the actor system only as
+ * `ask`. Built last and stopped first.
  */
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -12,53 +12,46 @@ import { maxPathTextLength } from '../domain/texts.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { isTraced, traced } from '../tracing/span.ts';
-import { type Admit, admitOnly } from './admission.ts';
-import { boundBodies } from './arriving-bodies.ts';
-import { clientSignal } from './client-signal.ts';
+import { type Admit, admitOnly, type GuardSettings } from './admission.ts';
+import { type ArrivalPace, boundBodies, type DrainLimits, drainUnreadBodies } from './arriving-bodies.ts';
+import {
+  boundAnswers,
+  clientSignal,
+  oneAtATime,
+  type ResponseBackpressure,
+  readBeforeTimeouts,
+  unlessArrived,
+} from './client-sockets.ts';
 import * as limits from './connection-limits.ts';
 import { answerError } from './errors.ts';
-import type { GuardSettings } from './host-guard.ts';
 import { type HttpApp, holderOf, type RouteContext, type RouteGroup } from './http-app.ts';
 import { jsonOf } from './json-answer.ts';
 import { acceptJsonOnly, bodyLimit } from './json-body.ts';
-import { readBeforeTimeouts, unlessArrived } from './late-requests.ts';
 import { LoopShare, shareLoop } from './loop-share.ts';
 import { describeRoutes } from './openapi.ts';
 import type { Peers } from './pass-on.ts';
 import { checkAgainst } from './request-invalid.ts';
-import { boundAhead } from './requests-ahead.ts';
-import { adminRoutes } from './routes/admin.ts';
-import { blacklistRoutes } from './routes/blacklist.ts';
+import { adminRoutes, evaluationRoutes, metricsRoutes, queryLogRoutes } from './routes/admin.ts';
 import { clusterRoutes } from './routes/clusters.ts';
 import { consoleRoutes } from './routes/console.ts';
 import { entityRoutes } from './routes/entities.ts';
-import { evaluationRoutes } from './routes/evaluation.ts';
 import { eventRoutes } from './routes/events.ts';
-import { healthRoutes } from './routes/health.ts';
+import { healthRoutes, openapiRoutes, whoAmIRoutes } from './routes/health.ts';
 import { importRoutes } from './routes/imports.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { mcpRoutes } from './routes/mcp.ts';
-import { metricsRoutes } from './routes/metrics.ts';
 import { modelRoutes } from './routes/models.ts';
-import { openapiRoutes } from './routes/openapi.ts';
-import { pageRoutes } from './routes/pages.ts';
-import { queryLogRoutes } from './routes/query-log.ts';
+import { blacklistRoutes, pageRoutes } from './routes/pages.ts';
 import { searchRoutes } from './routes/search.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { watchRoutes } from './routes/watches.ts';
-import { whoAmIRoutes } from './routes/whoami.ts';
-import { type DrainLimits, takeUnreadBodies } from './unread-body.ts';
-import { boundAnswers, type UntakenAnswers } from './untaken-answers.ts';
 
 export interface ServerOptions extends GuardSettings {
-  /** A library by its name. */
   askOf: (name: string) => Ask;
   readiness: RouteContext['readiness'];
   access: Access;
-  /** The other hosts of a cluster. */
   peers?: Peers | null;
-  /** Folder of the console's files; there need be none. */
   consoleDir: string;
   log: FastifyBaseLogger;
   metrics: Metrics;
@@ -67,10 +60,14 @@ export interface ServerOptions extends GuardSettings {
   shownSettings: RouteContext['shownSettings'];
   backups: RouteContext['backups'];
   capabilities: RouteContext['capabilities'];
-  /** Of this software, for the OpenAPI document. */
   version: string;
-  /** Other bounds than those of a service, for tests. */
-  bounds?: { maxConnections?: number; bodies?: BodyRoom; answers?: UntakenAnswers; drain?: DrainLimits };
+  bounds?: {
+    maxConnections?: number;
+    bodies?: BodyRoom;
+    pace?: ArrivalPace;
+    answers?: ResponseBackpressure;
+    drain?: DrainLimits;
+  };
 }
 
 const routeGroups: readonly RouteGroup[] = [
@@ -106,7 +103,7 @@ function measure(app: HttpApp, { httpDuration }: Metrics): void {
   });
 }
 
-/** The rest of the request runs inside its span, which ends with the connection's interest in the answer. */
+/** The span ends when the connection no longer needs the answer. */
 function traceRequests(app: HttpApp): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!isTraced()) return done();
@@ -119,10 +116,7 @@ function traceRequests(app: HttpApp): void {
   });
 }
 
-/**
- * Build the server.
- * Errors: `ready()` and `listen()` reject where a route does not say who may call it.
- */
+/** Errors: `ready()` and `listen()` reject if a route lacks a scope. */
 export function buildServer(options: ServerOptions): HttpApp {
   let admit: Admit = () => null;
   const app = fastify({
@@ -130,10 +124,15 @@ export function buildServer(options: ServerOptions): HttpApp {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     routerOptions: { maxParamLength: maxPathTextLength },
-    serverFactory: (handle) => limits.createServer(boundAhead(handle)),
-    // While closing, the system itself says so, in the shape of every other error.
+    serverFactory: (handle) => limits.createServer(oneAtATime(handle)),
+    // While closing, the service answers in its own error shape.
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => unlessArrived(error, socket, () => limits.refuseMalformed(error, socket)),
+    clientErrorHandler: (error, socket) => {
+      const refuse = () => limits.refuseMalformed(error, socket);
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') unlessArrived(socket, refuse);
+      else refuse();
+    },
+    rewriteUrl: ({ url = '/' }) => url.replace(/^\/mcp\/(?=\?|$)/, '/mcp'),
     frameworkErrors: (error, request, reply) => {
       if (admit(request, reply) === null) answerError(error, request, reply);
     },
@@ -141,9 +140,8 @@ export function buildServer(options: ServerOptions): HttpApp {
   readBeforeTimeouts(app.server);
 
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => checkAgainst(schema, httpPart ?? 'body'));
-  // Replies are typed by their schemas and checked in tests. Checking each again would add 0.04 ms to a search and 0.07 ms to a
-  // batch, of 0.13 and 1.1 ms (bench/http-layer.ts), and turn a slip in a reply into a 500. Large ones pass as they are:
-  // `boundAnswers` writes them.
+  // Replies are typed by their schemas and checked in tests. Checking each would add 0.04 ms to a search and 0.07 ms to
+  // a batch, of 0.13 and 1.1 ms (bench/http-layer.ts). Large ones pass unchanged: `boundAnswers` writes them.
   app.setSerializerCompiler(() => jsonOf as (value: unknown) => string);
   app.setErrorHandler(answerError);
 
@@ -152,9 +150,9 @@ export function buildServer(options: ServerOptions): HttpApp {
   admit = admitOnly(app, options, { access: options.access, peers: options.peers ?? null });
   const share = new LoopShare();
   shareLoop(app, share);
-  boundBodies(app, options.bounds?.bodies);
+  boundBodies(app, options.bounds?.bodies, options.bounds?.pace);
   acceptJsonOnly(app, share);
-  takeUnreadBodies(app, options.bounds?.drain);
+  drainUnreadBodies(app, options.bounds?.drain);
   boundAnswers(app, share, options.bounds?.answers);
   measure(app, options.metrics);
   app.addHook('onRequest', async (request, reply) => {

@@ -1,17 +1,29 @@
 /**
- * The formats that can be imported, in one table: what tells each from its content, never from its name, and how it is read. A format of
- * `--format` may have several rows, a file of one kind each. docs/command-line.md shows the table.
+ * The table of import formats: how content (never the name) identifies each, and its reader. A format of `--format` may
+ * have several rows. docs/command-line.md shows the table.
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
+import type { EntryMarks } from './entry-marks.ts';
 import { jsonElements } from './json-elements.ts';
 import { readHypothesis, readwiseItem } from './read-annotations.ts';
-import { readChromiumBookmarks, readFirefoxBookmarks } from './read-bookmark-tree.ts';
-import { netscapeLink, pocketLink, readBookmarks } from './read-bookmarks.ts';
-import { instapaperRow, pocketRow, raindropRow, readCsv, readwiseRow, wallabagRow, zoteroRow } from './read-csv.ts';
+import { chromiumMark, firefoxMark, readChromiumBookmarks, readFirefoxBookmarks } from './read-bookmark-tree.ts';
+import { linkMark, netscapeLink, pocketLink, postMark, readBookmarks, readPosts } from './read-bookmarks.ts';
+import {
+  instapaperRow,
+  pocketRow,
+  raindropRow,
+  readCsv,
+  readwiseRow,
+  rowMark,
+  wallabagRow,
+  zoteroRow,
+} from './read-csv.ts';
 import { type Browser, readHistory } from './read-history.ts';
 import {
+  deliciousItem,
+  elcuratorItem,
   linkdingItem,
   pinboardItem,
   readabilityItem,
@@ -21,41 +33,35 @@ import {
   readOmnivore,
   wallabagItem,
 } from './read-json.ts';
-import { readPosts } from './read-posts.ts';
-import { cslItem, readRis, zoteroItem } from './read-references.ts';
-import { readUrls } from './read-urls.ts';
+import { cslItem, lineMark, readRis, readUrls, risMark, zoteroItem } from './read-references.ts';
 
-/** What kind of file: told by its first bytes. */
 export type FileKind = 'SQLite' | 'HTML' | 'XML' | 'JSON' | 'CSV' | 'text';
 
-/** The beginning of a file. */
 export interface FileHead {
   kinds: readonly FileKind[];
-  /** Without white space at its beginning. */
+  /** Without leading white space. */
   text: string;
-  /** Of a CSV's first line, in lower case. */
   columns: readonly string[];
-  /** Of a database. */
   browser: Browser | null;
 }
 
-/** A file to read. */
 export interface SourceFile {
   path: string;
-  /** How messages call it. */
   name: string;
   head: FileHead;
   text(): AsyncIterable<string>;
+  again(): AsyncIterable<string>;
+  marks: EntryMarks;
 }
 
 export interface FormatRow {
   format: ImportFormat;
   kind: FileKind;
-  /** Where such a file comes from. */
   from: string;
-  /** What its content has and no other's. */
   sign: string;
-  isTold(head: FileHead): boolean;
+  matches(head: FileHead): boolean;
+  /** The start of an entry (entry-marks.ts); null for a database, whose rows are counted. */
+  mark: RegExp | null;
   read(file: SourceFile): AsyncIterable<ImportItem>;
 }
 
@@ -64,42 +70,45 @@ const history = (browser: Browser, from: string, tables: string): FormatRow => (
   kind: 'SQLite',
   from,
   sign: `tables ${tables}`,
-  isTold: (head) => head.browser === browser,
+  matches: (head) => head.browser === browser,
+  mark: null,
   read: ({ path }) => readHistory(path, browser),
 });
 
-/** Told by columns that only this CSV has together. */
+/** Recognized by a unique set of columns. */
 const csv = (format: ImportFormat, from: string, columns: string[], row: Parameters<typeof readCsv>[2]): FormatRow => ({
   format,
   kind: 'CSV',
   from,
   sign: `columns ${columns.join(', ')}`,
-  isTold: (head) => columns.every((column) => head.columns.includes(column)),
-  read: ({ text, head, name }) => readCsv(text(), { head: head.text, name }, row),
+  matches: (head) => columns.every((column) => head.columns.includes(column)),
+  mark: rowMark,
+  read: ({ text, head, name, marks }) => readCsv(text(), { head: head.text, name, marks }, row),
 });
 
 type Read = (entries: AsyncIterable<unknown>, file: SourceFile) => AsyncIterable<ImportItem>;
 type ItemOf = Parameters<typeof readEntries>[1];
 
-/** Told by names of fields that only this JSON has. */
+/** Recognized by unique field names; each entry has the field `mark`. */
 const json = (
   format: ImportFormat,
   from: string,
   fields: string[],
-  read: { all: Read } | { each: ItemOf },
+  { mark, ...read }: { mark: string } & ({ all: Read } | { each: ItemOf }),
 ): FormatRow => ({
   format,
   kind: 'JSON',
   from,
   sign: `fields ${fields.join(', ')}`,
-  isTold: ({ text }) => fields.every((field) => text.includes(`"${field}"`)),
+  matches: ({ text }) => fields.every((field) => text.includes(`"${field}"`)),
+  mark: new RegExp(`"${mark}"\\s{0,100}:`, 'g'),
   read: (file) => {
-    const entries = jsonElements(file.text(), file.name);
+    const entries = jsonElements(file.text(), file.name, file.marks);
     return 'all' in read ? read.all(entries, file) : readEntries(entries, read.each);
   },
 });
 
-/** The first that is told holds: those with the plainer signs come last. */
+/** The first match wins, so less specific formats come last. */
 export const formatRows: readonly FormatRow[] = [
   history('chromium', 'history of Chrome, Chromium, Edge, Brave …: file History', 'urls, visits'),
   history('firefox', 'history of Firefox: file places.sqlite', 'moz_places, moz_historyvisits'),
@@ -109,41 +118,46 @@ export const formatRows: readonly FormatRow[] = [
     kind: 'HTML',
     from: 'Pocket, ril_export.html',
     sign: 'links with time_added',
-    isTold: ({ text }) => /<a\s[^<>]*\btime_added=/i.test(text),
-    read: ({ text }) => readBookmarks(text(), pocketLink),
+    matches: ({ text }) => /<a\s[^<>]*\btime_added=/i.test(text),
+    mark: linkMark,
+    read: ({ text, marks }) => readBookmarks(text(), marks, pocketLink),
   },
   {
     format: 'instapaper',
     kind: 'HTML',
     from: 'Instapaper, HTML',
     sign: 'title Instapaper: Export',
-    isTold: ({ text }) => /<title>\s*Instapaper: Export/i.test(text),
-    read: ({ text }) => readBookmarks(text(), netscapeLink),
+    matches: ({ text }) => /<title>\s*Instapaper: Export/i.test(text),
+    mark: linkMark,
+    read: ({ text, marks }) => readBookmarks(text(), marks, netscapeLink),
   },
   {
     format: 'bookmarks',
     kind: 'HTML',
     from: 'bookmarks of browsers and of many services, HTML',
     sign: 'doctype NETSCAPE-Bookmark-file-1, or links and headings in DT',
-    isTold: ({ text }) =>
+    matches: ({ text }) =>
       /^<!doctype\s+netscape-bookmark-file-1|^(?!<!doctype|<html)<[\s\S]*<dt>\s*<(?:a|h3)\b/i.test(text),
-    read: ({ text }) => readBookmarks(text(), netscapeLink),
+    mark: linkMark,
+    read: ({ text, marks }) => readBookmarks(text(), marks, netscapeLink),
   },
   {
     format: 'chromium-bookmarks',
     kind: 'JSON',
     from: 'bookmarks of Chrome and its like: file Bookmarks',
     sign: 'fields roots, bookmark_bar',
-    isTold: ({ text }) => text.includes('"roots"') && text.includes('"bookmark_bar"'),
-    read: ({ text, name }) => readChromiumBookmarks(text(), name),
+    matches: ({ text }) => text.includes('"roots"') && text.includes('"bookmark_bar"'),
+    mark: chromiumMark,
+    read: (file) => readChromiumBookmarks(file.text(), file),
   },
   {
     format: 'firefox-bookmarks',
     kind: 'JSON',
     from: 'backup of Firefox, bookmarks-DATE.json',
     sign: 'type text/x-moz-place-container',
-    isTold: ({ text }) => text.includes('"text/x-moz-place-container"'),
-    read: ({ text, name }) => readFirefoxBookmarks(text(), name),
+    matches: ({ text }) => text.includes('"text/x-moz-place-container"'),
+    mark: firefoxMark,
+    read: (file) => readFirefoxBookmarks(file.text(), file),
   },
   csv('pocket', 'Pocket, CSV', ['url', 'time_added'], pocketRow),
   csv('instapaper', 'Instapaper, CSV', ['url', 'selection', 'folder'], instapaperRow),
@@ -151,88 +165,98 @@ export const formatRows: readonly FormatRow[] = [
   csv('raindrop', 'Raindrop.io, CSV', ['url', 'excerpt', 'folder', 'created'], raindropRow),
   csv('readwise', 'library of Readwise Reader, CSV', ['url', 'document tags', 'saved date'], readwiseRow),
   csv('zotero', 'Zotero, CSV', ['item type', 'url', 'date added'], zoteroRow),
-  json('wallabag', 'Wallabag, JSON', ['is_archived', 'is_starred', 'url'], { each: wallabagItem }),
-  json('wallabag', 'Wallabag 1, JSON', ['is_read', 'is_fav', 'url'], { each: wallabagItem }),
-  json('pinboard', 'Pinboard, JSON', ['href', 'extended', 'toread'], { each: pinboardItem }),
-  json('readability', 'Readability, JSON', ['article__url'], { each: readabilityItem }),
+  json('wallabag', 'Wallabag, JSON', ['is_archived', 'is_starred', 'url'], { mark: 'url', each: wallabagItem }),
+  json('wallabag', 'Wallabag 1, JSON', ['is_read', 'is_fav', 'url'], { mark: 'url', each: wallabagItem }),
+  json('pinboard', 'Pinboard, JSON', ['href', 'extended', 'toread'], { mark: 'href', each: pinboardItem }),
+  json('pinboard', 'Delicious, JSON', ['url', 'owner', 'others', 'created'], { mark: 'url', each: deliciousItem }),
+  json('elcurator', 'elCurator, JSON', ['url', 'is_saved', 'created_at'], { mark: 'url', each: elcuratorItem }),
+  json('readability', 'Readability, JSON', ['article__url'], { mark: 'article__url', each: readabilityItem }),
   json('readwise', 'highlights of Readwise, JSON of its export interface', ['user_book_id', 'highlights'], {
+    mark: 'source_url',
     each: readwiseItem,
   }),
   json('readwise', 'documents of Readwise Reader, JSON of its list interface', ['reading_progress', 'source_url'], {
+    mark: 'source_url',
     each: readwiseItem,
   }),
   json('hypothesis', 'annotations of Hypothesis, JSON', ['uri', 'target', 'user'], {
+    mark: 'uri',
     all: (all, { name }) => readHypothesis(all, name),
   }),
-  json('zotero', 'Zotero, JSON of Better BibTeX', ['itemType', 'dateAdded'], { each: zoteroItem }),
+  json('zotero', 'Zotero, JSON of Better BibTeX', ['itemType', 'dateAdded'], { mark: 'itemType', each: zoteroItem }),
   json('omnivore', 'Omnivore, its metadata_*.json or their folder', ['savedAt', 'slug'], {
+    mark: 'slug',
     all: (all, { path }) => readOmnivore(all, contentBeside(path)),
   }),
   json('linkwarden', 'Linkwarden, JSON', ['collections', 'links'], {
-    all: (entries, { text, name }) => readLinkwarden(entries, jsonElements(text(), name)),
+    mark: 'url',
+    all: (entries, { again, name }) => readLinkwarden(entries, jsonElements(again(), name)),
   }),
-  json('linkding', 'linkding, JSON', ['tag_names', 'date_added'], { each: linkdingItem }),
+  json('linkding', 'linkding, JSON', ['tag_names', 'date_added'], { mark: 'url', each: linkdingItem }),
   json('karakeep', 'Karakeep (Hoarder), JSON', ['bookmarks', 'content'], {
-    all: (entries, { text, name }) => readKarakeep(entries, jsonElements(text(), name)),
+    mark: 'content',
+    all: (entries, { again, name }) => readKarakeep(entries, jsonElements(again(), name)),
   }),
-  json('zotero', 'CSL JSON of Zotero and its like', ['type', 'date-parts'], { each: cslItem }),
+  json('zotero', 'CSL JSON of Zotero and its like', ['type', 'date-parts'], { mark: 'type', each: cslItem }),
   {
     format: 'pinboard',
     kind: 'XML',
     from: 'Delicious and Pinboard, XML',
     sign: 'element posts',
-    isTold: ({ text }) => /^(?:<\?xml[^>]*>\s*)?<posts[\s>]/.test(text),
-    read: ({ text, name }) => readPosts(text(), name),
+    matches: ({ text }) => /^(?:<\?xml[^>]*>\s*)?<posts[\s>]/.test(text),
+    mark: postMark,
+    read: (file) => readPosts(file.text(), file),
   },
   {
     format: 'zotero',
     kind: 'text',
     from: 'RIS of Zotero and its like',
     sign: 'a first line TY  - …',
-    isTold: ({ text }) => /^TY {2}- /.test(text),
-    read: ({ text, name }) => readRis(text(), name),
+    matches: ({ text }) => /^TY {2}- /.test(text),
+    mark: risMark,
+    read: (file) => readRis(file.text(), file),
   },
   {
     format: 'urls',
     kind: 'text',
     from: 'a list of addresses, one a line',
     sign: 'a first line that is an address',
-    isTold: ({ text }) => isAddress(text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#'))),
-    read: ({ text, name }) => readUrls(text(), name),
+    matches: ({ text }) => isAddress(text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#'))),
+    mark: lineMark,
+    read: (file) => readUrls(file.text(), file),
   },
 ];
 
 const isAddress = (line: string | undefined): boolean => line !== undefined && /^https?:\/\/\S+$/i.test(line.trim());
 
-/** The pages that an export of Omnivore has saved. */
 function contentBeside(file: string): string | null {
   const dir = join(dirname(file), 'content');
   return statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true ? dir : null;
 }
 
-/** What is known and cannot be imported. `raw` is the file's beginning, each byte as a character. */
-export const refusals: readonly { isTold(raw: string): boolean; is: string }[] = [
-  { isTold: (raw) => raw.startsWith('PK\x03\x04'), is: 'a ZIP archive: unpack it first' },
-  { isTold: (raw) => raw.startsWith('\x1f\x8b'), is: 'compressed with gzip: unpack it first' },
-  { isTold: (raw) => raw.startsWith('%PDF-'), is: 'a PDF, and no list of pages' },
+/** Recognized but unsupported files. `raw` is the file's start, one character per byte. */
+export const refusals: readonly { matches(raw: string): boolean; is: string }[] = [
+  { matches: (raw) => raw.startsWith('PK\x03\x04'), is: 'a ZIP archive: unpack it first' },
+  { matches: (raw) => raw.startsWith('\x1f\x8b'), is: 'compressed with gzip: unpack it first' },
+  { matches: (raw) => raw.startsWith('%PDF-'), is: 'a PDF, and no list of pages' },
   {
-    isTold: (raw) => raw.startsWith('mozLz40\0'),
+    matches: (raw) => raw.startsWith('mozLz40\0'),
     is: "a compressed backup of Firefox's bookmarks: its library writes one as JSON (Import and Backup, Backup…)",
   },
   {
-    isTold: (raw) => raw.startsWith('bplist0') || raw.slice(0, 200).includes('<!DOCTYPE plist'),
+    matches: (raw) => raw.startsWith('bplist0') || raw.slice(0, 200).includes('<!DOCTYPE plist'),
     is: 'a property list of Apple: Safari writes its bookmarks as HTML (File, Export Bookmarks…)',
   },
   {
-    isTold: (raw) => /^[^\r\n]+\r?\n- [^\r\n]+\r?\n\r?\n[\s\S]*?\r?\n={10}\r?\n/.test(raw),
+    matches: (raw) => /^[^\r\n]+\r?\n- [^\r\n]+\r?\n\r?\n[\s\S]*?\r?\n={10}\r?\n/.test(raw),
     is: "Kindle's clippings: they are of books, which have no address that a page could be kept under",
   },
   {
-    isTold: (raw) => /^(?:\xef\xbb\xbf)?"?highlight"?,"?book title"?,/i.test(raw),
+    matches: (raw) => /^(?:\xef\xbb\xbf)?"?highlight"?,"?book title"?,/i.test(raw),
     is: "Readwise's highlights as CSV, which have no addresses: take its export interface (JSON), or Reader's library (CSV)",
   },
   {
-    isTold: (raw) => /^\s*(?:%[^\n]*\n\s*)*@\w+\s*\{/.test(raw),
+    matches: (raw) => /^\s*(?:%[^\n]*\n\s*)*@\w+\s*\{/.test(raw),
     is: 'BibTeX: write the library as CSL JSON, CSV or RIS',
   },
 ];

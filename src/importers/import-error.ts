@@ -1,4 +1,4 @@
-/** Why a source cannot be read: one line for the person who gave it. */
+/** Why a source cannot be read: one line for the user. */
 export class ImportError extends Error {
   readonly code = 'import';
 }

@@ -1,29 +1,36 @@
-/**
- * The objects of a large JSON document, one at a time: those in an array at the top, or in arrays that are values of the object at the
- * top. Holds one object at a time, whatever the size of the document.
- */
+/** Reads the objects of a large JSON document one at a time: those in a top-level array, or in arrays of the top-level object. */
 import { errorMessage } from '../domain/error-message.ts';
+import type { EntryMarks } from './entry-marks.ts';
 import { ImportError } from './import-error.ts';
 
-/** One object may hold a page as it was saved. */
+/** One object may contain a saved page. */
 const maxElementChars = 64 * 2 ** 20;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Errors: ImportError for what is no JSON, or ends too early. `name` is how messages call the document. */
-export async function* jsonElements(pieces: AsyncIterable<string>, name: string): AsyncGenerator<unknown> {
-  /** Brackets that are open, outermost first. */
+/** Errors: ImportError for invalid or truncated JSON. `name` is for messages. */
+export async function* jsonElements(
+  pieces: AsyncIterable<string>,
+  name: string,
+  marks?: Pick<EntryMarks, 'reached'>,
+): AsyncGenerator<unknown> {
+  /** Open brackets, outermost first. */
   const open: number[] = [];
   let inString = false;
   let escaped = false;
   let began = false;
-  /** Whether there was a list that may have such objects. */
   let hasList = false;
-  /** How deep the brackets are within which the current element lies; -1 between elements. */
+  /** Depth of the current element; -1 between elements. */
   let elementDepth = -1;
   let parts: string[] = [];
   let length = 0;
+  /** Offsets of the piece and the current element in the document. */
+  let base = 0;
+  let start = 0;
+  /** Open arrays, and the start of the text outside them, which has no entries. */
+  let arrays = 0;
+  let outside = 0;
 
   for await (const piece of pieces) {
     let from = elementDepth < 0 ? -1 : 0;
@@ -39,17 +46,21 @@ export async function* jsonElements(pieces: AsyncIterable<string>, name: string)
           throw new ImportError(`${name} is no list of entries: something follows its JSON`);
         const arrayInside = open.at(-1) === 0x5b && open.length <= 2;
         if (code === 0x5b && open.length <= 1) hasList = true;
+        if (code === 0x5b && arrays++ === 0) marks?.reached(outside, base + at);
         if (elementDepth < 0 && code === 0x7b && arrayInside) {
           elementDepth = open.length;
           from = at;
+          start = base + at;
         }
         open.push(code);
         began = true;
       } else if (code === 0x7d || code === 0x5d) {
         if (open.pop() !== (code === 0x7d ? 0x7b : 0x5b))
           throw new ImportError(`${name} is no JSON: a bracket too many`);
+        if (code === 0x5d && --arrays === 0) outside = base + at + 1;
         if (elementDepth === open.length) {
           parts.push(piece.slice(from, at + 1));
+          marks?.reached(start, base + at + 1);
           yield parsed(parts.join(''), name);
           parts = [];
           length = 0;
@@ -60,6 +71,7 @@ export async function* jsonElements(pieces: AsyncIterable<string>, name: string)
         throw new ImportError(`${name} is no JSON: it begins with ${JSON.stringify(piece[at])}`);
       }
     }
+    base += piece.length;
     if (elementDepth < 0) continue;
     parts.push(from < 0 ? piece : piece.slice(from));
     length += piece.length;
@@ -67,6 +79,7 @@ export async function* jsonElements(pieces: AsyncIterable<string>, name: string)
       throw new ImportError(`${name}: an entry has more than ${maxElementChars} characters`);
   }
   if (open.length > 0 || !began) throw new ImportError(`${name} is cut off: it ends within its JSON`);
+  marks?.reached(outside, base);
   if (!hasList) throw new ImportError(`${name} is no list of entries`);
 }
 

@@ -1,10 +1,10 @@
-/** What services of readers keep: highlights and notes of Hypothesis, highlights and documents of Readwise. */
+/** Highlights and notes of Hypothesis; highlights and documents of Readwise. */
 import type { ImportItem } from '../domain/import.ts';
 import { ImportError } from './import-error.ts';
 import { fromDateText, highlightOf, itemOf, listOf, metadataOf, paragraphsOf, textOf } from './item-parts.ts';
 import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
 
-/** Annotations of a page lie anywhere in the file, so all are held; this many characters of them. */
+/** Annotations of a page may be anywhere in the file, so all are in memory, up to this size. */
 const maxHeldChars = 64 * 2 ** 20;
 
 interface AnnotatedPage {
@@ -15,7 +15,7 @@ interface AnnotatedPage {
   highlights: string[];
 }
 
-/** One item a page, at its first annotation. An annotation without a passage is a note on the page; so is an answer to another. */
+/** One item per page, at its first annotation. An annotation without a passage, or a reply, is a note on the page. */
 export async function* readHypothesis(entries: AsyncIterable<unknown>, name: string): AsyncGenerator<ImportItem> {
   const pages = new Map<string, AnnotatedPage>();
   let chars = 0;
@@ -47,7 +47,7 @@ export async function* readHypothesis(entries: AsyncIterable<unknown>, name: str
   }
 }
 
-/** A source with its highlights (export interface), or a document of Reader (list interface). Books have no address. */
+/** A source with highlights (export API), or a document of Reader (list API). Books have no address. */
 export function readwiseItem(entry: Fields): ImportItem {
   const highlights = elementsOf(entry.highlights).filter(({ is_discard }) => is_discard !== true);
   const tags = Array.isArray(entry.book_tags)
@@ -68,5 +68,6 @@ export function readwiseItem(entry: Fields): ImportItem {
       site_name: textOf(entry.site_name),
       status: textOf(entry.location),
     }),
+    body_html: textOf(entry.html_content),
   });
 }

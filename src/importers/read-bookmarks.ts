@@ -1,11 +1,14 @@
 /**
- * Bookmark files in HTML. The Netscape format, of every browser and many bookmark services: links with dates and tags in nested lists whose
- * headings are the folders; `DD` after a link is its description. Pocket and Instapaper write plain lists, each below a heading. Closing
- * tags are mostly missing, so this reads the stream of tags.
+ * Bookmark files in HTML. Netscape format: links with dates and tags in nested lists under folder headings; `DD` after a link is its
+ * description. Pocket and Instapaper write flat lists under headings. Closing tags are mostly missing, so this reads the stream of tags.
  */
-import { Parser } from 'htmlparser2';
+import { decodeHTML } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
+import type { EntryMarks } from './entry-marks.ts';
+import { ImportError } from './import-error.ts';
 import { fromUnix, itemOf, listOf, metadataOf } from './item-parts.ts';
+import { pinboardItem } from './read-json.ts';
+import { scanTags } from './scan-tags.ts';
 
 export interface Link {
   attributes: Record<string, string>;
@@ -14,7 +17,9 @@ export interface Link {
   folder: string;
 }
 
-/** A text that never ends, and folders within folders without end, are cut. */
+export const linkMark = /<a\s[^<>]{0,3000}?\bhref\s*=/gi;
+
+/** Maximum text and folder lengths, for unclosed ones. */
 const maxTextChars = 65_536;
 const maxFolderChars = 1000;
 
@@ -26,12 +31,12 @@ export const netscapeLink = ({ attributes, title, description, folder }: Link): 
     metadata: metadataOf({
       tags: listOf(attributes.tags),
       folder,
-      note: description.trim(),
+      note: description.trim() || attributes.description?.trim(),
       status: attributes.toread === '1' ? 'unread' : null,
     }),
   });
 
-/** Pocket's `ril_export.html`; the states are called as in its CSV. */
+/** Pocket's `ril_export.html`, with the states of its CSV. */
 export const pocketLink = ({ attributes, title, folder }: Link): ImportItem =>
   itemOf({
     url: attributes.href ?? '',
@@ -40,70 +45,102 @@ export const pocketLink = ({ attributes, title, folder }: Link): ImportItem =>
     metadata: metadataOf({ tags: listOf(attributes.tags), status: folder === 'Unread' ? 'unread' : 'archive' }),
   });
 
+const tagStart = /<(\/?)(a|dd|dl|dt|h1|h3|hr|li|ol|ul)(?=[\s/>])/gi;
+const wordMarkup =
+  /<\/?(?:b|big|blockquote|br|code|em|font|i|img|p|pre|s|small|span|strong|sub|sup|u)(?:\s[^<>]*)?\/?>/gi;
+/** A link in a description is part of it; a dated link is the next bookmark. */
+const isDated = (attributes: Link['attributes']) => 'add_date' in attributes || 'time_added' in attributes;
+
 export async function* readBookmarks(
   pieces: AsyncIterable<string>,
+  marks: Pick<EntryMarks, 'reached'>,
   itemOfLink: (link: Link) => ImportItem,
 ): AsyncGenerator<ImportItem> {
   let done: Link[] = [];
-  /** Each with those around it. */
   const folders: string[] = [];
-  /** The heading that the next list belongs to. */
   let heading: string | null = null;
-  /** The Netscape format has one `h1`, the file's own title. */
+  /** In the Netscape format `h1` is the file's title. */
   let isTitle = false;
   let link: Link | null = null;
   let reading: 'heading' | 'title' | 'description' | null = null;
 
   const finish = () => {
-    if (link !== null) done.push(link);
+    if (link !== null) done.push({ ...link, title: wordsOf(link.title), description: wordsOf(link.description) });
     link = null;
     reading = null;
   };
-  const parser = new Parser(
-    {
-      onopentag(name, attributes) {
-        if (name === 'h3' || name === 'h1') {
-          finish();
-          heading = '';
-          isTitle = name === 'h1';
-          reading = 'heading';
-        } else if (name === 'dl' || name === 'ul' || name === 'ol') {
-          finish();
-          const own = isTitle && name === 'dl' ? '' : heading?.trim();
-          const path = [folders.at(-1), own].filter((part) => part != null && part !== '');
-          folders.push(path.join('/').slice(0, maxFolderChars));
-          heading = null;
-        } else if (name === 'dt' || name === 'li' || name === 'hr') finish();
-        else if (name === 'a' && reading !== 'description') {
-          finish();
-          link = { attributes, title: '', description: '', folder: folders.at(-1) ?? '' };
-          reading = 'title';
-        } else if (name === 'dd') reading = link === null ? null : 'description';
-      },
-      ontext(text) {
-        if (reading === 'heading') heading = longer(heading ?? '', text);
-        else if (reading === 'title' && link !== null) link.title = longer(link.title, text);
-        else if (reading === 'description' && link !== null) link.description = longer(link.description, text);
-      },
-      onclosetag(name, implied) {
-        if ((name === 'h3' || name === 'h1') && reading === 'heading') reading = null;
-        else if (name === 'a' && reading === 'title') reading = null;
-        else if ((name === 'dl' || name === 'ul' || name === 'ol') && !implied) {
-          finish();
-          folders.pop();
-        }
-      },
-    },
-    { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
-  );
-  for await (const piece of pieces) {
-    parser.write(piece);
+  const read = (text: string) => {
+    if (reading === 'heading') heading = longer(heading ?? '', text);
+    else if (reading === 'title' && link !== null) link.title = longer(link.title, text);
+    else if (reading === 'description' && link !== null) link.description = longer(link.description, text);
+  };
+  for await (const part of scanTags(pieces, tagStart)) {
+    if (typeof part === 'string') {
+      read(part);
+      continue;
+    }
+    const { name, isEnd, attributes, offset, end } = part;
+    if (name === 'a' && !isEnd) {
+      if (!('href' in attributes)) continue;
+      marks.reached(offset, end);
+      if (reading === 'description' && !isDated(attributes)) continue;
+      finish();
+      link = { attributes, title: '', description: '', folder: folders.at(-1) ?? '' };
+      reading = 'title';
+    } else if (name === 'h3' || name === 'h1') {
+      if (isEnd) {
+        if (reading === 'heading') reading = null;
+        continue;
+      }
+      finish();
+      heading = '';
+      isTitle = name === 'h1';
+      reading = 'heading';
+    } else if (reading === 'description' && (name === 'li' || name === 'ol' || name === 'ul')) {
+    } else if (name === 'dl' || name === 'ul' || name === 'ol') {
+      finish();
+      if (isEnd) folders.pop();
+      else {
+        const own = isTitle && name === 'dl' ? '' : wordsOf(heading ?? '').trim();
+        folders.push(folderIn(folders.at(-1) ?? '', own));
+        heading = null;
+      }
+    } else if (name === 'a') {
+      if (reading === 'title') reading = null;
+    } else if (name === 'dd') {
+      if (!isEnd) reading = link === null ? null : 'description';
+    } else if (!isEnd) finish();
     yield* done.map(itemOfLink);
     done = [];
   }
-  parser.end();
   finish();
   yield* done.map(itemOfLink);
 }
 
+function folderIn(outer: string, name: string): string {
+  if (name === '' || outer.length >= maxFolderChars) return outer;
+  return outer === '' ? name.slice(0, maxFolderChars) : `${outer}/${name}`.slice(0, maxFolderChars);
+}
+
+const wordsOf = (text: string): string => decodeHTML(text.replace(wordMarkup, ''));
+
 const longer = (text: string, added: string): string => (text.length < maxTextChars ? text + added : text);
+
+export const postMark = /<post\s/g;
+
+/** XML `<posts>` of the Delicious and Pinboard APIs. Errors: ImportError for a truncated file. */
+export async function* readPosts(
+  pieces: AsyncIterable<string>,
+  { name, marks }: { name: string; marks: Pick<EntryMarks, 'reached'> },
+): AsyncGenerator<ImportItem> {
+  let isWhole = false;
+  for await (const part of scanTags(pieces, /<(\/?)(post|posts)(?=[\s/>])/gi)) {
+    if (typeof part === 'string') continue;
+    if (part.name === 'posts') isWhole = part.isEnd || part.isEmpty;
+    else if (!part.isEnd) {
+      marks.reached(part.offset, part.end);
+      yield pinboardItem(part.attributes);
+    }
+  }
+  if (!isWhole) throw new ImportError(`${name} is cut off: it ends within its list`);
+}

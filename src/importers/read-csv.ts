@@ -1,6 +1,6 @@
-/** Exports as CSV, a row a page. What separates fields is told from the first line; columns are called by their names in lower case. */
-import { CsvError, parse } from 'csv-parse';
+/** CSV exports, one page a row. The first line determines the delimiter; column names are compared in lower case. */
 import type { ImportItem } from '../domain/import.ts';
+import type { EntryMarks } from './entry-marks.ts';
 import { ImportError } from './import-error.ts';
 import {
   doiAddress,
@@ -8,6 +8,7 @@ import {
   fromUnix,
   itemOf,
   listOf,
+  lostItem,
   metadataOf,
   paragraphsOf,
   textOf,
@@ -17,12 +18,16 @@ import { savedHtml } from './read-json.ts';
 
 type Row = Record<string, string | undefined>;
 
-/** Spreadsheets of countries whose decimals have a comma save a CSV with semicolons; some save it with tabs. */
+/** Locales with decimal commas use semicolons; some programs use tabs. */
 const delimiters = [',', ';', '\t'];
-/** Of one record, in characters: it may hold a page. A quotation mark that is not closed makes a record of all that follows. */
+/** The start or continuation of a row. */
+export const rowMark = /(?<=\n)[^\n]/g;
+/** Of one record, in characters: it may contain a page. */
 const maxRecordChars = 64 * 2 ** 20;
+/** Of one incomplete record: an unclosed quotation mark swallows all following lines. */
+const maxOpenLines = 100_000;
 
-/** Column names of a CSV's first line that is not empty, in lower case, and what separates them. Names hold no separators, so the most columns are right. */
+/** The first non-empty line's columns and delimiter. Names contain no delimiters, so the most columns are right. */
 export function csvHead(text: string): { columns: string[]; delimiter: string } {
   const line = /[^\r\n]+/.exec(text)?.[0] ?? '';
   const heads = delimiters.map((delimiter) => ({ columns: line.split(delimiter).map(columnName), delimiter }));
@@ -52,7 +57,7 @@ export const instapaperRow = (row: Row): ImportItem =>
     metadata: metadataOf({ tags: quotedTags(row.tags), folder: row.folder, note: row.selection }),
   });
 
-/** Dates are `day/month/year time`, of twelve hours without saying which: the day holds. */
+/** Dates are `day/month/year time` on a 12-hour clock without AM or PM, so only the day is used. */
 export function wallabagRow(row: Row): ImportItem {
   const [, day, month, year] = /^(\d\d)\/(\d\d)\/(\d{4})/.exec(row['creation date'] ?? '') ?? [];
   return itemOf({
@@ -79,7 +84,6 @@ export const raindropRow = (row: Row): ImportItem =>
     }),
   });
 
-/** The library of Readwise Reader. */
 export const readwiseRow = (row: Row): ImportItem =>
   itemOf({
     url: row.url ?? '',
@@ -88,7 +92,7 @@ export const readwiseRow = (row: Row): ImportItem =>
     metadata: metadataOf({ tags: quotedTags(row['document tags']), status: row.location }),
   });
 
-/** A work without an address that has a DOI is at its resolver. */
+/** A work without an address uses its DOI. */
 export const zoteroRow = (row: Row): ImportItem =>
   itemOf({
     url: textOf(row.url) ?? doiAddress(row.doi),
@@ -105,10 +109,10 @@ export const zoteroRow = (row: Row): ImportItem =>
     }),
   });
 
-/** Looking for pairs of quotation marks takes the square of the length where there are none. */
+/** Matching quotation marks is quadratic without any. */
 const maxTagsChars = 20_000;
 
-/** A list in JSON, or as Python writes it; older exports have commas between the tags. */
+/** A JSON or Python list; older exports have no quotation marks between commas. */
 function quotedTags(given: string | undefined): string[] {
   const text = given?.slice(0, maxTagsChars);
   const inside = /^\s*\[([\s\S]*)\]\s*$/.exec(text ?? '')?.[1];
@@ -117,48 +121,164 @@ function quotedTags(given: string | undefined): string[] {
   return listOf(quoted.map(([, double, single]) => (double ?? single ?? '').replace(/\\(.)/g, '$1')));
 }
 
-/** `head` is the file's beginning; `name` is how messages call it. Errors: ImportError for what is no CSV. */
+interface CsvFile {
+  head: string;
+  name: string;
+  marks: Pick<EntryMarks, 'reached'>;
+}
+
+/** Rows by column name, perhaps with too few or too many fields. Errors: ImportError for a too long line. */
 export async function* readCsv(
   pieces: AsyncIterable<string>,
-  { head, name }: { head: string; name: string },
+  { head, name, marks }: CsvFile,
   itemOfRow: (row: Row) => ImportItem,
 ): AsyncGenerator<ImportItem> {
-  for await (const row of rows(pieces, csvHead(head).delimiter, name)) yield itemOfRow(row);
-}
-
-/** Rows by column name. A field may hold line breaks; a row may have too few fields, or too many. */
-async function* rows(pieces: AsyncIterable<string>, delimiter: string, name: string): AsyncGenerator<Row> {
-  const parser = parse({
-    columns: (names: string[]) => names.map(columnName),
-    delimiter,
-    max_record_size: maxRecordChars,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-  });
-  const feeding = (async () => {
-    try {
-      for await (const piece of pieces) {
-        if (!parser.write(piece)) await new Promise((resolve) => parser.once('drain', resolve));
-      }
-      parser.end();
-    } catch (error) {
-      parser.destroy(error instanceof Error ? error : new Error(String(error)));
+  let columns: string[] | null = null;
+  /** Lines after a damaged row belong to it until one has the right number of fields or an address. */
+  let isDamaged = false;
+  for await (const record of csvRecords(pieces, csvHead(head).delimiter, name)) {
+    const { fields, line } = record;
+    marks.reached(record.start, record.end);
+    if (fields === null) {
+      isDamaged = true;
+      yield lostItem(line, 'a quotation mark is out of place or not closed');
+      continue;
     }
-  })();
-  try {
-    for await (const row of parser) yield row as Row;
-  } catch (error) {
-    if (error instanceof CsvError) throw new ImportError(`${name} is no CSV: ${reasonOf(error)}`, { cause: error });
-    throw error;
+    if (columns === null) {
+      columns = fields.map(columnName);
+      continue;
+    }
+    isDamaged &&= fields.length !== columns.length && !fields.some((field) => field.includes('://'));
+    if (isDamaged) continue;
+    yield itemOfRow(Object.fromEntries(columns.map((column, at) => [column, fields[at]])));
   }
-  await feeding;
 }
 
-/** The parser tells the line at which the file ends, which is not where the mark is. */
-function reasonOf(error: CsvError): string {
-  if (error.code === 'CSV_MAX_RECORD_SIZE')
-    return `record ${String(error.records)} has over ${maxRecordChars} characters`;
-  if (error.code !== 'CSV_QUOTE_NOT_CLOSED') return error.message;
-  return `a quotation mark after record ${String(error.records)} is not closed`;
+interface CsvRecord {
+  /** Null if the quotation marks give the wrong number of fields. */
+  fields: string[] | null;
+  line: number;
+  start: number;
+  end: number;
+}
+
+/**
+ * Non-empty records of a CSV with line feeds. Quoted fields may contain line breaks. An unclosed mark, or one closed
+ * only by a later record, limits the record to one line. Linear.
+ */
+async function* csvRecords(pieces: AsyncIterable<string>, delimiter: string, name: string): AsyncGenerator<CsvRecord> {
+  let buffer = '';
+  let base = 0;
+  let line = 1;
+  let columns: number | null = null;
+  const isTooLong = (at: number) =>
+    buffer.length - at > maxRecordChars || linesIn(buffer, at, buffer.length) > maxOpenLines;
+  function* records(isLast: boolean): Generator<CsvRecord> {
+    let at = 0;
+    for (; at < buffer.length; at++) {
+      if (buffer[at] !== '\n') {
+        const whole = wholeRecord(buffer, at, delimiter);
+        const isCut = whole === 'open' || (whole !== 'broken' && whole.end === buffer.length);
+        if (isCut && !isLast && !isTooLong(at)) break;
+        const lineEnd = buffer.indexOf('\n', at);
+        if (lineEnd < 0 && !isLast)
+          throw new ImportError(`${name}: line ${line} has over ${maxRecordChars} characters`);
+        const first = buffer.slice(at, lineEnd < 0 ? buffer.length : lineEnd);
+        const isWhole =
+          typeof whole !== 'string' &&
+          (columns === null ||
+            whole.fields.length === columns ||
+            !hasRow(buffer.slice(at + first.length, whole.end), columns, delimiter));
+        const end: number = isWhole ? whole.end : at + first.length;
+        const fields = isWhole ? whole.fields : fieldsOfLine(first, columns, delimiter);
+        columns ??= fields?.length ?? 0;
+        yield { fields, line, start: base + at, end: base + end };
+        line += linesIn(buffer, at, end);
+        at = end;
+      }
+      line++;
+    }
+    base += at;
+    buffer = buffer.slice(at);
+  }
+  /** Characters needed before an incomplete record is parsed again. */
+  let enough = 0;
+  for await (const piece of pieces) {
+    buffer += piece;
+    if (buffer.length < enough) continue;
+    yield* records(false);
+    enough = Math.min(2 * buffer.length, maxRecordChars + 1);
+  }
+  yield* records(true);
+}
+
+interface Fields {
+  fields: string[];
+  end: number;
+}
+
+/**
+ * The record at `from` up to its line end or the text's end. `open`: that is within quotation marks; `broken`: a
+ * quotation mark closes inside a field.
+ */
+function wholeRecord(text: string, from: number, delimiter: string): Fields | 'open' | 'broken' {
+  const fields: string[] = [];
+  for (let at = from; ; at++) {
+    let end: number;
+    if (text[at] === '"') {
+      let close = text.indexOf('"', at + 1);
+      while (close >= 0 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+      if (close < 0) return 'open';
+      end = close + 1;
+      if (end < text.length && text[end] !== delimiter && text[end] !== '\n') return 'broken';
+      fields.push(text.slice(at + 1, close).replaceAll('""', '"'));
+    } else {
+      end = at;
+      while (end < text.length && text[end] !== delimiter && text[end] !== '\n') end++;
+      fields.push(text.slice(at, end));
+    }
+    at = end;
+    if (text[at] !== delimiter) return { fields, end };
+  }
+}
+
+/**
+ * Fields of a line whose exporter does not double quotation marks: a field ends where a delimiter follows a mark, or
+ * where its marks are even. Null if neither gives `columns` fields.
+ */
+function fieldsOfLine(line: string, columns: number | null, delimiter: string): string[] | null {
+  const parts = line.split(delimiter);
+  for (const isOpenAfter of [isOpenUntilMark, isOpenUntilEven]) {
+    const fields: string[] = [];
+    let open: string | null = null;
+    for (const part of parts) {
+      const field: string = open === null ? part : open + delimiter + part;
+      const isOpen: boolean = (open !== null || part.startsWith('"')) && isOpenAfter(part, open !== null);
+      open = isOpen ? field : null;
+      if (!isOpen) fields.push(unquoted(field));
+    }
+    if (open === null && fields.length === (columns ?? fields.length)) return fields;
+  }
+  return null;
+}
+
+const isOpenUntilMark = (part: string, wasOpen: boolean): boolean =>
+  !part.endsWith('"') || (!wasOpen && part.length === 1);
+const isOpenUntilEven = (part: string, wasOpen: boolean): boolean => (part.split('"').length % 2 === 1) === wasOpen;
+
+function unquoted(field: string): string {
+  const text = field.startsWith('"') ? field.trimEnd() : field;
+  return text.length > 1 && text.startsWith('"') && text.endsWith('"')
+    ? text.slice(1, -1).replaceAll('""', '"')
+    : field;
+}
+
+function hasRow(text: string, columns: number, delimiter: string): boolean {
+  return text.split('\n').some((line) => line.includes('://') && fieldsOfLine(line, columns, delimiter) !== null);
+}
+
+function linesIn(text: string, from: number, to: number): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines++;
+  return lines;
 }

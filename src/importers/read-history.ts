@@ -1,9 +1,9 @@
 /**
- * Histories of Chromium, Firefox and Safari: SQLite databases that the browser keeps locked, so a private copy is read, with what waits in
- * its write-ahead log. Rows are read one by one from the file, in the order of their ids: the same order each time.
+ * Histories of Chromium, Firefox and Safari: SQLite databases that the browser locks, so this reads a private copy with
+ * its write-ahead log, rows in the order of their ids.
  *
- * One visit is one item. What the browser's own history page does not show is left out: hidden URLs, frames, downloads, and steps of a
- * redirect other than its end. A URL without any visit of its own is one item at its last date.
+ * One visit is one item. Visits that the browser's history page hides are omitted: hidden URLs, frames, downloads,
+ * redirects but their last step. A URL without visits is one item at its last date.
  */
 import { constants, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
@@ -20,17 +20,23 @@ const copyPrefix = 'readback-history-';
 const copyName = new RegExp(`^${copyPrefix}(\\d+)-`);
 
 type Row = Record<string, unknown>;
+type Sqlite = InstanceType<typeof Database>;
 
-/** How a browser keeps its history. */
+/** An SQL function called per row: a damaged file may return rows without end. */
+const step = 'readback_step';
+/** A row takes more than eight bytes; its two tables are counted separately. */
+const minStepBytes = 2;
+const computedColumn = 2;
+
 interface HistoryLayout {
-  /** Tables that tell it. */
+  /** Identifying tables, of addresses and visits. */
   tables: [string, string];
   /** Visits `v` and their addresses `a`. */
   from: string;
   visit: { title: string; visits: string; time: string };
-  /** Which visits are left out, each by the first condition that is true of it. */
+  /** Omitted visits, by the first condition that matches. */
   leftOut: [reason: string, condition: string][];
-  /** Addresses of which only the count and the last date are left; null where there is no date either. */
+  /** Addresses with only a count and a last date; null if there is no date. */
   unvisited: string | null;
   timeOf(time: number): number | null;
 }
@@ -40,7 +46,7 @@ const layouts = {
     tables: ['urls', 'visits'],
     from: 'visits v JOIN urls a ON a.id = v.url',
     visit: { title: 'a.title', visits: 'a.visit_count', time: 'v.visit_time' },
-    // Transitions: 3 and 4 are frames, 10 is made up for a word that was typed; the bit is on the last step of a redirect.
+    // Transitions: 3 and 4 are frames, 10 is a typed keyword; the bit marks the last step of a redirect.
     leftOut: [
       ['hidden addresses', 'a.hidden != 0'],
       ['frames', '(v.transition & 0xff) IN (3, 4)'],
@@ -48,7 +54,7 @@ const layouts = {
       ['steps of a redirect', '(v.transition & 0x20000000) = 0'],
     ],
     unvisited: `SELECT url, title, visit_count AS visits, last_visit_time AS time FROM urls
-      WHERE hidden = 0 AND last_visit_time > 0 AND id NOT IN (SELECT url FROM visits WHERE url IS NOT NULL) ORDER BY id`,
+      WHERE ${step}(id) AND hidden = 0 AND last_visit_time > 0 AND id NOT IN (SELECT url FROM visits WHERE url IS NOT NULL) ORDER BY id`,
     timeOf: fromWebkit,
   },
   firefox: {
@@ -61,7 +67,7 @@ const layouts = {
       ['downloads', 'v.visit_type = 7'],
     ],
     unvisited: `SELECT url, title, visit_count AS visits, last_visit_date AS time FROM moz_places
-      WHERE hidden = 0 AND last_visit_date > 0 AND id NOT IN
+      WHERE ${step}(id) AND hidden = 0 AND last_visit_date > 0 AND id NOT IN
         (SELECT place_id FROM moz_historyvisits WHERE place_id IS NOT NULL) ORDER BY id`,
     timeOf: fromUnix,
   },
@@ -83,26 +89,44 @@ export type Browser = keyof typeof layouts;
 function queriesOf({ from, visit, leftOut, unvisited }: HistoryLayout): string[] {
   const isLeftOut = leftOut.map(([, condition]) => `(${condition})`).join(' OR ');
   const shown = `SELECT a.url AS url, ${visit.title} AS title, ${visit.visits} AS visits, ${visit.time} AS time
-    FROM ${from} WHERE (${isLeftOut}) IS NOT TRUE ORDER BY v.id`;
+    FROM ${from} WHERE ${step}(v.id) AND ${step}(a.id) AND (${isLeftOut}) IS NOT TRUE ORDER BY v.id`;
   return unvisited === null ? [shown] : [shown, unvisited];
 }
 
-/** Which browser's history a SQLite file is, or null. Errors: ImportError where it cannot be read. */
+/** The browser of a SQLite file, or null. Errors: ImportError for unreadable files and computed data. */
 export async function historyKind(path: string): Promise<Browser | null> {
   return withCopy(path, (database) => {
     const names = database.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name);
     const kinds = Object.entries(layouts) as [Browser, HistoryLayout][];
-    return kinds.find(([, { tables }]) => tables.every((table) => names.includes(table)))?.[0] ?? null;
+    const kind = kinds.find(([, { tables }]) => tables.every((table) => names.includes(table)));
+    if (kind !== undefined) refuseComputed(database, kind[1]);
+    return kind?.[0] ?? null;
   });
 }
 
-/** How many visits the browser has that are no items, by reason. */
+/** Browsers use plain tables. Computed columns and virtual tables may take any time and memory; tables without a key would join with every visit. */
+function refuseComputed(database: Sqlite, layout: HistoryLayout): void {
+  const read = new Set(queriesOf(layout).join(' ').toLowerCase().split(/\W+/));
+  for (const table of layout.tables) {
+    const columns = database.all(
+      'SELECT lower(name) AS name, pk, hidden, upper(type) AS type FROM pragma_table_xinfo(?)',
+      [table],
+    );
+    const isTable = database.get("SELECT 1 FROM pragma_table_list(?) WHERE type = 'table'", [table]) !== null;
+    if (!isTable || columns.some(({ name, hidden }) => hidden === computedColumn && read.has(String(name))))
+      throw new ImportError(`the database is not a browser history: table ${table} is virtual or has computed columns`);
+    const hasKey = columns.some(({ name, pk, type }) => name === 'id' && pk === 1 && type === 'INTEGER');
+    if (!hasKey) throw new ImportError(`the database is no history that this version knows: ${table} has no key`);
+  }
+}
+
 export async function visitsLeftOut(path: string, browser: Browser): Promise<Record<string, number>> {
   const { from, leftOut }: HistoryLayout = layouts[browser];
   const cases = leftOut.map(([reason, condition]) => `WHEN ${condition} THEN '${reason}'`).join(' ');
-  const query = `SELECT CASE ${cases} END AS reason, count(*) AS count FROM ${from} GROUP BY 1`;
+  const query = `SELECT CASE WHEN a.id IS NULL THEN 'their address is missing' ${cases} END AS reason, count(*) AS count
+    FROM ${from.replace('JOIN', 'LEFT JOIN')} WHERE ${step}(v.id) AND ${step}(a.id) GROUP BY 1`;
   return withCopy(path, (database) => {
-    const rows = told(() => database.all(query));
+    const rows = reading(() => database.all(query));
     return Object.fromEntries(
       rows.flatMap(({ reason, count }) => (reason === null ? [] : [[String(reason), Number(count)]])),
     );
@@ -115,10 +139,10 @@ export async function* readHistory(path: string, browser: Browser): AsyncGenerat
   const database = opened(copy);
   try {
     for (const query of queriesOf(layout)) {
-      const statement = told(() => database.prepare(query));
+      const statement = reading(() => database.prepare(query));
       try {
         const rows = (statement.iterate() as Iterable<Row>)[Symbol.iterator]();
-        for (let row = told(() => rows.next()); row.done !== true; row = told(() => rows.next())) {
+        for (let row = reading(() => rows.next()); row.done !== true; row = reading(() => rows.next())) {
           const { url, title, visits, time } = row.value;
           yield itemOf({
             url: String(url ?? ''),
@@ -130,9 +154,7 @@ export async function* readHistory(path: string, browser: Browser): AsyncGenerat
       } finally {
         try {
           statement.finalize();
-        } catch {
-          // SQLite says once more why a row could not be read.
-        }
+        } catch {}
       }
     }
   } finally {
@@ -141,10 +163,7 @@ export async function* readHistory(path: string, browser: Browser): AsyncGenerat
   }
 }
 
-async function withCopy<Result>(
-  path: string,
-  use: (database: InstanceType<typeof Database>) => Result,
-): Promise<Result> {
+async function withCopy<Result>(path: string, use: (database: Sqlite) => Result): Promise<Result> {
   const copy = await copyOf(path);
   const database = opened(copy);
   try {
@@ -155,7 +174,7 @@ async function withCopy<Result>(
   }
 }
 
-/** A folder with a copy of the database and of what is not in its file yet. Copies that killed processes left are deleted. */
+/** A folder with a copy of the database and its log. Deletes copies of killed processes. */
 async function copyOf(path: string): Promise<string> {
   dropLeftCopies();
   const dir = mkdtempSync(join(tmpdir(), `${copyPrefix}${process.pid}-`));
@@ -171,7 +190,7 @@ async function copyOf(path: string): Promise<string> {
   return dir;
 }
 
-/** Those of other users are theirs to delete, and would stop this import. */
+/** Copies of other users cannot be deleted. */
 function dropLeftCopies(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = copyName.exec(name)?.[1];
@@ -195,15 +214,20 @@ function isAlive(pid: number): boolean {
 function opened(copy: string) {
   const database = new Database(join(copy, 'history'));
   try {
-    // Without shared memory a write-ahead log is read by the only user of the file.
+    // Without shared memory only an exclusive user can read a write-ahead log.
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
     database.get('SELECT count(*) FROM sqlite_master');
     const { bytes } =
       database.get('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size') ?? {};
-    // Of a file that is cut off SQLite gives what it has. What only the log has is beyond the file's end, too.
+    // SQLite returns the rest of a truncated file. Content only in the log is also beyond the file's end.
     const isCut = statSync(join(copy, 'history')).size < Number(bytes) && !existsSync(join(copy, 'history-wal'));
     if (isCut) throw new Error('it is cut off');
-    return database;
+    let rows = 0;
+    const mostRows = Number(bytes) / minStepBytes;
+    return database.function(step, (_row) => {
+      if (++rows > mostRows) throw new Error('the file is damaged: its rows repeat');
+      return true;
+    });
   } catch (cause) {
     database.close();
     rmSync(copy, { recursive: true, force: true });
@@ -211,8 +235,7 @@ function opened(copy: string) {
   }
 }
 
-/** What SQLite says of a file that is damaged, cut off or laid out otherwise, as an ImportError. */
-function told<Result>(read: () => Result): Result {
+function reading<Result>(read: () => Result): Result {
   try {
     return read();
   } catch (cause) {

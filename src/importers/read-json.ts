@@ -1,11 +1,11 @@
-/** Exports of bookmark and read-it-later services as JSON, an entry a page. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decodeHTML } from 'entities';
 import { decodeText } from '../compute/text/decode-text.ts';
 import { errorCode } from '../domain/error-code.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { ImportError } from './import-error.ts';
-import { fromDateText, highlightOf, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
+import { fromDateText, fromUnix, highlightOf, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -14,7 +14,6 @@ export const fieldsOf = (value: unknown): Fields =>
 export const elementsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 export const addressOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** One item for each entry. */
 export async function* readEntries(
   entries: AsyncIterable<unknown>,
   itemOfEntry: (entry: Fields) => ImportItem,
@@ -22,10 +21,7 @@ export async function* readEntries(
   for await (const entry of entries) yield itemOfEntry(fieldsOf(entry));
 }
 
-/**
- * `contentDir`: the export's folder `content`, which has `SLUG.html` for each page that was saved. A slug that is more than a plain name
- * leads nowhere.
- */
+/** `contentDir`: the export's folder `content` with `SLUG.html` per saved page. Slugs other than plain names are ignored. */
 export async function* readOmnivore(
   entries: AsyncIterable<unknown>,
   contentDir: string | null,
@@ -58,7 +54,6 @@ async function savedContent(dir: string, slug: unknown): Promise<string | null> 
   }
 }
 
-/** Names of folders and the folders they are in, by id. */
 type Folders = ReadonlyMap<unknown, { name: string | null; parent: unknown }>;
 
 async function foldersIn(entries: AsyncIterable<unknown>, isFolder: (entry: Fields) => boolean): Promise<Folders> {
@@ -69,20 +64,19 @@ async function foldersIn(entries: AsyncIterable<unknown>, isFolder: (entry: Fiel
       if (isFolder(rest)) folders.set(id, { name: textOf(name), parent: parentId });
     }
   } catch (error) {
-    // What is before the fault is read, and the fault is met again.
+    // Entries before the fault are read; the second reading reports it.
     if (!(error instanceof ImportError)) throw error;
   }
   return folders;
 }
 
-/** Folders in one another, at most. */
-const mostFolders = 32;
+const maxFolders = 32;
 
-/** A folder below those that it is in, with slashes; of a ring of folders each once. */
+/** A folder's path with slashes; cycles end. */
 function pathOf(folders: Folders, id: unknown): string {
   const names: string[] = [];
   const seen = new Set<unknown>();
-  for (let at = id; folders.has(at) && !seen.has(at) && seen.size < mostFolders; at = folders.get(at)?.parent) {
+  for (let at = id; folders.has(at) && !seen.has(at) && seen.size < maxFolders; at = folders.get(at)?.parent) {
     seen.add(at);
     const name = folders.get(at)?.name ?? null;
     if (name !== null) names.unshift(name);
@@ -90,7 +84,7 @@ function pathOf(folders: Folders, id: unknown): string {
   return names.join('/');
 }
 
-/** Bookmarks and the lists that they are in, which come behind them: `again` gives the entries once more. */
+/** Bookmarks and their lists, which come later: `again` repeats the entries. */
 export async function* readKarakeep(
   entries: AsyncIterable<unknown>,
   again: AsyncIterable<unknown>,
@@ -107,7 +101,7 @@ export async function* readKarakeep(
   }
 }
 
-/** Links, with the page's HTML where the export has it; notes and files have no address. */
+/** Links, with saved HTML if present; notes and files have no address. */
 function karakeepItem(bookmark: Fields): ImportItem {
   const content = fieldsOf(bookmark.content);
   const tags = Array.isArray(bookmark.tags)
@@ -142,7 +136,7 @@ export const linkdingItem = (bookmark: Fields): ImportItem =>
     }),
   });
 
-/** Of its second version, and of its first (`is_read`, `is_fav`), which kept no dates. Annotations are highlights. */
+/** Version 2, and version 1 (`is_read`, `is_fav`) without dates. Annotations are highlights. */
 export const wallabagItem = (entry: Fields): ImportItem =>
   itemOf({
     url: textOf(entry.given_url) ?? addressOf(entry.url),
@@ -162,7 +156,9 @@ export const wallabagItem = (entry: Fields): ImportItem =>
 
 const isSet = (value: unknown): boolean => value === true || value === 1 || value === '1';
 
-/** The article that Wallabag kept; null for its message that there is none. */
+const decodedText = (value: unknown): string | null => textOf(decodeHTML(textOf(value) ?? ''));
+
+/** The saved article; null for Wallabag's error message. */
 export function savedHtml(content: unknown): string | null {
   const html = textOf(content);
   return html?.includes('/errors_during_fetching') === true ? null : html;
@@ -181,21 +177,41 @@ export const pinboardItem = (post: Fields): ImportItem =>
     }),
   });
 
+export const deliciousItem = (post: Fields): ImportItem =>
+  itemOf({
+    url: addressOf(post.url),
+    title: textOf(post.title),
+    at: fromUnix(Number(post.created)),
+    metadata: metadataOf({ tags: listOf(post.tags), note: textOf(post.description) }),
+  });
+
+export const elcuratorItem = (entry: Fields): ImportItem =>
+  itemOf({
+    url: addressOf(entry.url),
+    title: textOf(entry.title),
+    at: fromDateText(entry.created_at),
+    metadata: metadataOf({
+      tags: listOf(entry.tags),
+      description: textOf(entry.description),
+      starred: isSet(entry.is_saved) ? true : null,
+    }),
+  });
+
 export const readabilityItem = (bookmark: Fields): ImportItem =>
   itemOf({
     url: addressOf(bookmark.article__url),
-    title: textOf(bookmark.article__title),
+    title: decodedText(bookmark.article__title),
     at: fromDateText(bookmark.date_added),
     metadata: metadataOf({
-      description: textOf(bookmark.article__excerpt),
+      description: decodedText(bookmark.article__excerpt),
       status: isSet(bookmark.archive) ? 'archived' : null,
       starred: isSet(bookmark.favorite) ? true : null,
     }),
   });
 
 /**
- * Entries are collections with their links; its parents, in any order, are a collection's folder: `again` gives the entries once more. A link that
- * came to Linkwarden from elsewhere keeps its date there as `importDate`.
+ * Entries are collections with links; a collection's parents, in any order, are its folder: `again` repeats the
+ * entries. Links imported into Linkwarden have their date in `importDate`.
  */
 export async function* readLinkwarden(
   entries: AsyncIterable<unknown>,
@@ -214,6 +230,7 @@ export async function* readLinkwarden(
         title: textOf(link.name),
         at: fromDateText(link.importDate) ?? fromDateText(link.createdAt),
         metadata: metadataOf({ tags: listOf(tags), folder, description: textOf(link.description) }),
+        body_text: textOf(link.textContent),
       });
     }
   }

@@ -1,5 +1,6 @@
-/** Libraries of works: CSL JSON and Better BibTeX's JSON of Zotero, and RIS, which all such programs write. */
 import type { ImportItem } from '../domain/import.ts';
+import type { EntryMarks } from './entry-marks.ts';
+import { ImportError } from './import-error.ts';
 import {
   doiAddress,
   fromDateText,
@@ -11,9 +12,8 @@ import {
   withoutTags,
 } from './item-parts.ts';
 import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
-import { linesOf } from './read-urls.ts';
 
-/** Its only dates are of the publication and of the last look, each by year, month and day. */
+/** Its only dates are of publication and last access. */
 export const cslItem = (work: Fields): ImportItem =>
   itemOf({
     url: addressOf(work.URL) || doiAddress(work.DOI),
@@ -37,7 +37,7 @@ function cslDate(value: unknown): string | null {
   return parts.map((part) => String(part).padStart(2, '0')).join('-') || null;
 }
 
-/** An item as Zotero itself keeps it. */
+/** An item in Zotero's own format. */
 export const zoteroItem = (work: Fields): ImportItem =>
   itemOf({
     url: addressOf(work.url) || doiAddress(work.DOI),
@@ -54,7 +54,7 @@ export const zoteroItem = (work: Fields): ImportItem =>
     }),
   });
 
-/** Texts in HTML, by themselves or in objects. */
+/** HTML texts, plain or in objects. */
 const notesOf = (notes: unknown): unknown[] =>
   Array.isArray(notes) ? notes.map((each) => withoutTags(typeof each === 'string' ? each : fieldsOf(each).note)) : [];
 
@@ -66,20 +66,28 @@ const namesOf = (names: readonly unknown[][]): string =>
 
 const risTag = /^([A-Z][A-Z0-9]) {2}- ?(.*)$/;
 
-/** Lines `TAG  - value`; a work ends with `ER`. A line without a tag goes on with the one before. */
-export async function* readRis(pieces: AsyncIterable<string>, name: string): AsyncGenerator<ImportItem> {
+export const risMark = /(?<=\n)TY {2}- /g;
+
+/**
+ * Lines `TAG  - value`; a work begins with `TY` and ends with `ER`. A line without a tag continues the previous one.
+ */
+export async function* readRis(pieces: AsyncIterable<string>, { name, marks }: LineFile): AsyncGenerator<ImportItem> {
   let work = new Map<string, string[]>();
   let values: string[] = [];
-  for await (const line of linesOf(pieces, name)) {
+  for await (const { text: line, start } of linesOf(pieces, name)) {
     const [, tag, value = ''] = risTag.exec(line) ?? [];
-    if (tag === 'ER') {
+    if ((tag === 'ER' || tag === 'TY') && work.size > 0) {
       yield risItem(work);
       work = new Map();
-    } else if (tag !== undefined) {
+      values = [];
+    }
+    if (tag === 'TY') marks.reached(start);
+    if (tag === 'ER') values = [];
+    else if (tag !== undefined) {
       values = work.get(tag) ?? [];
       values.push(value.trim());
       work.set(tag, values);
-    } else if (values.length > 0) values.push(`${values.pop()} ${line.trim()}`);
+    } else if (values.length > 0 && line.trim() !== '') values.push(`${values.pop()} ${line.trim()}`);
   }
   if (work.size > 0) yield risItem(work);
 }
@@ -102,11 +110,55 @@ function risItem(work: ReadonlyMap<string, string[]>): ImportItem {
   });
 }
 
-/** `2021/05/06/10:11:12`: a year, then month, day and time as far as they are known. Gives it as other formats write it. */
+/** `2021/05/06/10:11:12`, possibly partial, as an ISO datetime. */
 function risDate(text: string | undefined): string | null {
   if (text === undefined) return null;
   const [, year, month, day, time] = /^(\d{4})\/(\d\d)?\/?(\d\d)?\/?(\d\d:\d\d(?::\d\d)?)?/.exec(text) ?? [];
   if (year === undefined) return text;
   const date = [year, month, day].filter((part) => part !== undefined).join('-');
   return time === undefined || day === undefined ? date : `${date} ${time}`;
+}
+
+const maxLineChars = 2 ** 20;
+
+export const lineMark = /(?<=\n)[^\S\n]*[^\s#]/g;
+
+interface LineFile {
+  name: string;
+  marks: Pick<EntryMarks, 'reached'>;
+}
+
+export async function* readUrls(pieces: AsyncIterable<string>, file: LineFile): AsyncGenerator<ImportItem> {
+  for await (const { text: line, start, end } of linesOf(pieces, file.name)) {
+    const text = line.trim();
+    if (text === '' || text.startsWith('#')) continue;
+    file.marks.reached(start, end);
+    const blank = text.search(/\s/);
+    if (blank < 0) yield itemOf({ url: text });
+    else yield itemOf({ url: text.slice(0, blank), title: text.slice(blank).trim() });
+  }
+}
+
+interface Line {
+  text: string;
+  /** In the file, in characters; `end` is after the line feed. */
+  start: number;
+  end: number;
+}
+
+/** Errors: ImportError for a too long line. `name` is for messages. */
+async function* linesOf(pieces: AsyncIterable<string>, name: string): AsyncGenerator<Line> {
+  let rest = '';
+  let start = 0;
+  for await (const piece of pieces) {
+    const lines = (rest + piece).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > maxLineChars) throw new ImportError(`${name} has a line of more than ${maxLineChars} characters`);
+    for (const text of lines) {
+      const end = start + text.length + 1;
+      yield { text, start, end };
+      start = end;
+    }
+  }
+  yield { text: rest, start, end: start + rest.length };
 }

@@ -1,6 +1,6 @@
 /**
- * Runs an import: items of a source in batches to a target, which makes each batch and the checkpoint that covers it durable. One batch
- * of items is held at a time. Started again, it goes on after the last checkpoint.
+ * Runs an import in batches; the target stores each batch with its checkpoint durably. One batch is in memory. A
+ * restart resumes from the last checkpoint.
  */
 import { type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
 import { ownCopy } from '../compute/text/own-copy.ts';
@@ -15,15 +15,12 @@ import type { IngestPageRequest } from '../domain/page.ts';
 import { ImportError } from './import-error.ts';
 import type { ImportSource } from './open-source.ts';
 
-/** Where pages go, and where the checkpoint is kept. */
 export interface ImportTarget {
-  /** Items of one batch at most. */
   maxItems: number;
   load(id: string): Promise<ImportCheckpoint | undefined>;
-  /** All failures, by place. */
   failures(id: string): Promise<FailedItem[]>;
   restart(id: string): Promise<void>;
-  /** Take a batch in; gives the next checkpoint when both are durable. */
+  /** Returns the next checkpoint when the batch is durable. */
   take(before: ImportCheckpoint, batch: ImportBatch): Promise<ImportCheckpoint>;
 }
 
@@ -37,13 +34,13 @@ export interface RunImportOptions {
   onProgress?: (checkpoint: ImportCheckpoint) => void;
 }
 
-/** A batch ends at this many characters of saved pages: bodies of requests are bounded, and so is memory. */
+/** Maximum characters of saved pages in a batch. */
 const maxBatchChars = 8 * 2 ** 20;
 
-/** Addresses that a dry run holds to tell which are the same. */
+/** Addresses that a dry run compares. */
 const maxCounted = 1_000_000;
 
-/** Errors: ImportError for what cannot be read or was begun with other options; those of the target; the signal's reason. */
+/** Errors: ImportError for an unreadable source or changed options; those of the target; the signal's reason. */
 export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint> {
   const { source, target, options, mode, now, signal, onProgress } = run;
   if (mode === 'again') await target.restart(source.id);
@@ -55,7 +52,7 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
   if (known?.finished === true) return known;
   if (known !== undefined && !sameOptions(known.options, options)) {
     throw new ImportError(
-      'this import was begun with other options: name the same ones to go on, or --again to start over',
+      'this import was begun with other options: pass the same ones to continue, or --again to start over',
     );
   }
   let checkpoint: ImportCheckpoint = known ?? {
@@ -94,7 +91,7 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
       if (gathered.isFull) await send(false);
     }
   } catch (error) {
-    // What a damaged file has before its fault goes in.
+    // Items before the damage are imported.
     if (error instanceof ImportError && place + 1 > checkpoint.next) await send(false);
     throw error;
   }
@@ -127,7 +124,8 @@ async function retryFailed({ source, target, signal, onProgress }: RunImportOpti
 
 export interface DryRun {
   items: number;
-  /** Distinct addresses of those that would go in; null above a million, which are not counted. */
+  faults: string[];
+  /** Distinct addresses; null above a million. */
   addresses: number | null;
   skipped: Record<string, number>;
   withText: number;
@@ -135,15 +133,19 @@ export interface DryRun {
   newest: number | null;
 }
 
-/** What an import would take in; nothing is written. `addressOf`: an address as the service tells pages apart. */
+/** Counts what an import would add; writes nothing. `addressOf`: the canonical address. */
 export async function dryRun(
   source: ImportSource,
   options: ImportOptions,
   addressOf: (url: string) => string,
 ): Promise<DryRun> {
-  const result: DryRun = { items: 0, addresses: 0, skipped: {}, withText: 0, oldest: null, newest: null };
+  const result: DryRun = { items: 0, faults: [], addresses: 0, skipped: {}, withText: 0, oldest: null, newest: null };
   const seen = new Set<string>();
   for await (const item of source.items()) {
+    if (item.fault !== null) {
+      result.faults.push(item.fault);
+      continue;
+    }
     const reason = skipReason(item, options);
     if (reason !== null) {
       result.skipped[reason] = (result.skipped[reason] ?? 0) + 1;
@@ -160,23 +162,21 @@ export async function dryRun(
   return result;
 }
 
-/** The item as it is submitted. `label` is the page's source. */
 export function submissionOf(item: ImportItem, label: string): IngestPageRequest {
   return {
     url: item.url,
     title: item.title,
     ...(item.body_html === null ? { body_extracted: item.body_text } : { body_html: item.body_html }),
+    body_is_article: true,
     fetched_at: item.at === null ? null : new Date(item.at).toISOString(),
     source: label,
     metadata: item.metadata,
   };
 }
 
-/** Items of the next batch. */
 class Gathered {
   readonly items: PlacedItem[] = [];
   readonly #maxItems: number;
-  /** Of saved pages. */
   #chars = 0;
 
   constructor(maxItems: number) {

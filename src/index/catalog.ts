@@ -1,16 +1,13 @@
 /**
- * What searching needs to know of every page, in columns in memory: which page a label belongs to, and what the filters ask.
- * A projection of the page rows: filled from the store at start, kept up by the commit feed, never written by anybody else.
- * About 48 bytes a page and 4 a label.
+ * In-memory columns for searching: each label's page, and the filters' fields. A projection of page rows, filled at start and updated by
+ * the commit feed. About 48 bytes per page and 4 per label.
  */
 import { asksWhenPublished, passesFilters, wasPublished } from '../compute/ranking/passes-filters.ts';
 import { addBitRange, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
 import { longer } from '../compute/structures/longer.ts';
 import { domainMatches } from '../compute/web/domain-match.ts';
-import type { LabelRange, Page } from '../domain/page.ts';
-import type { PageFilters } from '../domain/page-filters.ts';
+import type { LabelRange, Page, PageFilters } from '../domain/page.ts';
 
-/** The labels that may be among the results. */
 export interface AllowedLabels {
   labels: Bitmap;
   count: number;
@@ -24,7 +21,7 @@ export class Catalog {
   #chunkCount = new Uint32Array(1024);
   #firstSeen = new Float64Array(1024);
   #lastSeen = new Float64Array(1024);
-  /** NaN where it is not known. */
+  /** NaN if unknown. */
   #published = new Float64Array(1024);
   #domainOfPage = new Uint32Array(1024);
   readonly #domains: string[] = [''];
@@ -33,43 +30,39 @@ export class Catalog {
   #labels = 0;
   #liveLabels = 0;
   #flushedEnd = 0;
-  /** Domains whose pages are being forgotten: none of them has labels here. */
+  /** Domains being forgotten: their pages have no labels here. */
   #hidden: readonly string[] = [];
 
-  /** Number of labels that belong to a page now. */
   get liveLabels(): number {
     return this.#liveLabels;
   }
 
-  /** One past the highest label seen. */
   get labelEnd(): number {
     return this.#labels;
   }
 
-  /** One past the highest page number seen. */
   get pageEnd(): number {
     return this.#pages;
   }
 
-  /** One past the highest label that the disk is known to have. */
   get flushedEnd(): number {
     return this.#flushedEnd;
   }
 
-  /** The disk has every label below this one. */
+  /** All labels below this one are on disk. */
   noteFlushed(labelEnd: number): void {
     this.#flushedEnd = Math.max(this.#flushedEnd, labelEnd);
   }
 
   /**
-   * Whether the store cannot lose these labels any more. Index files may not have others: a start after a crash goes back to what the disk
-   * had, and gives labels that were lost so to other texts.
+   * Whether the store cannot lose these labels. Index files must not contain others: after a crash the store reassigns lost labels to
+   * other texts.
    */
   isFlushed({ first, count }: LabelRange): boolean {
     return first + count <= this.#flushedEnd;
   }
 
-  /** Note a page's row as it is now, and when it was published, ms; rows of one page in commit order. */
+  /** Apply a page's row and publication time, ms; rows of a page in commit order. */
   apply(page: PageColumns, publishedAt: number | null): void {
     const { no } = page;
     this.#growPages(no + 1);
@@ -81,21 +74,20 @@ export class Catalog {
     this.#domainOfPage[no] = this.#domainNumber(page.domain);
   }
 
-  /** The page is gone. */
   remove(no: number): void {
     if (no >= this.#pages) return;
     this.#relabel(no, 0, 0);
     this.#domainOfPage[no] = 0;
   }
 
-  /** These domains are being forgotten, and no others: from now on no label belongs to a page of theirs. */
+  /** Hide exactly these domains: none of their pages has labels. */
   hide(domains: readonly string[]): void {
     const added = domains.filter((domain) => !this.#hidden.includes(domain));
     this.#hidden = domains;
     for (const domain of added) for (const no of this.pagesUnder(domain)) this.#relabel(no, 0, 0);
   }
 
-  /** The pages of a domain and those below it, ascending; hidden ones, too. */
+  /** Pages of a domain and its subdomains, ascending, including hidden ones. */
   pagesUnder(domain: string): number[] {
     const wanted = this.#domains.map((name) => domainMatches(name, domain));
     const found: number[] = [];
@@ -103,7 +95,7 @@ export class Catalog {
     return found;
   }
 
-  /** The pages that have no labels, ascending; hidden ones are none of them. */
+  /** Ascending, without hidden pages. */
   pagesWithoutLabels(): number[] {
     const found: number[] = [];
     for (let no = 0; no < this.#pages; no++) {
@@ -114,39 +106,35 @@ export class Catalog {
     return found;
   }
 
-  /** The page that a label belongs to, or 0 when it belongs to none any more. */
+  /** 0 if it belongs to no page. */
   pageOf(label: number): number {
     return label < this.#labels ? this.#pageOfLabel[label] : 0;
   }
 
-  /** When the page was last visited, ms; 0 for an unknown page. */
+  /** ms; 0 for an unknown page. */
   lastSeenAt(no: number): number {
     return no < this.#pages ? this.#lastSeen[no] : 0;
   }
 
-  /** Whether one page passes the filters: the same answer as its labels in `allowed`. */
+  /** Agrees with `allowed`. */
   passes(no: number, filters: PageFilters): boolean {
     const domain = this.#domains[this.#domainOfPage[no]];
     const times = { first_seen_at: this.#firstSeen[no], last_seen_at: this.#lastSeen[no] };
     return passesFilters({ no, domain, ...times }, () => this.#publishedAt(no), filters);
   }
 
-  /** The labels of a page's chunks; the first one stands for the page's content. None for an unknown page. */
+  /** The first label represents the page's content. None for an unknown page. */
   labelsOf(no: number): LabelRange {
     return no < this.#pages ? { first: this.#firstLabel[no], count: this.#chunkCount[no] } : { first: 0, count: 0 };
   }
 
-  /** Every label that belongs to a page now. */
   live(): Bitmap {
     const labels = createBitmap(this.#labels);
     for (let no = 0; no < this.#pages; no++) addBitRange(labels, this.#firstLabel[no], this.#chunkCount[no]);
     return labels;
   }
 
-  /**
-   * The labels that pass the filters, or null when there is no filter: everything live passes. `passes` for all pages at once: over the
-   * columns, and a domain is compared once, however many pages it has.
-   */
+  /** Labels that pass the filters, or null without a filter: all live ones. `passes` for all pages at once, with one comparison per domain. */
   allowed(filters: PageFilters): AllowedLabels | null {
     const { domain, after, before, pages } = filters;
     const isByDate = asksWhenPublished(filters);

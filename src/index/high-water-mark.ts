@@ -1,10 +1,10 @@
 /**
- * How far the index files may go: a label in the file `labels` of the index folder, brought to the disk before any file that goes further.
- * A store whose own labels end before it was set back (somebody put an older copy of its file in its place) and will give the labels in
- * between again, to other texts. No manifest could tell the two apart then, so the files are deleted and built again.
+ * The upper bound of labels in index files: the file `labels` of the index folder, fsynced before any file that exceeds it. A store
+ * whose labels end below it was reset (replaced by an older copy) and will reassign labels to other texts. Manifests cannot detect that,
+ * so the files are deleted and rebuilt.
  *
- * The store of a cluster may have been set back and gone on by another host, beyond that label. So a second line has the last commit that the
- * files may know; the library's history tells whether it has that commit.
+ * A cluster's store may have been reset and continued by another host, past that label. So a second line has the last commit that the
+ * files may know; the library's history knows whether it exists.
  */
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
@@ -16,15 +16,13 @@ import { replaceText } from '../files/durable-file.ts';
 import type { CommitHistory } from '../store/stored-rows.ts';
 
 const FILE = 'labels';
-/** The folders of the sides, in the index folder. */
 const sides = ['sparse', 'dense', 'pages'];
 
 export interface HighWaterMarkOptions {
-  /** The index folder. */
   dir: string;
-  /** Which the store gives next. */
+  /** Next label of the store. */
   nextLabel: number;
-  /** Null where the store's own file is the only one. */
+  /** Null for a standalone store. */
   history: CommitHistory | null;
   log: IndexLog;
 }
@@ -48,7 +46,10 @@ export class HighWaterMark {
     this.#marked = marked;
   }
 
-  /** Read the mark of the index folder. Where it is beyond the store, or its commit is not known to the history, every index file is deleted first. Errors: those of the history. */
+  /**
+   * Read the mark. If it is beyond the store, or the history lacks its commit, every index file is deleted first. Errors: those of the
+   * history.
+   */
   static async open({ dir, nextLabel, history, log }: HighWaterMarkOptions): Promise<HighWaterMark> {
     const path = join(dir, FILE);
     const marked = await readMark(path, log);
@@ -60,7 +61,7 @@ export class HighWaterMark {
     return new HighWaterMark(path, history, none);
   }
 
-  /** Files with labels below `labelEnd` are about to become valid. Errors: those of the file system; they must not then. */
+  /** Call before files with labels below `labelEnd` become valid. Errors: file system errors; then they must not. */
   raise(labelEnd: number): Promise<void> {
     return this.#writes(async () => {
       const label = Math.max(labelEnd, this.#marked.label);
@@ -72,10 +73,7 @@ export class HighWaterMark {
   }
 }
 
-/**
- * `none` where there is none, or none that can be read: nothing is known then, as of files of versions that had no mark. What cannot be read
- * as a file is deleted, so that the next mark has its place.
- */
+/** `none` if missing or unreadable, as for versions without a mark. What is no readable file is deleted, to make room for the next mark. */
 async function readMark(path: string, log: IndexLog): Promise<Mark> {
   try {
     const [label, commit = ''] = (await readFile(path, 'utf8')).split('\n');

@@ -1,7 +1,6 @@
 /**
- * What the index has of one embedding model: the vectors of its chunks and of its pages, and the way to bring back what they lack.
- * The truth are the chunk vectors in the store, so that a model which is not asked need not be in memory: opened later, it takes
- * from its files and the store what came meanwhile.
+ * One embedding model in the index: vectors of chunks and pages, and their recovery. The store's chunk vectors are the truth, so an
+ * unused model need not be in memory: opened later, it catches up from its files and the store.
  */
 import { join } from 'node:path';
 import { addBitRange, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
@@ -16,7 +15,6 @@ import { PageSpace } from './page-space.ts';
 import { IndexRecovery, type RecoverOptions } from './recover-index.ts';
 
 export interface ModelSpaceOptions {
-  /** Folder of the index files. */
   dir: string;
   storeId: string;
   reader: StoreReader;
@@ -24,11 +22,10 @@ export interface ModelSpaceOptions {
   shards: readonly SharedPool<ShardTasks>[];
   namespace: string;
   log: IndexLog;
-  /** Called before files become valid, with whatever labels were added until then. */
+  /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
 }
 
-/** The two folders of a model's files. */
 export function spaceFolders(dir: string, space: number): { chunks: string; pages: string } {
   return { chunks: join(dir, 'dense', String(space)), pages: join(dir, 'pages', String(space)) };
 }
@@ -36,10 +33,10 @@ export function spaceFolders(dir: string, space: number): { chunks: string; page
 export class ModelSpace {
   readonly chunks: VectorSpace;
   readonly pages: PageSpace;
-  /** Labels with stored vectors that the files did not hold, and whether files were there once and cannot be used. */
+  /** Stored labels that the files lack, and whether files existed and are unusable. */
   readonly missing: Uint32Array;
   readonly lost: boolean;
-  /** Rows of the files that were not live when they were loaded. */
+  /** Dead rows in the loaded files. */
   readonly dropped: number;
   readonly #recovery: IndexRecovery;
 
@@ -56,7 +53,7 @@ export class ModelSpace {
     this.#recovery = recovery(opened.space);
   }
 
-  /** Load a model's files. What they lack is in `missing`; `recover` brings it back. Errors: as of VectorSpace.open. */
+  /** Load a model's files. `missing` is what they lack; `recover` restores it. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
     const { dir, storeId, reader, catalog, shards, namespace, log } = options;
     const { noteLabels = async () => {} } = options;
@@ -103,7 +100,7 @@ export class ModelSpace {
       return new IndexRecovery({ reader, catalog, side: model.id, recoverPage, log });
     });
     onMissing = (labels) => {
-      log.warn({ model: model.id, chunks: labels.length }, 'vectors were lost: bringing them back beside the service');
+      log.warn({ model: model.id, chunks: labels.length }, 'vectors were lost: restoring them in the background');
       void space.recover(labels).then((isBack) => {
         if (isBack) log.info({ model: model.id }, 'the vectors are back');
       });
@@ -111,38 +108,34 @@ export class ModelSpace {
     return space;
   }
 
-  /** What searches of it miss: chunks that are still to be brought back. */
   lacking(): { pages: number; chunks: number } {
     return this.#recovery.lacking();
   }
 
-  /** Whether searches of it miss nothing. */
   get isWhole(): boolean {
     return this.#recovery.isWhole;
   }
 
-  /** Bring back labels from the store: to whether all are back. Errors: none. */
+  /** Restore labels from the store; resolves to whether all are back. Errors: none. */
   recover(labels: Uint32Array, options?: RecoverOptions): Promise<boolean> {
     return this.#recovery.recover(labels, options);
   }
 
-  /** Take in pages. Shapes: rows of all their chunks, page by page. Errors: as of VectorSpace.add. */
-  async add(pages: readonly LabelRange[], rows: Float32Array): Promise<void> {
-    await Promise.all([addRows(this.chunks, pages, rows), this.pages.add(pages, rows)]);
+  /** Add stored rows of chunks. `whole`: first labels of pages that are complete with them. Errors: as of VectorSpace.add. */
+  async add(chunks: readonly LabelRange[], rows: Float32Array, whole: readonly number[]): Promise<void> {
+    await Promise.all([addRows(this.chunks, chunks, rows), this.pages.add(whole)]);
   }
 
-  /** Let go of what pages had. */
   async remove(pages: readonly LabelRange[]): Promise<void> {
     await this.chunks.remove(labelsOf(pages));
     await this.pages.remove(pages.map(({ first }) => first));
   }
 
-  /** Resolves when nothing is being brought back. */
   async settled(): Promise<void> {
     await Promise.all([this.#recovery.settled(), this.pages.settled()]);
   }
 
-  /** No byte of what was removed stays in memory or on disk. */
+  /** No byte of removed vectors stays in memory or on disk. */
   async purge(): Promise<void> {
     await this.settled();
     await Promise.all([this.chunks.purge(), this.pages.purge()]);
@@ -152,7 +145,7 @@ export class ModelSpace {
     await Promise.all([this.chunks.saveIfWorthIt(), this.pages.saveIfWorthIt()]);
   }
 
-  /** Begin nothing further that would bring something back. */
+  /** Start no further recovery. */
   stopRecovery(): void {
     this.#recovery.stop();
   }
@@ -163,7 +156,7 @@ export class ModelSpace {
     await Promise.all([this.chunks.close(), this.pages.close()]);
   }
 
-  /** Close without saving and delete the files: the model is gone. */
+  /** Close without saving and delete the files. */
   async drop(): Promise<void> {
     this.#recovery.stop();
     await this.#recovery.settled();
@@ -171,12 +164,13 @@ export class ModelSpace {
   }
 }
 
-/** The labels of pages that have vectors in the space. Those that the disk does not have yet come with `index.add`, from their job. */
+/** Labels of pages with vectors in the space. Those not yet on disk come by `index.add`, from their job. */
 function embeddedLabels(reader: StoreReader, catalog: Catalog, space: number): Bitmap {
   const labels = createBitmap(catalog.labelEnd);
+  const begun = reader.backfills.begunIn(space);
   for (const no of reader.vectors.pageNumbers(space)) {
     const range = catalog.labelsOf(no);
-    if (catalog.isFlushed(range)) addBitRange(labels, range.first, range.count);
+    if (catalog.isFlushed(range)) addBitRange(labels, range.first, range.count - (begun.get(no) ?? 0));
   }
   return labels;
 }
@@ -194,7 +188,7 @@ export function labelsOf(ranges: readonly LabelRange[]): Uint32Array {
   return labels;
 }
 
-/** Add rows under their labels; a row of zeros belongs to a chunk without terms and has no place among vectors. */
+/** Add rows; rows of zeros (chunks without terms) are skipped. */
 async function addRows(space: VectorSpace, pages: readonly LabelRange[], rows: Float32Array): Promise<void> {
   const labels = labelsOf(pages);
   if (labels.length > 0) await space.add(labels, rows, { passOverZeros: true });

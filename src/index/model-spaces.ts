@@ -1,12 +1,11 @@
 /**
- * The models whose vectors are in memory. The active model is opened at the start and stays; another one is opened by the first
- * that uses it (a comparison, a backfill, the step before an activation) and closed when nobody has used it for a while, since
- * 100,000 chunks of 1,024 numbers take 200 MB.
+ * Models with vectors in memory. The active model opens at the start and stays; others open on first use (comparison, backfill,
+ * activation) and close when idle, as 100,000 chunks of 1,024 numbers take 200 MB.
  *
- * - What is indexed goes to the spaces that are open. One that is closed finds it in the store when it is opened: its live labels are
- *   read in the same turn in which it becomes one of those that are told, so nothing is between the two.
- * - A space is closed or dropped when its last user is gone: whoever asks it, tells it of pages, or saves it.
- * - A space that is dropped is gone from the first moment on; a later model of the same id waits until its files are deleted.
+ * - Open spaces get new content. A closed one reads it from the store when opened: its live labels are read in the turn in which it
+ * joins the open ones, so nothing is missed.
+ * - A space is closed or dropped after its last user leaves.
+ * - A dropped space is gone at once; a later model of the same id waits until its files are deleted.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -20,17 +19,16 @@ import { ModelSpace, type ModelSpaceOptions, spaceFolders } from './model-space.
 export interface ModelSpacesOptions extends ModelSpaceOptions {
   /** Monotonic, ms. */
   monotonic: () => number;
-  /** A space is closed when it was not used for so long, ms. */
+  /** Idle time before a space is closed, ms. */
   idleMs?: number;
 }
 
 interface Entry {
   model: EmbeddingModel;
-  /** Its files are loaded: it takes what is indexed. */
+  /** Its files are loaded: it gets new content. */
   loaded: Promise<ModelSpace>;
-  /** The same, when they are. */
   space: ModelSpace | null;
-  /** It has everything. */
+  /** Nothing is missing. */
   complete: Promise<ModelSpace>;
   users: number;
   usedAt: number;
@@ -43,21 +41,20 @@ const defaultIdleMs = 600_000;
 export class ModelSpaces {
   readonly #options: ModelSpacesOptions;
   readonly #entries = new Map<number, Entry>();
-  /** Spaces that were dropped, whose number is never given again. */
+  /** Dropped spaces; their numbers are never reused. */
   readonly #dropped = new Set<number>();
-  /** What is being closed or deleted. */
   readonly #leaving = new Set<Promise<void>>();
 
   constructor(options: ModelSpacesOptions) {
     this.#options = options;
   }
 
-  /** Load a model without bringing back what it lacks: for the start, which has its own way. */
+  /** Load a model without recovery, for the start. */
   load(model: EmbeddingModel): Promise<ModelSpace> {
     return this.#enter(model, async (loaded) => loaded).loaded;
   }
 
-  /** Work with a model's vectors, all of them there. Errors: DomainError `invalid` for a dropped one; of opening it, and those of the work. */
+  /** Work with a model's complete vectors. Errors: DomainError `invalid` for a dropped one; of opening and of the work. */
   async use<Result>(model: EmbeddingModel, work: (space: ModelSpace) => Promise<Result>): Promise<Result> {
     if (this.#dropped.has(model.space)) throw new DomainError('invalid', `the model ${model.id} was deleted`);
     const entry =
@@ -77,12 +74,12 @@ export class ModelSpaces {
     });
   }
 
-  /** An open space; null for one that is closed or still loading, which nobody searches until it has everything. */
+  /** Null if closed or still loading; not searched until complete. */
   opened(space: number): ModelSpace | null {
     return this.#entries.get(space)?.space ?? null;
   }
 
-  /** Tell open spaces of new and of replaced content. Shapes: `vectors` by space, rows of all `pages`. */
+  /** Apply new and replaced content to open spaces. Shapes: `vectors` by space, rows of all `pages`. */
   async update(
     pages: readonly LabelRange[],
     obsolete: readonly LabelRange[],
@@ -94,18 +91,18 @@ export class ModelSpaces {
           const space = await entry.loaded;
           if (obsolete.length > 0) await space.remove(obsolete);
           const rows = vectors.get(no);
-          if (rows !== undefined && pages.length > 0) await space.add(pages, rows);
+          const whole = pages.map(({ first }) => first);
+          if (rows !== undefined && pages.length > 0) await space.add(pages, rows, whole);
         }),
       ),
     );
   }
 
-  /** Pages that open spaces still lack. */
   async settled(): Promise<void> {
     for (const { complete } of this.#entries.values()) await (await complete).settled();
   }
 
-  /** Let go of removed content for good, in memory and in the files of every model, open or not. */
+  /** Delete removed content permanently, in memory and files of every model. */
   async purge(): Promise<void> {
     for (const model of this.#options.reader.models.all()) {
       const { chunks, pages } = spaceFolders(this.#options.dir, model.space);
@@ -114,14 +111,14 @@ export class ModelSpaces {
     }
   }
 
-  /** Save what is worth it. Errors: those of the files. */
+  /** Errors: those of the files. */
   async saveIfWorthIt(): Promise<void> {
     await Promise.all(
       [...this.#entries.values()].map((entry) => held(entry, async () => (await entry.loaded).saveIfWorthIt())),
     );
   }
 
-  /** Close what nobody uses; `keep` is the active model's. */
+  /** Close idle spaces; `keep` is the active model's. */
   closeIdle(keep: number | null): void {
     const { monotonic, idleMs = defaultIdleMs } = this.#options;
     for (const [no, { users, usedAt }] of this.#entries) {
@@ -129,7 +126,7 @@ export class ModelSpaces {
     }
   }
 
-  /** Close a space when its last user is gone; the next one reads it anew from its files and the store. */
+  /** Close a space after its last user; the next one reloads it. */
   forget(no: number): void {
     const { log } = this.#options;
     this.#leave(no, (space) => space.close()).catch((err) =>
@@ -137,7 +134,7 @@ export class ModelSpaces {
     );
   }
 
-  /** Forget a model and delete its files. Resolves when they are gone. */
+  /** Drop a model and delete its files. Resolves when they are gone. */
   async drop(space: number): Promise<void> {
     this.#dropped.add(space);
     await this.#leave(space, (open) => open.drop());
@@ -146,7 +143,7 @@ export class ModelSpaces {
     await Promise.all([chunks, pages].map((folder) => rm(folder, { recursive: true, force: true })));
   }
 
-  /** Delete the files of models that are not there any more: what a crash left of a drop. */
+  /** Delete files of unknown models: leftovers of a crash. */
   async sweep(spaces: ReadonlySet<number>): Promise<void> {
     const { dir, log } = this.#options;
     for (const side of ['dense', 'pages']) {
@@ -179,7 +176,7 @@ export class ModelSpaces {
     );
     this.#entries.set(model.space, entry);
     complete.catch(() => {
-      // Whoever waits is told; the next one tries again.
+      // The waiting callers get the error; the next one retries.
       if (this.#entries.get(model.space) === entry) this.#entries.delete(model.space);
     });
     return entry;
@@ -195,7 +192,7 @@ export class ModelSpaces {
           entry.whenUnused = resolve;
         });
       }
-      const space = await entry.loaded.catch(() => null); // it never opened: its users were told
+      const space = await entry.loaded.catch(() => null); // it never opened; its callers have the error
       if (space !== null) await end(space);
     })();
     this.#leaving.add(left);
@@ -205,7 +202,7 @@ export class ModelSpaces {
   }
 }
 
-/** Work on a space that is neither closed nor dropped before the work ends. */
+/** Keeps a space from being closed or dropped during the work. */
 async function held<Result>(entry: Entry, work: () => Promise<Result>): Promise<Result> {
   entry.users++;
   try {

@@ -1,13 +1,13 @@
 /**
  * The page vectors of one embedding model, kept as a vector space of their own: the pooled vector of a page's chunks under the
- * page's first label. That label names this content for ever, so that content which is indexed anew gets a new entry, and
- * recovery is set difference as for chunks. The truth are the chunk vectors in the store; nothing here is stored beside them.
+ * page's first label. That label names this content for ever, so content that is indexed again gets a new entry, and
+ * recovery is set difference as for chunks: a page comes in when all its chunks have vectors, and its vector stays the same from then on.
+ * The truth are the chunk vectors in the store.
  * Owned by the indexes; one row a page, so that near pages are found in a fraction of the time that the chunks would take.
  */
 import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
 import { addBit, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
-import type { LabelRange } from '../domain/page.ts';
 import { VectorSpace, type VectorSpaceOptions } from '../engine/vectors/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Catalog } from './catalog.ts';
@@ -29,11 +29,12 @@ export interface NearRequest {
   /** The pages to be near to: to the mean of their vectors. */
   page_nos: readonly number[];
   k: number;
-  /** Pages that are not wanted, beside those above. */
+  /** Further pages that are not wanted. */
   except?: readonly number[];
   /** Only pages whose labels are in it. */
   allow?: Bitmap;
   minScore?: number;
+  signal?: AbortSignal | undefined;
 }
 
 /** Numbers of chunk vectors that are read before others get their turn: 3 ms. */
@@ -71,13 +72,14 @@ export class PageSpace {
     this.#space = space;
   }
 
-  /** Load the space; pages that it lacks are brought back beside whatever comes next. Errors: as of VectorSpace.open. */
+  /** Load the space; missing pages are restored in the background. Errors: as of VectorSpace.open. */
   static async open(options: PageSpaceOptions): Promise<PageSpace> {
     const { reader, catalog, vectors, ...spaceOptions } = options;
     const live = createBitmap(catalog.labelEnd);
+    const begun = reader.backfills.begunIn(vectors);
     for (const no of reader.vectors.pageNumbers(vectors)) {
       const range = catalog.labelsOf(no);
-      if (range.count > 0 && catalog.isFlushed(range)) addBit(live, range.first);
+      if (range.count > 0 && catalog.isFlushed(range) && !begun.has(no)) addBit(live, range.first);
     }
     let lost: (labels: Uint32Array) => void = () => {};
     const opened = await VectorSpace.open({ ...spaceOptions, onMissing: (labels) => lost(labels) }, live);
@@ -88,33 +90,24 @@ export class PageSpace {
     return pages;
   }
 
-  /** Take in pages. Shapes: labels of the chunks of each; rows of all their chunks, page by page. */
-  async add(pages: readonly LabelRange[], rows: Float32Array): Promise<void> {
-    const { dim } = this.#options;
-    const labels: number[] = [];
-    const vectors: Float32Array[] = [];
-    let row = 0;
-    for (const { first, count } of pages) {
-      const vector = meanPageVector(rows.subarray(row * dim, (row + count) * dim), dim);
-      row += count;
-      if (vector === null) continue;
-      labels.push(first);
-      vectors.push(vector);
-    }
-    // A page that has a vector already gets another one: chunks of it have theirs only now.
-    const known = labels.filter((label) => this.#space.holds(label));
-    if (known.length > 0) await this.remove(known);
-    if (labels.length > 0) await this.#change(() => this.#space.add(Uint32Array.from(labels), joined(vectors, dim)));
+  /** Add pages that have all vectors in the store, named by the first labels of their chunks. */
+  async add(firstLabels: readonly number[]): Promise<void> {
+    for (const label of firstLabels) this.#kept.delete(label);
+    // Chunks that were refused have their vectors only now: files with the page's old vector must not outlast a crash.
+    const replaced = firstLabels.filter((label) => this.#space.holds(label));
+    if (replaced.length > 0) await this.remove(replaced);
+    await this.#addFromStore(firstLabels);
+    if (replaced.length > 0) await this.save();
   }
 
-  /** Let go of pages, named by the first labels of their chunks. */
+  /** Remove pages, named by the first labels of their chunks. */
   async remove(firstLabels: readonly number[]): Promise<void> {
     for (const label of firstLabels) this.#kept.delete(label);
     await this.#change(() => this.#space.remove(firstLabels));
   }
 
   /** The nearest pages, best first; none where no page asked about has a vector. */
-  async near({ page_nos, k, except = [], allow, minScore }: NearRequest): Promise<NearPage[]> {
+  async near({ page_nos, k, except = [], allow, minScore, signal }: NearRequest): Promise<NearPage[]> {
     const { dim, catalog } = this.#options;
     const vectors: Float32Array[] = [];
     for (const no of page_nos) {
@@ -125,6 +118,7 @@ export class PageSpace {
     if (query === null) return [];
     const unwanted = new Set([...page_nos, ...except]);
     const found = await this.#space.search(query, k + unwanted.size, {
+      signal,
       ...(allow === undefined ? {} : { allow }),
       ...(minScore === undefined ? {} : { minScore }),
     });
@@ -133,8 +127,8 @@ export class PageSpace {
       .slice(0, k);
   }
 
-  /** For each of the pages most of the `k` nearest to it, best first, for a fraction of the time of as many `near`. */
-  async nearEach({ page_nos, k, allow, minScore }: Omit<NearRequest, 'except'>): Promise<NearPage[][]> {
+  /** For each of the pages the `k` nearest to it, best first, in one trip to the threads. */
+  async nearEach({ page_nos, k, allow, minScore, signal }: Omit<NearRequest, 'except'>): Promise<NearPage[][]> {
     const { catalog } = this.#options;
     const kept = allow === undefined ? this.#keptNearest(k, minScore) : null;
     const lists = new Map<number, ScoredLabels<Float32Array>>();
@@ -153,7 +147,7 @@ export class PageSpace {
       const found = await this.#space.searchEach(
         [...vectors.values()],
         k + 1, // the page itself
-        { rough: true, ...(allow === undefined ? {} : { allow }), ...(minScore === undefined ? {} : { minScore }) },
+        { signal, ...(allow && { allow }), ...(minScore !== undefined && { minScore }) },
       );
       for (const [at, label] of [...vectors.keys()].entries()) {
         lists.set(label, found[at]);
@@ -251,13 +245,13 @@ export class PageSpace {
 
   #recover(labels: Uint32Array): void {
     this.#recovering = this.#recovering
-      .then(() => this.#addAgain(labels))
+      .then(() => this.#addFromStore(labels))
       .catch((error) => {
         this.#options.log.error({ err: error, pages: labels.length }, 'page vectors could not be brought back');
       });
   }
 
-  async #addAgain(labels: Uint32Array): Promise<void> {
+  async #addFromStore(labels: ArrayLike<number>): Promise<void> {
     const { catalog, dim } = this.#options;
     for (let at = 0; at < labels.length && !this.#closing; ) {
       const kept: number[] = [];

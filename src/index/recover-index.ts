@@ -1,13 +1,11 @@
 /**
- * Brings back to one side of the index what the store has and it lacks: after a crash the pages indexed since the last save, after
- * the loss of a file or a thread whatever was in it. Segments are built again along the stored chunk borders, vectors are taken as
- * they are stored; nothing is embedded again. A page that cannot be brought back is logged and left to the next start: until then the side
- * lacks it, and says so.
+ * Restores what one side of the index lacks from the store: after a crash the pages since the last save, after the loss of a file or
+ * thread its content. Segments are rebuilt along stored chunk borders and vectors taken as stored; nothing is embedded. A page that
+ * fails is logged and left to the next start; until then the side reports it as lacking.
  */
 import pLimit from 'p-limit';
 import { authorText, factsText } from '../compute/text/facts-text.ts';
-import { languageOfTag } from '../compute/text/language-tags.ts';
-import type { Chunk } from '../domain/page.ts';
+import type { Page } from '../domain/page.ts';
 import type { IndexLog } from '../engine/index-log.ts';
 import type { ChunkedText } from '../engine/prepare-page.ts';
 import type { PageHead } from '../store/pages.ts';
@@ -17,24 +15,22 @@ import type { Catalog } from './catalog.ts';
 export interface RecoveryDependencies {
   reader: StoreReader;
   catalog: Catalog;
-  /** Named in the log. */
   side: string;
-  /** Brings back one page. */
   recoverPage: (pageNo: number) => Promise<void>;
   log: IndexLog;
 }
 
 export interface RecoverOptions {
-  /** Pass over pages that a job is going to index anew: at a start, what unfinished attempts left. */
+  /** Skip pages that a job will index again: at a start, leftovers of unfinished attempts. */
   leaveToJobs?: boolean;
 }
 
-/** Pages in work at once: enough to keep the work threads and the writer of vectors busy. */
+/** Concurrent pages: enough for the work threads and the vector writer. */
 const width = 8;
 
 export class IndexRecovery {
   readonly #dependencies: RecoveryDependencies;
-  /** By page that is not back yet the first of the labels that it lacks. */
+  /** First lacking label by page. */
   readonly #lacking = new Map<number, number>();
   #stopped = false;
   readonly #running = new Set<Promise<boolean>>();
@@ -43,7 +39,7 @@ export class IndexRecovery {
     this.#dependencies = dependencies;
   }
 
-  /** What the side still lacks; searches miss it. Content that is gone meanwhile is lacked by nobody. */
+  /** What searches of this side miss, without deleted content. */
   lacking(): { pages: number; chunks: number } {
     const { catalog } = this.#dependencies;
     const lacking = { pages: 0, chunks: 0 };
@@ -56,7 +52,7 @@ export class IndexRecovery {
     return lacking;
   }
 
-  /** Whether it lacks nothing. For each search: as `lacking`, but it looks no further than it must. */
+  /** As `lacking`, but stops early: called for each search. */
   get isWhole(): boolean {
     const { catalog } = this.#dependencies;
     for (const [no, first] of this.#lacking) {
@@ -66,17 +62,15 @@ export class IndexRecovery {
     return true;
   }
 
-  /** Resolves when nothing is being brought back. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** Begin no further page. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** Bring back the pages of live labels. Resolves when every page was tried: to whether all are back. Errors: none. */
+  /** Restore pages of live labels. Resolves, when every page was tried, to whether all are back. Errors: none. */
   async recover(labels: Uint32Array, options: RecoverOptions = {}): Promise<boolean> {
     const run = this.#recover(labels, options);
     this.#running.add(run);
@@ -118,34 +112,35 @@ export class IndexRecovery {
 export interface SparseRecovery {
   reader: StoreReader;
   catalog: Catalog;
-  /** Models the chunks of a text on a work thread. */
   model: (text: ChunkedText) => Promise<SharedArrayBuffer>;
   addSegment: (first: number, count: number, segment: SharedArrayBuffer) => Promise<void>;
 }
 
-/** Brings a page back to the sparse side. */
+export function chunkedTextOf({ pages }: Pick<StoreReader, 'pages'>, page: Page): Required<ChunkedText> {
+  return {
+    title: page.title,
+    facts: factsText(page),
+    author: authorText(page),
+    declared: pages.byline(page).declared_language,
+    passage_languages: page.passage_languages,
+    text: pages.body(page.no) ?? '',
+    chunks: pages.chunks(page.no),
+  };
+}
+
 export function recoverText({ reader, catalog, model, addSegment }: SparseRecovery): (no: number) => Promise<void> {
   return async (no) => {
     const page = reader.pages.get(no);
     if (page === undefined || !catalog.isFlushed({ first: page.first_label, count: page.chunk_count })) return;
-    const chunks: Chunk[] = reader.pages.chunks(no);
-    const text = reader.pages.body(no) ?? '';
-    const lang = languageOfTag(page.metadata?.lang);
-    const segment = await model({
-      title: page.title,
-      facts: factsText(page),
-      author: authorText(page),
-      lang,
-      text,
-      chunks,
-    });
-    // Indexed anew meanwhile, it has other labels and is in the index already.
+    const chunked = chunkedTextOf(reader, page);
+    const segment = await model(chunked);
+    // Indexed again meanwhile: it has other labels and is in the index.
     if (reader.pages.head(no)?.first_label === page.first_label)
-      await addSegment(page.first_label, chunks.length, segment);
+      await addSegment(page.first_label, chunked.chunks.length, segment);
   };
 }
 
-/** Whether a job gives the page new content soon, under new labels; what is still to be fetched may never come. */
+/** Whether a job will soon give the page new labels; a page still to be fetched may never get them. */
 function awaitsJob(page: PageHead | undefined): boolean {
   const { status, content_hash = null } = page ?? {};
   return content_hash !== null && (status === 'queued' || status === 'indexing' || status === 'failed');

@@ -1,27 +1,26 @@
 /**
- * The backfill machine: how a model comes to have vectors of every page. Its row is the durable cursor; the job of kind
- * `backfill_model` moves it, and it follows that job when the job dies or is retried. Pure, like the job machine.
+ * The backfill machine: computes a model's vectors of every page. Its row is the durable cursor; the `backfill_model` job moves it, and it
+ * follows that job's death and retries. Pure, like the job machine.
  *
- * A backfill sweeps the pages that were there when it started, in the order of their numbers. Pages that are indexed later, and
- * content that is replaced, bring their vectors along, or leave a gap, in one transaction with their chunks. So when the
- * cursor has come to the end and no gap is left, every page has its vectors.
+ * A backfill sweeps the pages present at its start in the order of their numbers. Later pages and replaced content bring their vectors, or
+ * leave a gap, in the transaction of their chunks. So at the end of the sweep without gaps every page has its vectors.
  *
- * running   the sweep is on its way; a pause (breaker open, drain, crash) is a matter of its job
- * complete  the cursor is at the end, no gap was left; a later gap starts it again
- * failed    its job is dead; started again it goes on from the cursor
+ * running   the sweep is in progress; its job handles pauses (breaker open, drain, crash)
+ * complete  the cursor is at the end without gaps; a later gap starts it again
+ * failed    its job is dead; a new start resumes from the cursor
  */
 import { assign, setup } from 'xstate';
 import type { Backfill } from '../domain/model.ts';
 import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type BackfillEvent =
-  /** `afresh`: from the first page to `lastPage`; else from where it is, for the sake of gaps. */
+  /** `afresh`: from the first page to `lastPage`; else from the cursor, to fill gaps. */
   | { type: 'start'; at: number; job_no: number; afresh: boolean; lastPage: number }
   | { type: 'plan'; at: number; chunks: number; tokens: number }
-  /** Pages up to `cursor` (null: pages of gaps) have their vectors; `embedded` chunks of them, of which `made` came with this slice. */
+  /** Pages up to `cursor` (null: pages of gaps) have their vectors; `embedded` chunks of them, of which this slice made `made`. */
   | { type: 'advance'; at: number; cursor: number | null; embedded: number; made: number; busyMs: number }
   | { type: 'stumble'; at: number; message: string }
-  /** `chunks` have their vectors now; `tokens` are those of all chunks. */
+  /** `chunks` have their vectors; `tokens` are those of all chunks. */
   | { type: 'finish'; at: number; gaps: boolean; chunks: number; tokens: number }
   | { type: 'fail'; at: number; message: string };
 
@@ -29,7 +28,7 @@ type EventOf<Type extends BackfillEvent['type']> = Extract<BackfillEvent, { type
 
 const start = { target: 'running', actions: { type: 'begin', params: theEvent } } as const;
 
-export const backfillMachine = setup({
+const backfillMachine = setup({
   types: { context: {} as Backfill, events: {} as BackfillEvent, input: {} as Backfill },
   guards: {
     everythingIsThere: ({ context }, { gaps }: EventOf<'finish'>) => context.cursor >= context.last_page && !gaps,
@@ -56,7 +55,7 @@ export const backfillMachine = setup({
       updated_at: at,
     })),
     noteError: assign((_, { at, message }: EventOf<'stumble' | 'fail'>) => ({ last_error: message, updated_at: at })),
-    /** Pages that were forgotten or came meanwhile make the counts of the start and the sweep others. */
+    /** Forgotten and new pages have changed the counts since the start. */
     close: assign((_, { at, chunks, tokens }: EventOf<'finish'>) => {
       const counts = { total_chunks: chunks, embedded_chunks: chunks, total_tokens: tokens };
       return { ...counts, finished_at: at, last_error: null, updated_at: at };
@@ -85,10 +84,8 @@ export const backfillMachine = setup({
   },
 });
 
-/** The row after an event, or null where the backfill's state does not accept it. */
 export const nextBackfill: NextRow<Backfill, BackfillEvent> = nextRowBy(backfillMachine, 'status');
 
-/** The row of a model's first backfill. */
 export function firstBackfill(
   model: { id: string; space: number },
   { at, job_no, lastPage }: Pick<EventOf<'start'>, 'at' | 'job_no' | 'lastPage'>,

@@ -1,41 +1,39 @@
 /**
- * The breaker machine: whether calls to one outside provider are let through. Pure: an event carries the monotonic time and
- * the generation that the call was admitted in. An `attempt` that is not accepted is a call refused. `docs/providers.md` says
- * what counts as a failure.
+ * The breaker machine: whether calls to an outside provider are allowed. Pure: an event carries the monotonic time and
+ * the generation of the call's admission. A refused `attempt` is a refused call. `docs/providers.md` defines failures.
  *
- * closed     every call goes through; `failures` counts those in a row, in the order in which calls end
- * open       no call goes through before `openUntil`; the first attempt after it is the probe
- * half_open  the probe is under way; every other call is refused. A success closes, a failure opens for another cooldown, a
- *            cancelled probe says nothing: the breaker is open again with its cooldown over, and the next attempt is the probe
+ * closed     every call passes; `failures` counts consecutive ones, in the order in which calls end
+ * open       no call passes before `openUntil`; the first attempt after it is the probe
+ * half_open  the probe runs; other calls are refused. A success closes, a failure opens for another cooldown, a
+ *            cancelled probe opens with its cooldown over, so the next attempt is the probe
  *
- * Each change of state begins a generation. What a call of an older generation reports is ignored: of fifty calls that fail
- * together the fifth opens the breaker and the others neither lengthen the cooldown nor close or open it later.
+ * Each change of state begins a generation. Results of older generations are ignored: when fifty calls fail together,
+ * the fifth opens the breaker and the others change nothing.
  */
 import { assign, setup } from 'xstate';
 
 export interface BreakerPolicy {
-  /** Failures in a row that open the breaker, at least 1. */
+  /** Consecutive failures that open the breaker, at least 1. */
   failureThreshold: number;
   cooldownMs: number;
 }
 
 export interface BreakerContext {
   policy: BreakerPolicy;
-  /** Failures since the last success, while closed. */
   failures: number;
-  /** Raised with every change of state. */
+  /** Incremented with every change of state. */
   generation: number;
-  /** Monotonic, ms: when the last cooldown ends or ended. */
+  /** Monotonic, ms: end of the last cooldown. */
   openUntil: number;
 }
 
 export type BreakerEvent =
-  /** A call asks to go through; accepted, it reports once, under the generation that holds after this event. */
+  /** A call asks to pass; an accepted call reports once, under the generation after this event. */
   | { type: 'attempt'; at: number }
-  /** The provider answered, if only to say that the request was wrong. */
+  /** The provider answered, even with a client error. */
   | { type: 'succeeded'; at: number; generation: number }
   | { type: 'failed'; at: number; generation: number }
-  /** The call ended without saying anything about the provider: its caller left. */
+  /** The caller aborted, so the call proves nothing. */
   | { type: 'cancelled'; at: number; generation: number };
 
 const isCurrent = ({ context, event }: { context: BreakerContext; event: BreakerEvent }) =>

@@ -1,9 +1,9 @@
 /**
  * The job machine: the life of one row of the ledger. Pure: an event carries the time and everything else that was decided
  * outside; `nextJob` gives the next row, or null where the state does not accept the event (a late result, a retry of a job
- * that is not dead). The writer commits what it gives; `docs/machines.md` has the table.
+ * that is not dead). The writer commits what it gives.
  *
- * pending  waits for run_at; nobody owns it
+ * pending  waits for run_at; without an owner
  * running  owned by `claim` until `lease_until`; the attempt is counted
  * failed   an attempt failed, or its host could not be reached; retries remain, run_at is ahead
  * done     finished, or cancelled (then last_error says why)
@@ -19,8 +19,10 @@ export type JobEvent =
   /** A checkpoint: something durable came of the attempt, so that neither the attempts before nor a crash speak against the job. */
   | { type: 'progress'; at: number; claim: number; leaseMs: number }
   | { type: 'complete'; at: number; claim: number }
+  /** What it waits to do was done by other work. */
+  | { type: 'served'; at: number }
   | { type: 'fail'; at: number; claim: number; message: string; permanent: boolean; delayMs: number }
-  /** What the job needs could not be reached: counted in `unreached`, not as an attempt; dead after `maxTries` in a row. */
+  /** The job's target could not be reached: counted in `unreached`, not as an attempt; dead after `maxTries` in a row. */
   | { type: 'unreached'; at: number; claim: number; message: string; maxTries: number; delayMs: number }
   /** Given back unfinished and uncounted: a drain, a provider's open breaker, no network (then `message` says so). */
   | { type: 'release'; at: number; claim: number; runAt: number; message?: string | undefined }
@@ -29,7 +31,8 @@ export type JobEvent =
   | { type: 'orphaned'; at: number; alone: boolean }
   | { type: 'due'; at: number }
   | { type: 'retry'; at: number }
-  /** The wall clock was found set back. */
+  /** Due at another time: its subject is paused or resumed. */
+  | { type: 'defer'; at: number; runAt: number }
   | { type: 'clockSet'; at: number }
   | { type: 'cancel'; at: number; reason: string }
   /** What it said of its failures must not be read any more; `message` stands in its place. */
@@ -52,13 +55,13 @@ export const jobMachine = setup({
   guards: {
     owner: ({ context }, by: { claim: number }) => ownsClaim(context, by),
     saysSomething: ({ context }) => context.last_error !== null,
-    /** The failed attempt was the last, or another one would fail the same way. */
+    /** The last attempt failed, or a retry would fail the same way. */
     ownerGivesUp: ({ context }, fail: EventOf<'fail'>) =>
       ownsClaim(context, fail) && (fail.permanent || context.attempts >= context.max_attempts),
     ownerGivesUpReaching: ({ context }, unreached: EventOf<'unreached'>) =>
       ownsClaim(context, unreached) && unreachedOf(context) + 1 >= unreached.maxTries,
     isDue: ({ context, event }) => context.run_at <= event.at,
-    /** What it waits for was reckoned by the clock as it was before. */
+    /** Its wait was computed by the clock before the change. */
     isFromLater: ({ context, event }) => context.updated_at > event.at,
     leaseIsOver: ({ context, event }) => context.lease_until <= event.at,
     leaseIsOverForGood: ({ context, event }) =>
@@ -117,8 +120,9 @@ export const jobMachine = setup({
       ...released(event.at),
       last_error: 'the process ended each time this job ran alone',
     })),
+    defer: assign((_, { at, runAt }: EventOf<'defer'>) => ({ run_at: runAt, updated_at: at })),
     touch: assign(({ event }) => ({ updated_at: event.at })),
-    /** Wait as long from now as was meant. */
+    /** Wait as long from now as intended. */
     drawIn: assign(({ context, event }) => ({
       run_at: event.at + Math.max(0, context.run_at - context.updated_at),
       updated_at: event.at,
@@ -142,6 +146,8 @@ export const jobMachine = setup({
       on: {
         claim: { guard: 'isDue', target: 'running', actions: { type: 'claim', params: theEvent } },
         clockSet: { guard: 'isFromLater', actions: 'drawIn' },
+        defer: { actions: { type: 'defer', params: theEvent } },
+        served: { target: 'done', actions: 'finish' },
         cancel,
       },
     },
@@ -173,6 +179,7 @@ export const jobMachine = setup({
     failed: {
       on: {
         due: { guard: 'isDue', target: 'pending', actions: 'touch' },
+        served: { target: 'done', actions: 'finish' },
         clockSet: { guard: 'isFromLater', actions: 'drawIn' },
         cancel,
       },
@@ -187,10 +194,9 @@ export const jobMachine = setup({
   },
 });
 
-/** The row after an event, or null where the job's state does not accept it. */
 export const nextJob: NextRow<Job, JobEvent> = nextRowBy(jobMachine, 'status');
 
-/** Rows of earlier versions do not say. */
+/** Absent in rows of earlier versions. */
 function unreachedOf({ unreached = 0 }: Job): number {
   return unreached;
 }

@@ -7,16 +7,16 @@
  *                     │   ▼        ▼
  *                    failed ◀─ breaking ─▶ over
  *
- * opening   folder, store, index and services are started, in the order of their dependence
+ * opening   folder, store, index and services start, in the order of their dependence
  * serving   messages are answered
- * closing   a stop was asked for: what is held is finished, in the reverse order
- * breaking  a service cannot go on: all are stopped
- * failed    nothing of it runs; it is opened again after a wait that doubles with each failure in a row, up to `maxBackoffMs`
- * over      this process does not open it again: that would not help (the store is damaged or of an unknown format, too many of its files were
- *           left open, it could still not be written after eight failures in a row; of the only library: another process has the folder), or what
- *           broke could not be closed within `closeWithinMs`
+ * closing   a stop was requested: services finish in the reverse order
+ * breaking  a service failed: all stop
+ * failed    nothing runs; reopened after a wait that doubles with each failure in a row, up to `maxBackoffMs`
+ * over      not reopened by this process, which would not help (the store is damaged or of an unknown format, too many
+ *           files were left open, eight failed writes in a row, another process has the only library's folder), or
+ *           the broken library did not close within `closeWithinMs`
  *
- * A stop while it opens or breaks is remembered: the library is closed when that has ended.
+ * A stop while opening or breaking is remembered and follows at its end.
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { FatalError, OperatorError } from '../domain/errors.ts';
@@ -24,45 +24,41 @@ import { FatalError, OperatorError } from '../domain/errors.ts';
 export interface ReopenPolicy {
   backoffMs: number;
   maxBackoffMs: number;
-  /** After it has served so long, failures are counted from 0 again, ms. */
+  /** After serving this long, failures count from 0 again, ms. */
   steadyMs: number;
   closeWithinMs: number;
-  /** Whether a folder that another process has is waited for. */
+  /** Whether to wait for a folder that another process has. */
   waitsForFolder: boolean;
 }
 
-/** What an opening gives. */
 export interface Opened {
-  /** Resolves with the reason when it cannot go on. */
+  /** Resolves with the reason of a failure. */
   broken: Promise<unknown>;
-  /** Let go of everything, in order. */
   close(): Promise<void>;
 }
 
 interface Context {
   policy: ReopenPolicy;
   opened: Opened | null;
-  /** Failures in a row. */
   failures: number;
-  /** Why it failed last. */
   reason: unknown;
   isStopAsked: boolean;
 }
 
 type Event = { type: 'open' } | { type: 'stop' };
 
-/** Openings in a row of a sound store that cannot be written: it may be this process that cannot, and a new one that can. */
-const mostUnwritable = 8;
+/** Consecutive openings of a sound store that cannot be written: a new process may succeed. */
+const maxUnwritable = 8;
 
-/** Whether somebody has to mend what waiting does not. */
+/** Whether the operator must repair it. */
 function isFinal(error: unknown, { policy: { waitsForFolder }, failures }: Context): boolean {
   if (error instanceof FatalError) return error.isFinal;
   if (!(error instanceof OperatorError)) return false;
-  if (error.code === 'store_unwritable') return failures >= mostUnwritable;
+  if (error.code === 'store_unwritable') return failures >= maxUnwritable;
   return ['store_damaged', 'store_format'].includes(error.code) || (error.code === 'data_folder' && !waitsForFolder);
 }
 
-/** The ways out of `breaking`, whether or not all could be closed. */
+/** The transitions out of `breaking`, whether or not all could be closed. */
 const broken = [
   { guard: 'isStopAsked', target: 'closed' },
   {

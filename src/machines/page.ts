@@ -1,6 +1,6 @@
 /**
- * The page machine: a page's status follows its index job (`index_page` or `fetch_and_index`): `pageStatusUnder` says how, and nothing
- * else does. Its events are the statuses that the job comes to. Pure, like the job machine.
+ * The page machine: a page's status follows its index job (`index_page` or `fetch_and_index`) by `pageStatusUnder`. Its
+ * events are the resulting statuses. Pure, like the job machine.
  *
  * queued    its job waits
  * indexing  its job runs
@@ -40,10 +40,9 @@ export const pageMachine = setup({
   },
 });
 
-/** The row after an event, or null where the page's state does not accept it. */
 export const nextPage: NextRow<Page, PageEvent> = nextRowBy(pageMachine, 'status');
 
-/** The row of a page that begins under a job: a new one, or one that a repair has indexed again. */
+/** A new page under a job, or one that a repair indexes again. */
 export function beginPage(
   page: Omit<Page, 'status' | 'indexed_at' | 'index_job' | 'first_label' | 'chunk_count'>,
   job: Job,

@@ -1,9 +1,9 @@
 /**
- * The tombstone machine: how far the erasure of a forgotten page is. Pure, like the job machine.
+ * The tombstone machine: the erasure of a forgotten page. Pure, like the job machine.
  *
- * pending   its row, text and chunks are gone; vectors and log entries wait for the purge job `job_no` (0: not queued yet)
- * deleted   out of the store, the segments and the shards as they are in memory; the files may still hold bytes of it
- * verified  every file was rewritten and checked since
+ * pending   row, text and chunks are gone; vectors and log entries wait for the purge job `job_no` (0: not queued yet)
+ * deleted   gone from store, segments and shards in memory; the files may still contain bytes of it
+ * verified  every file has been rewritten and checked
  */
 import { assign, setup } from 'xstate';
 import type { Tombstone } from '../domain/blacklist.ts';
@@ -11,12 +11,11 @@ import type { Page } from '../domain/page.ts';
 import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type TombstoneEvent =
-  /** 0: its job is dead or gone, another one is to come. */
+  /** 0: its job is dead or gone, another one will follow. */
   | { type: 'assigned'; job_no: number }
-  /** The purge job is done. */
   | { type: 'purged' }
   | { type: 'rewritten' }
-  /** A late result of the page was refused, but index files may hold a part of it under these labels. */
+  /** A late result of the page was refused, but index files may contain a part of it under these labels. */
   | { type: 'late'; first_label: number; chunk_count: number };
 
 const late = { type: 'noteLabels', params: theEvent } as const;
@@ -43,10 +42,9 @@ export const tombstoneMachine = setup({
   },
 });
 
-/** The row after an event, or null where the tombstone's state does not accept it. */
 export const nextTombstone: NextRow<Tombstone, TombstoneEvent> = nextRowBy(tombstoneMachine, 'state');
 
-/** The row of a page that was forgotten just now, `at` in ms. */
+/** The row of a page forgotten now; `at` in ms. */
 export function newTombstone({ no, first_label, chunk_count }: Page, at: number): Tombstone {
   return { page_no: no, state: 'pending', job_no: 0, first_label, chunk_count, forgotten_at: at };
 }

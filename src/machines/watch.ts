@@ -1,33 +1,29 @@
 /**
- * The watch machine: when a source is polled and how its latest poll ended. Pure: an event carries the time and what was decided
- * outside; `nextWatch` gives the next row, or null where the watch does not accept the event.
+ * The watch machine: when a source is polled, and the result of its latest poll. Pure: an event carries the time and
+ * every outside decision.
  *
  * pending  no poll has ended yet
  * ok       the latest attempt at a poll succeeded
- * error    the latest attempt failed; `last_error` says why
+ * error    the latest attempt failed; `last_error` has the reason
  *
- * Whether a poll is in flight is the job ledger's knowledge: events that depend on it carry `job`, the number of the new job, or
- * null where one is in flight already. Events of an attempt carry its job and are refused under another one.
+ * The job ledger knows whether a poll runs: events that depend on it carry `job`, the new job's number, or null while
+ * one runs. Events of an attempt carry its job and are refused under another one.
  */
 import { assign, setup } from 'xstate';
 import { hourMs } from '../domain/durations.ts';
 import type { Validators, Watch } from '../domain/watch.ts';
 import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
-/** What a person may change. */
 export type WatchChanges = Partial<Pick<Watch, 'enabled' | 'interval_hours' | 'title' | 'config'>>;
 
 export type WatchEvent =
-  /** Time for a scheduled poll. */
   | { type: 'due'; at: number; job: number | null }
-  /** Somebody wants a poll now. */
   | { type: 'runNow'; at: number; job: number | null }
   | {
       type: 'polled';
-      /** When the poll ended. */
       at: number;
       job: number;
-      /** Items that the source has; null where it said that nothing has changed. */
+      /** Items of the source; null if unchanged. */
       items: number | null;
       validators: Validators | null;
       feed_url: string | null;
@@ -39,12 +35,12 @@ export type WatchEvent =
 
 type EventOf<Type extends WatchEvent['type']> = Extract<WatchEvent, { type: Type }>;
 
-/** Longest `last_error` kept, in characters, as in the job's row. */
+/** Characters, as in the job's row. */
 const maxErrorLength = 1000;
 
 /**
- * The first point of the schedule at least half an interval after `at`. Points are an interval apart, so lateness does not add up, a
- * long sleep is made up for by one poll, and no two polls come closer than half an interval.
+ * The first point of the schedule at least half an interval after `at`. Points are an interval apart, so lateness does
+ * not add up, a long sleep causes one poll, and polls are at least half an interval apart.
  */
 function nextPoint({ next_run_at, interval_hours }: Watch, at: number): number {
   const interval = interval_hours * hourMs;
@@ -85,7 +81,7 @@ export const watchMachine = setup({
       const isNewPace = interval !== context.interval_hours && context.last_run_at !== null;
       return {
         ...changes,
-        // Under another config a source that has not changed may have something to give.
+        // With another config an unchanged source may have new items.
         ...('config' in changes ? { validators: null } : {}),
         ...(isNewPace ? { next_run_at: (context.last_run_at ?? 0) + interval * hourMs } : {}),
       };
@@ -117,5 +113,4 @@ export const watchMachine = setup({
   },
 });
 
-/** The row after an event, or null where the watch does not accept it. */
 export const nextWatch: NextRow<Watch, WatchEvent> = nextRowBy(watchMachine, 'status');

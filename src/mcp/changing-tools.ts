@@ -1,13 +1,11 @@
-/** The tools that change something: contract "MCP tool surface". Listed by setting; the token decides who may call them. */
+/** The tools that change something: contract "MCP tool surface". A setting lists them; the token decides. */
 import { z } from 'zod';
 import { type ForgetResponse, forgetRequest } from '../domain/blacklist.ts';
 import { ingestPageRequest, type PageStatus } from '../domain/page.ts';
 import { createWatchRequest, updateWatchRequest, type WatchResponse, type WatchRunAccepted } from '../domain/watch.ts';
-import { bytesOf, cut, told } from './answer.ts';
+import { bytesOf, cut, watchLine, withoutEmpty } from './answer.ts';
 import { defineTool, pathPart, type Tool } from './tool.ts';
-import { watchLine } from './watch-lines.ts';
 
-/** Adds something; the others say what else they do. */
 const adds = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
 
 const watchId = pathPart.describe('Id from list_watches.');
@@ -34,7 +32,7 @@ const addPage = defineTool({
     said:
       rest.revisit === true
         ? 'The page was known: a visit more is counted, its text stays as it was.'
-        : 'The page is queued: page_status tells when it can be found.',
+        : 'The page is queued: page_status reports when it is searchable.',
     lines: [{ page_id, status, ...rest }],
   }),
 });
@@ -111,7 +109,7 @@ const runWatch = defineTool({
   input: z.strictObject({ watch_id: watchId }),
   answer: ({ watch_id, job_id }: WatchRunAccepted) => ({
     said: 'The poll is queued.',
-    lines: [told({ watch_id, job_id })],
+    lines: [withoutEmpty({ watch_id, job_id })],
   }),
 });
 

@@ -1,5 +1,6 @@
-/** Answers that hold text of pages: of a search its passages, of a page a part of its text. Pure. */
+/** Answers with page text: passages of a search, parts of a page. Pure. */
 import { bestPart } from '../compute/text/best-part.ts';
+import { noResultsText } from '../domain/no-results-text.ts';
 import type { PageResponse } from '../domain/page.ts';
 import type { PageResult, SearchResponse } from '../domain/search.ts';
 import {
@@ -8,15 +9,15 @@ import {
   bytesOf,
   cut,
   detailsOf,
+  endWithin,
   fitting,
   linesOf,
   pageLine,
   someOf,
-  told,
+  withoutEmpty,
 } from './answer.ts';
-import { endWithin } from './cut-text.ts';
 
-/** The best part of each passage, and where it begins in the page's text; what two passages share is told once. */
+/** The best part of each passage and its offset in the page; overlaps appear once. */
 function passagesOf(chunks: PageResult['chunks'], query: string): { offset: number; text: string }[] {
   const passages: { offset: number; end: number; text: string }[] = [];
   for (const { char_start, text } of chunks) {
@@ -29,13 +30,13 @@ function passagesOf(chunks: PageResult['chunks'], query: string): { offset: numb
   return passages.map(({ offset, text }) => ({ offset, text }));
 }
 
-/** Opens the page at its best passage; none where it is too long to be told, since a part of it opens nothing. */
+/** Opens the page at its best passage; null if too long, since a cut link opens nothing. */
 function linkOf([best]: PageResult['chunks']): string | null {
   return best === undefined || Buffer.byteLength(best.link) > bytesOf.link ? null : best.link;
 }
 
 const resultLine = (result: PageResult, query: string) =>
-  told({
+  withoutEmpty({
     ...pageLine(result),
     ...detailsOf(result),
     first_seen_at: result.first_seen_at.slice(0, 10),
@@ -45,9 +46,8 @@ const resultLine = (result: PageResult, query: string) =>
     link: linkOf(result.chunks),
   });
 
-/** Of corrected words in an answer. */
 const correctionBytes = 2000;
-/** Relevance from which a page is more probably about the query than not. */
+/** A page at this relevance or above is probably about the query. */
 const likely = 0.5;
 
 export function searchAnswer(found: SearchResponse, { query }: { query: string }): Answer {
@@ -72,30 +72,31 @@ export function searchAnswer(found: SearchResponse, { query }: { query: string }
     ...(timing_ms.degraded_dense === 1 ? [' Only words were compared, not meanings: the model does not answer.'] : []),
   ].join('');
   if (results.length === 0) {
-    const nothing = offset === 0 ? 'Nothing in the reading history matches.' : `Nothing more from offset ${offset} on.`;
-    return { said: `${nothing}${partial}`, ...(meant.length > 0 && { lines: meant }) };
+    const nothing =
+      found.no_results === null ? `Nothing more from offset ${offset} on.` : noResultsText(found.no_results);
+    return { said: `${cut(nothing, correctionBytes)}${partial}` };
   }
   const more = hasMore ? `; more with offset ${end}` : '';
   const isWeak = results.every(
     ({ relevance, exact_match }) => !exact_match && relevance !== null && relevance < likely,
   );
-  const doubt = isWeak ? ' None of them is likely to be about this: say so rather than infer from them.' : '';
+  const doubt = isWeak ? ' None of them is likely to be about this: report that instead of inferring from them.' : '';
   const pages = lines.length === 1 ? `Page ${end}` : `Pages ${offset + 1} to ${end}`;
-  const beside = suggestions.map(({ page_id, title, reason }) => ({
+  const related = suggestions.map(({ page_id, title, reason }) => ({
     suggested: page_id,
     title: cut(title, bytesOf.title),
     reason: cut(reason, bytesOf.reason),
   }));
-  return { said: `${pages}, best first${more}.${doubt}${partial}`, lines: fitting([...meant, ...lines, ...beside]) };
+  return { said: `${pages}, best first${more}.${doubt}${partial}`, lines: fitting([...meant, ...lines, ...related]) };
 }
 
-/** Bytes of a part of a text; the rest of the answer is for the page's facts. */
+/** The rest of the answer is for the page's metadata. */
 const textBytes = 40_000;
 
-/** A part of a page's text; the first comes with the page's facts. */
+/** The first part includes the page's metadata. */
 export function pageAnswer(page: PageResponse, { offset }: { offset: number }): Answer {
   const { page_id, title, canonical_url, body_text: text, body_length: length = 0 } = page;
-  const facts = told({
+  const facts = withoutEmpty({
     canonical_url: cut(canonical_url, bytesOf.wholeUrl),
     source: cut(page.source, bytesOf.title),
     ...detailsOf(page),
@@ -106,13 +107,13 @@ export function pageAnswer(page: PageResponse, { offset }: { offset: number }): 
     status: page.status,
     ...someOf('metadata', page.metadata),
   });
-  const named = { page_id, ...told({ title: cut(title, bytesOf.title) }) };
+  const named = { page_id, ...withoutEmpty({ title: cut(title, bytesOf.title) }) };
   const line = offset === 0 ? { ...named, ...facts } : named;
   if (text === null) return { said: `There is no text of this page: it is ${page.status}.`, lines: [line] };
   if (offset > 0 && offset >= length) return { said: `The text ends at ${length}.`, lines: [line] };
   const end = endWithin(text, 0, textBytes);
   const next = offset + end;
-  const more = next < length ? `; go on with offset ${next}` : '';
+  const more = next < length ? `; continue with offset ${next}` : '';
   const said =
     offset === 0 && next === length ? `The whole text` : `Characters ${offset} to ${next} of ${length}${more}`;
   return { said: `${said}.`, lines: [{ ...line, body_text: text.slice(0, end) }] };

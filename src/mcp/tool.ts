@@ -1,48 +1,39 @@
-/** What a tool is: a route, what of it a language model is offered, and what is told of its answer. Pure. */
+/** A tool: a route, its part that a language model sees, and the format of its answer. Pure. */
 import { z } from 'zod';
 import { schemaFaults } from '../domain/schema-fault.ts';
 import type { Answer } from './answer.ts';
 
-/** Of the protocol: what a host may want to know before it lets a model call. */
 export interface Hints {
   readOnlyHint: boolean;
-  /** Whether it does more than add. */
   destructiveHint: boolean;
-  /** Whether the same call again changes nothing more. */
   idempotentHint: boolean;
-  /** Whether the service turns to the outside world for it. */
   openWorldHint: boolean;
 }
 
 export interface Tool {
   name: string;
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Route template, as the router has it. */
   url: string;
-  /** For the model: what it does and gives. */
   description: string;
   hints: Hints;
-  /**
-   * What it takes, each described. A loose schema hands on whatever else is sent, and the route judges it: what its body may have
-   * beyond what a model can use well is not listed, but taken.
-   */
+  /** Each field described. A loose schema passes unlisted fields on to the route. */
   input: z.ZodObject;
-  /** Of the input, what the answer is cut by; the route is not asked for it. */
+  /** Input that only cuts the answer, not sent to the route. */
   own?: readonly string[];
-  /** What the route is asked for besides, unless the caller sent something else. */
+  /** Defaults for the route. */
   asks?: Readonly<Record<string, unknown>>;
-  /** Parsed JSON of a route's success; null where it has no body. */
+  /** Parsed JSON of a success; null without a body. */
   answer(body: unknown, args: Record<string, unknown>): Answer;
 }
 
-/** A tool, its answer typed by its input and by what its route gives. */
+/** Defines a tool, typed by its input and its route's reply. */
 export function defineTool<Input extends z.ZodObject, Body>(
   tool: Omit<Tool, 'input' | 'answer'> & { input: Input; answer(body: Body, args: z.infer<Input>): Answer },
 ): Tool {
   return tool;
 }
 
-/** An id or a name in the path of a route. A dot or two would be taken for steps in the path, and half a character cannot be written. */
+/** An id or a name in a route's path. Dots would be path steps, and a lone surrogate cannot be encoded. */
 export const pathPart = z
   .string()
   .min(1)
@@ -53,7 +44,6 @@ export interface InputSchema {
   [keyword: string]: unknown;
 }
 
-/** The input as it is listed. */
 export function inputSchema({ input }: Tool): InputSchema {
   const { $schema, ...schema } = z.toJSONSchema(input, {
     io: 'input',
@@ -72,7 +62,7 @@ export interface RouteCall {
   body: Record<string, unknown> | undefined;
 }
 
-/** Arguments that a tool takes and the request that they stand for, or what is wrong with them. */
+/** The validated arguments and the request, or the faults. */
 export function toolCall(tool: Tool, sent: unknown): { args: Record<string, unknown>; request: RouteCall } | string {
   const parsed = tool.input.safeParse(sent, { reportInput: true });
   if (!parsed.success) return `invalid arguments: ${faultsInWords(schemaFaults(parsed.error))}`;
@@ -92,12 +82,11 @@ export function toolCall(tool: Tool, sent: unknown): { args: Record<string, unkn
   return { args, request: { method: 'GET', url: query.size === 0 ? path : `${path}?${query}`, body: undefined } };
 }
 
-/** Faults that are told. */
 const maxFaults = 10;
 
 export function faultsInWords(faults: readonly { path: readonly (string | number)[]; msg: string }[]): string {
-  const told = faults
+  const listed = faults
     .slice(0, maxFaults)
     .map(({ path, msg }) => (path.length === 0 ? msg : `${path.join('.')}: ${msg}`));
-  return [...told, ...(faults.length > maxFaults ? [`and ${faults.length - maxFaults} more`] : [])].join('; ');
+  return [...listed, ...(faults.length > maxFaults ? [`and ${faults.length - maxFaults} more`] : [])].join('; ');
 }

@@ -1,6 +1,6 @@
 /**
- * Rerankers at an outside provider: `POST <base>/rerank` as Cohere began it and Voyage, Jina and many servers took it over, and
- * the shape of Text Embeddings Inference (provider `tei`).
+ * Rerankers at an outside provider: `POST <base>/rerank` as of Cohere, Voyage, Jina and many servers, and as of Text Embeddings
+ * Inference (provider `tei`).
  */
 import { z } from 'zod';
 import type { Endpoint } from './endpoint.ts';
@@ -10,33 +10,29 @@ import type { CallOptions, ProviderCall } from './resilient-call.ts';
 
 export interface Reranker {
   /**
-   * How well each text answers the query: higher is better, comparable within one call only.
-   * Shapes: one score for each text, in the order of the texts; nothing for no texts. NaN for a text that was not scored by the deadline, where a
-   *         reranker can tell; another throws then.
-   * Errors: those of resilientCall; ProviderError `bad_answer` where a score is missing, twice there, or no finite number.
+   * Relevance of each text to the query: higher is better, comparable within one call only.
+   * Shapes: one score per text, in order. NaN for a text not scored by the deadline, if the reranker can stop early; others throw.
+   * Errors: those of resilientCall; ProviderError `bad_answer` for missing, duplicate or non-finite scores.
    */
   rerank(query: string, texts: readonly string[], options?: CallOptions): Promise<Float64Array>;
 }
 
 export interface RerankerOptions {
   endpoint: Endpoint;
-  /** Null: the server has one. Not sent to `tei`, which always has. */
+  /** Null: the server's default. Not sent to `tei`, which has only one. */
   model: string | null;
-  /** What each request goes through. */
   call: ProviderCall;
-  /** Wall clock, ms. */
   wall: () => number;
 }
 
 interface RerankWire {
-  /** Texts in one request at most. */
   maxTexts: number;
   body(query: string, texts: readonly string[]): object;
 }
 
-/** The provider's documented bound; a search has at most as many candidates. */
+/** The provider's documented limit; a search has at most as many candidates. */
 const maxTexts = 1000;
-/** What Text Embeddings Inference takes in one request unless told otherwise. */
+/** Default limit of Text Embeddings Inference. */
 const maxTextsTei = 32;
 
 const wires = {
@@ -59,13 +55,12 @@ const answerShape = z.union([
   z.object({ data: z.array(scored) }).transform(({ data }) => data),
 ]);
 
-/** Bytes of one entry of the answer beside its text. */
+/** Bytes of one answer entry, without its text. */
 const bytesPerEntry = 256;
-/** JSON escapes one byte as six at most, and some providers send the texts back. */
+/** JSON escapes one byte as at most six, and some providers return the texts. */
 const bytesPerTextByte = 6;
 const bytesAround = 64 * 1024;
 
-/** Scores by place, or what is wrong with them. */
 function readScores(answer: unknown, count: number): Float64Array | { problem: string } {
   const { data } = answerShape.safeParse(answer);
   if (data === undefined) return { problem: 'not a rerank answer' };

@@ -1,9 +1,6 @@
-/**
- * Cuts a list of texts into requests that a provider takes. Its tokens cannot be counted here without its tokenizer, so they are
- * estimated from above.
- */
+/** Splits texts into requests that a provider accepts. Without its tokenizer, token counts are estimated from above. */
 
-/** English has four bytes a token, other languages of Europe three to four, Chinese and Japanese three a character. */
+/** English has four bytes per token, other European languages three to four, Chinese and Japanese three per character. */
 const bytesPerToken = 3;
 
 export interface BatchLimits {
@@ -15,7 +12,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
 }
 
-/** Consecutive batches within both limits; a text that is above `maxTokens` by itself goes alone. */
+/** Consecutive batches within both limits; a text above `maxTokens` goes alone. */
 export function batchTexts(texts: readonly string[], { maxTexts, maxTokens }: BatchLimits): string[][] {
   const batches: string[][] = [];
   let batch: string[] = [];
@@ -34,7 +31,7 @@ export function batchTexts(texts: readonly string[], { maxTexts, maxTokens }: Ba
   return batches;
 }
 
-/** The beginning of a text that has at most so many tokens, of `perToken` bytes each; never half a character. */
+/** The beginning of a text with at most `maxTokens` of `perToken` bytes each, never half a character. */
 export function cutToTokens(text: string, maxTokens: number, perToken = bytesPerToken): string {
   const maxBytes = maxTokens * perToken;
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;

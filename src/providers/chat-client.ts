@@ -1,8 +1,6 @@
-/**
- * A language model behind OpenAI's chat API, `POST <base>/chat/completions`: a few messages in, one text out. Only fields that
- * every compatible server knows are sent.
- */
+/** A language model behind OpenAI's chat API, `POST <base>/chat/completions`. Sends only fields that every compatible server knows. */
 import { z } from 'zod';
+import { neutralText } from '../compute/text/neutral-text.ts';
 import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
 import { ProviderError } from './provider-error.ts';
@@ -15,23 +13,21 @@ export interface ChatMessage {
 
 export interface ChatClient {
   /**
-   * The model's answer to a conversation, trimmed, not empty.
-   * Errors: those of resilientCall; ProviderError `bad_answer` where there is no text.
+   * The model's answer, trimmed, not empty. Invisible characters are not sent.
+   * Errors: those of resilientCall; ProviderError `bad_answer` without a text.
    */
   complete(messages: readonly ChatMessage[], options?: CallOptions): Promise<string>;
 }
 
 export interface ChatClientOptions {
   endpoint: Endpoint;
-  /** Null: the server has one. */
+  /** Null: the server's default. */
   model: string | null;
-  /** What each request goes through. */
   call: ProviderCall;
-  /** Wall clock, ms. */
   wall: () => number;
 }
 
-/** Labels and short summaries are wanted, not books. */
+/** Labels and short summaries only. */
 const maxAnswerBytes = 1024 * 1024;
 
 const answerShape = z.object({
@@ -43,7 +39,7 @@ export function openChatClient({ endpoint, model, call, wall }: ChatClientOption
     complete(messages, options) {
       const body = {
         model: model ?? undefined,
-        messages: messages.map((each) => ({ ...each, content: each.content.toWellFormed() })),
+        messages: messages.map((each) => ({ ...each, content: neutralText(each.content.toWellFormed()) })),
       };
       return call(async (signal) => {
         const request = { path: '/chat/completions', body, maxBytes: maxAnswerBytes, signal, wall };

@@ -1,11 +1,11 @@
 import { maxTimerMs } from '../domain/durations.ts';
-/** Time as the calls to providers need it, so that tests can turn it by hand. */
+/** An injectable clock. */
 export interface Clock {
-  /** Monotonic, ms: for what lasts. */
+  /** Monotonic, ms, for durations. */
   monotonic(): number;
-  /** Wall clock, ms since the epoch: only to read dates that a provider sends. */
+  /** Wall clock, ms since the epoch, only to read a provider's dates. */
   wall(): number;
-  /** Run something once after that many ms; gives what cancels it. */
+  /** Run once after `ms`; returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-/** A time limit over several steps, which stands still between them and while something else is waited for. */
+/** A time limit over several steps; the clock stops between them and during pauses. */
 import type { Clock } from './clock.ts';
 
 export class Deadline {
@@ -8,10 +8,9 @@ export class Deadline {
   #remainingMs: number;
   #since = 0;
   #stopTimer = () => {};
-  /** Of the step that runs. */
   #stop = new AbortController();
 
-  /** `late` is thrown when the time is up; the signal's reason when that fires first. */
+  /** `late` is thrown at the deadline; the signal's reason if that fires first. */
   constructor(clock: Clock, ms: number, signal: AbortSignal, late: unknown) {
     this.#clock = clock;
     this.#remainingMs = ms;
@@ -19,7 +18,7 @@ export class Deadline {
     this.#late = late;
   }
 
-  /** Run a step that counts, one at a time; it is left when the time is up, whether or not it stops. */
+  /** Run one timed step; abandoned at the deadline, whether or not it stops. */
   async run<T>(step: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#signal.throwIfAborted();
     const stop = new AbortController();
@@ -38,7 +37,7 @@ export class Deadline {
     }
   }
 
-  /** Within a step: wait for something that does not count. */
+  /** Within a step: wait without using up time. */
   async pause<T>(wait: Promise<T>): Promise<T> {
     this.#halt();
     try {
@@ -48,7 +47,7 @@ export class Deadline {
     }
   }
 
-  /** Within a step: there is so much more time, and `late` is thrown when it is up. */
+  /** Within a step: add time, and throw `late` at its end. */
   extend(ms: number, late: unknown): void {
     this.#halt();
     this.#remainingMs += ms;
@@ -68,7 +67,7 @@ export class Deadline {
   }
 }
 
-/** The promise, or the signal's reason, whichever is first: a lookup cannot be stopped. */
+/** The promise or the signal's reason, whichever is first: a lookup cannot be aborted. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason);

@@ -1,16 +1,16 @@
 /**
- * Decodes stretches of a recording by ffmpeg to what recognizers take. The file may hold anything: ffmpeg is given no protocol but the
- * file itself, no format that refers to other files, one thread, and bounds of time and output.
+ * Decodes pieces of a recording by ffmpeg. The file is untrusted: ffmpeg gets no protocol but the file, no format that refers to other
+ * files, one thread, and limits of time and output.
  */
 import { bytesPerSecond, sampleRate } from '../compute/transcript/wave.ts';
 import { FetchError } from './fetch-error.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 
-/** Formats of single recordings, by ffmpeg's names. No playlists, no lists of files, no scripts. */
+/** Formats of single recordings, by ffmpeg's names; no playlists. */
 const formats = 'mp3,aac,mov,mp4,m4a,ogg,flac,wav,matroska,webm,aiff,amr,asf,caf,au';
-/** Of a single block of memory; ffmpeg's own bound is 2 GB. */
+/** Per memory block; ffmpeg's own limit is 2 GB. */
 const maxBlockBytes = 256 * 1024 * 1024;
-/** Longest that decoding one stretch may take, ms. Seconds are usual; skipping hours of a damaged file takes longest. */
+/** ms per piece. Usually seconds; skipping hours of a damaged file takes longest. */
 const timeoutMs = 180_000;
 
 export interface Stretch {
@@ -19,13 +19,12 @@ export interface Stretch {
 }
 
 export interface Decoder {
-  /** ffmpeg, absolute. */
   program: string;
   env: Readonly<Record<string, string>>;
 }
 
 /**
- * The samples of a stretch (src/compute/transcript/wave.ts); fewer where the recording ends before, none behind its end.
+ * The samples of a piece (src/compute/transcript/wave.ts); fewer at the recording's end, none after it.
  * Errors: FetchError `unreadable`; the signal's reason.
  */
 export async function decodeAudio(
@@ -51,7 +50,7 @@ export async function decodeAudio(
   });
   try {
     const { output, ended } = await run;
-    // Behind the end of a damaged file there is nothing, and a complaint.
+    // After the end of a damaged file there is only an error message.
     if (ended !== 0 && output.length === 0 && fromS === 0)
       throw unreadable('is broken, or in no format that can be read');
     return output;

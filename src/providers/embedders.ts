@@ -1,9 +1,11 @@
 /**
- * The embedders of every model that an outside provider computes (any provider but `local`), found by the model's row: address and
- * key come from the settings, retries and breaker are shared by all models of a provider. It keeps nothing of a model, so a model
- * that is registered anew or deleted needs no word here.
+ * The embedders of every model, found by its row. The encoder computes the vectors of provider `local`; of the others address and key come from the settings, retries and breaker are shared by all models of a provider. It keeps nothing of a model, so a model
+ * that is registered again or deleted needs no word here.
  */
-import type { EmbeddingModel } from '../domain/model.ts';
+import { hasContent } from '../compute/embedding/encoder-windows.ts';
+import type { NameSpans } from '../compute/entities/name-tags.ts';
+import { builtInModel, type EmbeddingModel, localProvider } from '../domain/model.ts';
+import { type EncodedTexts, type Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import type { Embedder, InputType } from './embedder.ts';
 import { openEmbedder } from './open-embedder.ts';
 import { ProviderError } from './provider-error.ts';
@@ -29,12 +31,17 @@ export interface Embedders {
    */
   queryVector(model: ModelOfProvider, text: string, options?: CallOptions): Promise<Float32Array | null>;
   /**
-   * Vectors of passages.
+   * Vectors of passages, by an outside model.
    * Shapes: `texts.length` rows of `model.dim` numbers, one after the other, of length 1; of zeros for a blank text.
    * Errors: as above; nothing of the texts is given then.
    */
   documentVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array>;
-  /** Vectors of queries, none of them blank; shapes and errors as of passages. */
+  /**
+   * Vectors of passages by the built-in model, and the names in them. A text without one costs the others nothing.
+   * Errors: ProviderError `unreachable`; the signal's reason.
+   */
+  passages(texts: readonly string[], signal?: AbortSignal): Promise<EncodedTexts>;
+  /** Vectors of queries by an outside model, none of them blank; shapes and errors as of passages. */
   queryVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array>;
   /** The breaker that all calls for vectors to the model's provider go through. */
   breakerOf(model: Pick<EmbeddingModel, 'provider'>): ProviderBreaker;
@@ -42,6 +49,8 @@ export interface Embedders {
 
 export interface EmbeddersOptions extends CallSurroundings {
   settings: ProviderSettings;
+  /** Computes the vectors of the built-in model. */
+  encoder: Pick<Encoder, 'encode' | 'query'>;
   /** Runs the models of the provider `transformers`. */
   runTransformer: RunTransformer;
   /** Told of each call that failed for good, retries included; not of calls that the breaker refused or the caller left. */
@@ -52,6 +61,7 @@ export interface EmbeddersOptions extends CallSurroundings {
 
 export function openEmbedders({
   settings,
+  encoder,
   runTransformer,
   onError,
   stopping,
@@ -87,7 +97,7 @@ export function openEmbedders({
 
   const outlasting = new Set<string>();
   /**
-   * Whether a query's call goes on when its search waits no more; one for each model at a time. A server that loads its model for the first who
+   * Whether a query's call continues when its search no longer waits; one for each model at a time. A server that loads its model for the first who
    * asks (Ollama) stops when that one leaves, as searches do at their deadline: it would never be loaded. Who is asked with a key may take money
    * for it, and has its models loaded.
    */
@@ -98,10 +108,16 @@ export function openEmbedders({
 
   return {
     async queryVector(model, text, options = {}) {
-      if (isBlank(text)) return null;
+      if (isBlank(model, text)) return null;
       const { provider, model_name } = model;
       const { signal, deadlineMs } = options;
       signal?.throwIfAborted();
+      if (provider === localProvider) {
+        const call = () => ofEncoder(() => encoder.query(text, signal));
+        return deadlineMs === undefined
+          ? call()
+          : limited({ provider, clock: surroundings.clock }, call, deadlineMs, signal);
+      }
       const name = `${provider}/${model_name}`;
       if (deadlineMs === undefined || !mayOutlast(model, name)) return embed(model, [text], 'query', options);
       outlasting.add(name);
@@ -109,25 +125,63 @@ export function openEmbedders({
       return limited({ provider, clock: surroundings.clock }, () => call, deadlineMs, signal);
     },
     async documentVectors(model, texts, signal) {
-      const filled = texts.flatMap((text, at) => (isBlank(text) ? [] : [at]));
+      const filled = texts.flatMap((text, at) => (isBlank(model, text) ? [] : [at]));
       const rows = await embed(
         model,
         filled.map((at) => texts[at]),
         'document',
         { signal },
       );
-      if (filled.length === texts.length) return rows;
-      const { dim } = model;
-      const all = new Float32Array(texts.length * dim);
-      for (const [row, at] of filled.entries()) all.set(rows.subarray(row * dim, (row + 1) * dim), at * dim);
-      return all;
+      return spread(rows, filled, texts.length, model.dim);
+    },
+    async passages(texts, signal) {
+      const filled = texts.flatMap((text, at) => (hasContent(text) ? [at] : []));
+      const filledTexts = filled.map((at) => texts[at]);
+      try {
+        const { rows, failed, names } = await ofEncoder(() => encoder.encode(filledTexts, 'passage', signal));
+        return {
+          rows: spread(rows, filled, texts.length, builtInModel.dim),
+          failed: new Map([...failed].map(([at, reason]) => [filled[at], reason])),
+          names: namesOfAll(filled, names, texts.length),
+        };
+      } catch (error) {
+        if (error instanceof ProviderError) onError(localProvider);
+        throw error;
+      }
     },
     queryVectors: (model, texts, signal) => embed(model, texts, 'query', { signal }),
     breakerOf: ({ provider }) => surroundings.breakers.of(provider),
   };
 }
 
+/** Rows of some texts at the places of these among all; zeros elsewhere. */
+function spread(rows: Float32Array, places: readonly number[], count: number, dim: number): Float32Array {
+  if (places.length === count) return rows;
+  const all = new Float32Array(count * dim);
+  for (const [row, at] of places.entries()) all.set(rows.subarray(row * dim, (row + 1) * dim), at * dim);
+  return all;
+}
+
+/** Errors: ProviderError `unreachable` where the encoder cannot be used; the signal's reason. */
+async function ofEncoder<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof EncoderUnusableError) throw new ProviderError(localProvider, 'unreachable', error.message);
+    throw error;
+  }
+}
+
+const visible = /[^\s\p{C}]/u;
+
 /** Providers refuse texts without content. */
-function isBlank(text: string): boolean {
-  return !/[^\s\p{C}]/u.test(text);
+function isBlank({ provider }: Pick<EmbeddingModel, 'provider'>, text: string): boolean {
+  return provider === localProvider ? !hasContent(text) : !visible.test(text);
+}
+
+/** Names of all texts, none in those that were not read. */
+function namesOfAll(filled: readonly number[], names: readonly NameSpans[], count: number): NameSpans[] {
+  const all = Array.from({ length: count }, (): NameSpans => []);
+  for (const [row, at] of filled.entries()) all[at] = names[row];
+  return all;
 }

@@ -1,10 +1,7 @@
-/**
- * Rows of an embedding answer as numbers. Nothing is passed on that an index could not take: every row is looked at, and one
- * bad row refuses the whole answer.
- */
+/** Parses and checks the rows of an embedding answer; one bad row refuses the whole answer. */
 import { findBadRows } from '../compute/embedding/bad-rows.ts';
 
-/** What is wrong with an answer, in words that name places and never values. */
+/** A fault, naming positions and never values. */
 export interface BadRows {
   problem: string;
 }
@@ -18,7 +15,7 @@ function copyNumbers(row: ArrayLike<unknown>, out: Float32Array): string | null 
   return null;
 }
 
-/** Floats of 32 bits, little-endian, as base64: what OpenAI and Voyage call that format. */
+/** Little-endian float32 as base64: the format of OpenAI and Voyage. */
 function copyBase64(row: string, out: Float32Array, native: number): string | null {
   const bytes = Buffer.from(row, 'base64');
   if (bytes.length % out.BYTES_PER_ELEMENT !== 0) return `${bytes.length} bytes, which are no floats`;
@@ -45,9 +42,9 @@ function makeUnit(row: Float32Array): void {
 }
 
 /**
- * The rows of one answer as unit vectors, one after the other.
- * Shapes: `rows` as they came from JSON, or as floats; the result has `count` × `dim` numbers. Of rows of `native` numbers the first `dim` are
- * taken: a model that was trained for it says most in the first ones (Matryoshka Representation Learning, Kusupati et al. 2022).
+ * The rows of an answer as unit vectors.
+ * Shapes: `rows` from JSON, or floats; the result has `count` × `dim` numbers: of `native` numbers per row the first `dim` (Matryoshka
+ * Representation Learning, Kusupati et al. 2022).
  * Errors: none; BadRows names the first bad row.
  */
 export function readRows(rows: readonly unknown[], count: number, dim: number, native = dim): Float32Array | BadRows {

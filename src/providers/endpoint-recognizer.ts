@@ -1,6 +1,6 @@
 /**
- * Recognizes speech by an endpoint that is compatible with OpenAI's: `POST /audio/transcriptions` with a file, answered with timed
- * segments where the model gives them. Not every model does; one that refuses to is asked for plain text from then on.
+ * Recognizes speech by an OpenAI-compatible `POST /audio/transcriptions`, with timed segments if the model supports them. After a model
+ * refuses, only plain text is requested.
  */
 import { randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -15,15 +15,13 @@ import type { ProviderCall } from './resilient-call.ts';
 export interface EndpointRecognizer {
   endpoint: Endpoint;
   model: string;
-  /** What each request goes through. */
   call: ProviderCall;
-  /** Wall clock, ms. */
   wall: () => number;
 }
 
-/** What such endpoints take at most; five minutes of samples are 10 MB. */
+/** Limit of such endpoints; five minutes of samples are 10 MB. */
 const maxFileBytes = 25_000_000;
-/** Of an answer: five minutes of speech with words and segments. */
+/** Five minutes of speech with words and segments. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 export function endpointRecognizer({ endpoint, model, call, wall }: EndpointRecognizer): Recognizer {
@@ -51,7 +49,7 @@ export function endpointRecognizer({ endpoint, model, call, wall }: EndpointReco
       if (!isTranscript || typeof answer.text !== 'string') {
         throw new ProviderError(endpoint.provider, 'bad_answer', 'no text in the answer');
       }
-      // A text without times was said somewhere in the piece.
+      // A text without times spans the piece.
       return readTranscript(JSON.stringify(answer), 'json').map((cue) =>
         cue.startS === null ? { ...cue, startS: 0, endS: lengthS } : cue,
       );

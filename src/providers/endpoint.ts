@@ -1,19 +1,20 @@
 /**
- * Where a provider is and how to prove to it who is asking: what a part of the service (`embedder`, `reranker`) sets for itself,
- * completed by what is set for the provider's name (`providers.<name>`), and by its usual address.
+ * A provider's address and credentials: the settings of a part (`embedder`, `reranker`), completed by `providers.<name>` and the
+ * provider's usual address.
  */
 import { usualAddressOf } from '../domain/usual-address.ts';
 
-/** `userinfo` is sent as basic authentication where there is no key; both would need the same header. */
+/** `userinfo` is sent as basic authentication if there is no key: both use the same header. `query` is appended to every path. */
 export interface ProviderCredentials {
   api_key: string | null;
   userinfo: string | null;
+  query: string | null;
 }
 
 export interface Endpoint {
-  /** The provider's name in errors, logs and breakers. */
+  /** Used in errors, logs and breakers. */
   provider: string;
-  /** http or https, the version's path included: `https://api.example.com/v1`. */
+  /** http or https, with the version's path: `https://api.example.com/v1`. */
   baseUrl: string;
   credentials: ProviderCredentials;
 }
@@ -24,8 +25,7 @@ export interface EndpointSource {
 }
 
 /**
- * The endpoint of a provider, or null where no address is set and it has no usual one. A user in the shared address goes with that address; a key is
- * shared by itself.
+ * Null without an address. An address keeps its user and parameters; a key is shared separately.
  * Source: docs/settings.md, `embedder.base_url`, `embedder.api_key`, `providers.<name>`.
  */
 export function endpointOf(provider: string, own: EndpointSource, shared: EndpointSource | undefined): Endpoint | null {
@@ -33,5 +33,6 @@ export function endpointOf(provider: string, own: EndpointSource, shared: Endpoi
   const located = own.base_url === null ? shared : own;
   const baseUrl = located?.base_url ?? usualAddressOf(provider);
   if (baseUrl === null) return null;
-  return { provider, baseUrl, credentials: { api_key, userinfo: located?.credentials.userinfo ?? null } };
+  const { userinfo = null, query = null } = located?.credentials ?? {};
+  return { provider, baseUrl, credentials: { api_key, userinfo, query } };
 }

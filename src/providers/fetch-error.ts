@@ -1,67 +1,64 @@
 /**
- * How fetching from the web can fail, each with the sentence that a person reads in `last_error`. Whether another attempt makes
- * sense is a property of the fault, in one table. Messages name no address, no header and no byte of an answer: those may hold
- * secrets, and what is forgotten must not live on in a job.
+ * Faults of fetching, each with the sentence shown in `last_error`. Whether to retry is a property of the fault. Messages contain no
+ * address, header or content: those may be secret, and forgotten text must not survive in a job.
  */
 import { shownCode } from '../domain/error-code.ts';
 import { JobError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
+import type { PageFacts } from '../domain/page-facts.ts';
 
 export type FetchFault =
-  /** A literal address is neither public nor listed. */
+  /** A literal address that is neither public nor listed. */
   | 'blocked_address'
-  /** Every address of a name is neither public nor listed. A name server that answers for all names says so, too. */
+  /** All addresses of a name are neither public nor listed. Also from a name server that answers for all names. */
   | 'blocked_name'
-  /** A redirect that anybody on the way may have sent leads to such an address or name. */
+  /** A forgeable redirect leads to such an address or name. */
   | 'blocked_redirect'
-  /** Neither http nor https. */
   | 'unsupported_scheme'
   | 'too_many_redirects'
-  /** What was asked for, or a redirect leads to, is no address. */
+  /** The URL or a redirect is no valid address. */
   | 'bad_address'
-  /** A name server says that there is no such name, or no address of it. */
+  /** The name does not exist or has no address. */
   | 'no_such_name'
-  /** The name could not be looked up. */
+  /** The lookup failed. */
   | 'dns'
-  /** No connection that is known to be the host's. Its certificate may be wrong, or this machine's clock, or somebody on the way answers. */
+  /** No authenticated connection: a wrong certificate, a wrong clock, or an interceptor. */
   | 'tls'
-  /** No connection to the host. */
   | 'unreachable'
-  /** No connection to anything: this machine has no network now. An attempt that ends so does not count. */
+  /** This machine has no network. The attempt does not count. */
   | 'offline'
   /** The answer broke off, or is no HTTP. */
   | 'broken_answer'
-  /** Packed otherwise than it says, or in a way that was not asked for. */
+  /** A wrong or unrequested encoding. */
   | 'bad_encoding'
   | 'too_large'
   | 'timeout'
   | 'http_status'
-  /** Not called: the host has asked, by Retry-After, to be left alone for now, or enough others wait for it. An attempt that ends so does not count. */
+  /** The host asked to wait (Retry-After), or its queue is full. The attempt does not count. */
   | 'host_waits'
-  /** What was answered is not the page: a captcha, a question before it, an error in words (src/compute/extraction/recognize-wall.ts). */
+  /** A captcha, a consent page or an error text instead of the page (src/compute/extraction/recognize-wall.ts). */
   | 'challenge'
   | 'login_wall'
   | 'cookie_wall'
   | 'error_page'
   | 'needs_script'
-  /** A kind of content that nothing here can read. */
+  /** An unsupported content type. */
   | 'unsupported_content'
   | 'unreadable'
   | 'no_text'
   | 'blacklisted'
-  /** A program that is needed is not there. */
   | 'program_missing'
-  /** It failed in a way that nothing here knows, or wrote what it should not. */
+  /** An unknown failure, or invalid output. */
   | 'program_failed'
-  /** No video is at the address, or more than one. */
+  /** No video at the address, or several. */
   | 'no_video'
-  /** There is a video, but not for this service: removed, private, not shown in this country. */
+  /** The video is removed, private, or blocked in this country. */
   | 'video_unavailable'
-  /** It has not been shown yet, or goes on. */
+  /** Not yet shown, or still live. */
   | 'video_unfinished'
   | 'no_captions';
 
-/** Faults that another attempt, however much later, is not expected to mend. Of statuses, 404 and 410 are permanent, too. */
+/** Faults that no later attempt can fix. Of statuses, 404 and 410 are also permanent. */
 const permanentFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
   'blocked_address',
   'blocked_name',
@@ -83,8 +80,8 @@ const permanentFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
 ]);
 
 /**
- * How often a page is tried whose host cannot be reached, by the fault: with the waits of `reachDelayMs` about a day for a name that
- * does not exist, as those of old bookmarks mostly will not come back, and four for a host that may be down.
+ * Attempts by fault while a host is unreachable: with `reachDelayMs` about a day for a missing name, as in old bookmarks, and four for a
+ * host that may be down.
  */
 const reachTries: ReadonlyMap<FetchFault, number> = new Map([
   ['no_such_name', 14],
@@ -94,7 +91,7 @@ const reachTries: ReadonlyMap<FetchFault, number> = new Map([
   ['blocked_redirect', 32],
 ]);
 
-/** Faults that only somebody out there can cause. */
+/** Faults that prove an answer from outside. */
 const answeredFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
   'broken_answer',
   'timeout',
@@ -104,16 +101,22 @@ const answeredFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
 
 export interface FetchErrorOptions {
   permanent?: boolean;
-  /** When the host asked to come back, from now. */
+  /** Requested by the host, from now. */
   retryAfterMs?: number | undefined;
-  /** The HTTP status, for `http_status`. */
   status?: number;
+  /** Facts about the page in an answer without text. */
+  said?: SaidOfPage;
   cause?: unknown;
+}
+
+export interface SaidOfPage extends PageFacts {
+  title: string | null;
 }
 
 export class FetchError extends JobError {
   readonly code: FetchFault;
   readonly status: number | undefined;
+  readonly said: SaidOfPage | undefined;
 
   constructor(code: FetchFault, message: string, options: FetchErrorOptions = {}) {
     super(message, {
@@ -124,30 +127,29 @@ export class FetchError extends JobError {
     this.name = 'FetchError';
     this.code = code;
     this.status = options.status;
+    this.said = options.said;
   }
 
-  /** Whether the attempt counts as not made, and the job is given back: its host, or any, is not asked now. */
+  /** The attempt does not count, and the job is released. */
   get isPostponed(): boolean {
     return this.code === 'host_waits' || this.code === 'offline';
   }
 
-  /** Tries of a page that end so before it is given up; null where the host was reached, or was not called. */
+  /** Attempts before giving up on an unreachable host; null if the host was reached or not called. */
   get maxReachTries(): number | null {
     return reachTries.get(this.code) ?? null;
   }
 
-  /** Whether it may be so only because there is no network now. */
   get mayBeOffline(): boolean {
     return this.maxReachTries !== null || this.code === 'blocked_name';
   }
 
-  /** Whether something out there has answered. */
   get wasAnswered(): boolean {
     return answeredFaults.has(this.code);
   }
 }
 
-/** Whether no other try follows the one that ended so, as `settlement` of `src/actors/jobs/job-actor.ts` will have it. */
+/** Whether this was the last attempt, by the rule of `settlement` in `src/actors/jobs/job-actor.ts`. */
 export function endsTries(error: FetchError, { attempts, max_attempts, unreached = 0 }: Job): boolean {
   if (error.isPostponed) return false;
   if (error.permanent) return true;
@@ -156,7 +158,7 @@ export function endsTries(error: FetchError, { attempts, max_attempts, unreached
 
 const tlsCode = /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|EPROTO)/;
 
-/** What a failed connection or a broken answer means. `answered`: there was a connection. */
+/** Maps a connection error to a fault. `answered`: there was a connection. */
 export function transportError(error: unknown, answered: boolean): FetchError {
   if (error instanceof FetchError) return error;
   const code = shownCode(error);

@@ -1,8 +1,7 @@
 /**
- * An HTTP proxy on loopback for one run of another program, so that the address policy holds for that program, too: each host that it
- * asks for is resolved here, and only addresses that the policy allows are connected to. It forwards `CONNECT` (for https) and requests
- * with an absolute address (for http), to whoever knows the user and password in its own address, which are made anew each time. It
- * counts the bytes of both directions and breaks off at a limit. Nothing is kept, nothing is looked into.
+ * A loopback HTTP proxy for one run of another program, which enforces the address policy: it resolves each host and connects only to
+ * allowed addresses. Forwards `CONNECT` (https) and requests with an absolute address (http) for clients with the user and password of
+ * its own address, generated per run. Limits the bytes of both directions. Stores and inspects nothing.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
@@ -21,9 +20,8 @@ import { FetchError, transportError } from './fetch-error.ts';
 import { answering, hostResolver, type Lookup, nextAddressAfterMs } from './resolve-host.ts';
 
 export interface FilteringProxyOptions {
-  /** `fetch.allow_private_hosts`. */
   allowPrivateHosts: readonly string[];
-  /** Of all connections together, both directions. */
+  /** Sum over all connections and both directions. */
   maxBytes: number;
   lookup?: Lookup;
 }
@@ -32,18 +30,18 @@ export interface FilteringProxy {
   /** With user and password. */
   url: string;
   port: number;
-  /** Why the last thing that it was asked for was not given, which the program cannot tell from what sites answer; null where it was. */
+  /** Why the last request was refused, which the program cannot distinguish from a site's answer; null if it was not. */
   refusal(): FetchError | null;
   /** Whether it has reached any host. */
   hasGiven(): boolean;
-  /** Breaks off whatever is open. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** Connections of one run at a time; programs that fetch one thing after another need a few. */
+/** Per run; programs that fetch sequentially need a few. */
 const maxConnections = 32;
 const maxHeaderSize = 65_536;
-/** Of one connection to its next hop (RFC 9110, 7.6.1), and what is between the program and its proxy. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), and those between program and proxy. */
 const hopHeaders = new Set(
   'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade'.split(
     ' ',
@@ -60,7 +58,7 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
     const sent = Buffer.from(headers['proxy-authorization'] ?? '');
     return sent.length === expected.length && timingSafeEqual(sent, expected);
   };
-  /** The target, once its host is allowed. Errors: FetchError. */
+  /** Errors: FetchError. */
   const admitted = async (address: string): Promise<Target> => {
     traffic.refuseUsedUp();
     if (!URL.canParse(address)) throw new FetchError('bad_address', 'not an address');
@@ -68,7 +66,6 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
     if (url.protocol !== 'http:') throw new FetchError('unsupported_scheme', 'unsupported scheme');
     return { url, lookup: answering(await resolve(url.hostname)) };
   };
-  /** The status that the program is told. */
   const statusOf = (error: unknown): number => {
     const fault = error instanceof FetchError ? error : transportError(error, false);
     traffic.refusal = fault;
@@ -114,15 +111,14 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
   };
 }
 
-/** Where a connection may go: `lookup` answers with the addresses that were allowed. */
+/** `lookup` answers with the allowed addresses. */
 interface Target {
   url: URL;
   lookup: LookupFunction;
 }
 
-/** What goes through one proxy: the sockets that are open, and the bytes of all that were. */
+/** Open sockets and total bytes of one proxy. */
 class Traffic {
-  /** Why the last thing that was asked for was not given; null where it was. */
   refusal: FetchError | null = null;
   hasGiven = false;
   readonly #maxBytes: number;
@@ -139,7 +135,7 @@ class Traffic {
     socket.on('error', () => socket.destroy()); // either end may leave at any time
   }
 
-  /** Count what comes out of `source`; past the limit everything is broken off. */
+  /** Count the bytes of `source`; past the limit everything is closed. */
   count(source: NodeJS.ReadableStream): void {
     source.on('data', (chunk: Buffer) => {
       this.#passed += chunk.length;
@@ -149,13 +145,13 @@ class Traffic {
     });
   }
 
-  /** Something was given. That the limit is reached stays so. */
+  /** Clear the refusal, unless the limit is reached. */
   given(): void {
     this.hasGiven = true;
     if (!this.#isUsedUp()) this.refusal = null;
   }
 
-  /** Errors: FetchError `too_large` once more has passed than may. */
+  /** Errors: FetchError `too_large` past the limit. */
   refuseUsedUp(): void {
     if (this.#isUsedUp()) throw this.#tooLarge();
   }
@@ -173,7 +169,7 @@ class Traffic {
   }
 }
 
-/** A request with an absolute address: ask the target the same, and hand its answer back. */
+/** Forward a request with an absolute address. */
 async function forward(
   { url, lookup }: Target,
   request: IncomingMessage,
@@ -203,7 +199,7 @@ async function forward(
   answer.pipe(response);
 }
 
-/** `CONNECT`: the bytes of both ends, unread; `first` are those that came with the request. */
+/** `CONNECT`: raw bytes both ways; `first` came with the request. */
 async function tunnel({ url, lookup }: Target, near: Socket, first: Buffer, traffic: Traffic): Promise<void> {
   const far = connect({
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -1,10 +1,9 @@
 /**
- * Politeness: one request at a time to a host, a gap between two, and none before the time that the host asked for. Whoever wants
- * to call takes a turn and gives it back; turns come in the order of asking. A host that asks to be left alone for long, or that
- * could not be reached a moment ago, is not waited for: whoever wants to call it is told when to come back.
+ * Politeness: one request at a time per host, a gap between two, and none before the time the host requested. Callers take turns in
+ * order. A host that asked for a long pause, or was just unreachable, is not waited for: its callers get a retry time.
  *
- * A host has an entry while it is called, while somebody waits, and for as long as its gap or its wish lasts at least. Past
- * `maxHosts` idle ones are let go of, those first that are free or will be soonest, which costs at worst one gap.
+ * A host has an entry while it is called, waited for, or pausing. Past `maxHosts` idle entries the soonest free ones are dropped, which
+ * costs at most one gap.
  */
 import type { Clock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
@@ -16,20 +15,20 @@ interface Waiter {
 
 interface Host {
   busy: boolean;
-  /** Monotonic, ms: the end of the gap. */
+  /** Monotonic, ms: end of the gap. */
   freeAt: number;
-  /** Monotonic, ms: the end of what the host asked for; 0 where it has asked for nothing. */
+  /** Monotonic, ms: end of the pause that the host requested; 0 for none. */
   wishedUntil: number;
-  /** Why it is not called until then: its own wish, unless it could not be reached. */
+  /** Fault behind the pause; null for the host's own request. */
   wish: FetchError | null;
-  /** Monotonic, ms: the end of the time that those who were sent away have been told to come back in. */
+  /** Monotonic, ms: end of the retry times already assigned. */
   bookedUntil: number;
   waiting: Waiter[];
   cancelTimer: () => void;
 }
 
 const maxHosts = 1000;
-/** Whoever is sent away comes back no sooner: a few requests of those who wait. */
+/** Shortest retry time: a few requests of the waiting callers. */
 const leastComebackMs = 1000;
 
 export class HostRateLimiter {
@@ -42,15 +41,11 @@ export class HostRateLimiter {
     this.#clock = clock;
   }
 
-  /** Hosts with an entry. */
   get size(): number {
     return this.#hosts.size;
   }
 
-  /**
-   * Keep everybody from the host for that long: its own wish (Retry-After), or because of `fault`, which all of them are told. Those who
-   * wait for a turn are sent away.
-   */
+  /** Pause a host: at its request (Retry-After), or because of `fault`, which its callers get. Rejects waiting callers. */
   postpone(name: string, ms: number, fault: FetchError | null = null): void {
     const host = this.#hostOf(name);
     const until = this.#clock.monotonic() + ms;
@@ -63,9 +58,9 @@ export class HostRateLimiter {
   }
 
   /**
-   * Resolves, when the turn has come, with what ends it. Where more than `maxAhead` wait already, whoever asks is sent away with a
-   * time of their own to come back at, so that many pages of one host do not hold up those of others.
-   * Errors: FetchError `host_waits`, or the fault that the host is postponed for; the signal's reason.
+   * Wait for a turn; resolves with a function that ends it. With more than `maxAhead` waiting, rejects with a distinct retry time, so
+   * that many pages of one host do not block others.
+   * Errors: FetchError `host_waits`, or the fault of the pause; the signal's reason.
    */
   take(name: string, signal: AbortSignal, maxAhead: number): Promise<() => void> {
     return new Promise((resolve, reject) => {
@@ -129,7 +124,7 @@ export class HostRateLimiter {
     return host;
   }
 
-  /** Give the next turn if it is time, else set the timer for it; forget a host of which nothing is left. */
+  /** Start the next turn or set its timer; drop an idle host. */
   #advance(name: string, host: Host): void {
     host.cancelTimer();
     if (host.busy) return;

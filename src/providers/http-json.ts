@@ -1,9 +1,9 @@
 /**
- * One JSON request to an outside provider, and nothing else: no retry, no time limit of its own (the signal ends it, and the
- * socket with it). What goes wrong becomes a ProviderError; a body, which may repeat texts or keys, is never quoted.
+ * One JSON request to an outside provider, without retry or time limit (the signal ends it and closes the socket). Faults become
+ * ProviderErrors; bodies, which may contain texts or keys, are never quoted.
  *
- * Node's own HTTP client is all that is needed: it waits as long as the settings say (fetch gives up after 300 s), follows no
- * redirect, unpacks nothing by itself, and an ended request leaves no connection behind (fetch opens another one in its place).
+ * Uses Node's HTTP client: it has no fixed time limit (fetch gives up after 300 s), follows no redirects, decodes nothing, and an
+ * aborted request leaves no connection (fetch opens another).
  */
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -13,44 +13,39 @@ import type { Endpoint, ProviderCredentials } from './endpoint.ts';
 import { ProviderError, type ProviderFault } from './provider-error.ts';
 
 export interface JsonRequest extends AnswerOptions {
-  /** Below the endpoint's address, with a leading slash. */
+  /** Relative to the endpoint's address, with a leading slash. */
   path: string;
   body: unknown;
-  /** What is wrong by the answer of a provider whose statuses do not tell; null where they do. */
+  /** The fault by the answer's text, for providers with unreliable statuses; null to use the status. */
   faultOf?: ((status: number, answer: string) => ProviderFault | null) | undefined;
 }
 
-/** A body of any type that is answered in JSON. */
 export interface BytesRequest extends Omit<JsonRequest, 'body'> {
   body: Uint8Array;
   contentType: string;
 }
 
 interface AnswerOptions {
-  /** Bytes of the answer at most. */
   maxBytes: number;
   signal: AbortSignal;
   /** Wall clock, ms, to read a Retry-After date. */
   wall: () => number;
 }
 
-/** `application/json` and its relatives, with or without parameters. An answer without a type is read as JSON, too. */
+/** `application/json` and variants. An answer without a type is read as JSON. */
 const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-/**
- * POST JSON and read JSON.
- * Errors: ProviderError; the signal's reason when it fired.
- */
+/** Errors: ProviderError; the signal's reason. */
 export function postJson(endpoint: Endpoint, request: JsonRequest): Promise<unknown> {
   const body = Buffer.from(JSON.stringify(request.body));
   return postBytes(endpoint, { ...request, body, contentType: 'application/json' });
 }
 
-/** POST bytes and read JSON. Errors: as of `postJson`. */
+/** Errors: as of `postJson`. */
 export async function postBytes(endpoint: Endpoint, request: BytesRequest): Promise<unknown> {
-  const { provider, baseUrl } = endpoint;
+  const { provider } = endpoint;
   const { signal, maxBytes, body, contentType } = request;
-  const url = addressOf(baseUrl, request.path);
+  const url = addressOf(endpoint, request.path);
   for (;;) {
     signal.throwIfAborted();
     const sending = openRequest(endpoint, url, { contentType, length: body.length });
@@ -69,7 +64,7 @@ export async function postBytes(endpoint: Endpoint, request: BytesRequest): Prom
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ProviderError) throw error;
-      // The provider had closed a kept connection before this request reached it: no failure, a new connection serves.
+      // The provider closed a kept connection before this request arrived: use a new one.
       if (!answered && sending.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(shownCode(error))) continue;
       throw new ProviderError(provider, 'unreachable', `cannot be reached (${shownCode(error)})`);
     } finally {
@@ -79,11 +74,11 @@ export async function postBytes(endpoint: Endpoint, request: BytesRequest): Prom
   }
 }
 
-/** The endpoint's address with a path below it; its own path and query stay. */
-export function addressOf(baseUrl: string, path: string): URL {
+/** Appends a path to the endpoint's address; keeps its own path and parameters. */
+export function addressOf({ baseUrl, credentials }: Pick<Endpoint, 'baseUrl' | 'credentials'>, path: string): URL {
   const url = new URL(baseUrl);
   url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '') + path;
-  url.hash = '';
+  if (credentials.query !== null) url.search = credentials.query;
   return url;
 }
 
@@ -121,7 +116,7 @@ function responseTo(sending: ClientRequest, body: Uint8Array): Promise<IncomingM
 }
 
 function faultOf(status: number): ProviderFault {
-  // Text Embeddings Inference answers 424 where its model failed.
+  // Text Embeddings Inference answers 424 if its model failed.
   if (status >= 500 || status === 424) return 'failing';
   if (status === 408 || status === 425 || status === 429) return 'busy';
   if (status === 401 || status === 403) return 'unauthorized';

@@ -1,6 +1,6 @@
 /**
- * What some models were trained with: words before a text, and how its tokens' vectors become one. Hosted providers add it themselves when told the kind of text; servers of
- * open models do not, and without it these models find less. The table is by model name, however a server spells it.
+ * Prefixes that models were trained with, and how token vectors become one. Hosted providers add prefixes themselves; servers of open
+ * models do not, and without them the models find less. Matches model names in any server's spelling.
  * Source: the models' own cards.
  */
 import type { InputType } from './embedder.ts';
@@ -11,7 +11,7 @@ const none: Prefixes = { query: '', document: '' };
 const passages = 'Represent this sentence for searching relevant passages: ';
 const instruct = 'Instruct: Given a web search query, retrieve relevant passages that answer the query\n';
 
-/** The first that matches counts. */
+/** The first match counts. */
 const families: readonly (readonly [RegExp, Prefixes])[] = [
   [/nomic-embed/, { query: 'search_query: ', document: 'search_document: ' }],
   [/qwen3-embedding/, { query: `${instruct}Query:`, document: '' }],
@@ -28,7 +28,7 @@ export function prefixesOf(model: string): Prefixes {
   return families.find(([pattern]) => pattern.test(name))?.[1] ?? none;
 }
 
-/** Models whose first token stands for the text; others take the mean of all. Asked where a model runs here: servers know. */
+/** Models that use the first token's vector; others use the mean. Only for local models. */
 const byFirstToken =
   /(?:^|[/_-])bge-|mxbai-embed|arctic-embed|gte-(?:base|large)-en-v1\.5|gte-(?:multilingual|modernbert)/;
 

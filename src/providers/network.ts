@@ -1,9 +1,9 @@
 /**
- * Whether this machine has a network, for all that goes out to the open web. A host that cannot be reached may be down, or nothing can
- * be reached: then no host answers, and no name server that knows the world. One that answers for every name knows none.
+ * Whether this machine has a network. An unreachable host may be down, or the network is: then no host answers, and no name server with
+ * a view of the world; one that answers for every name has none.
  *
- * What fails while nothing can be reached fails as `offline`. A few of these in a row open the breaker `network`, and then nothing is
- * tried but one contact after each cooldown: `src/actors/jobs/scheduler.ts` begins no more fetches than that.
+ * Failures without a network are `offline`. A few in a row open the breaker `network`; then only one attempt is made after each
+ * cooldown, and `src/actors/jobs/scheduler.ts` starts no more fetches than that.
  */
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
@@ -14,33 +14,31 @@ import { FetchError } from './fetch-error.ts';
 import { BreakerOpenError } from './provider-error.ts';
 import type { CircuitBreaker } from './resilient-call.ts';
 
-/** The breaker's name. */
 export const networkName = 'network';
 
 export interface NetworkOptions {
   breaker: CircuitBreaker;
-  /** Whether anything beyond this machine answers now. */
+  /** Whether anything outside this machine answers. */
   probe: () => Promise<boolean>;
   clock: Pick<Clock, 'monotonic'>;
 }
 
 export interface Network {
   /**
-   * Get in contact with a host: `run` ends when it has answered.
-   * Errors: those of `run`; FetchError `offline` instead of one that says that the host was not reached, or that its name leads
-   * inside, where nothing is reached.
+   * Run `run`, which ends when a host has answered.
+   * Errors: those of `run`; FetchError `offline` in place of an unreachable or internal host without a network.
    */
   contact<Result>(run: () => Promise<Result>): Promise<Result>;
 }
 
-/** When whoever found no network comes back, ms. */
+/** Retry time after finding no network, ms. */
 const againAfterMs = 30_000;
 
 export function openNetwork({ breaker, probe, clock }: NetworkOptions): Network {
   let provenAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<boolean> | null = null;
 
-  /** Whoever asks meanwhile gets the same answer. What it proves held when it was asked. */
+  /** Concurrent callers share one probe. */
   const ask = (): Promise<boolean> => {
     asking ??= (async () => {
       const at = clock.monotonic();
@@ -82,21 +80,21 @@ export function openNetwork({ breaker, probe, clock }: NetworkOptions): Network 
   };
 }
 
-/** Without a judge: every fault is the host's. */
+/** Treats every fault as the host's. */
 export const unjudgedNetwork: Network = { contact: (run) => run() };
 
-/** For an answer that does not come, ms; asked twice. */
+/** ms per attempt, two attempts. */
 const probeTimeoutMs = 2000;
 const probeTries = 2;
 /** A name server of `com`. A resolver that denies it denies everything. */
 const lastingName = 'a.gtld-servers.net';
 
 /**
- * Ask the system's name server for a name that nobody has, and for one that has always been there. No cache can know the first, so that it
- * is told from afar that there is none; a resolver without the world behind it that denies whatever it is asked denies the second, too,
- * and one that answers whatever it is asked (a network that wants its own page seen first, a router without a line) has an address for
- * the first: one inside, or the second's. An address elsewhere is a provider's page of advertisements, with the world behind it.
- * Errors: none; false where no such answers come.
+ * Query the system's name server for a random name and for one that always exists. The random name is in no cache, so a denial comes
+ * from outside. A resolver without an uplink that denies everything also denies the second name. A captive portal or router that answers
+ * everything has an address for the random name: an internal one, or the second name's. Any other address is a provider's advertising
+ * page, with the internet behind it.
+ * Errors: none; false without such answers.
  */
 export async function nameServerAnswers(
   { allows }: Pick<AddressPolicy, 'allows'>,
@@ -114,6 +112,6 @@ export async function nameServerAnswers(
 }
 
 function askNameServer(name: string): Promise<string[]> {
-  // A new one each time: it reads what the system's name servers are by now.
+  // A new one each time, to read the current name servers.
   return new Resolver({ timeout: probeTimeoutMs, tries: probeTries }).resolve4(name);
 }

@@ -1,48 +1,48 @@
 /**
- * Makes the embedder of a provider: `voyage`, `cohere` and `jina` have an API of their own, `ollama` has errors of its own, every other name is
- * a server that speaks OpenAI's. Texts go out in batches, one after the other, each a call of its own with its own retries.
+ * Creates the embedder of a provider: `voyage`, `cohere`, `jina` and `ollama` have their own formats; every other name is an
+ * OpenAI-compatible server. Texts are sent in batches, each with its own retries.
  *
- * How many tokens a text has only the model's tokenizer knows, and a text that was cut for nothing is found less. So texts go out
- * whole, but for what no tokenizer would take, and where the server refuses them the long ones are cut, and cut again.
+ * Only the model's tokenizer knows token counts, and a text cut needlessly is found less. So texts are sent whole, except what no
+ * tokenizer would accept, and cut step by step when refused.
  */
 import { nativeDimOf } from '../domain/known-models.ts';
 import { ollamaProvider } from '../domain/usual-address.ts';
 import { batchTexts, cutToTokens } from './batch-texts.ts';
-import { cohereEmbeddings } from './cohere-embeddings.ts';
 import type { Embedder, EmbeddingWire, InputType } from './embedder.ts';
 import { readRows } from './embedding-rows.ts';
+import {
+  cohereEmbeddings,
+  jinaEmbeddings,
+  ollamaEmbeddings,
+  openAiEmbeddings,
+  voyageEmbeddings,
+} from './embedding-wires.ts';
 import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
-import { jinaEmbeddings } from './jina-embeddings.ts';
-import { ollamaEmbeddings } from './ollama-embeddings.ts';
-import { openAiEmbeddings } from './openai-embeddings.ts';
 import { ProviderError } from './provider-error.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
-import { voyageEmbeddings } from './voyage-embeddings.ts';
 
 export interface EmbedderOptions {
   endpoint: Endpoint;
   model: string;
   dim: number;
   maxInputTokens: number;
-  /** What each request goes through. */
   call: ProviderCall;
-  /** Wall clock, ms. */
   wall: () => number;
 }
 
-/** Bytes of one number written out, with separator and indentation; doubles have up to 24 digits, sign and exponent included. */
+/** Bytes per number with separator and indentation; doubles have up to 24 characters. */
 const bytesPerNumber = 32;
-/** For everything around the vectors. */
+/** Everything but the vectors. */
 const bytesAround = 64 * 1024;
 
 /**
- * Bytes that a token has at least, as assumed by the first request and by those after a refusal. Running English text has 4 to
- * 5, code and most other languages 3 to 4, Chinese and Japanese 2 to 3.
+ * Assumed minimum of bytes per token: first request, then after each refusal. English text has 4 to 5, code and most other languages 3
+ * to 4, Chinese and Japanese 2 to 3.
  */
 const assumedBytes = [8, 4, 3, 2] as const;
 
-/** What to send in place of a batch that was refused, or null: no text of it would be shorter. */
+/** The batch after a refusal, shortened; null if no text gets shorter. */
 function shortened(batch: readonly string[], sent: readonly string[], maxTokens: number): string[] | null {
   for (const perToken of assumedBytes) {
     const cut = batch.map((text) => cutToTokens(text, maxTokens, perToken));

@@ -1,4 +1,4 @@
-/** The reranker, the chat client and the transcription endpoint that the settings name, each with a breaker and retries of its own. Embedders: embedders.ts. */
+/** Opens the configured reranker, chat client and transcription endpoint, each with its own breaker and retries. Embedders: embedders.ts. */
 import { unnamedProvider } from '../domain/usual-address.ts';
 import { openReranker, type Reranker } from './api-reranker.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
@@ -11,15 +11,15 @@ import { type ScorePairs, transformersReranker } from './transformers-reranker.t
 
 export interface NamedReranker {
   reranker: Reranker;
-  /** Model and provider, as far as they are set. */
+  /** Model and provider, if set. */
   name: string;
-  /** Load what runs here and use it once; null where nothing does. Errors: as of `rerank`. */
+  /** Load a local model and use it once; null for remote ones. Errors: as of `rerank`. */
   warm: (() => Promise<void>) | null;
 }
 
 /**
  * The reranker of `reranker.*`, for kind `api`. Breaker: `<provider>-rerank`.
- * Errors: TypeError where no address or no model is set, which reading the settings has refused.
+ * Errors: TypeError without address or model, which the settings' validation prevents.
  */
 export function rerankerOf(
   settings: ProviderSettings,
@@ -44,7 +44,7 @@ export function rerankerOf(
   return { reranker: openReranker({ endpoint, model, call, wall: clock.wall }), name, warm: null };
 }
 
-/** The client of `llm.*`, or null where no address is set. Breaker: `llm`. */
+/** The client of `llm.*`, or null without an address. Breaker: `llm`. */
 export function chatClientOf(
   settings: ProviderSettings,
   { breakers, clock, random }: CallSurroundings,
@@ -56,7 +56,7 @@ export function chatClientOf(
   return openChatClient({ endpoint, model: llm.model, call, wall: clock.wall });
 }
 
-/** The transcription endpoint of `transcribe.*`, or null where no address is set. Breaker: `transcribe`. */
+/** The endpoint of `transcribe.*`, or null without an address. Breaker: `transcribe`. */
 export function endpointRecognizerOf(
   settings: Pick<ProviderSettings, 'transcribe' | 'resilience'> & {
     secrets: Pick<ProviderSettings['secrets'], 'transcribe'>;

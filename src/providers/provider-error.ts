@@ -1,13 +1,12 @@
 /**
- * How a call to an outside provider can fail. What may be done about it is a property of the fault, in one table: whether the
- * same call may succeed in a moment, whether another attempt of the whole job makes sense, and whether it speaks against the
- * provider's health (its breaker counts it). Messages name provider, status and fault; never a body, a text or a secret.
+ * Faults of calls to an outside provider. One table says whether to retry the call, whether to retry the job, and whether the breaker
+ * counts it. Messages name provider, status and fault; never a body, text or secret.
  */
 
 export type ProviderFault =
-  /** Nothing says where the provider is. */
+  /** No address is set. */
   | 'unconfigured'
-  /** 4xx but the ones below: the request is wrong for this provider. */
+  /** Other 4xx: the request is wrong for this provider. */
   | 'refused'
   /** 401 and 403. */
   | 'unauthorized'
@@ -15,27 +14,26 @@ export type ProviderFault =
   | 'busy'
   /** 5xx. */
   | 'failing'
-  /** 3xx: the address is not the provider's; a redirect is never followed with a key in hand. */
+  /** 3xx: a redirect is never followed with a key. */
   | 'redirected'
-  /** No whole answer within the time of one try. */
+  /** No complete answer within one attempt's time. */
   | 'timeout'
   /** No connection, or it broke. */
   | 'unreachable'
-  /** An answer that is not JSON: a gateway's page, half a document, something packed. */
+  /** The answer is not JSON: a gateway's page, truncated, compressed. */
   | 'not_json'
-  /** More bytes than such an answer can have. */
   | 'too_large'
-  /** JSON, but not what was asked for: rows missing, numbers that are none. */
+  /** JSON of the wrong shape: missing rows, invalid numbers. */
   | 'bad_answer';
 
 interface FaultRule {
-  /** The same call may succeed in a moment. */
+  /** The same call may succeed soon. */
   retryable: boolean;
-  /** Another attempt, however much later, would fail the same way. */
+  /** No later attempt can succeed. */
   permanent: boolean;
-  /** A failure in the sense of the breaker; otherwise the provider has shown that it answers. */
+  /** Counts against the provider in its breaker; otherwise it has proved that it answers. */
   againstProvider: boolean;
-  /** One of the texts sent together may be what was wrong: the others may do without it. */
+  /** One text of the batch may be the cause: the others may succeed without it. */
   mayBeOneText: boolean;
 }
 
@@ -55,7 +53,7 @@ const rules: Readonly<Record<ProviderFault, FaultRule>> = {
 
 export interface ProviderErrorOptions {
   status?: number;
-  /** When the provider asked to come back, from now. */
+  /** Requested by the provider, from now. */
   retryAfterMs?: number | undefined;
   cause?: unknown;
 }
@@ -84,17 +82,19 @@ export class ProviderError extends Error {
   }
 }
 
-/** The call was not made: the provider's breaker is open. An attempt that ends so does not count; it may come back in `retryAfterMs`. */
+/** No call: the provider's breaker is open. The attempt does not count; retry after `retryAfterMs`. A `reason` is noted with the job. */
 export class BreakerOpenError extends Error {
   readonly code = 'breaker_open';
   readonly retryable = false;
   readonly provider: string;
   readonly retryAfterMs: number;
+  readonly reason: string | undefined;
 
-  constructor(provider: string, retryAfterMs: number) {
-    super(`provider ${provider} is not called for now: it failed too often`);
+  constructor(provider: string, retryAfterMs: number, reason?: string) {
+    super(reason ?? `provider ${provider} is not called for now: it failed too often`);
     this.name = 'BreakerOpenError';
     this.provider = provider;
     this.retryAfterMs = retryAfterMs;
+    this.reason = reason;
   }
 }

@@ -1,4 +1,4 @@
-/** What the providers need of the settings, and the calls made of it. The shapes are those of `settings/`, which this folder does not import. */
+/** Settings of providers, and their calls. The shapes match `settings/`, which this folder does not import. */
 import type { BreakerState } from '../domain/breaker-state.ts';
 import { isNamedProvider } from '../domain/usual-address.ts';
 import type { Clock } from './clock.ts';
@@ -12,7 +12,7 @@ interface Address {
 }
 
 export interface ProviderSettings {
-  /** The provider of the model made active at first start; its own address and key are for models of this provider only. */
+  /** Provider of the initial active model; its address and key are for this provider only. */
   embedder: Address & { provider: string };
   reranker: Address & { provider: string | null; model: string | null; dtype: string };
   llm: Address & { model: string | null; timeout_s: number };
@@ -35,25 +35,21 @@ export interface ProviderSettings {
 }
 
 export interface ProviderBreaker extends CircuitBreaker {
-  /** An open one says so until a call comes after its cooldown. */
+  /** An open breaker stays so until a call after its cooldown. */
   state(): BreakerState;
-  /** How long a call would be refused for, ms; 0: it would go through. Makes no call and lets none through. */
+  /** How long a call would be refused, ms; 0: it would go through. Makes no call. */
   waitMs(): number;
 }
 
-/** What calls go through beside their own settings. */
 export interface CallSurroundings {
   breakers: { of(name: string): ProviderBreaker };
   clock: Clock;
   random: () => number;
 }
 
-const unset = { base_url: null, credentials: { api_key: null, userinfo: null } };
+const unset = { base_url: null, credentials: { api_key: null, userinfo: null, query: null } };
 
-/**
- * Where the settings say a provider of vectors is: `embedder.*` where that is this provider, completed by `providers.<name>`.
- * Errors: ProviderError `unconfigured`.
- */
+/** `embedder.*` for its own provider, completed by `providers.<name>`. Errors: ProviderError `unconfigured`. */
 export function embeddingEndpoint(provider: string, settings: ProviderSettings): Endpoint {
   const endpoint = findEmbeddingEndpoint(provider, settings);
   if (endpoint !== null) return endpoint;
@@ -61,26 +57,24 @@ export function embeddingEndpoint(provider: string, settings: ProviderSettings):
   throw new ProviderError(provider, 'unconfigured', `no address is set for it: set ${variable}`);
 }
 
-/** The same; null where no address is set. */
+/** The same; null without an address. */
 export function findEmbeddingEndpoint(provider: string, settings: ProviderSettings): Endpoint | null {
   const { embedder, secrets } = settings;
   const own = provider === embedder.provider ? { base_url: embedder.base_url, credentials: secrets.embedder } : unset;
   return endpointOf(provider, own, sharedSource(provider, settings));
 }
 
-/** Whether models of this provider may be registered: it is known by name, or the settings say something of it. */
+/** Whether models of this provider may be registered: known by name, or configured. */
 export function isKnownProvider(provider: string, settings: ProviderSettings): boolean {
   const isConfigured = provider === settings.embedder.provider || sharedSource(provider, settings) !== undefined;
   return isConfigured || provider === transformersProvider || isNamedProvider(provider);
 }
 
-/** What is set under `providers.<name>`; undefined for nothing. */
 export function sharedSource(name: string, { providers, secrets }: ProviderSettings) {
   if (!Object.hasOwn(providers, name)) return undefined;
   return { base_url: providers[name].base_url, credentials: secrets.providers[name] };
 }
 
-/** The calls to one provider for one purpose. */
 export function callsThrough(
   provider: string,
   breaker: CircuitBreaker,

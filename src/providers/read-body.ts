@@ -1,6 +1,6 @@
 /**
- * The bytes of an answer, unpacked. What is counted is what comes out, of every layer of packing, so that a small answer cannot
- * become a large one; layers stream into each other, so that no more is in memory than what is kept.
+ * Reads and decodes a body. Limits count the output of every layer, so a small answer cannot become a large one; layers are streamed, so
+ * memory is bounded by what is kept.
  */
 import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
@@ -9,33 +9,33 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { shownCode } from '../domain/error-code.ts';
 import { FetchError, transportError } from './fetch-error.ts';
 
-/** What is asked for. Node 20 has no zstd; Brotli is read where it comes unasked: its decoder may take megabytes. */
+/** Node 20 has no zstd. Brotli is accepted but not requested: its decoder may take megabytes. */
 export const acceptEncoding = 'gzip, deflate';
-/** A server that packs what was packed already makes two; nobody makes more in earnest. */
+/** A server that compresses compressed content makes two; more is malicious. */
 const maxLayers = 3;
-/** Packings that exist and were not asked for. Any other word in the header is a mistake, and browsers take no notice of it. */
+/** Known but unrequested encodings. Other words are mistakes, which browsers ignore. */
 const unknownPackings = new Set(['zstd', 'compress', 'x-compress', 'dcb', 'dcz', 'exi', 'pack200-gzip', 'aes128gcm']);
 const chunkSize = 65_536;
-/** Of Brotli: 4 MB, what packers of web pages use at most by default. The allocator hardly gives back what larger ones have taken. */
+/** Brotli: 4 MB, the usual maximum for web pages. The allocator hardly returns larger windows. */
 const maxWindowBits = 22;
-/** Of Brotli: what is gathered before it is unpacked. Sounds may be longer, and nobody packs them so. */
+/** Brotli: bytes collected before decoding. Audio may be longer, but is never compressed. */
 const maxGatheredBytes = 10_000_000;
 
 type Chunk = Buffer<ArrayBuffer>;
 
-/** What a body may take without asking for room: most pages never do. */
+/** Allowance without a reservation; enough for most pages. */
 const freeBytes = 1_000_000;
 
 export interface ReadBodyOptions {
-  /** Give the first `maxBytes`, or as much as can be read, instead of an error. */
+  /** Return the first `maxBytes`, or what can be read, instead of an error. */
   cut: boolean;
-  /** Asked by a body that is large, or is large to unpack, for so many bytes more before it goes on; null where they are there. */
+  /** Reserves bytes for a large body before it continues; null if available at once. */
   takeRoom: (bytes: number) => Promise<void> | null;
 }
 
 /**
- * Read a whole body. Its memory is given back at once where it is not wanted.
- * Errors: FetchError `too_large`, `bad_encoding`, `broken_answer`. Whoever stops the answer gets its reason.
+ * Read a whole body. Rejected memory is freed at once.
+ * Errors: FetchError `too_large`, `bad_encoding`, `broken_answer`; the reason with which the answer was destroyed.
  */
 export async function readBody(
   answer: IncomingMessage,
@@ -61,14 +61,11 @@ export async function readBody(
 }
 
 export interface WriteBodyOptions extends Pick<ReadBodyOptions, 'takeRoom'> {
-  /** Given each piece when the one before was taken; the bytes are gone after. */
+  /** Gets each piece after the previous one; the bytes are invalid afterwards. */
   write: (bytes: Uint8Array) => Promise<void>;
 }
 
-/**
- * Hand a whole body on, piece by piece.
- * Errors: as of `readBody`, and what `write` throws.
- */
+/** Stream a whole body. Errors: as of `readBody`, and those of `write`. */
 export async function writeBody(
   answer: IncomingMessage,
   maxBytes: number,
@@ -89,14 +86,14 @@ export async function writeBody(
   }
 }
 
-/** Around what `write` throws: it is no fault of the answer. */
+/** Wraps errors of `write`, which are no fault of the answer. */
 class WriteFailure extends Error {
   constructor(cause: unknown) {
     super('not written', { cause });
   }
 }
 
-/** A body with all packing taken off. Errors: FetchError `too_large` past `maxBytes` unless it is cut there. */
+/** A body with all encodings removed. Errors: FetchError `too_large` past `maxBytes` unless cut. */
 function unpackedBody(
   answer: IncomingMessage,
   maxBytes: number,
@@ -151,11 +148,11 @@ async function* unpacked(
   };
   const input = packing === 'br' ? await gathered(whole(), takeRoom) : whole();
   const unpacker = unpackerOf(packing, first.value[0] ?? 0);
-  // An error of either end is thrown by the loop below, too.
+  // The loop below also throws the errors of both ends.
   yield* pipeline(input, unpacker, () => {}) as AsyncIterable<Chunk>;
 }
 
-/** All of a stream, once all of it is there and nobody else has a decoder: those take much, and this one waits for no byte. */
+/** The whole stream, once complete and no other decoder runs: decoders need much memory, and this one never waits for input. */
 async function gathered(source: AsyncIterable<Chunk>, takeRoom: ReadBodyOptions['takeRoom']): Promise<Chunk[]> {
   const packed: Chunk[] = [];
   let size = 0;
@@ -169,12 +166,12 @@ async function gathered(source: AsyncIterable<Chunk>, takeRoom: ReadBodyOptions[
   return packed;
 }
 
-/** What the first byte of a Brotli stream says of its window (RFC 7932, 9.1), as far as windows over 128 KB go. */
+/** The window size in a Brotli stream's first byte (RFC 7932, 9.1), for windows over 128 KB. */
 function brotliWindowBits(firstByte: number): number {
   return (firstByte & 1) === 0 ? 16 : 17 + ((firstByte >> 1) & 7);
 }
 
-/** `deflate` means zlib's format and is sent as raw deflate, too; zlib's begins with method 8 and a header that 31 divides. */
+/** `deflate` means zlib's format, but raw deflate is also sent; zlib's begins with method 8 and a header divisible by 31. */
 function unpackerOf(packing: string, firstByte: number): Duplex {
   if (packing === 'br') return createBrotliDecompress({ chunkSize });
   if (packing !== 'deflate') return createGunzip({ chunkSize });
@@ -202,11 +199,10 @@ port1.close();
 port2.close();
 
 /**
- * Give the memory of buffers back at once. Bytes outside of V8's heap are free only after a collection otherwise, and V8 lets tens of
- * megabytes of them gather before it looks. A buffer that is sent to a closed port is detached and dropped; nothing else that Node 20
- * has does that (`ArrayBuffer.prototype.transfer` came with Node 21).
+ * Free buffers at once. Memory outside V8's heap is otherwise freed only by a collection, and V8 lets tens of megabytes accumulate. A
+ * buffer sent to a closed port is detached and dropped; Node 20 has no other way (`ArrayBuffer.prototype.transfer` came with Node 21).
  *
- * Those that are all of their memory; a part of something larger stays, for somebody may be writing the rest. Nobody may look at them after.
+ * Skips partial views, whose rest may be in use. The buffers are unusable afterwards.
  */
 export function freeMemory(chunks: readonly Uint8Array<ArrayBuffer>[]): void {
   const whole = chunks.map(({ buffer, byteLength }) => (byteLength === buffer.byteLength ? buffer : null));

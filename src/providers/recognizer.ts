@@ -1,25 +1,110 @@
-/** Who writes down what is said in a sound file: the interface that the ways of doing so share. */
+/** The interface of speech recognizers, and the recognizer that runs a command. */
+
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import type { Cue } from '../compute/transcript/cue.ts';
+import { readTranscript, transcriptFormat } from '../compute/transcript/read-transcript.ts';
 import { FetchError } from './fetch-error.ts';
+import { ProgramError, runProgram } from './run-program.ts';
 
 export interface Sound {
-  /** A WAVE file (src/compute/transcript/wave.ts), or, where nothing is there to decode it, the recording as it came. */
+  /** A WAVE file (src/compute/transcript/wave.ts) or, without a decoder, the original recording. */
   path: string;
-  /** A folder of its own, for what is written meanwhile. */
+  /** Its own folder, for temporary files. */
   dir: string;
-  /** Of the whole recording: where this piece begins in it, and how long the piece is; null where that is not known. */
+  /** Length of this piece in seconds; null if unknown. */
   lengthS: number | null;
 }
 
 export interface Recognizer {
   /**
-   * What is said, with times from the beginning of the sound; none where nobody speaks.
+   * Cues with times from the start of the sound; empty without speech.
    * Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason.
    */
   recognize(sound: Sound, signal: AbortSignal): Promise<Cue[]>;
 }
 
-/** A recognizer failed in a way that says nothing about the recording. */
-export function recognizerFailed(message: string, options: { permanent?: boolean; cause?: unknown } = {}): FetchError {
+/** A failure that says nothing about the recording. */
+function recognizerFailed(message: string, options: { permanent?: boolean; cause?: unknown } = {}): FetchError {
   return new FetchError('program_failed', message, options);
+}
+
+/** Words between blanks; quotes group words. Null for an unclosed quote. */
+export function commandWords(line: string): string[] | null {
+  const words: string[] = [];
+  let word: string | null = null;
+  let quote = '';
+  for (const character of line) {
+    if (quote !== '') {
+      if (character === quote) quote = '';
+      else word += character;
+    } else if (character === '"' || character === "'") {
+      quote = character;
+      word ??= '';
+    } else if (/\s/.test(character)) {
+      if (word !== null) words.push(word);
+      word = null;
+    } else word = (word ?? '') + character;
+  }
+  if (quote !== '') return null;
+  return word === null ? words : [...words, word];
+}
+
+/*
+ * Recognizes speech by a configured program, such as whisper.cpp's `whisper-cli`. It gets the path of a sound file and writes a
+ * transcript to a file next to it or to standard output.
+ */
+
+interface CommandRecognizer {
+  /** Absolute. */
+  program: string;
+  /** Arguments with the placeholders `{audio}`, `{output}` and `{model}`. */
+  args: readonly string[];
+  /** Replaces `{model}`. */
+  model: string;
+  env: Readonly<Record<string, string>>;
+}
+
+const maxTranscriptBytes = 16 * 1024 * 1024;
+/** File extensions of transcripts, most detailed first. */
+const endings = ['.json', '.vtt', '.srt', '.txt'];
+
+export function commandRecognizer({ program, args, model, env }: CommandRecognizer): Recognizer {
+  return {
+    async recognize({ path, dir }, signal) {
+      const output = join(dir, 'transcript');
+      const filled = args.map((word) =>
+        word.replaceAll('{audio}', path).replaceAll('{output}', output).replaceAll('{model}', model),
+      );
+      const given = args.some((word) => word.includes('{audio}')) ? filled : [...filled, path];
+      const before = new Set(await readdir(dir));
+      try {
+        const run = { program, args: given, env, cwd: dir, maxOutputBytes: maxTranscriptBytes, signal };
+        const { output: said, ended } = await runProgram(run);
+        if (ended !== 0) throw recognizerFailed(`the transcription command ended with ${ended}`);
+        const written = (await readdir(dir)).filter((name) => !before.has(name));
+        return (await cuesIn(dir, written)) ?? readTranscript(Buffer.from(said).toString(), null);
+      } catch (error) {
+        if (!(error instanceof ProgramError)) throw error;
+        throw recognizerFailed(`the transcription command ${error.message}`, { cause: error });
+      } finally {
+        const after = (await readdir(dir)).filter((name) => !before.has(name));
+        await Promise.all(after.map((name) => rm(join(dir, name), { recursive: true, force: true })));
+      }
+    },
+  };
+}
+
+/** The cues of the most detailed transcript file; null without one. */
+async function cuesIn(dir: string, names: readonly string[]): Promise<Cue[] | null> {
+  const ranked = names
+    .filter((name) => endings.includes(extname(name)))
+    .sort((a, b) => endings.indexOf(extname(a)) - endings.indexOf(extname(b)));
+  for (const name of ranked) {
+    const path = join(dir, name);
+    const { size } = await stat(path);
+    if (size > maxTranscriptBytes) throw recognizerFailed(`the transcription command wrote ${size} bytes`);
+    return readTranscript(await readFile(path, 'utf8'), transcriptFormat('', name));
+  }
+  return null;
 }

@@ -1,19 +1,17 @@
 /**
- * Temporary files of recordings: a folder for each in the data folder, so that they are on a disk that is meant for data, seen by their
- * owner only, and gone with it. What a killed process left behind is removed when the library is opened.
+ * Temporary files of recordings: one folder each in the data folder, so on a disk meant for data and private to its owner. Leftovers of
+ * a killed process are deleted when the library opens.
  */
 import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A recording that is loaded and read. */
 export interface RecordingFile {
-  /** Its own folder, for what is made of it meanwhile. */
+  /** Its own folder, for derived files. */
   dir: string;
   path: string;
   write(bytes: Uint8Array): Promise<void>;
-  /** Nothing more is written. */
   finish(): Promise<void>;
-  /** With its folder. Waits for a write that is under way. */
+  /** Deletes the folder after a pending write. */
   remove(): Promise<void>;
 }
 
@@ -21,7 +19,7 @@ export interface RecordingFolder {
   create(): Promise<RecordingFile>;
 }
 
-/** `root` holds the recordings' folders; made where it is lacking. */
+/** `root` is created if missing. */
 export function openRecordingFolder(root: string): RecordingFolder {
   return {
     async create() {

@@ -1,10 +1,9 @@
 /**
- * What every call to an outside provider goes through, outside in: a total deadline, retries (few, jittered, out of one budget
- * for all calls), the provider's breaker, and a time limit for each try which really ends it: its signal fires and takes the
- * socket with it. The caller's own signal ends everything at once, a pause between tries included.
+ * Every call to an outside provider: a total deadline, retries (few, jittered, from one budget), the provider's breaker, and a time
+ * limit per attempt that aborts its socket. The caller's signal ends everything at once.
  *
- * The breaker is asked for each try, so an opening breaker ends the retries of all calls under way. A deadline needs no timer
- * of its own: it shortens the tries, and no pause is begun that it would not outlast.
+ * Each attempt asks the breaker, so an opening breaker ends all retries. The deadline needs no timer: it shortens the attempts, and no
+ * pause begins that would exceed it.
  */
 import { fullBudget, noteRequest, takeRetry } from '../compute/retries/retry-budget.ts';
 import { retryDelayMs } from '../compute/retries/retry-delay.ts';
@@ -12,24 +11,23 @@ import { traced } from '../tracing/span.ts';
 import type { Clock } from './clock.ts';
 import { ProviderError } from './provider-error.ts';
 
-/** Lets a call through or throws BreakerOpenError; learns from how the call ends. `run` must end. */
+/** Lets a call through or throws BreakerOpenError; learns from its result. `run` must end. */
 export interface CircuitBreaker {
   call<Result>(run: () => Promise<Result>): Promise<Result>;
 }
 
 export interface RetryPolicy {
-  /** Tries of one call, at least 1. */
+  /** Attempts per call, at least 1. */
   attempts: number;
   baseDelayMs: number;
   maxDelayMs: number;
 }
 
 export interface CallParts {
-  /** Named in errors. */
   provider: string;
   breaker: CircuitBreaker;
   retry: RetryPolicy;
-  /** Time of one try. */
+  /** Per attempt. */
   timeoutMs: number;
   clock: Clock;
   random: () => number;
@@ -37,25 +35,25 @@ export interface CallParts {
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** Time of all tries and pauses together; none where not given. */
+  /** For all attempts and pauses; optional. */
   deadlineMs?: number | undefined;
 }
 
-/** Make a call. Its `attempt` runs once for each try, with the signal that ends that try. */
+/** Make a call. `attempt` runs once per attempt, with its signal. */
 export type ProviderCall = <Result>(
   attempt: (signal: AbortSignal) => Promise<Result>,
   options?: CallOptions,
 ) => Promise<Result>;
 
 /**
- * The calls of one provider for one purpose, with one retry budget.
- * Errors: ProviderError of the last try, BreakerOpenError, the reason of the caller's signal; what else an attempt throws goes
- *         through as it is and is not tried again.
+ * Calls to one provider for one purpose, with one retry budget.
+ * Errors: ProviderError of the last attempt, BreakerOpenError, the caller's abort reason; any other error of an attempt, without a
+ * retry.
  */
 export function resilientCall({ provider, breaker, retry, timeoutMs, clock, random }: CallParts): ProviderCall {
   let budget = fullBudget(clock.monotonic());
 
-  /** How long to wait before the next try, or null: no other one. Takes it from the budget. */
+  /** Pause before the next attempt, taken from the budget; null for no retry. */
   const pauseBeforeRetry = (error: unknown, tries: number, endsAt: number): number | null => {
     if (!(error instanceof ProviderError) || !error.retryable || tries >= retry.attempts) return null;
     const { retryAfterMs } = error;
@@ -105,7 +103,10 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
   }
 }
 
-/** Run an attempt, ended after `limitMs` or by the caller, whether or not it heeds its signal. Errors: ProviderError `timeout`, the reason of the caller's signal. */
+/**
+ * Run an attempt, ended after `limitMs` or by the caller, even if it ignores its signal. Errors: ProviderError `timeout`, the caller's
+ * abort reason.
+ */
 export function limited<Result>(
   { provider, clock }: Pick<CallParts, 'provider' | 'clock'>,
   attempt: (signal: AbortSignal) => Promise<Result>,

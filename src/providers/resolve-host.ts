@@ -1,6 +1,6 @@
 /**
- * From a host's name to the addresses that may be connected to, asked once before each connection: whoever connects uses these
- * addresses, whatever the name says a moment later. Used by all that goes out to addresses which anybody may have written.
+ * Resolves a host once per connection to allowed addresses, which the connection then uses whatever the name says later. Used for all
+ * addresses from untrusted sources.
  */
 import { lookup as lookupAddresses } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
@@ -10,25 +10,23 @@ import { FetchError } from './fetch-error.ts';
 
 export interface ResolvedAddress {
   address: string;
-  /** 4 or 6. */
   family: number;
 }
 
 /** Every address of a name. Errors: as of node:dns. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/** Lookups that may wait for the system's resolver, which takes one or two at a time. */
+/** Lookups that may wait for the system's resolver, which runs one or two at a time. */
 const maxLookups = 64;
-/** Names the setting that opens what is refused. */
+/** Names the setting that allows it. */
 const blockedAddress = 'blocked address: fetch.allow_private_hosts does not list it';
-/** An address that does not answer is given up for the next; Node's 250 ms are too short for far hosts (nodejs/node#54359). */
+/** Time before the next address is tried; Node's 250 ms are too short for far hosts (nodejs/node#54359). */
 export const nextAddressAfterMs = 1000;
 
-/** What resolvers say of a name that is not there, or has no address. */
 const noSuchName: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME']);
 
 /**
- * Names to addresses that may be connected to. `isForgeable`: anybody on the way may have sent here.
+ * Names to allowed addresses. `isForgeable`: an interceptor may have redirected here.
  * Errors: FetchError `no_such_name`, `dns`, `blocked_address`, `blocked_name`, `blocked_redirect`.
  */
 export function hostResolver(
@@ -37,7 +35,7 @@ export function hostResolver(
 ) {
   const looking = new Map<string, Promise<readonly ResolvedAddress[]>>();
 
-  /** Whoever asks for a name meanwhile gets the same answer: a resolver that hangs is asked once for each name. */
+  /** Concurrent callers share one lookup per name, so a hanging resolver is asked once. */
   const look = (hostname: string): Promise<readonly ResolvedAddress[]> => {
     const known = looking.get(hostname);
     if (known !== undefined) return known;
@@ -57,7 +55,7 @@ export function hostResolver(
     const literal = /^\[(.*)\]$/.exec(hostname)?.[1] ?? (/^[\d.]+$/.test(hostname) ? hostname : null);
     const found =
       literal === null ? await look(hostname) : [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
-    // A name that the operator lists may be anywhere.
+    // A name that the operator lists may have any address.
     const allowed = policy.lists(hostname) ? found : found.filter(({ address }) => policy.allows(address));
     if (found.length === 0) throw new FetchError('no_such_name', 'DNS failure: the name has no address');
     if (allowed.length === 0) {
@@ -68,7 +66,7 @@ export function hostResolver(
   };
 }
 
-/** A lookup that knows its answer already. It is not called for literals, which were checked before. */
+/** A lookup with a known answer. Not called for literals, which were checked before. */
 export function answering(addresses: readonly ResolvedAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = addresses;

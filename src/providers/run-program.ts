@@ -1,7 +1,6 @@
 /**
- * Runs another program with bounds on its time and its output, and nothing of this process's environment. The program gets a process
- * group of its own, which is killed as a whole at the end, so that nothing that it started outlives it, and what has left the group is
- * not waited for. No shell has a part in it.
+ * Runs a program with limits on time and output, and an explicit environment. It gets its own process group, which is killed as a whole
+ * at the end; processes that left the group are not waited for. No shell.
  */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
@@ -12,23 +11,22 @@ export interface ProgramRun {
   /** Absolute. */
   program: string;
   args: readonly string[];
-  /** All of its environment. */
+  /** Its whole environment. */
   env: Readonly<Record<string, string>>;
   cwd: string;
-  /** What it reads from its standard input; nothing where left out. */
+  /** Standard input; empty by default. */
   input?: string;
-  /** Of its standard output. */
   maxOutputBytes: number;
-  /** Scheduling priority, as of nice(1); default 10. */
+  /** As of nice(1); default 10. */
   nice?: number;
   signal: AbortSignal;
 }
 
 export interface ProgramResult {
   output: Uint8Array;
-  /** The end of what it wrote to its standard error. */
+  /** The end of its standard error. */
   complaint: string;
-  /** Its exit code, or the signal that ended it. */
+  /** Exit code or signal. */
   ended: number | NodeJS.Signals;
 }
 
@@ -42,22 +40,18 @@ export class ProgramError extends Error {
   }
 }
 
-/** How long what a program has started, and is in its group no more, may hold its pipes open after its end, ms. */
+/** How long escaped child processes may keep its pipes open after its end, ms. */
 const heldPipesMs = 1000;
-/** What it complains of last is what ends it. */
 const maxComplaintBytes = 8192;
 
-/**
- * The file that a program's name stands for: looked for in the folders of `searchPath`, as a shell does with PATH; a path is taken as it
- * is. Null where there is none that may be run.
- */
+/** Finds a program in `searchPath` like a shell in PATH; a path is used as is. Null if there is no executable. */
 export function findProgram(name: string, searchPath: string): string | null {
   if (isAbsolute(name)) return isRunnable(name) ? name : null;
   const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.map((folder) => join(folder, name)).find(isRunnable) ?? null;
 }
 
-/** Run it to its end. An exit code is no error. Errors: ProgramError; the signal's reason. */
+/** An exit code is no error. Errors: ProgramError; the signal's reason. */
 export function runProgram(run: ProgramRun): Promise<ProgramResult> {
   const { program, args, env, cwd, input = '', maxOutputBytes, nice = 10, signal } = run;
   return new Promise((resolve, reject) => {
@@ -93,7 +87,7 @@ export function runProgram(run: ProgramRun): Promise<ProgramResult> {
         child.stdout.destroy();
         child.stderr.destroy();
       };
-      // Behind a look at the pipes: where this process was held up for so long, what is in them is still read.
+      // After a turn of the event loop, so pending data is still read if this process was blocked.
       letGo = setTimeout(() => setImmediate(close), heldPipesMs);
     });
     child.once('close', (code, by) => {
@@ -110,7 +104,7 @@ function killGroup(pid: number | undefined): void {
   if (pid !== undefined) unlessGone(() => process.kill(-pid, 'SIGKILL'));
 }
 
-/** Do something to a process that may have ended already. */
+/** Ignore processes that have already ended. */
 function unlessGone(act: () => void): void {
   try {
     act();
@@ -124,7 +118,7 @@ function isRunnable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Neither call has another way to say no.
+    // These calls only throw to say no.
     return false;
   }
 }

@@ -1,22 +1,18 @@
 /**
- * The way in which this service writes down what is said in recordings, found once at its start: the command of the settings, else the
- * endpoint of the settings, else pocketsphinx where it is installed. What is set is not passed over: where it cannot be used, nothing
- * takes its place, and why is told.
+ * Transcribes recordings by the command of the settings, else by their endpoint; chosen once, at startup. A command that cannot be used
+ * is not replaced by the endpoint.
  *
- * Long recordings are decoded and recognized in pieces of five minutes, cut where it is quiet, so that memory and temporary files are
- * bounded and whoever waits hears that it goes on. One recording at a time: recognizers take all the processor that they get.
+ * Long recordings are decoded and recognized in pieces of five minutes, cut where it is quiet, which bounds memory and temporary files
+ * and lets the caller report progress. One recording at a time: recognizers use every core they get.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Cue } from '../compute/transcript/cue.ts';
 import { bytesPerSecond, quietestCut, waveFile } from '../compute/transcript/wave.ts';
 import type { FoundTranscription } from '../domain/capabilities.ts';
-import { commandWords } from './command-line.ts';
-import { commandRecognizer } from './command-recognizer.ts';
 import { type Decoder, decodeAudio } from './decode-audio.ts';
 import { FetchError } from './fetch-error.ts';
-import { pocketSphinx } from './pocketsphinx.ts';
-import type { Recognizer } from './recognizer.ts';
+import { commandRecognizer, commandWords, type Recognizer } from './recognizer.ts';
 import { findProgram } from './run-program.ts';
 
 export interface TranscriptionSettings {
@@ -49,10 +45,8 @@ const pieceS = 300;
 const maxRecordingS = 24 * 3600;
 /** A piece this much shorter, in seconds, is not the last: decoders round. */
 const slackS = 1;
-/** A rest this short, in seconds, holds no word. */
+/** A rest this short, in seconds, contains no word. */
 const leastS = 0.2;
-
-const howToTranscribe = 'set transcribe.command or transcribe.base_url, or install pocketsphinx and ffmpeg';
 
 /** What can be used, from settings and installed programs. Runs nothing. */
 export function findTranscription(settings: TranscriptionSettings): FoundTranscription {
@@ -67,13 +61,8 @@ export function findTranscription(settings: TranscriptionSettings): FoundTranscr
     return { kind: 'command', detail: program, ffmpeg };
   }
   if (base_url !== null) return { kind: 'endpoint', detail: base_url, ffmpeg };
-  const program = findProgram(pocketSphinxProgram, settings.program_path);
-  if (program === null) return none(`nothing is there to transcribe with: ${howToTranscribe}`);
-  if (!ffmpeg) return none('pocketsphinx is there, but not ffmpeg, which it needs');
-  return { kind: 'pocketsphinx', detail: program, ffmpeg };
+  return none('no speech recognizer: set transcribe.command or transcribe.base_url');
 }
-
-const pocketSphinxProgram = 'pocketsphinx_continuous';
 
 /** `endpoint`: that of the settings, where they have one. */
 export function openTranscription(settings: TranscriptionSettings, endpoint: Recognizer | null): Transcription {
@@ -104,8 +93,6 @@ function recognizerOf(
     }
     case 'endpoint':
       return endpoint;
-    case 'pocketsphinx':
-      return pocketSphinx({ program, env });
     case null:
       return null;
   }

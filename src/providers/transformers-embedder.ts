@@ -1,4 +1,4 @@
-/** Embeddings of models that run here (transformers.ts): batches, and the same checks as of what an outside provider answers. */
+/** Embeddings of local models (transformers.ts): batches, and the same checks as for outside providers. */
 import { nativeDimOf } from '../domain/known-models.ts';
 import { batchTexts } from './batch-texts.ts';
 import type { Embedder } from './embedder.ts';
@@ -7,7 +7,6 @@ import { poolingOf, prefixesOf } from './model-prefixes.ts';
 import type { ProviderCall } from './resilient-call.ts';
 import { answerOf, type TransformerProblem, transformersError } from './transformers.ts';
 
-/** A thread, or the like, that has the models. */
 export type RunTransformer = (
   request: { model: string; texts: readonly string[]; pooling: 'cls' | 'mean' },
   signal: AbortSignal,
@@ -20,7 +19,7 @@ export interface TransformersOptions {
   run: RunTransformer;
 }
 
-/** Few at a time: a query waits for the batch that is running. */
+/** Small, as a query waits for the running batch. */
 const limits = { maxTexts: 4, maxTokens: 4096 };
 
 export function transformersEmbedder({ model, dim, call, run }: TransformersOptions): Embedder {

@@ -1,11 +1,10 @@
 /**
- * Rerankers that run here (transformers.ts): sequence classification of pairs of query and passage (cross-encoders), a few at a time, best
- * candidates first. A run cannot be interrupted, so the time is looked at between batches, and the batch that is under way when it is over is
- * abandoned: the next search waits for it at most.
+ * Local rerankers (transformers.ts): cross-encoders on pairs of query and passage, a few at a time, best candidates first. A run cannot
+ * be interrupted, so time is checked between batches; the batch running at the deadline is abandoned, and the next search waits for it.
  *
- * The model is loaded at the start, and one pair scored. Until that is done nobody waits for it. What cannot be loaded stays so until the next
- * start; what cannot be fetched is tried again by a search, behind the breaker. Once it was loaded, a search also waits, within its deadline,
- * for a thread that ended and has to load it again.
+ * The model is loaded at startup by scoring one pair; no search waits for that. A model that cannot be loaded stays off until the next
+ * start; one that cannot be downloaded is retried by a search, behind the breaker. After the first load a search also waits, within its
+ * deadline, for a restarted thread.
  */
 import type { Reranker } from './api-reranker.ts';
 import { batchTexts } from './batch-texts.ts';
@@ -14,7 +13,7 @@ import { ProviderError } from './provider-error.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
 import { answerOf, type TransformerProblem, transformersError } from './transformers.ts';
 
-/** A thread, or the like, that has the model. Logits, one for each passage. */
+/** Logits, one per passage. */
 export type ScorePairs = (
   request: { model: string; dtype: string; query: string; passages: readonly string[] },
   signal: AbortSignal,
@@ -22,7 +21,7 @@ export type ScorePairs = (
 
 export interface TransformersRerankerOptions {
   model: string;
-  /** Precision of its weights, which names its file: `q8` is onnx/model_quantized.onnx. */
+  /** Precision of its weights, which selects the file: `q8` is onnx/model_quantized.onnx. */
   dtype: string;
   call: ProviderCall;
   score: ScorePairs;
@@ -34,13 +33,13 @@ export interface WarmReranker extends Reranker {
   warm(): Promise<void>;
 }
 
-/** Of one run: few, since what is under way at the deadline is lost; a pair of sixteen costs a tenth less (`npm run bench:cross-encoder`). */
+/** Small, as the batch running at the deadline is lost; a pair of sixteen costs a tenth less (`npm run bench -- cross-encoder`). */
 const limits = { maxTexts: 4, maxTokens: 4096 };
 
 export function transformersReranker({ model, dtype, call, score, clock }: TransformersRerankerOptions): WarmReranker {
   let isLoaded = false;
   let loading: Promise<void> | null = null;
-  /** Why it will not be loaded before the next start. */
+  /** Why it stays off until the next start. */
   let fault: ProviderError | null = null;
 
   const scoresOf = (query: string, passages: readonly string[], options: CallOptions) =>
@@ -72,7 +71,7 @@ export function transformersReranker({ model, dtype, call, score, clock }: Trans
       signal?.throwIfAborted();
       if (fault !== null) throw fault;
       if (!isLoaded) {
-        load().catch(() => {}); // the next search is told, or the one after it
+        load().catch(() => {}); // a later search reports it
         throw transformersError('busy', `the model ${model} is being loaded`);
       }
       const scores = new Float64Array(texts.length).fill(Number.NaN);

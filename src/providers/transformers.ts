@@ -1,24 +1,22 @@
 /**
- * Models that run here by way of @huggingface/transformers, on threads of their own (src/threads/transformer-thread.ts). To the rest of the
- * system they are those of a provider called `transformers`: with a breaker, and checks of what it answers. Embeddings:
- * transformers-embedder.ts; rerankers: transformers-reranker.ts.
+ * Local models by @huggingface/transformers, on separate threads (src/threads/transformer-thread.ts), as a provider `transformers` with
+ * a breaker and checks. Embeddings: transformers-embedder.ts; rerankers: transformers-reranker.ts.
  */
 import { ProviderError } from './provider-error.ts';
 
 export const transformersProvider = 'transformers';
 export const transformersPackage = '@huggingface/transformers';
 
-/** Loading a model for the first time may mean fetching some hundred MB. */
+/** The first load may download some hundred MB. */
 export const transformersTimeoutS = 600;
 
-/** Why a thread could not answer. */
 export interface TransformerProblem {
-  /** The package is not there; the model is not there or is not one; the hub cannot be reached. */
+  /** The package is missing; the model is missing or invalid; the hub is unreachable. */
   problem: 'missing' | 'unloadable' | 'unreachable';
   message: string;
 }
 
-/** Characters of the package's own words that are passed on. */
+/** Characters of the package's messages that are passed on. */
 const maxMessage = 200;
 
 export function transformersError(
@@ -29,9 +27,9 @@ export function transformersError(
 }
 
 /**
- * What a thread answers about a model.
- * Errors: ProviderError `unconfigured` where package or model are not there, `unreachable` where it cannot be fetched, `failing` where its run
- *         failed; the signal's reason.
+ * A thread's answer about a model.
+ * Errors: ProviderError `unconfigured` for a missing package or model, `unreachable` for a failed download, `failing` for a failed run;
+ * the signal's reason.
  */
 export async function answerOf<Answer extends object>(
   model: string,

@@ -1,14 +1,12 @@
 /**
- * Fetches from the open web, where anybody may have written the address and anybody may answer. Who fetches pages and who polls
- * feeds share one of these, so that a host is called by one of them at a time. It decides over no content and no status.
+ * Fetches from the open web, where both addresses and answers are untrusted. Page fetches and feed polls share one instance, so a host
+ * gets one request at a time. Makes no decision about content or status.
  *
- * Of each hop, in this order: the scheme is http or https; the host's turn is waited for; the name is resolved here, and only
- * addresses that the policy allows are kept (a literal is checked the same way); the socket connects to one of the addresses that
- * were checked, whatever the name says by then; a redirect is a new hop. Names and passwords in an address are sent to its origin,
- * never on to another. One deadline covers all hops; what does not count is the wait for a turn, and what a
- * caller does with an answer before it says `follow`.
+ * Each hop, in order: check the scheme (http, https); wait for the host's turn; resolve the name and keep allowed addresses (literals
+ * are checked the same way); connect to a checked address; treat a redirect as a new hop. Names and passwords in an address are sent to
+ * its origin only. One deadline covers all hops, without the wait for a turn and the caller's work before it calls `follow`.
  *
- * Node's own HTTP client is all that is needed (docs/decisions/fetching-with-node-http.md).
+ * Uses Node's HTTP client (docs/decisions/fetching-with-node-http.md).
  */
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -16,8 +14,8 @@ import type { TcpNetConnectOpts } from 'node:net';
 import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
 import { BodyRoom } from '../compute/structures/body-room.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
+import { addressInHeader } from '../compute/web/canonical-url.ts';
 import { normalizeHost } from '../compute/web/domain-match.ts';
-import { addressInHeader } from '../compute/web/header-address.ts';
 import { traced } from '../tracing/span.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Deadline } from './deadline.ts';
@@ -28,15 +26,14 @@ import { acceptEncoding, readBody, writeBody } from './read-body.ts';
 import { answering, hostResolver, type Lookup, nextAddressAfterMs, type ResolvedAddress } from './resolve-host.ts';
 
 export interface WebFetchOptions {
-  /** `fetch.allow_private_hosts`. */
   allowPrivateHosts: readonly string[];
   perHostGapMs: number;
-  /** For one fetch with all its redirects, ms. */
+  /** For one fetch with all redirects, ms. */
   timeoutMs: number;
-  /** Of one body, unpacked. */
+  /** Per decoded body. */
   maxBytes: number;
   userAgent: string;
-  /** Tells a host that is down from a network that is; not asked about hosts in `allowPrivateHosts`. */
+  /** Distinguishes a host that is down from a missing network; not for hosts in `allowPrivateHosts`. */
   network?: Network;
   lookup?: Lookup;
   clock?: Clock;
@@ -44,26 +41,23 @@ export interface WebFetchOptions {
 
 export interface WebRequest {
   signal: AbortSignal;
-  /** Names in lower case. `authorization` and `cookie` are sent to the first origin only. */
+  /** Lower-case names. `authorization` and `cookie` are sent to the first origin only. */
   headers?: Readonly<Record<string, string>>;
   maxBytes?: number;
   timeoutMs?: number;
-  /** How many may wait for a host's turn before this request; where more do, it fails with `host_waits` (default: any number). */
+  /** With more callers waiting for the host, fails with `host_waits` (default: no limit). */
   maxAhead?: number;
-  /**
-   * Looks at an answer before its body is read, and may say where that goes; what it throws ends the fetch. Not asked about
-   * redirects.
-   */
+  /** Examines an answer's head and may choose a sink for its body; an error ends the fetch. Not called for redirects. */
   admit?: (head: AnswerHead, url: URL) => BodySink | undefined;
 }
 
-/** Takes a body piece by piece, so that it need not fit into memory; the answer's own `body` is empty then. */
+/** Takes a body piece by piece, without buffering it; the answer's `body` is then empty. */
 export interface BodySink {
-  /** The next piece is read when this one is taken; its bytes are gone then. */
+  /** The next piece follows when this one is taken; its bytes are then invalid. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Of the body, unpacked; instead of the request's. */
+  /** Of the decoded body; overrides the request's. */
   maxBytes: number;
-  /** Of the whole fetch, instead of the request's. */
+  /** Of the whole fetch; overrides the request's. */
   timeoutMs: number;
 }
 
@@ -73,38 +67,35 @@ export interface AnswerHead {
 }
 
 export interface WebAnswer extends AnswerHead {
-  /** Of the last hop; any but that of a redirect that was followed. */
+  /** Of the last hop, never a followed redirect. */
   status: number;
-  /** Where the answer came from, without name and password. */
+  /** Final address without name and password. */
   finalUrl: string;
-  /** Names in lower case, several of one name joined; no cookies, no control characters. */
+  /** Lower-case names, joined if repeated; no cookies or control characters. */
   headers: Readonly<Record<string, string>>;
-  /** Unpacked. Of a status other than 2xx only the beginning, as far as it could be read. */
+  /** Decoded. For statuses other than 2xx the readable beginning. */
   body: Uint8Array;
-  /** Addresses that redirected, in order, without names and passwords. */
+  /** Redirecting addresses in order, without names and passwords. */
   redirects: string[];
   /**
-   * Go on to an address that this answer redirects to by its content or `Refresh`. It is a redirect of the
-   * same fetch: one of its five, in what is left of its time, with all checks. Errors: as of the fetch.
+   * Follow a redirect in this answer's content or `Refresh`, as one of the fetch's five redirects, in its remaining time, with all
+   * checks. Errors: as of the fetch.
    */
   follow(address: string): Promise<WebAnswer>;
 }
 
-/**
- * Fetch an address.
- * Errors: FetchError; the signal's reason when it fired. A status is no error: ask `statusError` what it means.
- */
+/** Errors: FetchError; the signal's reason. A status is no error: see `statusError`. */
 export type WebFetch = (url: string, request: WebRequest) => Promise<WebAnswer>;
 
 const maxRedirects = 5;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
-/** Of an answer that is not the page only as much is read as tells what it is. */
+/** Error answers are read only far enough to classify them. */
 const maxErrorBytes = 65_536;
-/** Some sites send long policies and many cookies; Node's own bound is 16 KB. */
+/** Some sites send long policies and many cookies; Node's default is 16 KB. */
 const maxHeaderSize = 65_536;
-/** For large bodies, over all fetches and beside the one that is first: of most pages many, of the greatest one. */
+/** For large bodies, over all fetches, in addition to the first one. */
 const roomBytes = 10_000_000;
-/** A host that could not be reached is not called for so long by anybody, ms: its other pages need not find that out. */
+/** How long an unreachable host is not called, ms, so its other pages need not find out. */
 const unreachedPauseMs = 60_000;
 const ownedByOrigin = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
@@ -120,14 +111,13 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
     let url = webUrl(given);
     let sent = { ...headers };
     const redirects: string[] = [];
-    /** Whether a network may have sent here instead of the host before: to the page of its own that everybody is to see first. */
+    /** Whether a captive portal may have redirected here. */
     let isForgeable = false;
 
     const tooLate = (ms: number) => new FetchError('timeout', `timed out after ${ms / 1000} s`);
     const notReached = new FetchError('unreachable', `no connection within ${timeoutMs / 1000} s`);
     const deadline = new Deadline(clock, timeoutMs, signal, notReached);
 
-    /** The head of the answer. */
     const reach = async (limited: AbortSignal): Promise<IncomingMessage> => {
       deadline.extend(0, notReached);
       const addresses = await resolve(url.hostname, isForgeable);
@@ -212,9 +202,8 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
 }
 
 /**
- * What a status means to somebody who wants the body: null for 2xx but a part that nobody has asked for, and for 304, which only those
- * get who ask for it.
- * Errors: none; gives a FetchError such as "HTTP 404". 404 and 410 are permanent.
+ * What a status means for the body: null for 2xx (except an unrequested part) and for 304, which only conditional requests get.
+ * Errors: none; returns a FetchError such as "HTTP 404". 404 and 410 are permanent.
  */
 export function statusError({ status, headers }: WebAnswer, clock: Clock = systemClock): FetchError | null {
   const isWhole = status >= 200 && status < 300 && (status !== 206 || isAll(headers['content-range']));
@@ -226,14 +215,13 @@ export function statusError({ status, headers }: WebAnswer, clock: Clock = syste
   });
 }
 
-/** Whether a range, as a header says it, is all there is; nothing said means so. */
 function isAll(contentRange: string | undefined): boolean {
   if (contentRange === undefined) return true;
   const [, first, last, length] = /^bytes +(\d+)-(\d+)\/(\d+)$/i.exec(contentRange.trim()) ?? [];
   return Number(first) === 0 && Number(last) + 1 === Number(length);
 }
 
-/** Send a request and wait for the head of its answer; `onConnected` once there is a connection. Errors: FetchError; the signal's reason. */
+/** Send a request and wait for the answer's head; `onConnected` runs once connected. Errors: FetchError; the signal's reason. */
 function openHop(
   url: URL,
   addresses: readonly ResolvedAddress[],
@@ -246,7 +234,7 @@ function openHop(
     const options: RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
       headers,
       agent: false,
-      // As browsers read: line ends without CR, folded lines, a length beside chunks. No other answer comes on this connection that could be forged by it.
+      // Parse as browsers do: line ends without CR, folded lines, a length with chunks. Safe, as no other answer uses this connection.
       insecureHTTPParser: true,
       signal,
       maxHeaderSize,
@@ -263,9 +251,9 @@ function openHop(
       }),
     );
     request.once('response', resolve);
-    // Stays: a socket may break more than once. What a limit broke off fails as the limit says.
+    // Stays, as a socket may fail twice. A limit's error takes precedence.
     request.on('error', (error) => reject(signal.aborted ? signal.reason : transportError(error, isConnected)));
-    // Without either, where the server goes on in another protocol.
+    // Neither event follows if the server switches protocols.
     request.once('close', () =>
       reject(new FetchError('broken_answer', 'the answer broke off or is not HTTP (unknown)')),
     );
@@ -287,7 +275,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A percent sign that stands for itself.
     return text;
   }
 }
@@ -304,7 +291,7 @@ function webUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** A fragment is kept across a redirect that names none (Fetch standard, "location URL"). A redirect brings no name and password. */
+/** A fragment survives a redirect without one (Fetch standard, "location URL"). A redirect brings no name and password. */
 function redirectTarget(location: string, from: URL): URL {
   const target = webUrl(location, from);
   if (target.hash === '') target.hash = from.hash;
@@ -329,7 +316,7 @@ function shown(url: URL): string {
   return open.href;
 }
 
-/** Without values that have control characters: they could not be sent back, as an `etag` is. */
+/** Without values that have control characters: an `etag` could not be sent back. */
 function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

@@ -1,13 +1,13 @@
 /**
- * What yt-dlp's complaints mean. It says why it failed in sentences for people, some its own, some the site's; a table knows those
- * that matter for what happens next. Of any other as much is told as may be: no address, nothing quoted, nothing from this machine.
+ * Maps yt-dlp's error messages, its own or the site's, to faults. Others are quoted without addresses, quotations and anything from this
+ * machine.
  */
 import { stripVTControlCharacters } from 'node:util';
 import { FetchError, type FetchErrorOptions, type FetchFault } from './fetch-error.ts';
 
-/** A site that has had enough of this service says so for about that long, ms. */
+/** How long a site that refuses this service is left alone, ms. */
 const enoughForMs = 3_600_000;
-/** A video that is to be shown later is looked at again after that long, ms. */
+/** When an unreleased video is checked again, ms. */
 const laterMs = 6 * 3_600_000;
 const longestTold = 120;
 
@@ -70,14 +70,11 @@ const signs: readonly Sign[] = [
   },
 ];
 
-/** Of the network, which the proxy knows more about than the program. */
+/** Network errors, about which the proxy knows more. */
 const networkSign =
   /HTTP Error (?:403|50\d)|Tunnel connection failed|urlopen error|timed out|IncompleteRead|Connection|Remote end|fragment \d+ not found/i;
 
-/**
- * The fault behind a run that failed.
- * Shapes: `complaint` is the end of its standard error; `refusal` what the proxy refused.
- */
+/** The fault of a failed run. `complaint`: the end of its standard error; `refusal`: what the proxy refused. */
 export function ytDlpFault(complaint: string, refusal: FetchError | null): FetchError {
   const said =
     complaint.split('\n').findLast((line) => line.startsWith('ERROR:')) ?? complaint.trim().split('\n').at(-1) ?? '';
@@ -93,7 +90,7 @@ export function ytDlpFault(complaint: string, refusal: FetchError | null): Fetch
   return new FetchError('program_failed', told === '' ? 'yt-dlp failed' : `yt-dlp failed: ${told}`);
 }
 
-/** What is left of a complaint without what it names: addresses, quotations, paths, numbers of videos, colours. */
+/** The message without addresses, quotations, paths, video ids and colours. */
 function plainWords(said: string): string {
   return stripVTControlCharacters(said.slice(0, 2000))
     .replace(/^ERROR:\s*/, '')

@@ -1,7 +1,4 @@
-/**
- * One run of yt-dlp: in a folder of its own that goes with it, with an environment that holds nothing of this process, and a guard in
- * Python's start-up that keeps it from going past the proxy that it was given.
- */
+/** One run of yt-dlp: in a temporary folder, with a minimal environment, and a Python start-up guard that blocks connections past its proxy. */
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,9 +7,9 @@ import { FetchError } from './fetch-error.ts';
 import { findProgram, ProgramError, type ProgramResult, runProgram } from './run-program.ts';
 
 export interface YtDlpRunnerOptions {
-  /** Where it is looked for, as in PATH. */
+  /** As in PATH. */
   searchPath: string;
-  /** Holds the folders of runs; made where it is lacking. */
+  /** Parent of the runs' folders; created if missing. */
   tempDir: string;
   clock: Clock;
 }
@@ -21,7 +18,7 @@ export interface YtDlpRun {
   args: readonly string[];
   /** `url` with user and password. */
   proxy: { url: string; port: number };
-  /** `maxBytes`: of one file that it writes. */
+  /** `maxBytes`: per file written. */
   limits: { maxBytes: number; timeoutMs: number };
   signal: AbortSignal;
 }
@@ -30,12 +27,13 @@ const programName = 'yt-dlp';
 /** The JSON of a video with automatic captions in 150 languages is about 1 MB. */
 const maxOutputBytes = 16_000_000;
 
-/** The file that tells that the guard was loaded. */
+/** File that proves the guard was loaded. */
 const guardMark = 'guarded';
 
 /**
- * Python runs a module called `sitecustomize` at its start. Its audit hook sees every connection, datagram and lookup that Python code makes, and
- * an exception out of it prevents them (PEP 578). No file may grow larger than what may be loaded, whatever is unpacked into it. That is no prison for hostile code: it holds a program that means well to its proxy.
+ * Python runs a module `sitecustomize` at startup. Its audit hook sees every connection, datagram and lookup of Python code, and an
+ * exception prevents them (PEP 578). Files cannot grow past the limit, even when archives are unpacked. Not a sandbox for hostile code: it keeps a
+ * well-meaning program to its proxy.
  */
 const guard = `import os, resource, sys
 _most = int(os.environ['READBACK_MAX_FILE_BYTES'])
@@ -65,18 +63,18 @@ export class YtDlpRunner {
     this.#options = options;
   }
 
-  /** Its file, or null where it is not installed. Looks again each time. */
+  /** Null if not installed. Looks again each time. */
   program(): string | null {
     return findProgram(programName, this.#options.searchPath);
   }
 
-  /** Why it cannot be used, in a sentence, or null. Looks again each time. */
+  /** Why it cannot be used, or null. Looks again each time. */
   missing(): string | null {
     return this.program() === null ? notInstalled : null;
   }
 
   /**
-   * Run it, and give what `use` makes of its output and of the folder that it ran in, which is removed then.
+   * Run it; returns what `use` makes of its output and folder, which is then deleted.
    * Errors: FetchError; the signal's reason; those of `use`.
    */
   async run<T>(
@@ -126,7 +124,6 @@ export class YtDlpRunner {
   }
 }
 
-/** Whether the guard was loaded, by the folder of the run. */
 export async function wasGuarded(dir: string): Promise<boolean> {
   return (await readdir(dir)).includes(guardMark);
 }

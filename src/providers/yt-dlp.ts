@@ -1,9 +1,8 @@
 /**
- * The adapter of yt-dlp, a program that knows how the sites of videos work (docs/video.md). It is asked what a video or a list of
- * videos is, as JSON, and loads none of them; or to load the sound of one video into a file. Each run has a proxy of its own that the
- * address policy holds for; how a run is kept to it is in yt-dlp-run.ts.
+ * Adapter of yt-dlp (docs/video.md): describes a video or list as JSON, or loads the sound of one video into a file. Each run has a
+ * proxy that enforces the address policy (yt-dlp-run.ts).
  *
- * One run of a host at a time, a gap between two. What the JSON means is read elsewhere (src/compute/video).
+ * One run per host at a time, with a gap. src/compute/video reads the JSON.
  */
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,16 +18,15 @@ import { ytDlpFault } from './yt-dlp-faults.ts';
 import { wasGuarded, type YtDlpRun, YtDlpRunner } from './yt-dlp-run.ts';
 
 export interface YtDlpOptions {
-  /** Where it is looked for, as in PATH. */
+  /** As in PATH. */
   searchPath: string;
-  /** Holds the folders of runs; made where it is lacking. */
+  /** Parent of the runs' folders; created if missing. */
   tempDir: string;
-  /** `fetch.allow_private_hosts`. */
   allowPrivateHosts: readonly string[];
   perHostGapMs: number;
-  /** Of one run, ms; the wait for the host's turn does not count. */
+  /** Per run, ms, without the wait for the host's turn. */
   timeoutMs: number;
-  /** Tells a host that is down from a network that is; not asked about hosts in `allowPrivateHosts`. */
+  /** Distinguishes a host that is down from a missing network; not for hosts in `allowPrivateHosts`. */
   network?: Network;
   lookup?: Lookup;
   clock?: Clock;
@@ -36,49 +34,48 @@ export interface YtDlpOptions {
 
 export interface YtDlpVersion {
   version: string;
-  /** Whether it loads the guard; a build that brings its own Python does not, and only has its option to keep to the proxy. */
+  /** Whether the guard works; a build with its own Python has only the proxy option. */
   guarded: boolean;
 }
 
 export interface YtDlpRequest {
   signal: AbortSignal;
-  /** How many may wait for the host's turn before this; where more do, it fails with `host_waits`. */
+  /** With more callers waiting for the host, fails with `host_waits`. */
   maxAhead: number;
 }
 
 export interface SoundRequest extends YtDlpRequest {
-  /** The file that the sound becomes: on the disk of `tempDir`; one that is there is replaced. */
+  /** Target file, on the disk of `tempDir`; replaced if it exists. */
   path: string;
-  /** Of all that the run loads, what it looks at on the way included. */
+  /** For all downloads of the run. */
   maxBytes: number;
-  /** Of the run, ms; the wait for the host's turn does not count. */
+  /** Per run, ms, without the wait for the host's turn. */
   timeoutMs: number;
 }
 
 export interface YtDlp {
-  /** Why it cannot be used, in a sentence, or null. Looks again each time. */
+  /** Why it cannot be used, or null. Looks again each time. */
   missing(): string | null;
-  /** Asked once; null where it is not installed. Errors: FetchError where it does not work; the signal's reason. */
+  /** Cached; null if not installed. Errors: FetchError if it does not work; the signal's reason. */
   version(signal: AbortSignal): Promise<YtDlpVersion | null>;
-  /** What is at the address, as JSON: a video with its captions, or a list with its first two. Errors: FetchError; the signal's reason. */
+  /** JSON of a video with its captions, or of a list with its first two entries. Errors: FetchError; the signal's reason. */
   describe(url: string, request: YtDlpRequest): Promise<Uint8Array>;
-  /** The list at the address, as JSON, with at most `max` entries of its beginning or its end. Errors: as of `describe`. */
+  /** JSON of a list, with at most `max` entries from its start or end. Errors: as of `describe`. */
   list(url: string, request: YtDlpRequest & { max: number; from: 'start' | 'end' }): Promise<Uint8Array>;
-  /** Load the sound of the one video at the address, with its pictures only where it is not to be had without. Errors: as of `describe`. */
+  /** Load the sound of the video at the address, with pictures only if necessary. Errors: as of `describe`. */
   loadSound(url: string, request: SoundRequest): Promise<void>;
 }
 
-/** A page of a large site is 1 to 2 MB, and one video takes a few requests. */
+/** A page of a large site is 1 to 2 MB, and a video takes a few requests. */
 const maxTrafficBytes = 100_000_000;
-/** A site that says that it has had enough is left alone, by everybody. */
+/** Faults after which the whole site is left alone. */
 const enough: ReadonlySet<string> = new Set(['challenge', 'http_status']);
 
-/** Asks nobody, and tries again less often than by itself: the job does that. */
+/** No prompts, and few retries: the job retries. */
 const commonArgs = [
   ...['--ignore-config', '--config-locations', '-', '--no-cache-dir', '--no-colors', '--no-progress', '--no-warnings'],
   ...['--socket-timeout', '20', '--retries', '1', '--extractor-retries', '1'],
 ];
-/** Loads nothing, writes nothing. */
 const lookArgs = ['--skip-download', '--ignore-no-formats-error', '--no-check-formats', '--dump-single-json'];
 const describeArgs = [
   '--no-playlist',
@@ -90,11 +87,11 @@ const describeArgs = [
   'all',
 ];
 
-/** What the file of a sound begins with; the site says how it ends. */
+/** Start of the sound's file name; the site decides the extension. */
 const soundName = 'sound.';
 /**
- * The sound alone, else with the smallest pictures; of the language that is spoken, and no finer than speech needs. Only by downloaders
- * that are Python code, which the guard holds; ffmpeg would go past the proxy and is not to be found in the folder of the run.
+ * Sound alone, else with the smallest picture; in the spoken language, at speech quality. Only Python downloaders, which the guard
+ * covers; ffmpeg would bypass the proxy and is not reachable.
  */
 const soundArgs = [
   ...['--no-playlist', '--playlist-items', '1', '--format-sort', 'lang,+res,abr:64'],
@@ -105,9 +102,8 @@ const soundArgs = [
 ];
 
 const versionArgs = ['--ignore-config', '--version'];
-/** To say its version it needs no network; nothing listens at this port of loopback. */
+/** Its version needs no network; nothing listens at this loopback port. */
 const nowhere = { url: 'http://127.0.0.1:9', port: 9 };
-/** There is nothing to load, nor a file to write. */
 const versionLimits = { maxBytes: 16_000_000, timeoutMs: 30_000 };
 
 export function openYtDlp(options: YtDlpOptions): YtDlp {
@@ -117,7 +113,6 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
   const policy = addressPolicy(allowPrivateHosts);
   const turns = new HostRateLimiter(perHostGapMs, clock);
 
-  /** Errors: FetchError; the signal's reason. */
   const run = async <T>(
     url: string,
     { args, limits, signal, maxAhead }: YtDlpRequest & Pick<YtDlpRun, 'args' | 'limits'>,
@@ -169,7 +164,7 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
         throw new FetchError('program_failed', 'yt-dlp does not say its version');
       return { version, guarded: await wasGuarded(dir) };
     });
-  /** By the file: one that is installed meanwhile is asked. */
+  /** By file, so that a newly installed one is asked. */
   const versions = new Map<string, Promise<YtDlpVersion>>();
 
   return {
@@ -179,7 +174,7 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
       if (program === null) return Promise.resolve(null);
       const asked = versions.get(program) ?? askVersion(signal);
       versions.set(program, asked);
-      asked.catch(() => versions.delete(program)); // whoever asked is told; the next one asks again
+      asked.catch(() => versions.delete(program)); // the caller has the error; the next call tries again
       return asked;
     },
     describe: (url, request) => look(url, describeArgs, request),

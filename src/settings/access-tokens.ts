@@ -1,6 +1,6 @@
 /**
- * The tokens that the service accepts: the configured ones, or, when there is none, one that the first start makes and keeps in
- * the data folder, readable by its owner only. Contract "Authentication"; design "no token configured".
+ * The accepted tokens: the configured ones, or one that the first start generates in the data folder, readable by its
+ * owner only. Contract "Authentication"; design "no token configured".
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ import { type AuthToken, defaultLibrary } from '../domain/access.ts';
 import { errorCode } from '../domain/error-code.ts';
 
 export interface AccessTokens {
-  /** Those that hold now: the data folder's own may be replaced at any time (`readback token new`). */
+  /** Current ones: the generated token may be replaced at any time (`readback token new`). */
   tokens: () => readonly AuthToken[];
-  /** Where the generated token is, when no token is configured. */
+  /** Path of the generated token, if none is configured. */
   generatedAt: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface AccessTokensOptions {
   monotonic: () => number;
 }
 
-/** The file is looked at so often at most, ms: requests that nobody may make must not keep the disk busy. */
+/** The file is checked at most this often, ms: unauthorized requests must not keep the disk busy. */
 const lookEveryMs = 100;
 
 export function accessTokens({ configured, dataDir, newToken, monotonic }: AccessTokensOptions): AccessTokens {
@@ -42,12 +42,11 @@ export function accessTokens({ configured, dataDir, newToken, monotonic }: Acces
   return { tokens, generatedAt: path };
 }
 
-/** The token in the file; null where there is none, or none that can be read now. */
 function kept(path: string): string | null {
   try {
     return readFileSync(path, 'utf8').trim() || null;
   } catch {
-    // The one that is held goes on to hold.
+    // The current token stays valid.
     return null;
   }
 }

@@ -1,32 +1,28 @@
 /**
- * How a setting is declared: a zod schema with its default and one sentence for people. The sentence and the bounds in the
- * schema are the only source of the error messages and of docs/settings.md. `secret` keeps a value out of both.
+ * Declares a setting: a zod schema with default and description, the only source of error messages and
+ * docs/settings.md. `secret` hides values in both.
  */
 import { z } from 'zod';
 
 export interface SettingMeta {
   description: string;
-  /** Never shown: neither in error messages nor in the settings that routes may list. */
+  /** Hidden in error messages and settings routes. */
   secret?: boolean;
-  /** What is accepted, where the bounds in the schema do not say it. */
+  /** Accepted values, beyond the schema's bounds. */
   rule?: string;
-  /** What the documentation says where the default is worked out from the environment. */
+  /** Documentation of a default computed from the environment. */
   defaultText?: string;
 }
 
-/** A whole number of at least `min`. */
 export const integer = (fallback: number, min: number, description: string, max?: number) =>
   (max === undefined ? z.int().min(min) : z.int().min(min).max(max)).default(fallback).meta({ description });
 
-/** A number above 0. */
 export const aboveZero = (fallback: number, description: string) =>
   z.number().positive().default(fallback).meta({ description });
 
-/** A number between 0 and 1, both included. */
 export const share = (fallback: number, description: string) =>
   z.number().min(0).max(1).default(fallback).meta({ description });
 
-/** A number above 0, or none. */
 export const aboveZeroOrNone = (description: string) =>
   z.number().positive().nullable().default(null).meta({ description });
 
@@ -61,11 +57,11 @@ function isHttpUrl(value: string): boolean {
     decodeURIComponent(username + password);
     return protocol === 'http:' || protocol === 'https:';
   } catch {
-    // Neither constructor nor decoder has another way to say no.
+    // Neither constructor nor decoder can report this otherwise.
     return false;
   }
 }
 
-/** An http or https address, or none. A user and password in it are taken out and kept with the secrets. */
+/** An http or https address, or none. Its user, password and parameters are stored as secrets. */
 export const addressOrNone = (description: string) =>
   z.string().refine(isHttpUrl).nullable().default(null).meta({ description, rule: 'an http or https address' });

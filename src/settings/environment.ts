@@ -1,17 +1,14 @@
 /**
- * From environment variables to raw values: which variable stands for which setting, and its text read as the type that the
- * setting has. Bounds are not checked here. Variables that name no setting are ignored: src/settings/unknown-variables.ts tells of them.
+ * Maps environment variables to settings and parses their text by type. Bounds are checked elsewhere.
+ * src/settings/unknown-variables.ts reports unknown variables.
  */
 import { z } from 'zod';
 import { provider } from './indexing-settings.ts';
-import { coreOf } from './rule.ts';
-import { settingsSchema } from './schema.ts';
+import { coreOf, settingsSchema } from './schema.ts';
 
-/** One setting and where it comes from. */
 export interface Variable {
-  /** Where its value belongs: `['jobs', 'max_attempts']`. */
+  /** `['jobs', 'max_attempts']`. */
   path: readonly string[];
-  /** `SERVICE_JOBS__MAX_ATTEMPTS`. */
   name: string;
   schema: z.ZodType;
 }
@@ -27,10 +24,9 @@ function fieldsOf(prefix: readonly string[], shape: Readonly<Record<string, unkn
   });
 }
 
-/** Every setting with a fixed name, in the schema's order. */
 export const fixedVariables: readonly Variable[] = fieldsOf([], settingsSchema.shape);
 
-/** `providers.<name>.…` for the names that occur in the environment; names are lower-cased. */
+/** `providers.<name>.…` for the names in the environment, in lower case. */
 function providerVariables(env: NodeJS.ProcessEnv): Variable[] {
   const names = new Set<string>();
   for (const key of Object.keys(env)) {
@@ -40,10 +36,8 @@ function providerVariables(env: NodeJS.ProcessEnv): Variable[] {
   return [...names].sort().flatMap((name) => fieldsOf(['providers', name], provider.shape));
 }
 
-/** Every setting that this environment may set. */
 export const variablesOf = (env: NodeJS.ProcessEnv): Variable[] => [...fixedVariables, ...providerVariables(env)];
 
-/** Whether the environment says what a setting is. */
 export const isGiven = (env: NodeJS.ProcessEnv, path: readonly string[]): boolean =>
   (env[variableName(path)]?.trim() ?? '') !== '';
 
@@ -57,12 +51,12 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON: the schema refuses the plain text and the message says what it should be.
+    // Not JSON: the schema refuses the text and explains the type.
     return text;
   }
 }
 
-/** The value that a variable's text stands for, or the text itself where it reads as nothing of the setting's type. */
+/** The parsed value, or the text if it cannot be parsed. */
 export function readText(schema: z.ZodType, text: string): unknown {
   const core = coreOf(schema);
   if (core instanceof z.ZodNumber) return decimal.test(text) ? Number(text) : text;

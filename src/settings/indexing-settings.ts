@@ -1,7 +1,8 @@
-/** Settings of what becomes of a page's text: canonical URL, chunks, vectors, entities, clusters, and how it is searched. */
+/** Settings of indexing and search: canonical URLs, chunks, vectors, entities, clusters. */
 import { Cron } from 'croner';
 import { z } from 'zod';
 import { defaultTrackingParams, presetKeepParams } from '../compute/web/canonical-url.ts';
+import { builtInModel } from '../domain/model.ts';
 import {
   aboveZero,
   aboveZeroOrNone,
@@ -26,96 +27,110 @@ export const canonicalize = z.object({
     .default(() => ({}))
     .meta({
       description:
-        'Domain → the only query parameters that its URLs keep. Merged over the preset; an entry replaces the preset one.',
+        'Domain → the only query parameters that its URLs keep. Merged with the preset; an entry replaces that of the preset.',
       rule: 'a JSON object of lists of texts',
       defaultText: `preset for ${Object.keys(presetKeepParams).sort().join(', ')}`,
     }),
 });
 
 export const chunking = z.object({
-  target_tokens: integer(448, 1, 'Tokens that a chunk aims at.'),
-  overlap_tokens: integer(64, 0, 'Tokens that a chunk repeats of the one before.'),
+  target_tokens: integer(448, 1, 'Target size of a chunk.'),
+  overlap_tokens: integer(64, 0, 'Tokens repeated from the chunk before.'),
   hard_max_tokens: integer(
     512,
     1,
-    'Tokens that no chunk exceeds; also the least `max_input_tokens` of a registered model. Not below `chunking.target_tokens`.',
+    'Max size of a chunk, at least `chunking.target_tokens`; also the min `max_input_tokens` of a registered model.',
   ),
+});
+
+export const encoder = z.object({
+  dir: textOrNone(
+    'Folder of the files of the built-in model (`encoder.json` and the files that it names); by default that of the program.',
+  ),
+  pace: z.number().min(0.05).max(1).default(1).meta({
+    description: 'Max share of one core for making vectors in the background.',
+    rule: 'a number, at least 0.05, at most 1',
+  }),
 });
 
 export const embedder = z.object({
   provider: text(
     'local',
-    'Who computes vectors of the model made active at the first start: `local` (built in), `none`, or the name of a provider (docs/providers.md).',
+    'Provider of the model that the first start activates: `local` (built in), `none`, or the name of a provider (docs/providers.md).',
   ),
-  model: text('wink', 'Name of the model at that provider; `wink` is the built-in one.'),
+  model: text(builtInModel.model_name, 'Name of the model at that provider.'),
   base_url: addressOrNone(
-    'Address of the provider; `providers.<name>.base_url` where none, else the usual one of Ollama.',
+    'Address of the provider; by default `providers.<name>.base_url`, for Ollama its usual address.',
   ),
-  api_key: secretOrNone('Key for it; `providers.<name>.api_key` where none.'),
-  dim: integer(1024, 1, 'Length of a vector. The built-in model takes 100, or 200 and more.'),
-  max_input_tokens: integer(32000, 1, 'Tokens that the model reads at most.'),
+  api_key: secretOrNone('Its key; by default `providers.<name>.api_key`.'),
+  dim: integer(1024, 1, `Dimensions of the vectors, for providers other than \`local\` (${builtInModel.dim}).`),
+  max_input_tokens: integer(32000, 1, 'Max tokens of a text.'),
   prices: z
     .record(z.string().min(1), z.number().min(0))
     .default(() => ({}))
     .meta({
-      description: 'Name of a model → US dollars for a million tokens, for the estimate of what a backfill costs.',
+      description: 'Name of a model → US dollars per million tokens, for estimates of backfills.',
       rule: 'a JSON object of numbers that are not negative',
       defaultText: '{}',
     }),
 });
 
 export const reranker = z.object({
-  kind: choice(['none', 'api', 'local'], 'local', 'Who gives results their final order.'),
-  provider: textOrNone(
-    'Provider for kind `api`, which decides the wire format: `cohere`, `voyage`, `jina`, `tei`, or any other name; `transformers` runs the model in the service.',
+  kind: choice(
+    ['none', 'api', 'local'],
+    'local',
+    'What orders results: `local` is score fusion, `api` a provider, `none` reciprocal ranks.',
   ),
-  base_url: addressOrNone('Address for kind `api`; `providers.<name>.base_url` where none.'),
-  api_key: secretOrNone('Key for kind `api`; `providers.<name>.api_key` where none.'),
+  provider: textOrNone(
+    'Provider for kind `api`: `cohere`, `voyage`, `jina`, `tei` or any other name; `transformers` runs the model in the service (docs/providers.md).',
+  ),
+  base_url: addressOrNone('Its address; by default `providers.<name>.base_url`.'),
+  api_key: secretOrNone('Its key; by default `providers.<name>.api_key`.'),
   model: textOrNone(
-    'Name of the model for kind `api`; the server’s own where none. With `transformers` a folder, or an id of the hub.',
+    'Name of the model for kind `api`; by default the server’s own. With `transformers`, a folder or an id of the hub.',
   ),
   dtype: choice(
     ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'],
     'q8',
-    'Precision of the weights with `transformers`, which names their file: `q8` is `onnx/model_quantized.onnx`, `fp32` `onnx/model.onnx`.',
+    'Precision of the weights with `transformers`: `q8` reads `onnx/model_quantized.onnx`, `fp32` `onnx/model.onnx`.',
   ),
-  max_candidates: integer(100, 1, 'First candidates that a reranker of kind `api` scores.', 1000),
+  max_candidates: integer(100, 1, 'Max candidates that a reranker of kind `api` scores.', 1000),
 });
 
 export const indexing = z.object({
-  page_vector_pooling: choice(['mean'], 'mean', 'How the vectors of its chunks become the vector of a page.'),
+  page_vector_pooling: choice(['mean'], 'mean', 'How the vector of a page is computed from its chunks.'),
 });
 
 export const search = z.object({
   recency_half_life_days: aboveZeroOrNone(
-    'Days after which an unvisited page counts half, where a search does not say.',
+    'Days after which the score of an unvisited page halves, unless a search sets it.',
   ),
   embed_deadline_s: aboveZero(
     2,
-    'Seconds that a search waits for the vector of its query from a provider, all tries included; then it goes by words alone.',
+    'Max seconds that a search waits for the vector of its query; then it uses words alone.',
   ),
   rerank_deadline_s: aboveZero(
     5,
-    'Seconds that a search waits for a reranker of kind `api`; what is not scored by then keeps its place in the order before it.',
+    'Max seconds that a search waits for a reranker of kind `api`; candidates without a score keep their order.',
   ),
 });
 
 export const entity = z.object({
-  enabled: flag(
-    true,
-    'Read pages for entities. Without, no page is queued for it and none that waits is read; turned on again, what is missing is queued.',
+  enabled: flag(true, 'Find names in pages. When turned on again, the service also reads the pages that it left out.'),
+  cosine_threshold: share(
+    0.85,
+    'Min cosine of two names, by their letters, to suggest them as one. Only exact variants are merged automatically.',
   ),
-  cosine_threshold: share(0.85, 'Cosine from which two names may be the same entity.'),
   edit_distance_threshold: share(
     0.15,
-    'Edit distance, as a share of the length, up to which two names may be the same.',
+    'Max edit distance of two names, as a share of the longer, to suggest them as one.',
   ),
 });
 
 /** Five fields: minute, hour, day, month, weekday. */
 const cronPattern = /^[\w*/,-]+( +[\w*/,-]+){4}$/;
 
-/** Whether a cron expression can be read and names a time that ever comes. */
+/** Whether a cron expression is valid and ever occurs. */
 function isCron(expression: string): boolean {
   if (!cronPattern.test(expression)) return false;
   try {
@@ -126,21 +141,21 @@ function isCron(expression: string): boolean {
 }
 
 export const cluster = z.object({
-  min_pages: integer(50, 1, 'Pages below which nothing is clustered.'),
-  min_new_pages: integer(20, 1, 'New pages since the last run that make an idle run worthwhile.'),
-  idle_default_minutes: integer(15, 1, 'Minutes without ingest before an idle run.'),
+  min_pages: integer(50, 1, 'Min pages for topics.'),
+  min_new_pages: integer(20, 1, 'Min new pages since the last run for an idle run.'),
+  idle_default_minutes: integer(15, 1, 'Minutes without new pages before an idle run.'),
   leiden_resolution: aboveZero(
     1,
-    'Resolution of the Leiden algorithm, as a multiple of the one that suits the pages: higher makes smaller clusters.',
+    'Resolution of the Leiden algorithm, relative to the one chosen for the pages; higher values give smaller topics.',
   ),
   cron: z.string().refine(isCron).nullable().default(null).meta({
-    description: 'When to cluster besides: minute, hour, day, month, weekday, in local time.',
+    description: 'Additional schedule for topics: minute, hour, day, month, weekday, in local time.',
     rule: 'five cron fields that name a time which comes',
   }),
-  keep_days: aboveZero(90, 'Days that finished runs are kept.'),
+  keep_days: aboveZero(90, 'Days to keep finished runs.'),
 });
 
-/** The same group: hosts that share their libraries by way of PostgreSQL. */
+/** The same group: hosts that share libraries in PostgreSQL. */
 export const hosts = {
   database_url: z
     .string()
@@ -149,43 +164,40 @@ export const hosts = {
     .default(null)
     .meta({
       description:
-        'Address of PostgreSQL, where all libraries are then kept and any host serves them (docs/cluster.md).',
+        'Address of PostgreSQL, to keep all libraries there and serve them from several hosts (docs/cluster.md).',
       secret: true,
       rule: 'a postgresql address',
     }),
-  address: addressOrNone('Address at which the other hosts of the cluster reach this one.'),
+  address: addressOrNone('Address of this host for the other hosts of the cluster.'),
   secret: z.string().min(16).nullable().default(null).meta({
-    description: 'What hosts of a cluster show each other: the same for all of them.',
+    description: 'Shared secret of the hosts of a cluster.',
     secret: true,
     rule: 'at least 16 characters',
   }),
   lease_s: z.number().min(2).max(600).default(10).meta({
-    description: 'Seconds after which another host may take a library over from one that is not heard of.',
+    description: 'Seconds after which another host may take over a library of a host that does not respond.',
   }),
-  idle_close_minutes: aboveZero(
-    30,
-    'Minutes without a request after which a host closes a library that has nothing to do.',
-  ),
+  idle_close_minutes: aboveZero(30, 'Minutes after the last request until a host closes an idle library.'),
   max_open_libraries: integer(
     500,
     1,
-    'Libraries that a host has open; beyond it the one that was not used for longest is closed.',
+    'Max open libraries of a host; beyond it the host closes the least recently used one.',
   ),
   max_memory_mb: z.int().min(1).nullable().default(null).meta({
     description:
-      'Resident memory of a host, MB; beyond it each library that is opened has the one closed that was not used for longest.',
+      'Resident memory of a host, MB; beyond it the host closes the least recently used library for each one that it opens.',
   }),
 };
 
 export const llm = z.object({
-  base_url: addressOrNone('Address of a compatible chat endpoint, for labels of clusters.'),
-  api_key: secretOrNone('Key for it.'),
-  model: textOrNone('Name of the model; the server’s own where none.'),
-  timeout_s: aboveZero(30, 'Seconds that one call may take.'),
+  base_url: addressOrNone('Address of an OpenAI-compatible chat endpoint, for names of topics.'),
+  api_key: secretOrNone('Its key.'),
+  model: textOrNone('Name of the model; by default the server’s own.'),
+  timeout_s: aboveZero(30, 'Max seconds of one call.'),
 });
 
-/** `providers.<name>`: what several parts of the service may share. */
+/** `providers.<name>`: shared by several parts of the service. */
 export const provider = z.object({
   base_url: addressOrNone('Address of the provider called `<name>`.'),
-  api_key: secretOrNone('Key for it.'),
+  api_key: secretOrNone('Its key.'),
 });

@@ -1,19 +1,17 @@
-/** Which libraries there are, and where: one folder each. */
+/** The libraries and their folders. */
 import { join } from 'node:path';
 import { defaultLibrary } from '../domain/access.ts';
 import { variableName } from './environment.ts';
 import { type Settings, SettingsError } from './read-settings.ts';
 
-/** Whether libraries are kept in PostgreSQL: which there are is known there only. */
+/** Whether libraries are in PostgreSQL, which alone knows their names. */
 export const isClustered = ({ secrets: { cluster } }: Settings): boolean => cluster.database_url !== null;
 
-/** Folder of the copies of libraries that are kept in PostgreSQL, and of one of them. */
+/** Folder of the local copies of PostgreSQL libraries. */
 export const copiesFolder = ({ data_dir }: Settings): string => join(data_dir, 'copies');
 export const copyFolder = (settings: Settings, library: string): string => join(copiesFolder(settings), library);
 
-/**
- * Folders by the names of the libraries that tokens are of; with nothing configured the data folder is the one library's. None in a cluster.
- */
+/** Folders by library name; without libraries the data folder. None in a cluster. */
 export function libraryFolders(settings: Settings): Map<string, string> {
   const {
     data_dir,
@@ -26,8 +24,8 @@ export function libraryFolders(settings: Settings): Map<string, string> {
 }
 
 /**
- * The settings as they are for one of the libraries, as if there were no other: its folder, and its tokens. The only one need not be named.
- * Errors: SettingsError for one that is not there, or where none of several is named.
+ * The settings for one library alone: its folder and tokens. A single library needs no name. Errors: SettingsError for
+ * an unknown name, or a missing one.
  */
 export function settingsOfLibrary(settings: Settings, name: string | undefined): Settings {
   const folders = isClustered(settings)
@@ -40,10 +38,13 @@ export function settingsOfLibrary(settings: Settings, name: string | undefined):
     const known = [...folders.keys()].join(', ');
     throw new SettingsError([
       name === undefined
-        ? `${variableName(['libraries', 'dir'])}: there are several libraries: say --library, one of ${known}`
+        ? `${variableName(['libraries', 'dir'])}: there are several libraries: pass --library with one of ${known}`
         : `--library ${name}: there is none of that name, but ${known}`,
     ]);
   }
   const tokens = settings.secrets.tokens.filter(({ library }) => library === chosen);
   return { ...settings, data_dir: path, libraries: { dir: null }, secrets: { ...settings.secrets, tokens } };
 }
+
+/** The data folder of `--demo`, next to the configured one. */
+export const demoFolderOf = (dataDir: string): string => `${dataDir}-demo`;

@@ -1,23 +1,20 @@
 /**
- * From the environment to typed settings, in three steps: raw values, defaults and checks, secrets apart. The only reader of
- * environment variables; it reports everything that is wrong at once, so that one correction is enough.
+ * Environment to typed settings: raw values, defaults and checks, secrets apart. The only reader of environment
+ * variables; it reports all faults at once.
  */
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { presetKeepParams } from '../compute/web/canonical-url.ts';
 import { defaultLibrary } from '../domain/access.ts';
-import { isLocalDim, localDims, localModelName, localProvider } from '../domain/model.ts';
+import { builtInModel, localProvider } from '../domain/model.ts';
 import { usualAddressOf } from '../domain/usual-address.ts';
 import { readText, type Variable, variableName, variablesOf } from './environment.ts';
-import { innerFaults } from './inner-faults.ts';
-import { metaOf, ruleOf } from './rule.ts';
-import { type DeclaredSettings, settingsSchema } from './schema.ts';
+import { type DeclaredSettings, metaOf, ruleOf, settingsSchema } from './schema.ts';
 import { separateSecrets } from './secrets.ts';
 
 export type Settings = ReturnType<typeof separateSecrets>;
 
-/** The environment cannot be used; `problems` has one line for each fault. */
 export class SettingsError extends Error {
   readonly problems: readonly string[];
 
@@ -28,13 +25,15 @@ export class SettingsError extends Error {
   }
 }
 
-/** Characters of a value that a message repeats. */
 const shownLength = 80;
 
-/** A value as messages may show it: secrets hidden, everything up to the last `@` of a text hidden, cut, on one line. */
+/** A value for messages: without secrets and address parts that may be secret, cut, on one line. */
 function shown(variable: Variable, text: string): string {
   if (metaOf(variable.schema).secret === true) return '(hidden)';
-  const open = text.includes('@') ? `(hidden)${text.slice(text.lastIndexOf('@'))}` : text;
+  const [before, ...parameters] = text.split('?');
+  // A password may contain a question mark, and a parameter an `@`.
+  if (parameters.some((each) => each.includes('@'))) return '(hidden)';
+  const open = before.replace(/^.*@/s, '(hidden)@') + (parameters.length > 0 ? '?(hidden)' : '');
   return JSON.stringify(open.length > shownLength ? `${open.slice(0, shownLength)}…` : open);
 }
 
@@ -51,7 +50,7 @@ function setAt(raw: Raw, path: readonly string[], value: unknown): void {
   }
 }
 
-/** The XDG folder of that name; a relative value is to be ignored (XDG Base Directory Specification). */
+/** The XDG folder; relative values are ignored (XDG Base Directory Specification). */
 function xdgFolder(env: NodeJS.ProcessEnv, name: 'XDG_DATA_HOME' | 'XDG_CACHE_HOME', fallback: string): string {
   const set = env[name];
   const base = set !== undefined && isAbsolute(set) ? set : join(env.HOME || homedir(), fallback);
@@ -76,7 +75,7 @@ function completed(env: NodeJS.ProcessEnv, declared: DeclaredSettings): Declared
   };
 }
 
-/** A broken rule between settings, and the variables that it is about. */
+/** A broken rule between settings, and their variables. */
 interface Conflict {
   about: string[];
   problem: string;
@@ -100,15 +99,10 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const problem = `${target}=${chunking.target_tokens}: must not be above ${max}, which is ${chunking.hard_max_tokens}`;
     conflicts.push({ about: [target, max], problem });
   }
-  if (embedder.provider === localProvider && embedder.model !== localModelName) {
+  if (embedder.provider === localProvider && embedder.model !== builtInModel.model_name) {
     const model = variableName(['embedder', 'model']);
-    const problem = `${model}=${embedder.model}: must be ${localModelName}, the only built-in model; or set ${variableName(['embedder', 'provider'])}`;
+    const problem = `${model}=${embedder.model}: must be ${builtInModel.model_name}, the only built-in model; or set ${variableName(['embedder', 'provider'])}`;
     conflicts.push({ about: [model], problem });
-  }
-  if (embedder.provider === localProvider && !isLocalDim(embedder.dim)) {
-    const dim = variableName(['embedder', 'dim']);
-    const problem = `${dim}=${embedder.dim}: must be ${localDims}, for the built-in model`;
-    conflicts.push({ about: [dim], problem });
   }
   if (![localProvider, 'none', 'transformers'].includes(embedder.provider))
     checkReachable('embedder', 'an embedder that is not local');
@@ -161,7 +155,6 @@ function rawOf(env: NodeJS.ProcessEnv, variables: readonly Variable[]): Raw {
 }
 
 /**
- * Read the settings from environment variables.
  * Errors: SettingsError with every fault: variable, value (secrets hidden) and rule, one line each.
  * Source: contract "Settings that bound behaviour"; design "More settings".
  */
@@ -188,3 +181,34 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
 
 const without = (variables: readonly Variable[], faulty: readonly Variable[]): Variable[] =>
   variables.filter((each) => !faulty.includes(each));
+
+/** Faults inside a list setting: place and kind, in words of the schema only. Values and names of unknown fields may be secret. */
+const maxFaults = 10;
+
+function placeOf(path: readonly PropertyKey[]): string {
+  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
+  return parts.join('');
+}
+
+function wordsOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return 'has an unknown field';
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : 'is of another type';
+    case 'invalid_value':
+      return 'is not one of the allowed values';
+    case 'too_small':
+      return issue.origin === 'array' || issue.origin === 'string' ? 'is empty' : 'is too small';
+    default:
+      return 'is not valid';
+  }
+}
+
+/** Faults below the setting at `path`, entries counted from 0; none if the whole setting has the wrong type. */
+function innerFaults(path: readonly string[], issues: readonly z.core.$ZodIssue[]): string[] {
+  return issues
+    .filter((issue) => typeof issue.path[path.length] === 'number' && path.every((key, at) => issue.path[at] === key))
+    .slice(0, maxFaults)
+    .map((issue) => `${placeOf(issue.path.slice(path.length))} ${wordsOf(issue)}`);
+}

@@ -1,28 +1,25 @@
-/**
- * Takes the secrets out of the settings: tokens, keys, and users and passwords in addresses. What is left may be logged and
- * listed by routes; the secrets go only to who needs them.
- */
+/** Separates secrets from settings: tokens, keys, and users, passwords and parameters in addresses. The rest may be logged and listed. */
 import { type AuthToken, defaultLibrary } from '../domain/access.ts';
 import type { DeclaredSettings } from './schema.ts';
 
-/** How to prove to a provider who is asking. */
 export interface Credentials {
   api_key: string | null;
   /** `user:password` of the address, percent-decoded, for basic authentication. */
   userinfo: string | null;
+  /** Parameters of the address: some providers expect keys there. */
+  query: string | null;
 }
 
 export interface Secrets {
-  /** The union of `auth_token` (called "default") and `auth_tokens`. Empty: the first start makes one. */
+  /** `auth_token` (named "default") and `auth_tokens`. Empty: the first start generates one. */
   tokens: AuthToken[];
   embedder: Credentials;
   reranker: Credentials;
   transcribe: Credentials;
   llm: Credentials;
-  /** `user:password` of the collector's address. */
   otlp: Credentials;
   providers: Record<string, Credentials>;
-  /** Of the database that libraries are kept in, and between hosts. */
+  /** Of the libraries' database, and between hosts. */
   cluster: { database_url: string | null; secret: string | null };
 }
 
@@ -31,33 +28,38 @@ interface Endpoint {
   api_key: string | null;
 }
 
-function splitAddress(address: string | null): { address: string | null; userinfo: string | null } {
-  if (address === null) return { address, userinfo: null };
-  const url = new URL(address);
-  if (url.username === '' && url.password === '') return { address, userinfo: null };
-  const userinfo = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+/** The public and the secret part of an address, without its fragment. */
+function splitAddress(given: string | null): { address: string | null } & Omit<Credentials, 'api_key'> {
+  if (given === null) return { address: null, userinfo: null, query: null };
+  const url = new URL(given);
+  const { username, password, search } = url;
+  const userinfo =
+    username === '' && password === '' ? null : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const query = search === '' ? null : search.slice(1);
+  if (userinfo === null && query === null && url.hash === '') return { address: given, userinfo, query };
   url.username = '';
   url.password = '';
-  return { address: url.href, userinfo };
+  url.search = '';
+  url.hash = '';
+  return { address: url.href, userinfo, query };
 }
 
 function splitEndpoint<Group extends Endpoint>(
   group: Group,
 ): { plain: Omit<Group, 'api_key'>; credentials: Credentials } {
   const { api_key, ...rest } = group;
-  const { address, userinfo } = splitAddress(group.base_url);
-  return { plain: { ...rest, base_url: address }, credentials: { api_key, userinfo } };
+  const { address, ...credentials } = splitAddress(group.base_url);
+  return { plain: { ...rest, base_url: address }, credentials: { api_key, ...credentials } };
 }
 
-/** Settings without secrets, and the secrets. */
 export function separateSecrets(declared: DeclaredSettings) {
   const { auth_token, auth_tokens, ...rest } = declared;
-  const { database_url, secret, ...cluster } = declared.cluster;
+  const { database_url, secret, address, ...cluster } = declared.cluster;
   const embedder = splitEndpoint(declared.embedder);
   const reranker = splitEndpoint(declared.reranker);
   const transcribe = splitEndpoint(declared.transcribe);
   const llm = splitEndpoint(declared.llm);
-  const otlp = splitAddress(declared.observability.otlp_endpoint);
+  const { address: otlp_endpoint, ...otlp } = splitAddress(declared.observability.otlp_endpoint);
   const providers = Object.entries(declared.providers).map(([name, group]) => [name, splitEndpoint(group)] as const);
   const single: AuthToken[] =
     auth_token === null
@@ -69,30 +71,43 @@ export function separateSecrets(declared: DeclaredSettings) {
     reranker: reranker.credentials,
     transcribe: transcribe.credentials,
     llm: llm.credentials,
-    otlp: { api_key: null, userinfo: otlp.userinfo },
+    otlp: { api_key: null, ...otlp },
     providers: Object.fromEntries(providers.map(([name, each]) => [name, each.credentials])),
     cluster: { database_url, secret },
   };
   return {
     ...rest,
-    cluster,
+    // Other hosts need only the address.
+    cluster: { ...cluster, address: splitAddress(address).address },
     embedder: embedder.plain,
     reranker: reranker.plain,
     transcribe: transcribe.plain,
     llm: llm.plain,
-    observability: { ...declared.observability, otlp_endpoint: otlp.address },
+    observability: { ...declared.observability, otlp_endpoint },
     providers: Object.fromEntries(providers.map(([name, each]) => [name, each.plain])),
     secrets,
   };
 }
 
-/** Every secret as a text that no log line may contain. */
+/** Shorter parameter values are version names and the like, which occur in other texts. */
+const minKeyLength = 8;
+
+/** Parameters as sent, and possible keys among them, raw and decoded. */
+function textsOf(query: string | null): string[] {
+  const sent = (query ?? '').split('&').map((each) => each.slice(each.indexOf('=') + 1));
+  const meant = new URLSearchParams(query ?? '').values();
+  return [query ?? '', ...sent, ...meant].filter(({ length }) => length >= minKeyLength);
+}
+
+/** Every secret, which no log line may contain; longest first: one may contain another. */
 export function secretTexts(secrets: Secrets): string[] {
   const { tokens, providers, cluster, ...endpoints } = secrets;
   const credentials = [...Object.values(endpoints), ...Object.values(providers)];
   return [
     ...tokens.map(({ token }) => token),
-    ...credentials.flatMap(({ api_key, userinfo }) => [api_key, userinfo]),
+    ...credentials.flatMap(({ api_key, userinfo, query }) => [api_key, userinfo, ...textsOf(query)]),
     ...Object.values(cluster),
-  ].filter((text) => text !== null);
+  ]
+    .filter((text) => text !== null)
+    .sort((a, b) => b.length - a.length);
 }

@@ -1,24 +1,23 @@
-/** The settings as a route may show them: every one with its value, secrets replaced wherever they stand. */
+/** All settings with values for routes, secrets redacted. */
 import { fixedVariables } from './environment.ts';
 import type { Settings } from './read-settings.ts';
 import { secretTexts } from './secrets.ts';
 
-/** What stands for a secret that is set; one that is not set is null. */
+/** Replaces a secret that is set; others are null. */
 const redacted = '[redacted]';
 
 export interface ShownSettings {
   settings: Record<string, unknown>;
-  /** By the setting's name, `jobs.max_attempts`. */
   mutability: Record<string, 'boot_only'>;
 }
 
 const secretName = /^(?:api_key|auth_tokens?|token|password|secret)$/;
 
-/** Replaces the secrets in every text of a value, users and passwords in addresses, and whatever has a secret's name. */
+/** Redacts secrets in every text, secret parts of addresses, and fields with a secret's name. */
 function redactedIn(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string') {
     const open = secrets.reduce((text, secret) => text.replaceAll(secret, redacted), value);
-    return open.replace(/(?<=\/\/)[^/@\s]+(?=@)/g, redacted);
+    return open.replace(/(?<=\/\/)[^/@\s]+(?=@)|(?<=:\/\/[^\s?]*\?)[^\s"'#]+/g, redacted);
   }
   if (Array.isArray(value)) return value.map((each) => redactedIn(each, secrets));
   if (value === null || typeof value !== 'object') return value;
@@ -29,7 +28,7 @@ function redactedIn(value: unknown, secrets: readonly string[]): unknown {
   return Object.fromEntries(entries);
 }
 
-/** To the tokens of a library, which see those of no other. */
+/** A library's tokens see no other library. */
 export function shownSettings({ secrets, ...settings }: Settings, library: string): ShownSettings {
   const tokens = secrets.tokens.filter((token) => token.library === library);
   const known = secretTexts(secrets).filter((secret) => secret !== '');

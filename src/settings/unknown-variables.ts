@@ -1,16 +1,14 @@
-/** Variables that look like settings and are none: ignored (contract "unknown settings are ignored"), but not in silence. */
+/** Reports variables that look like settings but are unknown (contract "unknown settings are ignored"). */
 import { editDistance } from '../compute/text/edit-distance.ts';
 import { variableName, variablesOf } from './environment.ts';
 
 export interface UnknownVariable {
   name: string;
-  /** The setting that may have been meant; null where none is like it. */
   nearest: string | null;
 }
 
-/** Of a name: as many letters may be wrong. */
 const wrongShare = 0.25;
-/** Names that are told, and characters of one; others set these variables, too. */
+/** Reported names, and characters of one; other programs set such variables too. */
 const maxTold = 20;
 const maxNameLength = 100;
 

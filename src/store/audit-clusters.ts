@@ -1,4 +1,4 @@
-/** The audit of clusters: runs and where they have put the pages, against the pages, and the rows of clusters against that. Only reads. */
+/** Audits cluster runs and points against pages, and cluster rows against both. Only reads. */
 import type { Cluster, ClusterPoint } from '../domain/cluster.ts';
 import { ClusterReader } from './clusters.ts';
 import type { JobReader } from './jobs.ts';
@@ -7,7 +7,6 @@ import type { PageReader } from './pages.ts';
 export interface ClusterAuditParts {
   pages: PageReader;
   jobs: JobReader;
-  /** One past the highest number given. */
   nextCluster: number;
   nextRun: number;
 }
@@ -17,7 +16,7 @@ export class ClusterAuditor extends ClusterReader {
     return [...this.#auditRuns(parts), ...this.#auditPoints(parts), ...this.#auditRows(parts)];
   }
 
-  /** A run that is under way has its job, one that is over has a result, and one that is over counts. */
+  /** A running run has its job; a finished one has a result; the current run is finished. */
   #auditRuns({ jobs, nextCluster, nextRun }: ClusterAuditParts): string[] {
     const findings: string[] = [];
     for (const { no, job_no, finished_at, draft } of this.runs(Number.MAX_SAFE_INTEGER)) {
@@ -38,7 +37,7 @@ export class ClusterAuditor extends ClusterReader {
     return findings;
   }
 
-  /** Points are of runs, of pages and of clusters that there are. */
+  /** Each point belongs to an existing run, page and cluster. */
   #auditPoints({ pages, nextCluster }: ClusterAuditParts): string[] {
     const findings: string[] = [];
     for (const no of this.runsWithPoints()) {
@@ -56,7 +55,7 @@ export class ClusterAuditor extends ClusterReader {
     return findings;
   }
 
-  /** A cluster is as large as the points of the run that counts say; a tombstone has nothing but its id and its last name. */
+  /** A cluster's size equals its points in the current run. A tombstone keeps only its id and last name. */
   #auditRows({ nextCluster }: ClusterAuditParts): string[] {
     const findings: string[] = [];
     const sizes = new Map<number, number>();

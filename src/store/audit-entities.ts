@@ -8,7 +8,6 @@ import type { PageReader } from './pages.ts';
 export interface EntityAuditParts {
   pages: PageReader;
   jobs: JobReader;
-  /** One past the highest number given. */
   nextEntity: number;
   nextMerge: number;
 }
@@ -25,7 +24,7 @@ export class EntityAuditor extends EntityReader {
     ];
   }
 
-  /** What was read belongs to a page, mentions what there is, and whoever was read has the job that did it. */
+  /** Names belong to pages, mention existing entities, and each read page has the job that read it. */
   #auditPages({ pages, jobs }: EntityAuditParts, rows: ReadonlyMap<number, Entity>): string[] {
     const findings: string[] = [];
     for (const [no, mentioned] of this.readPages()) {
@@ -36,6 +35,7 @@ export class EntityAuditor extends EntityReader {
       const repeated = mentioned.length - new Set(mentioned.map((each) => each.no)).size;
       if (repeated > 0) findings.push(`page ${no} lists ${repeated} of its entities twice`);
     }
+    for (const no of this.pagesBegun()) if (!pages.has(no)) findings.push(`names seen of no page: ${no}`);
     for (const { no, entity_job } of pages.all()) {
       if (entity_job === null) continue;
       const job = jobs.get(entity_job);

@@ -32,8 +32,8 @@ export interface VectorAuditParts {
 
 export class VectorAuditor extends VectorReader {
   /**
-   * In the space of every model each chunk has one vector, and nothing else has. A page may lack its vectors where a gap is noted, or
-   * where the sweep of the model's backfill has not come by yet; the vector of a chunk that was refused is zero.
+   * In the space of every model each chunk has one vector, and nothing else has. A page may lack its vectors where a gap is noted (some of them where it is
+   * begun: their rows are zeros), or where the sweep of the model's backfill has not come by yet; the vector of a chunk that was refused is zero.
    */
   audit({ pages, models, backfills, refusedTexts, awaitsPurge }: VectorAuditParts): VectorAudit {
     const audit: VectorAudit = { findings: [], vectorLabels: new Map(), pageLabels: new Map(), refused: 0 };
@@ -47,9 +47,12 @@ export class VectorAuditor extends VectorReader {
         const problem = this.#problemOf(model, page, rows.length, backfills);
         if (problem !== null) audit.findings.push(`page ${page.no} ${problem}`);
         if (model.status !== 'ready') continue;
+        if (!rows.every(Number.isFinite))
+          audit.findings.push(`page ${page.no} has vectors of ${id} that are no numbers`);
         labels.push(...filledLabels(page, rows, model.dim));
         const isWhole = rows.length > 0 && rows.length === page.chunk_count * model.dim;
-        if (isWhole && meanPageVector(rows, model.dim) !== null) firstLabels.push(page.first_label);
+        if (isWhole && !backfills.isBegun(space, page.no) && meanPageVector(rows, model.dim) !== null)
+          firstLabels.push(page.first_label);
       }
       for (const no of this.pageNumbers(space)) {
         if (pages.get(no) === undefined && !awaitsPurge(no)) audit.findings.push(`vectors of ${id} of no page: ${no}`);
@@ -80,10 +83,11 @@ export class VectorAuditor extends VectorReader {
     numbers: number,
     backfills: BackfillReader,
   ): string | null {
-    if (numbers > 0 && backfills.hasGap(space, no)) return `has vectors of ${id}, and a gap`;
+    if (numbers > 0 && backfills.hasGap(space, no) && !backfills.isBegun(space, no))
+      return `has vectors of ${id}, and a gap`;
     if (numbers === chunk_count * dim) return null;
     const problem = `has ${numbers / dim} vectors of ${id} for ${chunk_count} chunks`;
-    if (numbers > 0) return problem;
+    if (numbers > 0 || backfills.isBegun(space, no)) return problem;
     if (!takesPages({ status })) return null;
     const backfill = backfills.get(space);
     const isAhead = backfill?.status === 'running' && no > backfill.cursor && no <= backfill.last_page;
@@ -120,7 +124,7 @@ export class BackfillAuditor extends BackfillReader {
       if (status === 'registered' && backfill !== undefined) findings.push(`${id} has a backfill and no status of one`);
     }
     let waiting = 0;
-    for (const [space, no] of this.gapKeys.getKeys()) {
+    for (const [space, no] of [...this.untouched.getKeys(), ...this.begun.getKeys()]) {
       const model = bySpace.get(space);
       if (model === undefined) {
         if (!dropped.has(space)) findings.push(`gap of no model: page ${no} in space ${space}`);

@@ -1,6 +1,6 @@
 /**
- * The audit of a store: compares what is stored in several places with each other, one to one, and lists every disagreement.
- * It only reads and repairs nothing. Meant for a store that no writer changes meanwhile: a stopped service, a copy.
+ * Audits a store: compares redundant records one to one and lists every disagreement. Only reads. Requires a store without a concurrent
+ * writer: a stopped service or a copy.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +9,8 @@ import type { EmbeddingModel } from '../domain/model.ts';
 import { areChunksOf, pageStatusUnder } from '../domain/page.ts';
 import { ClusterAuditor } from './audit-clusters.ts';
 import { EntityAuditor } from './audit-entities.ts';
-import { BlacklistAuditor, TombstoneAuditor } from './audit-forgetting.ts';
-import { auditIndex } from './audit-index.ts';
-import { QueryLogAuditor } from './audit-query-log.ts';
 import { BackfillAuditor, VectorAuditor, type VectorAuditParts } from './audit-vectors.ts';
-import { WatchAuditor } from './audit-watches.ts';
+import { auditIndex, BlacklistAuditor, QueryLogAuditor, TombstoneAuditor, WatchAuditor } from './audit-watches.ts';
 import { Counters } from './counters.ts';
 import { openEnvironment } from './environment.ts';
 import { JobReader } from './jobs.ts';
@@ -21,32 +18,29 @@ import { ModelReader } from './models.ts';
 import { PageReader } from './pages.ts';
 import { RefusedTextReader } from './refused-texts.ts';
 
-/** One disagreement, in words that name the records. */
 export type Finding = string;
 
 export interface StoreAudit {
   findings: Finding[];
   storeId: string;
-  /** Models whose vectors every indexed page must have. */
   models: EmbeddingModel[];
-  /** Vectors of pages, one for each page and model, that a backfill is still to make. */
+  /** Page vectors that backfills still have to compute, one per page and model. */
   waiting: number;
-  /** Chunks that a model's provider refuses to embed. */
   refused: number;
   pages: number;
   /** One past the highest label given. */
   labelEnd: number;
-  /** Every label that belongs to a page, ascending. */
+  /** All labels of pages, ascending. */
   labels: number[];
-  /** Of these, per model id, the labels whose vector is not all zeros: the ones that a vector space holds. */
+  /** Labels with a nonzero vector, per model id. */
   vectorLabels: Map<string, number[]>;
-  /** Labels of forgotten chunks that no index file may hold any more. */
+  /** Labels of forgotten chunks that no index file may contain. */
   verifiedLabels: ReadonlySet<number>;
-  /** Per model id, the first labels of pages with a page vector: the ones that its space of page vectors holds. */
+  /** First labels of pages with a page vector, per model id. */
   pageLabels: Map<string, number[]>;
 }
 
-/** Audit the store below `dataDir`. Errors: where there is none, or of another format. */
+/** Errors: no store below `dataDir`, or another format. */
 export async function auditStore(dataDir: string): Promise<StoreAudit> {
   const path = join(dataDir, 'store');
   if (!existsSync(path)) throw new Error(`there is no store in ${dataDir}`);
@@ -102,7 +96,6 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
 }
 
 class JobAuditor extends JobReader {
-  /** Every index of the ledger names exactly the rows that it should. */
   audit(nextNo: number): Finding[] {
     const jobs = [...this.rows.getRange()].map(({ value }) => value);
     const claimable = jobs.filter(({ status }) => status === 'pending' || status === 'failed');
@@ -128,7 +121,6 @@ class JobAuditor extends JobReader {
 }
 
 class PageAuditor extends PageReader {
-  /** Every page is found by its URL and its title, and by nothing else. */
   auditFinding(nextNo: number): Finding[] {
     const findings: Finding[] = [];
     let titled = 0;
@@ -149,7 +141,6 @@ class PageAuditor extends PageReader {
     return findings;
   }
 
-  /** Every page has its job, and its status is the one that the job gives it. */
   auditJobs(jobs: JobReader): Finding[] {
     const findings: Finding[] = [];
     for (const page of this.all()) {
@@ -166,7 +157,7 @@ class PageAuditor extends PageReader {
     return findings;
   }
 
-  /** Labels are given once, and every page has as many chunks as labels, inside its text. */
+  /** Labels are unique; each page has as many chunks as labels, within its text. */
   auditLabels(nextLabel: number): { findings: Finding[]; labels: number[] } {
     const findings: Finding[] = [];
     const owners = new Map<number, number>();
@@ -177,6 +168,7 @@ class PageAuditor extends PageReader {
       }
       const length = this.bodyLength(page.no) ?? 0;
       if (!this.isWhole(page.no)) findings.push(`page ${page.no} lacks a part of its text or of its chunks`);
+      else if (!this.isUnchanged(page)) findings.push(`page ${page.no}: its text does not match its content_hash`);
       if (!areChunksOf(length, chunks)) {
         findings.push(`page ${page.no} has a chunk outside its text`);
       }

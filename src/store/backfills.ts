@@ -1,20 +1,28 @@
 /**
  * How far models' vectors are. Databases: `backfills` space → row; `backfill_by_job` job no → space; `vector_gaps` [space, page no]
- * for pages whose present content lacks the model's vectors although the model takes pages.
+ * for pages whose present content has none of the model's vectors although the model takes pages; `begun_gaps`, the same for pages whose first
+ * chunks have theirs. The value of a gap is how many chunks lack vectors, the last ones of the page; 0 in gaps of earlier versions.
+ * `pending_vectors` space → sum of these values.
  */
 import type { Backfill } from '../domain/model.ts';
 import type { Environment, Table } from './environment.ts';
 import { pairsOf, removeAll } from './keys.ts';
 
+type Gaps = Table<number, [number, number]>;
+
 export class BackfillReader {
   protected readonly rows: Table<Backfill, number>;
   protected readonly byJob: Table<number, number>;
-  protected readonly gapKeys: Table<number, [number, number]>;
+  protected readonly untouched: Gaps;
+  protected readonly begun: Gaps;
+  protected readonly pendingOf: Table<number, number>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('backfills', { keyEncoding: 'uint32' });
     this.byJob = environment.openDatabase('backfill_by_job', { keyEncoding: 'uint32' });
-    this.gapKeys = environment.openDatabase('vector_gaps', {});
+    this.untouched = environment.openDatabase('vector_gaps', {});
+    this.begun = environment.openDatabase('begun_gaps', {});
+    this.pendingOf = environment.openDatabase('pending_vectors', { keyEncoding: 'uint32' });
   }
 
   get(space: number): Backfill | undefined {
@@ -32,37 +40,92 @@ export class BackfillReader {
     return row?.job_no === jobNo ? row : undefined;
   }
 
-  /** Numbers of pages with a gap, ascending, at most `limit`. */
+  /** Numbers of pages without any vector, ascending, at most `limit`. */
   gaps(space: number, limit: number): number[] {
-    return [...this.gapKeys.getKeys({ ...pairsOf(space), limit })].map(([, pageNo]) => pageNo);
+    return [...this.untouched.getKeys({ ...pairsOf(space), limit })].map(([, pageNo]) => pageNo);
+  }
+
+  /** Numbers of the newest pages without any vector or, where there are none, of those that lack some: newest first, at most `limit`. */
+  newestGaps(space: number, limit: number): number[] {
+    const { start: end, end: start } = pairsOf(space);
+    const newest = (gaps: Gaps) => [...gaps.getKeys({ start, end, reverse: true, limit })].map(([, pageNo]) => pageNo);
+    const untouched = newest(this.untouched);
+    return untouched.length > 0 ? untouched : newest(this.begun);
   }
 
   hasGap(space: number, pageNo: number): boolean {
-    return this.gapKeys.doesExist([space, pageNo]);
+    return this.untouched.doesExist([space, pageNo]) || this.isBegun(space, pageNo);
+  }
+
+  /** Whether the first chunks of a page have their vectors, and the others lack theirs. */
+  isBegun(space: number, pageNo: number): boolean {
+    return this.begun.doesExist([space, pageNo]);
+  }
+
+  /** How many chunks of a begun page lack vectors, its last ones. */
+  lacking(space: number, pageNo: number): number | undefined {
+    return this.begun.get([space, pageNo]);
+  }
+
+  /** How many chunks each begun page lacks, its last ones. */
+  begunIn(space: number): Map<number, number> {
+    return new Map([...this.begun.getRange(pairsOf(space))].map(({ key: [, pageNo], value }) => [pageNo, value]));
+  }
+
+  /** What waits for vectors in a space: gaps, and pages that its backfill has not come by yet, of one chunk at least. */
+  pending(space: number): { pages: number; chunks: number } {
+    const range = pairsOf(space);
+    const gaps = this.untouched.getKeysCount(range) + this.begun.getKeysCount(range);
+    const { status, cursor = 0, last_page = 0 } = this.rows.get(space) ?? {};
+    const ahead = status === 'running' ? Math.max(0, last_page - cursor) : 0;
+    return { pages: gaps + ahead, chunks: (gaps === 0 ? 0 : (this.pendingOf.get(space) ?? 0)) + ahead };
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class BackfillTransactor extends BackfillReader {
   put(backfill: Backfill): void {
     this.rows.put(backfill.space, backfill);
     this.byJob.put(backfill.job_no, backfill.space);
   }
 
-  openGap(space: number, pageNo: number): void {
-    this.gapKeys.put([space, pageNo], 0);
+  /** Note that a page of so many chunks has no vector. */
+  openGap(space: number, pageNo: number, chunks: number): void {
+    this.closeGap(space, pageNo);
+    this.untouched.put([space, pageNo], chunks);
+    this.#count(space, chunks);
+  }
+
+  /** Note that the last chunks of a page lack vectors, so many. */
+  beginGap(space: number, pageNo: number, lacking: number): void {
+    this.closeGap(space, pageNo);
+    this.begun.put([space, pageNo], lacking);
+    this.#count(space, lacking);
   }
 
   closeGap(space: number, pageNo: number): void {
-    this.gapKeys.remove([space, pageNo]);
+    for (const gaps of [this.untouched, this.begun]) {
+      const lacking = gaps.get([space, pageNo]);
+      if (lacking === undefined) continue;
+      gaps.remove([space, pageNo]);
+      this.#count(space, -lacking);
+    }
   }
 
-  /** Make the lookup by job again, and delete the gaps that belong to nothing: repair only. Gives how many. */
-  repair(isWanted: (space: number, pageNo: number) => boolean): number {
+  #count(space: number, change: number): void {
+    if (change !== 0) this.pendingOf.put(space, Math.max(0, (this.pendingOf.get(space) ?? 0) + change));
+  }
+
+  /** Make the lookup by job and the sums again, and delete the gaps that belong to nothing: repair only. Gives how many. */
+  repair(isWanted: (space: number, pageNo: number, isBegun: boolean) => boolean): number {
     for (const jobNo of [...this.byJob.getKeys()]) this.byJob.remove(jobNo);
     for (const { job_no, space } of this.all()) this.byJob.put(job_no, space);
-    const orphans = [...this.gapKeys.getKeys()].filter(([space, pageNo]) => !isWanted(space, pageNo));
-    return removeAll(this.gapKeys, orphans);
+    const orphansOf = (gaps: Gaps) => [...gaps.getKeys()].filter((key) => !isWanted(...key, gaps === this.begun));
+    const removed = [this.untouched, this.begun].reduce((sum, gaps) => sum + removeAll(gaps, orphansOf(gaps)), 0);
+    for (const space of [...this.pendingOf.getKeys()]) this.pendingOf.remove(space);
+    for (const gaps of [this.untouched, this.begun]) {
+      for (const { key, value } of [...gaps.getRange()]) this.#count(key[0], value);
+    }
+    return removed;
   }
 
   remove(space: number): void {
@@ -71,8 +134,10 @@ export class BackfillTransactor extends BackfillReader {
     this.rows.remove(space);
   }
 
-  /** Delete up to `limit` gaps of a space. Gives how many. */
+  /** Delete up to `limit` gaps of a space that is to be emptied. Gives how many. */
   dropGaps(space: number, limit: number): number {
-    return removeAll(this.gapKeys, [...this.gapKeys.getKeys({ ...pairsOf(space), limit })]);
+    const drop = (gaps: Gaps) => removeAll(gaps, [...gaps.getKeys({ ...pairsOf(space), limit })]);
+    this.pendingOf.remove(space);
+    return drop(this.untouched) + drop(this.begun);
   }
 }

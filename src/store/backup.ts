@@ -1,8 +1,8 @@
 /**
- * Backups of the store: a folder of the user's own choice with `store/data.mdb`, a compact copy as of one moment, and `backup.json`,
- * which is written last: a folder without it is no backup. The index is not in it (it is made again from the store), nor are access tokens.
+ * Backups of the store: a user's folder with `store/data.mdb`, a compact snapshot, and `backup.json`, written last: a folder without it
+ * is incomplete. Excludes access tokens and the index, which is rebuilt from the store.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   chmodSync,
   createReadStream,
@@ -15,9 +15,10 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { errorCode } from '../domain/error-code.ts';
 import { OperatorError } from '../domain/errors.ts';
 import { replaceText, syncFolder } from '../files/durable-file.ts';
 import { BlacklistTransactor } from './blacklist.ts';
@@ -29,6 +30,7 @@ import {
   restampStore,
   storeFormat,
 } from './environment.ts';
+import { takeFolderLock } from './folder-lock.ts';
 import { type CarriedRule, proveStore, readRulesApart } from './look-apart.ts';
 import { PageReader } from './pages.ts';
 import { copyInto, roomFor } from './replace-file.ts';
@@ -38,7 +40,7 @@ const backupManifest = z.object({
   readback_backup: z.literal(1),
   store_format: z.int(),
   store_id: z.string(),
-  /** Everything that was acknowledged before this moment is in it. */
+  /** Includes everything acknowledged before this time. */
   taken_at: z.iso.datetime(),
   made_by: z.string(),
   pages: z.int(),
@@ -47,11 +49,12 @@ const backupManifest = z.object({
 });
 export type BackupManifest = z.infer<typeof backupManifest>;
 
-const MANIFEST = 'backup.json';
+export const manifestName = 'backup.json';
 const DATA = 'data.mdb';
-/** In the data folder, where a restore makes its copy. */
+/** The copy during a backup; no dot, as LMDB takes such a path for a file. */
+const PARTIAL = 'store-partial';
 const RESTORED = 'store-restored';
-/** Copies tried when the store's file is replaced (after a forget) while it is copied. */
+/** Retries when a forget replaces the store's file during the copy. */
 const maxTries = 5;
 
 export interface BackupOptions {
@@ -62,27 +65,32 @@ export interface BackupOptions {
 }
 
 /**
- * Copy the store of a running or stopped service. Errors: OperatorError: `backup` where the target is not an empty folder, `store_damaged`,
- * `store_format`, `no_room`; those of the file system. What is left of a failed one has no manifest.
+ * Copy the store of a running or stopped service. A failed copy leaves no manifest.
+ * Errors: OperatorError `backup` if the target is not an empty folder, `store_damaged`, `store_format`, `no_room`; file system errors.
  */
 export async function makeBackup({ dataDir, target, now, version }: BackupOptions): Promise<BackupManifest> {
   requireEmpty(target);
-  await proveStore(dataDir, { beside: true, wasUsed: false });
-  const partial = join(target, 'store-partial'); // no dot: LMDB takes such a path for a file
+  await proveStore(dataDir, { isShared: true, wasUsed: false });
+  await StoreView.open(dataDir).close(); // without a store, no folder is made
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  chmodSync(target, 0o700);
+  return whileInUse(target, () => copyStore({ dataDir, target, now, version }));
+}
+
+async function copyStore({ dataDir, target, now, version }: BackupOptions): Promise<BackupManifest> {
+  const partial = join(target, PARTIAL);
   const dataFile = join(dataDir, 'store', DATA);
   for (let attempt = 1; ; attempt++) {
     const taken = now();
     const inode = statSync(dataFile, { throwIfNoEntry: false })?.ino;
     const view = StoreView.open(dataDir);
     try {
-      mkdirSync(target, { recursive: true, mode: 0o700 });
-      chmodSync(target, 0o700);
       roomFor(target, view.usedBytes());
       await copyInto(partial, (dir) => view.copyTo(dir));
     } finally {
       await view.close();
     }
-    // Writes that came after the file was replaced went to the new one: what was copied may lack them.
+    // Writes after the replacement went to the new file; the copy may lack them.
     if (statSync(dataFile).ino !== inode && attempt < maxTries) continue;
     const { storeId, format, pages } = await lookInto(partial);
     const manifest: BackupManifest = {
@@ -96,38 +104,40 @@ export async function makeBackup({ dataDir, target, now, version }: BackupOption
       sha256: await sha256Of(join(partial, DATA)),
     };
     renameSync(partial, join(target, 'store'));
-    await replaceText(join(target, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+    await replaceText(join(target, manifestName), `${JSON.stringify(manifest, null, 2)}\n`);
     return manifest;
   }
 }
 
 export interface RestoreOptions {
   backup: string;
-  /** Its lock is held by the caller. */
+  /** The caller owns its lock. */
   dataDir: string;
-  /** Put the backup in the place of a store that is there; the old file is kept beside it. */
+  /** Replace an existing store; the old file is kept. */
   replace: boolean;
   newStoreId: () => string;
   now: () => number;
 }
 
 export interface Restored extends BackupManifest {
-  /** Where the store that was there is now. */
   keptAt: string | null;
-  /** Its blacklist rules that the backup lacks: they stand in the restored store, and its next start forgets what matches them. */
+  /** Blacklist rules added from the old store. The next start forgets what matches them. */
   carriedRules: number;
-  /** False where the store that was there is damaged, so that rules of it may be missing. */
+  /** False if the old store is damaged, so rules may be missing. */
   allRulesRead: boolean;
 }
 
 /**
- * Put a backup into a data folder. The restored store gets an identity of its own, because labels and numbers that were given since
- * the backup will be given again: no index file of the former history may be taken for one of this. What was forgotten since stays
- * forgotten: the rules of the store that was there are taken along, as far as they can be read. Until the renaming nothing has changed.
- * Errors: OperatorError: `backup` where it is no whole backup, of another format, or a store is there, `no_room`; those of the file system.
+ * Restore a backup into a data folder. The store gets a new identity: labels and numbers assigned since the backup are assigned again,
+ * so old index files must not be used. Readable blacklist rules of the replaced store are added, so what was forgotten since stays
+ * forgotten. Nothing changes before the final rename.
+ * Errors: OperatorError `backup` if it is incomplete, of another format, or a store exists; `no_room`; file system errors.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
-  const { backup, dataDir, replace, newStoreId, now } = options;
+  return whileInUse(options.backup, () => putInPlace(options));
+}
+
+async function putInPlace({ backup, dataDir, replace, newStoreId, now }: RestoreOptions): Promise<Restored> {
   const manifest = await readBackup(backup);
   const storeDir = join(dataDir, 'store');
   const live = join(storeDir, DATA);
@@ -156,12 +166,12 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   return { ...manifest, keptAt, carriedRules, allRulesRead: complete };
 }
 
-/** Delete the copy that a killed restore has left: it may hold what was forgotten since the backup. */
+/** Delete the copy of a killed restore: it may contain what was forgotten since the backup. */
 export function clearInterruptedRestore(dataDir: string): void {
   rmSync(join(dataDir, RESTORED), { recursive: true, force: true });
 }
 
-/** Give the copied store an identity of its own and the rules that it lacks, which its next start then carries out; tells how many. */
+/** Give the copied store a new identity and the missing rules. Returns how many rules. */
 async function adoptStore(dir: string, storeId: string, rules: readonly CarriedRule[]): Promise<number> {
   await restampStore(dir, storeId);
   const environment = openEnvironment(dir, () => storeId);
@@ -179,10 +189,57 @@ async function adoptStore(dir: string, storeId: string, rules: readonly CarriedR
   }
 }
 
-/** The manifest of a whole backup. Errors: OperatorError `backup`. */
+/** Lock a backup against `removeBackup` during `work`. */
+async function whileInUse<Result>(backup: string, work: () => Promise<Result>): Promise<Result> {
+  const lock = lockIfPossible(backup);
+  try {
+    return await work();
+  } finally {
+    if (lock !== null && 'release' in lock) {
+      lock.release();
+      for (const name of readdirSync(backup)) if (isLock(name)) rmSync(join(backup, name), { force: true });
+    }
+  }
+}
+
+const isLock = (name: string): boolean => name.startsWith('lock.');
+/** File systems that are read-only or without hard links (FAT, network drives). */
+const withoutLock = new Set(['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+function lockIfPossible(backup: string): ReturnType<typeof takeFolderLock> | null {
+  try {
+    return takeFolderLock(backup, randomUUID());
+  } catch (error) {
+    if (withoutLock.has(String(errorCode(error)))) return null;
+    throw error;
+  }
+}
+
+/** Delete a complete or unfinished backup. False if it is in use or contains other files. */
+export async function removeBackup(backup: string): Promise<boolean> {
+  const parts = [manifestName, 'store', PARTIAL];
+  if (readdirSync(backup).some((name) => !parts.includes(name) && !isLock(name))) return false;
+  const lock = lockIfPossible(backup);
+  if (lock !== null && 'heldBy' in lock) return false;
+  for (const part of parts) await rm(join(backup, part), { recursive: true, force: true }); // without a manifest it is none
+  await rm(backup, { recursive: true, force: true });
+  return true;
+}
+
+/** The manifest of a backup whose file matches its checksum. Errors: OperatorError `backup`. */
 export async function readBackup(backup: string): Promise<BackupManifest> {
-  const path = join(backup, MANIFEST);
-  if (!existsSync(path)) throw new OperatorError('backup', `${backup} is no backup of readback: it has no ${MANIFEST}`);
+  const manifest = readManifest(backup);
+  const file = join(backup, 'store', DATA);
+  if ((await sha256Of(file)) !== manifest.sha256)
+    throw new OperatorError('backup', `${file} is damaged: it has another checksum`);
+  return manifest;
+}
+
+/** The manifest without verifying the checksum, which reads the whole file. Errors: OperatorError `backup`. */
+export function readManifest(backup: string): BackupManifest {
+  const path = join(backup, manifestName);
+  if (!existsSync(path))
+    throw new OperatorError('backup', `${backup} is no backup of readback: it has no ${manifestName}`);
   const parsed = backupManifest.safeParse(parsedJson(readFileSync(path, 'utf8')));
   if (!parsed.success) throw new OperatorError('backup', `${path} cannot be read: ${z.prettifyError(parsed.error)}`);
   const manifest = parsed.data;
@@ -197,8 +254,6 @@ export async function readBackup(backup: string): Promise<BackupManifest> {
   if (size !== manifest.bytes) {
     throw new OperatorError('backup', `${file} has ${size ?? 'no'} bytes, the backup was made with ${manifest.bytes}`);
   }
-  if ((await sha256Of(file)) !== manifest.sha256)
-    throw new OperatorError('backup', `${file} is damaged: it has another checksum`);
   return manifest;
 }
 
@@ -210,16 +265,13 @@ function requireEmpty(target: string): void {
     throw new OperatorError('backup', `${target} is not empty; a backup goes into a new folder`);
 }
 
-/** Opens the copy as a start would. */
 async function lookInto(dir: string): Promise<{ storeId: string; format: number; pages: number }> {
-  mkdirSync(join(dir, 'look'), { mode: 0o700 });
-  linkSync(join(dir, DATA), join(dir, 'look', DATA));
-  const environment = openReadOnlyEnvironment(join(dir, 'look'));
+  const environment = openReadOnlyEnvironment(dir);
   try {
     return { storeId: environment.storeId, format: environment.format, pages: new PageReader(environment).count() };
   } finally {
     await environment.root.close();
-    rmSync(join(dir, 'look'), { recursive: true, force: true });
+    rmSync(join(dir, 'lock.mdb'), { force: true });
   }
 }
 
@@ -227,7 +279,6 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON: the schema says so.
     return text;
   }
 }

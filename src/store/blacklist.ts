@@ -1,7 +1,7 @@
 /**
  * Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no;
- * `blacklist_settings` the same of a hash of settings → the settings that rules were ever made by. None of these is taken away: they say nothing of
- * what was forgotten, and few people change them more than once or twice.
+ * `blacklist_settings` hash of settings → settings that ever made rules. These are never deleted: they reveal nothing that was
+ * forgotten, and change rarely.
  */
 import { type CanonicalUrl, canonicalizeUrl } from '../compute/web/canonical-url.ts';
 import { domainSuffixes } from '../compute/web/domain-match.ts';
@@ -15,13 +15,12 @@ export interface BlacklistRule {
   kind: RuleKind;
   reason: string | null;
   created_at: number;
-  /** Its pages are not all gone yet: a start goes on with them. A mark, no state: the rule holds either way. */
+  /** Its pages are still being erased; the next start continues. The rule applies either way. */
   purging: boolean;
-  /** Of a URL: the settings by which its pattern is its canonical form. Absent: made before rules kept them, or by another store. */
+  /** For URLs: settings under which the pattern is canonical. Absent in older rules and rules of other stores. */
   canonicalized_by?: RuleSettings[] | undefined;
 }
 
-/** An address that comes in: as it was given, and what the present settings make of it. */
 export type Address = CanonicalUrl & { original_url: string };
 
 export class BlacklistReader {
@@ -43,7 +42,7 @@ export class BlacklistReader {
     return this.rows.getKeysCount({ limit: 1 }) === 0;
   }
 
-  /** Newest first, from the one before `before`. */
+  /** Newest first, below `before`. */
   list(before?: number, limit?: number): BlacklistRule[] {
     const start = before === undefined ? {} : { start: before - 1 };
     return [...this.rows.getRange({ ...start, ...(limit === undefined ? {} : { limit }), reverse: true })].map(
@@ -51,12 +50,12 @@ export class BlacklistReader {
     );
   }
 
-  /** Rules for URLs that do not say what made their patterns. */
+  /** URL rules without the settings that made their patterns. */
   withoutSettings(): BlacklistRule[] {
     return this.list().filter(({ kind, canonicalized_by }) => kind === 'url' && canonicalized_by === undefined);
   }
 
-  /** Rules whose pages are not all gone yet, oldest first. */
+  /** Oldest first. */
   purging(): BlacklistRule[] {
     return [...this.rows.getRange()].map(({ value }) => value).filter(({ purging }) => purging);
   }
@@ -66,16 +65,12 @@ export class BlacklistReader {
     return no === undefined ? undefined : this.rows.get(no);
   }
 
-  /**
-   * The rule that forbids this address, if any. Settings may have changed since it was forgotten: it is compared in the form, too, that those of
-   * the rule make of it.
-   */
+  /** The rule that forbids this address, if any. Also compares its canonical form under the settings that made the rule. */
   match(address: Address): BlacklistRule | undefined {
     if (this.isEmpty()) return undefined;
     return this.matchExactly(address) ?? this.#matchEarlierForm(address);
   }
 
-  /** The rule that forbids a page of this canonical URL: that exactly, or a label suffix of its domain. */
   protected matchExactly({ canonical_url, domain }: CanonicalUrl): BlacklistRule | undefined {
     const byUrl = this.find('url', canonical_url);
     if (byUrl !== undefined) return byUrl;
@@ -97,11 +92,9 @@ export class BlacklistReader {
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class BlacklistTransactor extends BlacklistReader {
-  /** Rules that the current transaction put, in order. */
   changed: BlacklistRule[] = [];
-  /** Looked up once, as every page that comes in asks: only here rules come. Never true again after one was there. */
+  /** Cached, as every submitted page asks. Only `put` adds rules; never true again after one. */
   #knownEmpty: boolean | undefined;
 
   protected override isEmpty(): boolean {
@@ -109,14 +102,13 @@ export class BlacklistTransactor extends BlacklistReader {
     return this.#knownEmpty;
   }
 
-  /** Put a rule, new or known, whose pages are now to be erased. */
+  /** Put a new or known rule whose pages are to be erased. */
   begin(rule: Omit<BlacklistRule, 'purging'>): BlacklistRule {
     const begun = { ...rule, purging: true };
     this.put(begun);
     return begun;
   }
 
-  /** The rule's pages are all gone; nothing for an unknown rule. */
   end(no: number): void {
     const rule = this.get(no);
     if (rule !== undefined) this.put({ ...rule, purging: false });
@@ -136,7 +128,7 @@ export class BlacklistTransactor extends BlacklistReader {
     this.byPattern.remove([kind, hashKey(pattern)]);
   }
 
-  /** Make what is asked for an address anew from the rules: repair only. Of two rules of one pattern the newer is found. */
+  /** Repair only. Of two rules with one pattern the newer wins. */
   rebuildIndexes(): void {
     for (const key of [...this.byPattern.getKeys()]) this.byPattern.remove(key);
     for (const rule of this.list().reverse()) this.put(rule);

@@ -1,8 +1,7 @@
 /**
- * Clusters, the runs that found them, and where each run has put each page. Databases: `clusters` no → row; `cluster_runs` no → row;
- * `cluster_points` [run, block] → the points of 256 pages, 16 bytes each (cluster uint32, its top bits used as below; probability,
- * x, y float32; little-endian), so that a run of 50,000 pages is 200 values; `cluster_state` 'current' → the run whose clusters
- * count now, 'latest' → the run begun last.
+ * Clusters, their runs, and each page's place in each run. Databases: `clusters` no → row; `cluster_runs` no → row; `cluster_points`
+ * [run, block] → 256 pages of 16 bytes (cluster uint32 with two flag bits; probability, x, y float32; little-endian), so a run of 50,000
+ * pages is 200 values; `cluster_state` 'current' → current run, 'latest' → last run begun.
  */
 import type { Cluster, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
 import type { Environment, Table } from './environment.ts';
@@ -10,7 +9,7 @@ import { pairsOf } from './keys.ts';
 
 const blockPages = 256;
 const pointBytes = 16;
-/** In the first word: this page is in the run; it was put there since the run. */
+/** Flag bits: the page is in the run; it was assigned after the run. */
 const present = 0x8000_0000;
 const since = 0x4000_0000;
 const clusterBits = 0x3fff_ffff;
@@ -48,7 +47,7 @@ export class ClusterReader {
     return [...this.runRows.getRange({ reverse: true, limit })].map(({ value }) => value);
   }
 
-  /** The run whose clusters count now; 0 before the first. */
+  /** 0 before the first run. */
   currentRun(): number {
     return this.state.get('current') ?? 0;
   }
@@ -57,32 +56,28 @@ export class ClusterReader {
     return this.runRows.get(this.state.get('latest') ?? 0);
   }
 
-  /** Where a run has put a page; undefined where it does not know the page. */
   point(run: number, pageNo: number): ClusterPoint | undefined {
     const block = this.blocks.get([run, Math.floor(pageNo / blockPages)]);
     return block === undefined ? undefined : pointIn(block, pageNo);
   }
 
-  /** The cluster that a page is in now, and how surely; undefined for none. */
   ofPage(pageNo: number): { cluster: Cluster; probability: number } | undefined {
     const point = this.point(this.currentRun(), pageNo);
     const cluster = point === undefined || point.cluster_no === 0 ? undefined : this.rows.get(point.cluster_no);
     return cluster === undefined || point === undefined ? undefined : { cluster, probability: point.probability };
   }
 
-  /** Whether a cluster still is called by words of pages that it has lost. */
+  /** Whether a cluster's name contains words of pages it has lost. */
   anyStale(): boolean {
     return this.all().some(({ stale, tombstoned }) => stale && !tombstoned);
   }
 
-  /** The points of a run by page, 256 pages at a time. */
   *points(run: number): Generator<ClusterPoint[]> {
     for (const { key, value } of this.blocks.getRange(pairsOf(run))) {
       yield pointsIn(value, key[1]);
     }
   }
 
-  /** Blocks of a run, for those who read them one by one with pauses. */
   blockNumbers(run: number): number[] {
     return [...this.blocks.getKeys(pairsOf(run))].map(([, number]) => number);
   }
@@ -92,7 +87,7 @@ export class ClusterReader {
     return block === undefined ? [] : pointsIn(block, number);
   }
 
-  /** Pages of a cluster now, ascending: half a millisecond at 50,000 pages. */
+  /** Pages of a current cluster, ascending: half a millisecond at 50,000 pages. */
   pagesOf(clusterNo: number): number[] {
     const run = this.currentRun();
     const members: number[] = [];
@@ -105,7 +100,6 @@ export class ClusterReader {
     return members;
   }
 
-  /** Runs that have points. */
   runsWithPoints(): number[] {
     const found: number[] = [];
     for (let from = 0; ; ) {
@@ -117,7 +111,6 @@ export class ClusterReader {
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class ClusterTransactor extends ClusterReader {
   put(cluster: Cluster): void {
     this.rows.put(cluster.no, cluster);
@@ -127,12 +120,10 @@ export class ClusterTransactor extends ClusterReader {
     this.runRows.put(run.no, run);
   }
 
-  /** Note the run begun last, or the one that counts from now on. */
   note(state: State, run: number): void {
     this.state.put(state, run);
   }
 
-  /** Delete a run and its points. */
   removeRun(run: number): void {
     this.removePoints(run);
     this.runRows.remove(run);
@@ -157,7 +148,7 @@ export class ClusterTransactor extends ClusterReader {
     for (const [number, block] of changed) this.blocks.put([run, number], block);
   }
 
-  /** Take a page out of a run; where it was. */
+  /** Returns the page's former point. */
   removePoint(run: number, pageNo: number): ClusterPoint | undefined {
     const number = Math.floor(pageNo / blockPages);
     if (this.point(run, pageNo) === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Sequence numbers of records. Taken inside the transaction that uses them, so a number is never given twice. */
+/** Sequence numbers of records, taken inside the transaction that uses them, so they are unique. */
 import type { Environment, Table } from './environment.ts';
 
 export type CounterName =
@@ -18,19 +18,19 @@ export type CounterName =
 
 export class Counters {
   readonly #numbers: Table<number, string>;
-  /** What the transaction under way has taken; null outside of one. */
+  /** Taken by the current transaction; null outside of one. */
   #taken: Map<CounterName, number> | null = null;
 
   constructor(environment: Environment) {
     this.#numbers = environment.openDatabase('counters', {});
   }
 
-  /** The next number not yet taken. Numbers start at 1, so that 0 may mean none. */
+  /** Numbers start at 1, so 0 can mean none. */
   peek(name: CounterName): number {
     return this.#taken?.get(name) ?? this.#numbers.get(name) ?? 1;
   }
 
-  /** Writer only: do the work of a transaction, in it. Numbers are written at its end, once however many were taken. */
+  /** Writer only: run a transaction's work, then write the numbers once. */
   during(work: () => void): void {
     const taken = new Map<CounterName, number>();
     this.#taken = taken;
@@ -42,14 +42,14 @@ export class Counters {
     }
   }
 
-  /** Writer only: take `count` numbers in a row; the first is returned. */
+  /** Writer only: take `count` consecutive numbers; returns the first. */
   take(name: CounterName, count = 1): number {
     const first = this.peek(name);
     this.#put(name, first + count);
     return first;
   }
 
-  /** Writer only: make sure that the next number is above `last`: repair only. */
+  /** Repair only. */
   raiseAbove(name: CounterName, last: number): void {
     if (this.peek(name) <= last) this.#put(name, last + 1);
   }

@@ -1,6 +1,6 @@
 /**
- * The data folder: one process, one user. Opening it makes it if need be, checks that it is this user's own plain folder with
- * mode 0700, and takes its lock. LMDB itself lets many processes in, and two servers would run the same jobs.
+ * The data folder: one process, one user. Opening creates it if needed, checks that it is the user's own plain folder with mode 0700,
+ * and locks it. LMDB alone would admit a second server, which would run the same jobs.
  */
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,15 +10,14 @@ import { takeFolderLock } from './folder-lock.ts';
 
 export interface DataFolder {
   path: string;
-  /** Whether a process used it before and let go of it in order. */
+  /** Whether a process used it before and released it properly. */
   wasUsed: boolean;
-  /** Whether another process has taken the folder, which did not see that this one lives. Errors: those of the file system. */
+  /** Whether another process took the folder, unable to see this one. Errors: file system errors. */
   isLost: () => boolean;
-  /** Let go of the lock. */
   release(): void;
 }
 
-/** Open the folder for this process. Errors: OperatorError `data_folder`. */
+/** Errors: OperatorError `data_folder`. */
 export function openDataFolder(path: string, nonce: string): DataFolder {
   const entry = statOf(path) ?? madeFolder(path);
   if (!entry.isDirectory()) throw new OperatorError('data_folder', `${path} is not a plain folder (a link or a file)`);
@@ -53,7 +52,7 @@ function madeFolder(path: string): Stats {
   }
 }
 
-/** Like a recursive mkdir, which never returns for a path below /proc and names another path when the disk is read-only. */
+/** A recursive mkdir never returns below /proc and reports another path on a read-only disk. */
 function makeFolders(path: string): void {
   const parent = dirname(path);
   if (parent !== path && statOf(parent) === undefined) makeFolders(parent);

@@ -1,4 +1,3 @@
-/** What a library's folder takes on its disk, part by part, and what is left there. */
 import { lstat, readdir, statfs } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type DiskPart, type DiskResponse, diskParts } from '../domain/disk.ts';
@@ -9,10 +8,10 @@ const folders: readonly (readonly [string, DiskPart])[] = [
   [join('index', 'dense'), 'passage_vectors'],
   [join('index', 'pages'), 'page_vectors'],
 ];
-/** A block of `stat`, bytes. */
+/** Bytes per block of `stat`. */
 const blockBytes = 512;
 
-/** Blocks, not lengths: files may have holes. A file that goes meanwhile counts as nothing. */
+/** Counts blocks, as files may be sparse. A file deleted meanwhile counts as 0. */
 export async function diskUsage(dir: string): Promise<Pick<DiskResponse, 'parts' | 'free_bytes' | 'disk_bytes'>> {
   const bytes = new Map<DiskPart, number>(diskParts.map((part) => [part, 0]));
   for (const file of await readdir(dir, { recursive: true })) {

@@ -3,32 +3,50 @@
  *
  * Databases: `entities` no → row; `page_entities` page → what it mentions, for every page that was read; `entity_pages`
  * [entity, page]; `entity_names` [hash of a folded spelling, entity]; `entity_merges` no → merge; `merges_of_entity` [entity, merge];
- * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number.
+ * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number; `seen_names` page → the names in its
+ * first chunks, until the encoder has seen all of them.
  */
+import type { NameSpans } from '../compute/entities/name-tags.ts';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/normalize-text.ts';
 import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
 
 /**
+ * `languages_to`: the last of the pages indexed earlier whose language was decided again;
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
  * those that were read are read again;
  * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search; `matched_to`: the last entity
- * that was compared, with the thresholds `matched_cosine` and `matched_edit_distance`; `alone_from`: the lowest of the entities that
- * stand alone again since that job was queued, 0 for none.
+ * that was compared, by the rule `matched_rule`; `alone_from`: the lowest of the entities that stand alone again since that job was
+ * queued, 0 for none;
+ * `reviewed_rule`: the rule by which stored merges were reviewed; `reviewed_to`: the last merge that a review under way has seen, 0 for none,
+ * and `job_merge_at`: when the last one was made of those that it took for a job's, ms.
  */
 export type EntityStateName =
+  | 'languages_to'
   | 'swept_version'
   | 'swept_to'
   | 'rereading'
   | 'unmatched'
   | 'matching_job'
   | 'matched_to'
+  | 'matched_rule'
   | 'alone_from'
-  | 'matched_cosine'
-  | 'matched_edit_distance';
+  | 'reviewed_rule'
+  | 'reviewed_to'
+  | 'job_merge_at';
+
+export interface SeenNames {
+  /** The page's first label. */
+  first: number;
+  /** How many chunks were seen. */
+  chunks: number;
+  names: NameSpans;
+}
 
 const end = Number.MAX_SAFE_INTEGER;
+/** Of a database whose keys are numbers of 32 bits. */
+const lastKey = 0xffffffff;
 
 export class EntityReader {
   protected readonly rows: Table<Entity, number>;
@@ -39,6 +57,7 @@ export class EntityReader {
   protected readonly mergesOf: Table<number, [number, number]>;
   protected readonly splits: Table<number, [number, number]>;
   protected readonly states: Table<number, string>;
+  protected readonly seen: Table<SeenNames, number>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('entities', { keyEncoding: 'uint32' });
@@ -49,6 +68,7 @@ export class EntityReader {
     this.mergesOf = environment.openDatabase('merges_of_entity', {});
     this.splits = environment.openDatabase('entity_splits', {});
     this.states = environment.openDatabase('entity_state', {});
+    this.seen = environment.openDatabase('seen_names', { keyEncoding: 'uint32' });
   }
 
   get(no: number): Entity | undefined {
@@ -59,7 +79,6 @@ export class EntityReader {
     return entriesOf(this.rows);
   }
 
-  /** The highest number of a row, 0 for none. */
   lastNumber(): number {
     return lastNumberOf(this.rows);
   }
@@ -72,6 +91,15 @@ export class EntityReader {
   /** What a page mentions, in the order of its text; undefined for one that was not read yet. */
   ofPage(pageNo: number): PageEntity[] | undefined {
     return this.byPage.get(pageNo);
+  }
+
+  seenNames(pageNo: number): SeenNames | undefined {
+    return this.seen.get(pageNo);
+  }
+
+  /** Pages of which some chunks were seen. */
+  pagesBegun(): number[] {
+    return [...this.seen.getKeys()];
   }
 
   /** What each page mentions that was read, by page. */
@@ -113,9 +141,10 @@ export class EntityReader {
     return [...this.mergeRows.getRange()].map(({ value }) => value);
   }
 
-  /** Newest first, at most `limit`. */
-  merges(limit: number): EntityMerge[] {
-    return [...this.mergeRows.getRange({ reverse: true, limit })].map(({ value }) => value);
+  /** Newest first, at most `limit`, older than `before`. */
+  merges(limit: number, before = end): EntityMerge[] {
+    const start = Math.min(before, lastKey + 1) - 1;
+    return [...this.mergeRows.getRange({ start, reverse: true, limit })].map(({ value }) => value);
   }
 
   /** The latest merge that is not undone. */
@@ -142,7 +171,6 @@ export class EntityReader {
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class EntityTransactor extends EntityReader {
   /** Store the next version of a row; `before` is the version it replaces, or undefined for a new entity. */
   put(entity: Entity, before: Entity | undefined): void {
@@ -173,6 +201,14 @@ export class EntityTransactor extends EntityReader {
 
   removePage(pageNo: number): void {
     this.byPage.remove(pageNo);
+  }
+
+  putSeenNames(pageNo: number, seen: SeenNames): void {
+    this.seen.put(pageNo, seen);
+  }
+
+  removeSeenNames(pageNo: number): void {
+    this.seen.remove(pageNo);
   }
 
   link(no: number, pageNo: number): void {

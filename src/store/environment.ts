@@ -1,11 +1,11 @@
 /**
- * Opens the LMDB environment of a data folder and guards its format stamp. The rest of the store gets its named databases
- * from here; nobody outside `src/store` sees LMDB.
+ * Opens the LMDB environment of a data folder and checks its format stamp. The rest of the store gets its databases from here; LMDB is
+ * visible only inside `src/store`.
  *
- * Durability: commits are made by the writer only (`Store.transact`); a commit is visible at once and durable when `flushed`
- * resolves. Opening goes back to the last commit that was flushed (`safeRestore`): what came after it was answered to nobody, and
- * may be in memory only (docs/decisions/stop-when-a-flush-fails.md). A reader never holds a snapshot across a turn of the event loop, so old pages are reused, and so the file may be
- * replaced (`rewrite`) under readers that go on reading.
+ * Durability: only the writer commits (`Store.transact`); a commit is visible at once and durable when `flushed` resolves. Opening goes
+ * back to the last flushed commit (`safeRestore`): later ones were never acknowledged and may exist in memory only
+ * (docs/decisions/stop-when-a-flush-fails.md). A reader keeps no snapshot across turns of the event loop, so old pages are reused and
+ * `rewrite` may replace the file under readers.
  */
 import { createReadStream, createWriteStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
@@ -19,57 +19,47 @@ import { copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './r
 import { requireRoomToUpgrade } from './room-to-open.ts';
 import type { Position, WriteRecorder } from './stored-rows.ts';
 
-/** One more where stored rows are to be read otherwise than before: with a migration (migrations.ts). */
+/** Increase it, with a migration (migrations.ts), when stored rows must be read differently. */
 export const storeFormat = 3;
 
-/** A store of an older format can be read, and `Store.open` migrates it; one of any other is refused, never misread. */
+/** `Store.open` migrates older formats; other formats are refused. */
 export function isReadableFormat(format: unknown): format is number {
   return typeof format === 'number' && Number.isInteger(format) && format >= 1 && format <= storeFormat;
 }
 
 export interface Environment {
-  /** The environment that is open now: another one after a rewrite. */
+  /** The currently open environment; a rewrite replaces it. */
   readonly root: RootDatabase;
-  /** Path of the file that holds everything. */
   dataFile: string;
-  /** Identity of this store's history: index files made from another one are set aside. */
+  /** Identity of this store's history: index files of another one are set aside. */
   storeId: string;
-  /** Of its stamp, when it was opened. */
   format: number;
-  /** Where in a history of commits that are kept elsewhere the file stands; null for a file on its own. */
+  /** The file's position in an external commit history; null for a standalone file. */
   position(): Position | null;
-  /** Inside a transaction; null for a file that goes its own way from here. */
+  /** Inside a transaction; null detaches the file from the history. */
   putPosition(position: Position | null): void;
-  /** Every database that was opened, by its name. */
   databases(): ReadonlyMap<string, OpenDatabase>;
-  /** A handle that stays good when the file is replaced. A database that the file lacks is made. */
+  /** A handle that survives a rewrite. Creates a missing database. */
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Table<Value, StoredKey>;
   /**
-   * Open all databases in `open`: those that are lacking are made in one transaction, which costs one flush and not one each. A store that was just
-   * made then gets its name, under which other processes find it.
+   * Open all databases in `open`. Missing ones are created in one transaction: one flush in total. A new store is then renamed to its
+   * final place.
    */
   openAll<Opened>(open: () => Opened): Opened;
   /**
-   * Put a compact copy of everything in the place of the file, so that no byte of what was deleted is left in it. Reads go on;
-   * the caller sees to it that nothing is written meanwhile. Errors: those of the file system (no room, above all); the store
-   * then goes on with the old file, or with the new one where only bringing its place to the disk failed.
+   * Replace the file by a compact copy, which contains no deleted bytes. Reads continue; the caller prevents writes. Errors: file system
+   * errors (mostly no room); the store then continues with the old file, or with the new one if only the final fsync failed.
    */
   rewrite(): Promise<void>;
-  /**
-   * Errors: where the file that is open is not the one at its path any more (the folder was deleted, its disk taken away), so that what is
-   * written would be lost with this process.
-   */
+  /** Errors: the open file is no longer the one at its path (folder deleted, disk removed), so writes would be lost. */
   assertInPlace(): Promise<void>;
-  /** Not after a failed flush: it would note as flushed what is not. */
+  /** Not after a failed flush: it would mark unflushed commits as flushed. */
   close(): Promise<void>;
-  /** After one. What is open stays open until the process ends; the next that opens the store here opens a copy of its file. */
+  /** After a failed flush. Open files stay open until the process ends; the next open here uses a copy. */
   abandon(): void;
 }
 
-/**
- * A database by its name, as the records use it: what is written inside a transaction is in it when `put` and `remove` return, and on the disk
- * when the transaction is.
- */
+/** A database as the records use it: inside a transaction, `put` and `remove` apply at once and are durable with the transaction. */
 export interface Table<Value, StoredKey extends Key>
   extends Pick<
     Database<Value, StoredKey>,
@@ -81,33 +71,30 @@ export interface Table<Value, StoredKey extends Key>
 
 export interface TypedDatabaseOptions extends Pick<DatabaseOptions, 'keyEncoding' | 'encoding'> {}
 
-/** A named database of the environment that is open now. */
 export interface OpenDatabase {
   database: Database<unknown, Key>;
   keyEncoding: 'uint32' | 'binary' | undefined;
 }
 
-/** Every value carries its own field names, so that it can be read alone: no structure is shared between values. */
+/** Each value contains its own field names, so it can be read alone. */
 const plain = { encoder: { useRecords: false } };
 
 const maxDatabases = 64;
-/** Each reading thread or held snapshot takes a slot; only this process's main thread and the tools read. */
+/** Each reading thread or snapshot takes a slot; only the main thread and the tools read. */
 const maxReaders = 64;
 
-/** What is open of files that were abandoned, by their identity: LMDB would hand it out again. */
+/** Abandoned open files by identity: LMDB would return them again. */
 const abandoned = new Map<string, { root: RootDatabase; path: string }>();
-/** Of one store: each keeps its file's room on the disk until the process ends. */
+/** Per store: each keeps its file's disk space until the process ends. */
 const maxAbandoned = 3;
 
-/** Name in the stamp: where the file stands in a history that is kept elsewhere, as JSON. */
+/** Key in the stamp: position in an external history, as JSON. */
 export const POSITION = 'position';
 
-/** Where a compact copy is made; what a crash left there is deleted. */
 const COPY = 'copy';
-/** Where a new store is made: until it has all its databases another process that opened it could take a commit of them back. */
+/** Where a new store is created: another process that opened it before it has all its databases could undo a commit. */
 const MAKING = '-new';
 
-/** A named database: which one it is in the environment that is open now. */
 interface Slot {
   name: string;
   options: TypedDatabaseOptions;
@@ -115,8 +102,9 @@ interface Slot {
 }
 
 /**
- * Open the environment in `path`, or make one, which is there after `openAll`; `recorder` is told of each write. Whoever may meet a damaged file looks first (look-apart.ts).
- * Errors: OperatorError: `store_format` for a stamp of a newer format; `disk_full` where databases are lacking that do not fit, also of `openDatabase`.
+ * Open or create the environment in `path`, which exists after `openAll`; `recorder` gets each write. If the file may be damaged, check
+ * it first (look-apart.ts).
+ * Errors: OperatorError `store_format` for a newer format; `disk_full` if missing databases do not fit, also of `openDatabase`.
  */
 export function openEnvironment(path: string, newStoreId: () => string, recorder?: WriteRecorder): Environment {
   const dataFile = join(path, 'data.mdb');
@@ -172,7 +160,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
       const databases = copiedDatabases(copy, slots, storeId);
       const copiedStamp = copy.openDB<string | number, string>({ name: 'stamp' });
       putInPlace(copyDir, path);
-      // No await between the renaming and this: whoever reads, reads the one or the other, and both say the same.
+      // No await between the rename and this assignment; readers see either file, with equal content.
       root = copy;
       stamp = copiedStamp;
       opened = fileIdentity(statSync(dataFile));
@@ -182,7 +170,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
       rmSync(copyDir, { recursive: true, force: true });
       throw error;
     }
-    // Whatever fails from here on, the old file has no name any more: what were written to it would be lost.
+    // From here the old file has no name: writes to it would be lost.
     try {
       settleInPlace(copyDir, path);
     } finally {
@@ -227,14 +215,14 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
 }
 
 /**
- * Open the store in `path` for reading only: no lock is asked for, nothing is made, stamped or cleared away, and another process
- * may write meanwhile. Where that process replaces the file, what was open goes on being read.
- * Errors: OperatorError `store_format` where there is no store, or one of a newer format.
+ * Open the store in `path` read-only: takes no lock and creates nothing; another process may write. If it replaces the file, open
+ * handles keep reading the old one.
+ * Errors: OperatorError `store_format` if there is no store or a newer format.
  */
 export function openReadOnlyEnvironment(path: string): Environment {
   const dataFile = join(path, 'data.mdb');
   if (!existsSync(dataFile)) throw new OperatorError('store_format', `there is no store in ${path}`);
-  // A file that LMDB refuses to open for reading only ends the process.
+  // LMDB ends the process if it cannot open a file read-only.
   if (!isBegun(dataFile)) throw new OperatorError('store_format', `${dataFile} is no store, or is just being made`);
   const root = openReadOnlyRoot(path);
   try {
@@ -270,9 +258,9 @@ export function openReadOnlyEnvironment(path: string): Environment {
 }
 
 /**
- * Before a store is opened that this process abandoned: put a copy of its file, byte by byte and brought to the disk, in its place. It says what
- * the kernel has of the old one's pages, wherever these are. Nothing is done to any other store.
- * Errors: OperatorError `no_room`; those of the file system, with the old file in its place; FatalError when too many were abandoned.
+ * Before reopening a store that this process abandoned: replace its file by a fsynced byte copy, which has the kernel's version of all
+ * pages. Other stores are left alone.
+ * Errors: OperatorError `no_room`; file system errors, with the old file in place; FatalError after too many abandoned files.
  */
 export async function replaceAbandoned(path: string): Promise<void> {
   const dataFile = join(path, 'data.mdb');
@@ -286,7 +274,7 @@ export async function replaceAbandoned(path: string): Promise<void> {
   await rm(copyDir, { recursive: true, force: true });
   await mkdir(copyDir, { mode: 0o700 });
   try {
-    // Read and written: a file system that can copy by reference would take what the disk has.
+    // Read and write: a copy by reference would use what is on the disk.
     const copy = (to: string) => pipeline(createReadStream(dataFile), createWriteStream(to, { mode: 0o600 }));
     await replaceFile(dataFile, copy, join(copyDir, 'data.mdb'));
     await rm(join(path, 'lock.mdb'), { force: true }); // mapped by what is open of the old file
@@ -299,7 +287,7 @@ function fileIdentity({ dev, ino }: { dev: number; ino: number }): string {
   return `${dev}:${ino}`;
 }
 
-/** Give the closed store in `path` an identity of its own, so that index files of another history are set aside. */
+/** Give a closed store a new identity, so that old index files are set aside. */
 export async function restampStore(path: string, storeId: string): Promise<void> {
   const root = openRoot(path);
   try {
@@ -314,7 +302,7 @@ function positionIn(stored: string | number | undefined): Position | null {
   return stored === undefined ? null : (JSON.parse(String(stored)) as Position);
 }
 
-/** A database that an older store does not have yet reads as an empty one. */
+/** A database missing in an older store reads as empty. */
 function openForReading<Value, StoredKey extends Key>(
   root: RootDatabase,
   name: string,
@@ -333,25 +321,24 @@ const emptyDatabase = {
   getStats: () => ({ entryCount: 0 }),
 } as unknown as Database<unknown, Key>;
 
-/** Open the file of a store for reading, without looking at what is in it. */
 export function openReadOnlyRoot(path: string): RootDatabase {
   return open<unknown, Key>({ path, maxDbs: maxDatabases, maxReaders, readOnly: true });
 }
 
-/** Open or create the file of a store, going back to its last commit that was flushed, without looking at what is in it. */
+/** Open or create the file at its last flushed commit, without checks. */
 export function openRoot(path: string): RootDatabase {
-  // Batching by turns of the event loop would add a promise of its own to each commit, which nobody can handle when it fails.
+  // Batching would add a promise per commit that stays unhandled on failure.
   const turns = { eventTurnBatching: false };
   const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600, safeRestore: true, ...turns };
   const before = new Set(process.listeners('exit'));
   const root = open<unknown, Key>(options);
-  // lmdb closes what is open when the process exits, which notes its last commit as flushed, and waits for ever for a lock that a transaction
-  // which could not begin has kept. Whoever wants a store closed closes it; any other exit is as good as a kill.
+  // On exit lmdb would close open files, mark the last commit as flushed, and wait for a lock that a failed transaction kept. Any exit
+  // without a close must equal a kill.
   for (const listener of process.listeners('exit')) if (!before.has(listener)) process.removeListener('exit', listener);
   return root;
 }
 
-/** Closing waits for the last commit's flush, which never comes after one that failed: an empty one takes its place. */
+/** Closing waits for the last flush, which never ends after a failed one; an empty one takes its place. */
 async function closeRoot(root: RootDatabase): Promise<void> {
   await root.childTransaction(() => undefined);
   await root.close();
@@ -367,9 +354,9 @@ function openDatabaseOf({ database, options: { keyEncoding } }: Slot): OpenDatab
   throw new TypeError(`keys are not kept as ${keyEncoding}`);
 }
 
-/** Passes everything on to the slot's database of the moment, and tells `recorder` of writes. */
+/** Forwards to the slot's current database and reports writes to `recorder`. */
 function steadyHandle(slot: Slot, recorder: WriteRecorder | undefined): Database<unknown, Key> {
-  /** Bound methods by the method: to bind one for each call would cost more than a small read. */
+  /** Bound methods, cached: binding per call would cost more than a small read. */
   let bound = new Map<unknown, unknown>();
   let of = slot.database;
   return new Proxy(slot.database, {
@@ -403,7 +390,7 @@ function boundTo(
   };
 }
 
-/** The copy's databases, one for each slot. Errors: where the copy is not the same store with as many entries everywhere. */
+/** Errors: the copy is not the same store with equal entry counts. */
 function copiedDatabases(copy: RootDatabase, slots: readonly Slot[], storeId: string): Database<unknown, Key>[] {
   const copiedId = copy.openDB<string | number, string>({ name: 'stamp' }).get('store_id');
   if (copiedId !== storeId) throw new Error('the compact copy is not of this store');
@@ -415,7 +402,6 @@ function copiedDatabases(copy: RootDatabase, slots: readonly Slot[], storeId: st
   });
 }
 
-/** Number of entries of a database. */
 export function entriesOf(database: Pick<Database, 'getStats'>): number {
   return (database.getStats() as { entryCount: number }).entryCount;
 }

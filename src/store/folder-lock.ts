@@ -1,17 +1,14 @@
 /**
- * A lock on a folder for one process, as a file that the system does not let go of by itself when the process is killed.
+ * A lock on a folder for one process, as a file, because the system does not release it when the process is killed.
  *
- * Locks have generations, `lock.1`, `lock.2`, …: the newest one names the holder by process id and start time, so that a file
- * left by a killed process (or by one whose id was given to another since) is recognised. It is never taken away, only
- * followed: whoever finds it stale links the next generation, which appears with its whole content or not at all, and never
- * over another. A released lock is the newest one marked as released. So the newest never goes away, and two can never both
- * follow it.
+ * Locks have generations, `lock.1`, `lock.2`, …. The newest names its owner by process id and start time, so a file of a killed process
+ * (or a reused id) is recognised. It is never deleted, only succeeded: a process that finds it stale links the next generation, which
+ * appears atomically and never replaces another. A released lock is the newest one, marked as released. So two processes never both
+ * succeed one lock.
  *
- * Whether a process lives is known of those that this one sees: not of one in another container that has the same folder. It is followed as if
- * it were dead, and finds out (`isLost`) before it writes again.
+ * Processes in another container are not visible: they count as dead, and detect the loss (`isLost`) before the next write.
  *
- * A full disk has no block for a file's content. A generation is a symbolic link then, whose target says the same: a target this short
- * needs none (ext4, with the least room, keeps up to 59 bytes in the inode).
+ * On a full disk a generation is a symbolic link whose target contains the owner: ext4 keeps up to 59 bytes in the inode.
  */
 import {
   linkSync,
@@ -27,25 +24,23 @@ import { join } from 'node:path';
 import { errorCode, isDiskFull } from '../domain/error-code.ts';
 
 export interface FolderLock {
-  /** Whether somebody had it before and let go of it in order. */
+  /** Whether a former owner released it properly. */
   wasReleased: boolean;
-  /** Whether somebody else has it now. */
   isLost: () => boolean;
   release(): void;
 }
 
 interface Holder {
   pid: number;
-  /** Start of the process in clock ticks since boot, where the system tells. */
+  /** Start of the process in clock ticks since boot, if known. */
   started: string | null;
   nonce: string;
   released: boolean;
 }
 
-/** Attempts at a lock that others take at the same moment. */
 const maxAttempts = 10;
 
-/** Take the folder's lock; `nonce` is unique to this call. Where a living process holds it, its process id. */
+/** Take the folder's lock; `nonce` is unique to this call. Returns the process id of a living owner instead. */
 export function takeFolderLock(folder: string, nonce: string): FolderLock | { heldBy: number } {
   const self: Holder = { pid: process.pid, started: startOf(process.pid), nonce, released: false };
   const own = join(folder, `lock.${self.pid}.${nonce}`);
@@ -75,7 +70,7 @@ export function takeFolderLock(folder: string, nonce: string): FolderLock | { he
   }
 }
 
-/** A lock that was only deleted is not lost yet. */
+/** A deleted lock is not lost yet. */
 function isLost(folder: string, path: string, { nonce }: Holder): boolean {
   const own = readHolder(path);
   if (typeof own === 'object' && own.nonce === nonce) return false;
@@ -94,12 +89,12 @@ function releaseLock(path: string, self: Holder, own: string): void {
     renameSync(own, path);
   } catch (error) {
     rmSync(own, { force: true });
-    // Where not even that fits the lock stays as it is; when this process has ended, it is stale and is followed.
+    // If this does not fit either, the lock stays and becomes stale when the process ends.
     if (!isDiskFull(error)) throw error;
   }
 }
 
-/** Whether there was room for the holder's file; where there was not, none is left. */
+/** False if there was no room; then no file is left. */
 function writeIfRoom(path: string, holder: Holder): boolean {
   try {
     writeFileSync(path, JSON.stringify(holder), { mode: 0o600 });
@@ -111,7 +106,6 @@ function writeIfRoom(path: string, holder: Holder): boolean {
   }
 }
 
-/** The holder as the target of a link that leads nowhere. */
 function targetOf({ pid, started, nonce, released }: Holder): string {
   return [pid, started ?? '', released ? 'r' : '', nonce].join(':');
 }
@@ -137,7 +131,6 @@ function newestGeneration(folder: string): number {
   return Math.max(0, ...generations(folder));
 }
 
-/** False where something has the name already. */
 function ifFree(place: () => void): boolean {
   try {
     place();
@@ -163,7 +156,7 @@ function readLinkedHolder(path: string): Holder | 'gone' | 'unreadable' {
   try {
     return holderOfTarget(readlinkSync(path));
   } catch (error) {
-    // EINVAL: it is no link, so that a file was put here since.
+    // EINVAL: a file instead of a link.
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EINVAL') return 'gone';
     throw error;
   }
@@ -179,7 +172,7 @@ function isHeld({ pid, started, released }: Holder): boolean {
   return started === null || startOf(pid) === started;
 }
 
-/** Field 22 of /proc/PID/stat, counted after the command's name, which may hold anything; null where there is no /proc. */
+/** Field 22 of /proc/PID/stat, counted after the command name, which may contain anything; null without /proc. */
 function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

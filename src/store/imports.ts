@@ -1,13 +1,12 @@
 /**
- * How far imports are, so that one that was stopped goes on. Databases: `imports` id → checkpoint; `import_failures` [id, place in the
- * source] → what failed and why. A checkpoint is written in the transaction that stores the items it covers: both are there, or neither.
+ * Import checkpoints. Databases: `imports` id → checkpoint; `import_failures` [id, place in the source] → failed item. A checkpoint is
+ * written in the transaction that stores its items.
  */
 import type { FailedItem, ImportCheckpoint } from '../domain/import.ts';
 import type { Environment, Table } from './environment.ts';
 
 const end = Number.MAX_SAFE_INTEGER;
 
-/** Where an item that failed is kept. */
 export type FailureKey = [id: string, place: number];
 
 export class ImportReader {
@@ -23,19 +22,17 @@ export class ImportReader {
     return this.rows.get(id);
   }
 
-  /** By place in the source, from the one after `after`. */
+  /** By place in the source, after `after`. */
   failures(id: string, after = -1, limit = end): FailedItem[] {
     return [...this.failed.getRange({ start: [id, after + 1], end: [id, end], limit })].map(({ value }) => value);
   }
 
-  /** Of all imports: the next behind `after`, at most `limit`. */
   allFailures(after: FailureKey | null, limit: number): { key: FailureKey; value: FailedItem }[] {
     const range = after === null ? {} : { start: [after[0], after[1] + 1] as FailureKey };
     return [...this.failed.getRange({ ...range, limit })];
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class ImportTransactor extends ImportReader {
   put(checkpoint: ImportCheckpoint): void {
     this.rows.put(checkpoint.id, checkpoint);
@@ -49,7 +46,6 @@ export class ImportTransactor extends ImportReader {
     this.failed.remove([id, place]);
   }
 
-  /** Start from the beginning. */
   remove(id: string): void {
     for (const key of [...this.failed.getKeys({ start: [id, 0], end: [id, end] })]) this.failed.remove(key);
     this.rows.remove(id);

@@ -1,10 +1,10 @@
 /**
- * What can be told of a store's file before LMDB maps it: LMDB trusts what it finds, and a file that is no store ends the process without a
- * word. Reads two pages. Damage further inside is not looked for here: that is for a process of its own (look-apart.ts).
+ * Checks a store's file before LMDB maps it: LMDB trusts the content, and an invalid file ends the process. Reads two pages;
+ * look-apart.ts detects damage further inside.
  *
- * Layout (lmdb 0.9.90 of the package `lmdb`, 64 bits, little-endian): pages 0 and 1 each name a state of the store; behind a page's header
- * of 24 bytes are magic, version, address, size of the map, two databases of 48 bytes (the first has the page size as its first field; the
- * last field is the number of the root page), the last page, the number of the commit.
+ * Layout (lmdb 0.9.90 of the package `lmdb`, 64 bits, little-endian): pages 0 and 1 are meta pages; after a page header of 24 bytes
+ * follow magic, version, address, map size, two databases of 48 bytes (the first field of the first is the page size; the last field is
+ * the root page number), last page, transaction number.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,10 +14,7 @@ const at = { magic: 24, pageSize: 48, roots: [88, 136], commit: 152 } as const;
 const metaBytes = 160;
 const noPage = 0xffff_ffff_ffff_ffffn;
 
-/**
- * Why the file in the store's folder cannot be opened; null where it can, or where there was never a store.
- * `indexDir`: holds index files only of a store that was there once.
- */
+/** Why the store's file cannot be opened; null if it can or no store ever existed. `indexDir`: contains index files only if a store existed. */
 export function faultOfStoreFile(path: string, indexDir: string): string | null {
   const dataFile = join(path, 'data.mdb');
   const isThere = existsSync(dataFile);
@@ -34,7 +31,7 @@ export function faultOfStoreFile(path: string, indexDir: string): string | null 
   }
 }
 
-/** Whether the file has begun to be a store: one that another process is just making is empty at first. */
+/** A file that another process is creating is empty at first. */
 export function isBegun(dataFile: string): boolean {
   const file = openSync(dataFile, 'r');
   try {
@@ -62,7 +59,6 @@ function faultOfStates(file: number): string | null {
   return null;
 }
 
-/** The beginning of a page that names a state; null where it is none. */
 function stateAt(file: number, offset: number): Buffer | null {
   const state = Buffer.alloc(metaBytes);
   const read = readSync(file, state, 0, metaBytes, offset);

@@ -1,9 +1,8 @@
 /**
- * The job ledger's rows and the indexes that list and claim them. A row changes by `JobTransactor.put` and `remove` only, so the
- * indexes cannot disagree with it.
+ * Job rows and the indexes that list and claim them, both changed only by `JobTransactor.put` and `remove`.
  *
- * Databases: `jobs` no → row; `jobs_by_status` [status, no]; `jobs_by_kind` [kind, no];
- * `jobs_due` [lane, run_at, no] for pending and failed jobs: what may be claimed, in order.
+ * Databases: `jobs` no → row; `jobs_by_status` [status, no]; `jobs_by_kind` [kind, no]; `jobs_due` [lane, run_at, no] for claimable
+ * pending and failed jobs, in order.
  */
 import type { Job, JobKind, JobStatus } from '../domain/job.ts';
 import { type Lane, laneOf } from '../domain/lane.ts';
@@ -13,14 +12,14 @@ import { lastNumberOf } from './keys.ts';
 export interface JobListing {
   status?: JobStatus | undefined;
   kind?: JobKind | undefined;
-  /** With a status or a kind: only jobs of lower numbers. */
+  /** Only lower job numbers. */
   before?: number | undefined;
   limit: number;
 }
 
 const end = Number.MAX_SAFE_INTEGER;
 type DueKey = [lane: Lane, runAt: number, no: number];
-/** Jobs of other kinds that are read in a row: as dear as looking the next one of the kind up. */
+/** After this many jobs of other kinds in a row, seeking the next one is as cheap as reading on. */
 const maxPassed = 16;
 
 export class JobReader {
@@ -53,7 +52,7 @@ export class JobReader {
     return found;
   }
 
-  /** Newest first. After many jobs of other kinds in a row it goes on at the next one of the kind. */
+  /** Newest first; seeks after many jobs of other kinds in a row. */
   *#listed(status: JobStatus | undefined, kind: JobKind | undefined, before = end): Generator<Job> {
     for (let from: number | undefined = before - 1; from !== undefined; ) {
       let passed = 0;
@@ -72,7 +71,7 @@ export class JobReader {
     }
   }
 
-  /** All jobs of a status, oldest first. */
+  /** Oldest first. */
   *withStatus(status: JobStatus): Generator<Job> {
     for (const [, no] of this.byStatus.getKeys({ start: [status, 0], end: [status, end] })) {
       const job = this.rows.get(no);
@@ -80,7 +79,6 @@ export class JobReader {
     }
   }
 
-  /** Some jobs of a status, oldest first, from a number on. */
   withStatusFrom(status: JobStatus, from: number, limit: number): Job[] {
     const keys = this.byStatus.getKeys({ start: [status, from], end: [status, end], limit });
     return [...keys].flatMap(([, no]) => this.rows.get(no) ?? []);
@@ -90,12 +88,22 @@ export class JobReader {
     return this.byStatus.getKeysCount({ start: [status, 0], end: [status, end] });
   }
 
-  /** Jobs of a lane that may be claimed at `now`, first due first. */
+  /** Pages waiting to be fetched or indexed (at most `most` of each) or running. */
+  countIndexing(most: number): number {
+    const lanes: readonly Lane[] = ['index', 'fetch'];
+    const waiting = lanes.map((lane) =>
+      this.due.getKeysCount({ start: [lane, 0, 0], end: [lane, end, end], limit: most }),
+    );
+    const running = [...this.withStatus('running')].filter((job) => lanes.includes(laneOf(job)));
+    return waiting.reduce((sum, count) => sum + count, running.length);
+  }
+
+  /** Claimable at `now`, first due first. */
   *dueAt(lane: Lane, now: number): Generator<Job> {
     yield* this.#jobsDue([lane, 0, 0], [lane, now, end]);
   }
 
-  /** Jobs of a lane that wait for a time after `now`, first due first. */
+  /** Due after `now`, first due first. */
   *dueAfter(lane: Lane, now: number): Generator<Job> {
     yield* this.#jobsDue([lane, now, end], [lane, end, end]);
   }
@@ -107,13 +115,12 @@ export class JobReader {
     }
   }
 
-  /** When the lane's next job becomes claimable, ms, or undefined for an empty lane. */
+  /** When the lane's next job is due, ms; undefined for an empty lane. */
   nextDueAt(lane: Lane): number | undefined {
     for (const [, runAt] of this.due.getKeys({ start: [lane, 0, 0], end: [lane, end], limit: 1 })) return runAt;
     return undefined;
   }
 
-  /** The jobs' numbers from `from` down, at most `limit`. */
   #numbers<Name extends JobStatus | JobKind>(
     database: Table<number, [Name, number]>,
     name: Name | undefined,
@@ -125,17 +132,15 @@ export class JobReader {
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class JobTransactor extends JobReader {
-  /** Rows whose status the current transaction changed, in order. */
+  /** Rows whose status changed or that became due sooner in this transaction, in order. */
   changed: Job[] = [];
 
-  /** Store the next version of a row; `before` is the version it replaces, or undefined for a new job. */
   put(job: Job, before: Job | undefined): void {
     if (before !== undefined && isClaimable(before)) this.due.remove([laneOf(before), before.run_at, before.no]);
     if (isClaimable(job)) this.due.put([laneOf(job), job.run_at, job.no], 0);
+    if (before?.status !== job.status || (isClaimable(job) && job.run_at < before.run_at)) this.changed.push(job);
     if (before?.status !== job.status) {
-      this.changed.push(job);
       if (before !== undefined) this.byStatus.remove([before.status, before.no]);
       this.byStatus.put([job.status, job.no], 0);
     }
@@ -143,7 +148,6 @@ export class JobTransactor extends JobReader {
     this.rows.put(job.no, job);
   }
 
-  /** Delete a row. Its number is not given again. */
   remove(job: Job): void {
     if (isClaimable(job)) this.due.remove([laneOf(job), job.run_at, job.no]);
     this.byStatus.remove([job.status, job.no]);
@@ -151,7 +155,7 @@ export class JobTransactor extends JobReader {
     this.rows.remove(job.no);
   }
 
-  /** Make every index anew from the rows: repair only. */
+  /** Repair only. */
   rebuildIndexes(): void {
     for (const key of [...this.byStatus.getKeys()]) this.byStatus.remove(key);
     for (const key of [...this.byKind.getKeys()]) this.byKind.remove(key);
@@ -163,7 +167,6 @@ export class JobTransactor extends JobReader {
     }
   }
 
-  /** The highest number of a row, 0 for none. */
   lastNumber(): number {
     return lastNumberOf(this.rows);
   }

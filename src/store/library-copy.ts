@@ -1,6 +1,6 @@
 /**
- * The file of a library as a copy of what is kept elsewhere (docs/cluster.md): rows as bytes, in and out, while nobody else has it open.
- * `Store` opens it once it is whole; a file that has no position is none that was.
+ * A library's file as a copy of an external history (docs/cluster.md): rows in and out as bytes, while nothing else has it open. `Store`
+ * opens it once complete; a file without a position is incomplete.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,12 +25,12 @@ export class LibraryCopy {
     this.#sum = new KeySum(environment.position() ?? noKeys);
   }
 
-  /** Open the store below `dataDir`, or make one. Errors: OperatorError `store_format`, `disk_full`. */
+  /** Errors: OperatorError `store_format`, `disk_full`. */
   static open(dataDir: string, newStoreId: () => string): LibraryCopy {
     return new LibraryCopy(openEnvironment(join(dataDir, 'store'), newStoreId));
   }
 
-  /** Throw away the store below `dataDir`, which is not open. */
+  /** Delete the closed store below `dataDir`. */
   static discard(dataDir: string): void {
     for (const name of ['store', 'store-new']) rmSync(join(dataDir, name), { recursive: true, force: true });
   }
@@ -39,12 +39,11 @@ export class LibraryCopy {
     return this.#environment.position();
   }
 
-  /** Over the keys that there are now. */
   get sum(): Pick<Position, 'keys' | 'key_sum'> {
     return { keys: this.#sum.keys, key_sum: this.#sum.text };
   }
 
-  /** Write rows, in one transaction. Errors: OperatorError `store_format` for a database that this version does not know. */
+  /** Write rows in one transaction. Errors: OperatorError `store_format` for an unknown database. */
   async apply(rows: readonly StoredRow[]): Promise<void> {
     const sum = new KeySum(this.sum);
     await this.#environment.root.childTransaction(() => {
@@ -59,13 +58,13 @@ export class LibraryCopy {
     this.#sum = sum;
   }
 
-  /** Note that the file is whole, and where it stands. Resolves when that is on the disk. */
+  /** Mark the file as complete at a position, durably. */
   async stand(position: Position): Promise<void> {
     await this.#environment.root.childTransaction(() => this.#environment.putPosition(position));
     await this.#environment.root.flushed;
   }
 
-  /** Every row, in pieces of some `pieceBytes`. */
+  /** Every row, in pieces of about `pieceBytes`. */
   *rows(pieceBytes: number): Generator<StoredRow[]> {
     let piece: StoredRow[] = [];
     let bytes = 0;

@@ -1,27 +1,25 @@
 /**
- * Values of a page that may be long, a text or a list, cut into parts so that a piece of one costs its own length wherever it lies.
- * The head is under the page's number, each later part under [page, where it begins]; `partLength` bounds them all. Who
- * only reads a store older than format 3 may meet a head of any length, which is the whole value. Owned by `pages.ts`.
+ * Long values of a page (text or list) in parts, so that reading a slice costs its own length. The head is stored under the page's
+ * number, later parts under [page, start]; `partLength` bounds all. In a store older than format 3 a head may be the whole value. Owned
+ * by `pages.ts`.
  */
 import type { Environment, Table, TypedDatabaseOptions } from './environment.ts';
 import { pairsOf } from './keys.ts';
 
-/** A text or a list. */
 interface Sliceable<Value> {
   readonly length: number;
   slice(from: number, to?: number): Value;
 }
 
 export interface LongValueForm<Value> {
-  /** Names of the databases of heads and of later parts. */
   heads: string;
   parts: string;
   encoding?: TypedDatabaseOptions['encoding'];
-  /** Of a part, in UTF-16 code units or elements. */
+  /** In UTF-16 code units or elements. */
   partLength: number;
   empty: Value;
   join: (pieces: readonly Value[]) => Value;
-  /** Where a part may end at or one before `at`. */
+  /** The last valid part end at or before `at`. */
   borderAt: (value: Value, at: number) => number;
 }
 
@@ -41,17 +39,16 @@ export class LongValues<Value extends Sliceable<Value>> {
     return this.#heads.doesExist(no);
   }
 
-  /** The whole value. */
   get(no: number): Value | undefined {
     return this.has(no) ? this.slice(no, 0, Number.MAX_SAFE_INTEGER) : undefined;
   }
 
-  /** The beginning of the value, as much as is kept together; undefined where there is no value. */
+  /** The first part; undefined without a value. */
   head(no: number): Value | undefined {
     return this.#heads.get(no);
   }
 
-  /** The elements `from` to `to`, as many of them as there are: reads the parts that have them. */
+  /** The existing elements from `from` to `to`; reads only their parts. */
   slice(no: number, from: number, to: number): Value {
     if (to <= from) return this.#form.empty;
     const pieces: Value[] = [];
@@ -69,14 +66,14 @@ export class LongValues<Value extends Sliceable<Value>> {
     return this.#form.join(pieces);
   }
 
-  /** Elements of the whole value: reads its last part. */
+  /** Reads only the last part. */
   length(no: number): number | undefined {
     const last = this.#partOf(no, Number.MAX_SAFE_INTEGER);
     const part = last === 0 ? this.#heads.get(no) : this.#parts.get([no, last]);
     return part === undefined ? undefined : last + part.length;
   }
 
-  /** Whether each part begins where the one before it ends; reads all of them. */
+  /** Whether each part begins where the previous one ends; reads all of them. */
   isWhole(no: number): boolean {
     let end = this.#heads.get(no)?.length ?? 0;
     for (const { key, value } of this.#parts.getRange(pairsOf(no))) {
@@ -86,7 +83,7 @@ export class LongValues<Value extends Sliceable<Value>> {
     return true;
   }
 
-  /** Numbers of the pages that have a head or a part, ascending in each. */
+  /** Page numbers of heads and parts, each ascending. */
   *owners(): Generator<number> {
     yield* this.#heads.getKeys();
     let last = 0;
@@ -96,7 +93,6 @@ export class LongValues<Value extends Sliceable<Value>> {
     }
   }
 
-  /** Writer only, as `remove`: inside a transaction. */
   put(no: number, value: Value): void {
     this.#removeParts(no);
     const { partLength, borderAt } = this.#form;
@@ -116,9 +112,8 @@ export class LongValues<Value extends Sliceable<Value>> {
     this.#removeParts(no);
   }
 
-  /** Where the later part begins that has the element `at`, or 0 where the head has it. */
+  /** Start of the later part with element `at`; 0 for the head. */
   #partOf(no: number, at: number): number {
-    // A head is at most one shorter than a part may be.
     if (at < this.#form.partLength - 1) return 0;
     const [key] = [...this.#parts.getKeys({ start: [no, at], end: [no, 0], reverse: true, limit: 1 })];
     return key?.[1] ?? 0;
@@ -129,7 +124,7 @@ export class LongValues<Value extends Sliceable<Value>> {
   }
 }
 
-/** How texts are kept: no part ends inside a surrogate pair, which would not survive being written as UTF-8. */
+/** No part ends inside a surrogate pair, which would not survive UTF-8. */
 export function longText(heads: string, parts: string, partLength: number): LongValueForm<string> {
   const isInsidePair = (text: string, at: number) => (text.codePointAt(at - 1) ?? 0) > 0xffff;
   return {

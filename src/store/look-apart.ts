@@ -1,6 +1,6 @@
 /**
- * Looks into a store from a process of its own (`look-process.ts`), before this process maps its file: a damaged file is told by name then,
- * instead of ending whoever opens it, again at each start.
+ * Checks a store in a separate process (`look-process.ts`) before this one maps its file: damage becomes an error instead of a crash at
+ * each start.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -13,8 +13,11 @@ import { OperatorError } from '../domain/errors.ts';
 import { isSource, programFile } from '../files/program-files.ts';
 import { faultOfStoreFile } from './inspect-file.ts';
 
-/** `prove` opens the store as the service does, `prove-beside` for reading only, while another process may write; `open` only does that. */
-export type LookTask = 'prove' | 'prove-beside' | 'rules' | 'open';
+/**
+ * `prove` opens the store like the service, `prove-shared` read-only next to a writer, `rules` reads blacklist rules, `open`
+ * only opens.
+ */
+export type LookTask = 'prove' | 'prove-shared' | 'rules' | 'open';
 
 const storedRule = z.object({
   kind: ruleKind,
@@ -23,11 +26,11 @@ const storedRule = z.object({
   created_at: z.number(),
   canonicalized_by: z.array(ruleSettings).optional(),
 });
-/** A blacklist rule without what belongs to one store only. */
+/** A blacklist rule without fields specific to one store. */
 export type CarriedRule = z.infer<typeof storedRule>;
 
 const lookLine = z.union([
-  /** The database that is looked at from here on. */
+  /** The database being read from here on. */
   z.object({ at: z.string() }),
   z.object({ rule: storedRule }),
   z.object({ fault: z.string() }),
@@ -35,10 +38,9 @@ const lookLine = z.union([
 ]);
 export type LookLine = z.infer<typeof lookLine>;
 
-/** Of a process that ends for a damaged store: another try will not do, whoever starts processes should know. */
+/** Exit code for a damaged store: a supervisor should not restart. */
 export const damagedExitCode = 6;
 
-/** The store's file is not what was written. */
 function storeDamaged(storeDir: string, fault: string): OperatorError {
   const file = join(storeDir, 'data.mdb');
   const message = `the store's file ${file} is damaged: ${fault}. \`readback restore --replace\` puts a backup in its place`;
@@ -46,30 +48,30 @@ function storeDamaged(storeDir: string, fault: string): OperatorError {
 }
 
 export interface ProveOptions {
-  /** A process that may write has the store open, or nobody holds the folder's lock. */
-  beside: boolean;
-  /** Whether there once was a store, as far as is known from elsewhere: an empty file is a lost one then. */
+  /** Another process may write to the store, or the folder is unlocked. */
+  isShared: boolean;
+  /** Whether a store is known to have existed; then an empty file is a lost one. */
   wasUsed: boolean;
 }
 
-/** A look that hangs is ended after this, ms: pages that point in a circle, a disk that does not answer. */
+/** Limit for a check that hangs, ms: circular pages, a dead disk. */
 const maxTotalMs = 60_000;
 const maxAnswerBytes = 2 ** 28;
-/** Looks at a store that somebody may write to, until its fault is believed. */
+/** Checks of a store with a concurrent writer before a fault is believed. */
 const maxLooks = 3;
 const betweenLooksMs = 200;
 
 /**
- * Prove that the store below `dataDir` can be opened and its trees be read. Nothing is done where there is none, and never was.
- * Errors: OperatorError `store_damaged`, and `store_unwritable` for one that is sound and on a disk that does not take what opening writes.
+ * Check that the store below `dataDir` can be opened and its trees read. Does nothing if there never was one.
+ * Errors: OperatorError `store_damaged`; `store_unwritable` for a sound store on a disk that refuses the writes of opening.
  */
 export async function proveStore(dataDir: string, options: ProveOptions): Promise<void> {
   const storeDir = join(dataDir, 'store');
   for (let looks = 1; ; looks++) {
     const fault = await faultOfStore(dataDir, storeDir, options);
     if (fault === null) return;
-    // Whoever writes meanwhile may change what is looked at half way: real damage is still there at the next look.
-    if (!options.beside || looks === maxLooks) throw storeDamaged(storeDir, fault);
+    // A concurrent writer may change pages during the check; real damage persists.
+    if (!options.isShared || looks === maxLooks) throw storeDamaged(storeDir, fault);
     await delay(betweenLooksMs);
   }
 }
@@ -77,24 +79,24 @@ export async function proveStore(dataDir: string, options: ProveOptions): Promis
 async function faultOfStore(
   dataDir: string,
   storeDir: string,
-  { beside, wasUsed }: ProveOptions,
+  { isShared, wasUsed }: ProveOptions,
 ): Promise<string | null> {
   const fault = faultOfStoreFile(storeDir, join(dataDir, 'index'));
   if (fault !== null) return fault;
   const size = statSync(join(storeDir, 'data.mdb'), { throwIfNoEntry: false })?.size;
   if (size === undefined || size === 0) {
-    // LMDB's lock file is made with the data file, and nobody takes it away.
+    // LMDB creates its lock file with the data file and never deletes it.
     const wasMade = size === 0 || existsSync(join(storeDir, 'lock.mdb'));
-    if (!wasMade || !(wasUsed || beside)) return null;
+    if (!wasMade || !(wasUsed || isShared)) return null;
     return size === 0 ? 'it is empty' : 'it is missing';
   }
-  const { lines, end } = await look(beside ? 'prove-beside' : 'prove', storeDir);
+  const { lines, end } = await look(isShared ? 'prove-shared' : 'prove', storeDir);
   const last = lines.at(-1);
   if (last !== undefined && 'done' in last) return null;
   const place = lines.findLast((line) => 'at' in line)?.at;
   const why = last !== undefined && 'fault' in last ? last.fault : end;
   if (place !== undefined) return `reading its database \`${place}\` ended with ${why}`;
-  if (!beside && (await look('prove-beside', storeDir)).lines.some((line) => 'done' in line)) {
+  if (!isShared && (await look('prove-shared', storeDir)).lines.some((line) => 'done' in line)) {
     throw new OperatorError(
       'store_unwritable',
       `the store in ${storeDir} is sound and cannot be opened for writing: ${why}`,
@@ -103,19 +105,18 @@ async function faultOfStore(
   return `opening it ended with ${why}`;
 }
 
-/** The blacklist rules of the store in `storeDir`, and whether these are all: of a damaged one as many as can be read. */
+/** The blacklist rules in `storeDir`, and whether they are all: of a damaged store as many as are readable. */
 export async function readRulesApart(storeDir: string): Promise<{ rules: CarriedRule[]; complete: boolean }> {
   const { lines } = await look('rules', storeDir);
   const rules = lines.flatMap((line) => ('rule' in line ? [line.rule] : []));
   return { rules, complete: lines.some((line) => 'done' in line) };
 }
 
-/** Have another process open the store in `storeDir`, while nothing is written: it says then which commit is the last (`Store.transact`). */
+/** Have another process open the store while nothing is written: it then reports the last commit (`Store.transact`). */
 export async function openApart(storeDir: string): Promise<void> {
   await look('open', storeDir);
 }
 
-/** What the process said, and how it ended. */
 function look(task: LookTask, storeDir: string): Promise<{ lines: LookLine[]; end: string }> {
   const entry = fileURLToPath(programFile('store/look-process'));
   const flags = isSource ? ['--import', import.meta.resolve('tsx')] : [];
@@ -136,7 +137,7 @@ function look(task: LookTask, storeDir: string): Promise<{ lines: LookLine[]; en
   });
 }
 
-/** A line that a dying process left unfinished is none. */
+/** Ignore an unfinished line of a dying process. */
 function lineOf(text: string): LookLine[] {
   try {
     return [lookLine.parse(JSON.parse(text))];

@@ -1,7 +1,7 @@
 /**
- * A process of its own that looks into a store which may be damaged: LMDB maps its file, so that damage can end the process that reads it
- * (SIGSEGV, SIGBUS) instead of throwing. Run by `look-apart.ts` with what to do and the store's folder; answers in lines of JSON on
- * standard output, each of which stands even where the process dies after it.
+ * A separate process that checks a possibly damaged store: damage in a mapped file can end the process (SIGSEGV, SIGBUS). Run by
+ * `look-apart.ts` with a task and the store's folder; writes lines of JSON to standard output, each valid even if the process dies
+ * later.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { BlacklistReader } from './blacklist.ts';
 import { openReadOnlyEnvironment, openReadOnlyRoot, openRoot } from './environment.ts';
 import type { LookLine, LookTask } from './look-apart.ts';
 
-/** A start waits for this look, so that it may take so long at most, ms; a store of a million keys takes about a second. */
+/** Limit, ms, because a start waits for it; a store of a million keys takes about a second. */
 const maxLookMs = 3000;
 const keysPerClockLook = 1024;
 
@@ -20,9 +20,9 @@ function say(line: LookLine): void {
 }
 
 /**
- * Go through the keys of every database, which touches every page of its tree, and compare their number with what the tree says. Where the
- * file is shorter than it may be, through the values, too: those of the end may be missing. (A whole file can be that short: pages
- * that were given back by the transaction that took them are never written.)
+ * Read the keys of every database, which touches every tree page, and compare their count with the tree's. If the file is shorter than
+ * its last page, also read the values: those at the end may be missing. (A sound file can be that short: pages freed by the transaction
+ * that allocated them are never written.)
  */
 function prove(root: RootDatabase, path: string): void {
   const deadline = performance.now() + maxLookMs;
@@ -63,5 +63,5 @@ try {
 } catch (error) {
   say({ fault: errorMessage(error) });
 }
-// What was opened is not closed: closing would write to the file.
+// Closing would write to the file.
 process.removeAllListeners('exit');

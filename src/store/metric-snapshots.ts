@@ -1,15 +1,16 @@
 /**
- * Snapshots of the metrics: every value there was at one time, in one row.
+ * Metric snapshots: all values at one time in one row.
  *
- * Databases: `metric_series` no → which sample it is; `metric_snapshots` ts (ms) → deflated float64 pairs (series no, value).
+ * Databases: `metric_series` no → sample; `metric_snapshots` ts (ms) → deflated float64 pairs (series no, value).
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { Replay, ReplayedQuery, ReplayReport } from '../domain/evaluation.ts';
 import type { MetricSeries } from '../domain/metrics.ts';
 import type { Environment, Table } from './environment.ts';
 
 export interface MetricSnapshot {
   ts: number;
-  /** Series no and value in turn. */
+  /** Alternating series no and value. */
   pairs: Float64Array;
 }
 
@@ -26,12 +27,16 @@ export class MetricReader {
     return [...this.known.getRange()].map(({ key, value }) => ({ no: key, series: value }));
   }
 
-  /** Times of up to `limit` snapshots from `from` on and before `before`, ascending. */
+  lastTime(): number | undefined {
+    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0];
+  }
+
+  /** Ascending, at most `limit`, from `from` and before `before`. */
   times(from: number, before: number, limit: number): number[] {
     return [...this.rows.getKeys({ start: from, end: before, limit })];
   }
 
-  /** Up to `limit` snapshots from `from` on, ascending. */
+  /** Ascending, at most `limit`. */
   snapshots(from: number, limit: number): MetricSnapshot[] {
     return [...this.rows.getRange({ start: from, limit })].map(({ key, value }) => {
       const bytes = inflateRawSync(value);
@@ -41,7 +46,6 @@ export class MetricReader {
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class MetricTransactor extends MetricReader {
   putSeries(no: number, series: MetricSeries): void {
     this.known.put(no, series);
@@ -54,4 +58,70 @@ export class MetricTransactor extends MetricReader {
   remove(ts: number): void {
     this.rows.remove(ts);
   }
+}
+
+/*
+ * Replays of logged queries: plan, progress and report. Databases: `eval_replays` job no → replay; `eval_replay_results` [job no, place
+ * in the plan] → result, so a checkpoint writes only new ones.
+ */
+
+type StoredResult = { result: ReplayedQuery | null };
+
+export class ReplayReader {
+  protected readonly rows: Table<Replay, number>;
+  protected readonly results: Table<StoredResult, [number, number]>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('eval_replays', { keyEncoding: 'uint32' });
+    this.results = environment.openDatabase('eval_replay_results', {});
+  }
+
+  get(jobNo: number): Replay | undefined {
+    return this.rows.get(jobNo);
+  }
+
+  /** Newest first. */
+  numbers(limit: number): number[] {
+    return [...this.rows.getKeys({ reverse: true, limit })];
+  }
+
+  /** Results so far, in plan order. */
+  resultsOf(jobNo: number): (ReplayedQuery | null)[] {
+    return [...this.results.getRange(rangeOf(jobNo))].map(({ value }) => value.result);
+  }
+
+  countResults(jobNo: number): number {
+    return this.results.getKeysCount(rangeOf(jobNo));
+  }
+}
+
+export class ReplayTransactor extends ReplayReader {
+  put(jobNo: number, replay: Replay): void {
+    this.rows.put(jobNo, replay);
+  }
+
+  putResults(jobNo: number, from: number, results: readonly (ReplayedQuery | null)[]): void {
+    for (const [i, result] of results.entries()) this.results.put([jobNo, from + i], { result });
+  }
+
+  /** Store the report and delete its intermediate results. */
+  finish(jobNo: number, report: ReplayReport): void {
+    const replay = this.get(jobNo);
+    if (replay === undefined) return;
+    this.rows.put(jobNo, { ...replay, plan: null, report });
+    this.#removeResults(jobNo);
+  }
+
+  remove(jobNo: number): void {
+    this.rows.remove(jobNo);
+    this.#removeResults(jobNo);
+  }
+
+  #removeResults(jobNo: number): void {
+    for (const key of [...this.results.getKeys(rangeOf(jobNo))]) this.results.remove(key);
+  }
+}
+
+function rangeOf(jobNo: number): { start: [number, number]; end: [number, number] } {
+  return { start: [jobNo, 0], end: [jobNo, Number.MAX_SAFE_INTEGER] };
 }

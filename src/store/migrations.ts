@@ -1,40 +1,38 @@
 /**
- * Numbered migrations: each brings a store from its format to the next. `Store.open` runs those that a store lacks before it gives the store
- * to anybody, so that whoever writes meets the newest format only.
+ * Numbered migrations, each from one store format to the next. `Store.open` runs the missing ones before it returns the store.
  *
- * A migration works in transactions of bounded size. The stamp says the old format until the last of them, which says the next one; each of the
- * others notes beside it how far they came, and a start after a kill, or after a full disk, goes on from there. Every state between is a
- * store of the old format: its version could go on with it, and those who only read it can. A migration opens its databases by their names, with
- * encodings and sizes of its own: it stays as it is when the records change again.
+ * A migration works in transactions of bounded size. The stamp keeps the old format until the last one; the others store their progress,
+ * and a start after a kill or a full disk continues there. Every intermediate state is valid in the old format. A migration opens its
+ * databases by name with its own encodings and sizes, so it stays unchanged when the records change.
  */
 import { type Environment, storeFormat } from './environment.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
 /**
- * The work of one transaction, on the records that follow number `after`. Gives the last one that is done, or null when all are.
- * It may be run again after a transaction that was given up.
+ * One transaction, on records after number `after`. Returns the last one done, or null when all are. May run again after an aborted
+ * transaction.
  */
 type Step = (after: number) => number | null;
 type Migration = (environment: Environment) => Step;
 
-/** The first one begins at format 1, the last one ends at `storeFormat`. */
+/** The first begins at format 1, the last ends at `storeFormat`. */
 const migrations: readonly Migration[] = [allowParts, cutLongValues];
 
-/** Of one transaction: UTF-16 code units of texts that are read, and pages. */
+/** Per transaction: UTF-16 code units read, and pages. */
 const maxUnits = 2 ** 22;
 const maxPages = 2000;
 
-/** Name in the stamp: number of the last record that the migration under way has done. */
+/** Key in the stamp: last record done. */
 const DONE = 'migrated';
 
 export interface MigrateOptions {
-  /** Runs the step in a transaction, and brings that to the disk. Errors end the migration, which goes on with the next start. */
+  /** Run the step in a transaction and flush it. An error ends the migration; the next start continues it. */
   commit: (step: () => void) => Promise<unknown>;
-  /** Told at the beginning, after each transaction but the last, and at the end. */
+  /** Gets progress lines. */
   say: (line: string) => void;
 }
 
-/** Bring the store to `storeFormat`; nothing is done to one that has it. Errors: those of `commit`. */
+/** Bring the store to `storeFormat`. Errors: those of `commit`. */
 export async function migrate(environment: Environment, { commit, say }: MigrateOptions): Promise<void> {
   const { format: from } = environment;
   if (from === storeFormat) return;
@@ -55,12 +53,12 @@ export async function migrate(environment: Environment, { commit, say }: Migrate
   say(`the store has format ${storeFormat}`);
 }
 
-/** Format 2 may have long values in parts, which version 1 would take for the whole. What format 1 has may stay as it is. */
+/** Format 2 may have long values in parts, which version 1 would take for whole. Existing values stay. */
 function allowParts(): Step {
   return () => null;
 }
 
-/** Format 3 has no text and no list of chunks that is longer than a part, and sections beside the row, not in it. */
+/** Format 3 has no text or chunk list longer than a part, and sections outside the row. */
 function cutLongValues(environment: Environment): Step {
   const [textPart, listPart] = [8000, 64];
   const numbered = { keyEncoding: 'uint32' } as const;

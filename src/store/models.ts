@@ -1,11 +1,11 @@
 /**
- * Embedding models known to the store. Databases: `models` id → row; `active_model` 'id' → id; `dropped_spaces` space → 0 while
- * vectors of a deleted model are still there.
+ * Embedding models. Databases: `models` id → row; `active_model` 'id' → id, 'paused' → '' while filling of the built-in model is paused;
+ * `dropped_spaces` space → 0 while a deleted model still has vectors.
  */
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { Environment, Table } from './environment.ts';
 
-/** Bytes of the longest id that a key is looked up for: four for each of the characters that an id may have. LMDB takes 1978. */
+/** Longest id looked up: four bytes per allowed character. LMDB takes 1978. */
 const maxIdBytes = 800;
 
 export class ModelReader {
@@ -31,41 +31,45 @@ export class ModelReader {
     return this.active.get('id') ?? null;
   }
 
-  /** The model that is searched by; undefined where there is none. */
   activeModel(): EmbeddingModel | undefined {
     const id = this.activeId();
     return id === null ? undefined : this.get(id);
   }
 
-  /** Spaces that no model uses any more, whose vectors are not all deleted yet. */
+  isFillPaused(): boolean {
+    return this.active.doesExist('paused');
+  }
+
+  /** Spaces of deleted models that still have vectors. */
   droppedSpaces(): number[] {
     return [...this.dropped.getKeys()];
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class ModelTransactor extends ModelReader {
   put(model: EmbeddingModel): void {
     this.rows.put(model.id, model);
   }
 
-  /** Delete a model's row; its space is to be emptied. */
   remove({ id, space }: EmbeddingModel): void {
     this.rows.remove(id);
     this.abandonSpace(space);
   }
 
-  /** No model uses the space any more: it is to be emptied. */
   abandonSpace(space: number): void {
     this.dropped.put(space, 0);
   }
 
-  /** The space is empty. */
   forgetDropped(space: number): void {
     this.dropped.remove(space);
   }
 
   activate(id: string): void {
     this.active.put('id', id);
+  }
+
+  pauseFill(paused: boolean): void {
+    if (paused) this.active.put('paused', '');
+    else this.active.remove('paused');
   }
 }

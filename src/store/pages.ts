@@ -1,13 +1,14 @@
 /**
- * Page rows, their texts and chunks, and the two ways to find a page by a key: its canonical URL and its title.
+ * Page rows, texts and chunks, and lookups by canonical URL and by title.
  *
- * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (both as of `long-values.ts`);
- * `page_sections` no → sections of the text; `known_visits` [no, ms] of visits that may be handed in again (`once`); `feed_contents` no → HTML that stands in for a page which cannot be fetched;
- * `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the folded title, no]. URLs are keyed by hash
- * because LMDB keys are short and URLs are not.
+ * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (long-values.ts); `page_sections` no
+ * → sections; `known_visits` [no, ms] of visits with `once`; `feed_contents` no → feed HTML in place of a page that cannot be fetched;
+ * `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the folded title, no]. URLs are hashed because LMDB
+ * keys are short.
  *
- * A row is small however long its page: what grows with the text is kept apart, so that a passage of a page costs its own length.
+ * A row is small however long its page: text is stored separately, so reading a passage costs its own length.
  */
+import { hash } from 'node:crypto';
 import { bylineOf } from '../compute/text/byline.ts';
 import { foldTitle } from '../domain/normalize-text.ts';
 import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
@@ -15,20 +16,20 @@ import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, pairsOf, removeAll, urlKey } from './keys.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
-/** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. Rows of formats 1 and 2 may have their sections. */
+/** Metadata as JSON text preserves every key and lone surrogate. Rows of formats 1 and 2 may contain sections. */
 type StoredPage = PageHead & { metadata: string | null; sections?: Section[] };
-/** What needs no metadata, which may be long: they are not parsed. */
+/** Without metadata, which may be long and is not parsed. */
 export type PageHead = Omit<Page, 'metadata'> & {
-  /** Read from the metadata where the row was written; absent of rows that earlier versions wrote: `byline` has it of every page. */
+  /** Derived from the metadata; absent in rows of earlier versions: use `byline`. */
   byline?: Byline;
 };
 
 /**
- * UTF-16 code units of a part of a text, some four passages: a passage is in one or two parts. In UTF-8 a part of ASCII fills two of LMDB's
- * pages, one of CJK six, with their headers.
+ * UTF-16 code units per part: about four passages, so a passage is in one or two parts. In UTF-8 a part fills two (ASCII) to six (CJK)
+ * LMDB pages.
  */
 const textForm = longText('bodies', 'body_parts', 8000);
-/** Chunks of a part of a list: about as many bytes. */
+/** Chunks per part of a list: about as many bytes. */
 const chunkForm = longList<Chunk>('chunks', 'chunk_parts', 64);
 
 export class PageReader {
@@ -59,12 +60,10 @@ export class PageReader {
     return { ...page, metadata: row.metadata === null ? null : JSON.parse(row.metadata) };
   }
 
-  /** What a page says of itself. */
   byline(page: PageHead): Byline {
     return page.byline ?? bylineOf(this.get(page.no)?.metadata ?? null);
   }
 
-  /** The row without its metadata, for whoever shows a page among others. */
   head(no: number): PageHead | undefined {
     return this.rows.get(no);
   }
@@ -73,17 +72,16 @@ export class PageReader {
     return this.rows.doesExist(no);
   }
 
-  /** All pages in the order of their numbers, without their metadata parsed. */
+  /** By number, without parsed metadata. */
   *all(): Generator<StoredPage> {
     for (const { value } of this.rows.getRange()) yield value;
   }
 
-  /** Up to `limit` numbers of pages above `after`, ascending. */
   numbersAfter(after: number, limit: number): number[] {
     return [...this.rows.getKeys({ start: after + 1, limit })];
   }
 
-  /** Up to `limit` pages of numbers below `before`, newest first, without their metadata parsed. */
+  /** Newest first, without parsed metadata. */
   headsBelow(before: number, limit: number): PageHead[] {
     const start = Math.min(before, 2 ** 32) - 1;
     if (start < 1) return [];
@@ -102,7 +100,7 @@ export class PageReader {
     return this.byUrl.get(key);
   }
 
-  /** Pages whose title equals this one after folding, oldest first, at most `limit`. */
+  /** Pages with this title after folding, oldest first. */
   numbersByTitle(title: string, limit: number): number[] {
     const [key] = titleKey(title, 0);
     return [...this.byTitle.getKeys({ start: [key, 0], end: [key, Number.MAX_SAFE_INTEGER], limit })].map(
@@ -110,7 +108,7 @@ export class PageReader {
     );
   }
 
-  /** The whole text, or undefined while it is still to be fetched. */
+  /** Undefined until fetched. */
   body(no: number): string | undefined {
     return this.texts.get(no);
   }
@@ -119,61 +117,61 @@ export class PageReader {
     return this.texts.has(no);
   }
 
-  /** UTF-16 code units of the text, read from its end; undefined while it is still to be fetched. */
+  /** UTF-16 code units, read from the last part; undefined until fetched. */
   bodyLength(no: number): number | undefined {
     return this.texts.length(no);
   }
 
-  /** The beginning of the text, which is the whole of a short one; '' while it is still to be fetched. */
+  /** The first part, which is all of a short text; '' until fetched. */
   bodyHead(no: number): string {
     return this.texts.head(no) ?? '';
   }
 
-  /** The slice of the text, which costs its own length; offsets in UTF-16 code units, what is beyond the text is left out. */
+  /** Costs its own length; offsets in UTF-16 code units, clipped to the text. */
   bodySlice(no: number, from: number, to: number): string {
     return this.texts.slice(no, Math.max(0, from), to);
   }
 
-  /** Sections of the text. */
   sections(no: number): Section[] {
     return this.sectionLists.get(no) ?? this.rows.get(no)?.sections ?? [];
   }
 
-  /** What the feed that brought the page says of it: HTML, as long as the page is still to be fetched. */
+  /** HTML of the feed that brought the page, until the page is fetched. */
   feedContent(no: number): string | undefined {
     return this.feedContents.get(no);
   }
 
-  /** Whether a visit of this very time was handed in with `once`. */
+  /** Whether a visit with `once` had this exact time. */
   knowsVisit(no: number, seenAt: number): boolean {
     return this.visits.doesExist([no, seenAt]);
   }
 
-  /** All chunks of a page, in their order. */
   chunks(no: number): Chunk[] {
     return this.chunkLists.get(no) ?? [];
   }
 
-  /** One chunk, without the whole list read. */
+  /** Reads one part of the list only. */
   chunk(no: number, ordinal: number): Chunk | undefined {
     const [chunk] = ordinal < 0 ? [] : this.chunkLists.slice(no, ordinal, ordinal + 1);
     return chunk;
   }
 
-  /** Whether no part is missing of the text and of the chunks; reads all of both. For audits. */
+  /** Whether the text matches `content_hash`; reads all of it. For audits. */
+  isUnchanged({ no, content_hash }: Pick<Page, 'no' | 'content_hash'>): boolean {
+    const body = this.body(no);
+    return body === undefined || content_hash === hash('sha256', body);
+  }
+
+  /** Whether text and chunks have all parts; reads all of both. For audits. */
   isWhole(no: number): boolean {
     return this.texts.isWhole(no) && this.chunkLists.isWhole(no);
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class PageTransactor extends PageReader {
-  /** Rows that the current transaction wrote, in order. */
   changed: Page[] = [];
-  /** Numbers of the pages that the current transaction removed. */
   removed: number[] = [];
 
-  /** Store the next version of a row; `before` is the version it replaces, or undefined for a new page. */
   put(page: Page, before: Page | undefined): void {
     if (before === undefined) this.byUrl.put(urlKey(page.canonical_url), page.no);
     if (before?.title !== page.title) {
@@ -185,7 +183,6 @@ export class PageTransactor extends PageReader {
     this.rows.put(page.no, { ...page, metadata, byline: bylineOf(page.metadata) });
   }
 
-  /** Delete everything that is the page's in these databases. */
   remove(page: Page): void {
     if (this.byUrl.get(urlKey(page.canonical_url)) === page.no) this.byUrl.remove(urlKey(page.canonical_url));
     if (page.title !== null) this.byTitle.remove(titleKey(page.title, page.no));
@@ -203,7 +200,7 @@ export class PageTransactor extends PageReader {
     this.sectionLists.put(no, [...sections]);
   }
 
-  /** Close up what is left of a text that lacks a part: repair only. Without its beginning it counts as never fetched. */
+  /** Repair only: close gaps in a text with missing parts. Without its beginning it counts as not fetched. */
   mendBody(no: number): void {
     const text = this.body(no);
     if (text === undefined) {
@@ -228,7 +225,7 @@ export class PageTransactor extends PageReader {
     this.chunkLists.put(no, chunks);
   }
 
-  /** Make both indexes anew from the rows: repair only. Of two pages of one URL the older keeps it. */
+  /** Repair only. Of two pages with one URL the older wins. */
   rebuildIndexes(): void {
     for (const key of [...this.byUrl.getKeys()]) this.byUrl.remove(key);
     for (const key of [...this.byTitle.getKeys()]) this.byTitle.remove(key);
@@ -238,7 +235,7 @@ export class PageTransactor extends PageReader {
     }
   }
 
-  /** Delete texts, chunk lists and visits of no page: repair only. Gives how many. */
+  /** Repair only: delete texts, chunk lists and visits without a page. Returns how many. */
   dropOrphans(): number {
     let dropped = 0;
     const drop = (owners: Iterable<number>, owned: { remove(no: number): void }) => {
@@ -259,7 +256,6 @@ export class PageTransactor extends PageReader {
     );
   }
 
-  /** The highest number of a row, 0 for none. */
   lastNumber(): number {
     return lastNumberOf(this.rows);
   }

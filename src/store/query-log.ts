@@ -1,9 +1,9 @@
 /**
- * The query log. Rows are written once and deleted when they are too old; what a forgotten page left in them is taken out.
+ * The query log. Rows are written once, deleted by age, and cleared of forgotten pages.
  *
- * Databases: `query_log` no → row; `query_log_by_time` [kind, ts, no]; `query_log_by_id` [query id or compare id, no];
- * `query_feedback` [no, page no] → relevant. In a row each list of hits is one binary: scores (float64), labels, page numbers
- * (uint32), little-endian: a tenth of what objects would take.
+ * Databases: `query_log` no → row; `query_log_by_time` [kind, ts, no]; `query_log_by_id` [query id or compare id, no]; `query_feedback`
+ * [no, page no] → relevant. Each list of hits is one binary: scores (float64), labels, page numbers (uint32), little-endian: a tenth of
+ * the size of objects.
  */
 import { type LoggedHits, type QueryRun, type RunKind, runKinds } from '../domain/query-log.ts';
 import type { Environment, Table } from './environment.ts';
@@ -17,7 +17,7 @@ export interface NumberedRun extends QueryRun {
 }
 
 export interface RunListing {
-  /** ms; runs at this time or later. */
+  /** ms, inclusive. */
   since?: number | undefined;
   kind?: RunKind | undefined;
   limit: number;
@@ -52,7 +52,7 @@ export class QueryLogReader {
     };
   }
 
-  /** Runs of this query id, or the arms of this comparison; none for an id that LMDB could not have as a key. */
+  /** Runs of a query id or arms of a comparison; empty for an id too long for a key. */
   numbersOf(id: string): number[] {
     if (Buffer.byteLength(id) > 256) return [];
     return [...this.byId.getKeys({ start: [id, 0], end: [id, end] })].map(([, no]) => no);
@@ -67,7 +67,6 @@ export class QueryLogReader {
       .map(([, , no]) => no);
   }
 
-  /** How many runs there are since this time, ms. */
   countSince(since: number): number {
     return runKinds.reduce(
       (sum, kind) => sum + this.byTime.getKeysCount({ start: [kind, since, 0], end: [kind, end] }),
@@ -75,14 +74,12 @@ export class QueryLogReader {
     );
   }
 
-  /** Page number → relevant. */
   feedback(no: number): Map<number, boolean> {
     return new Map(
       [...this.marks.getRange({ start: [no, 0], end: [no, end] })].map(({ key, value }) => [key[1], value]),
     );
   }
 
-  /** Whether the hits of a run have the form in which they are written. */
   protected isReadable(no: number): boolean {
     const row = this.rows.get(no);
     if (row === undefined) return false;
@@ -91,12 +88,10 @@ export class QueryLogReader {
     );
   }
 
-  /** Up to `limit` numbers of runs above `after`, ascending. */
   numbersAfter(after: number, limit: number): number[] {
     return [...this.rows.getKeys({ start: after + 1, limit })];
   }
 
-  /** Up to `limit` numbers of runs with feedback above `after`, ascending. */
   judgedAfter(after: number, limit: number): number[] {
     const found: number[] = [];
     for (let next = after + 1; found.length < limit; ) {
@@ -109,7 +104,6 @@ export class QueryLogReader {
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class QueryLogTransactor extends QueryLogReader {
   append(no: number, run: QueryRun): void {
     this.#put(no, run);
@@ -122,7 +116,7 @@ export class QueryLogTransactor extends QueryLogReader {
     this.marks.put([no, pageNo], relevant);
   }
 
-  /** Delete up to `limit` runs from before this time, ms, with their feedback; gives how many there were. */
+  /** Delete up to `limit` runs before this time, ms, with feedback. Returns how many. */
   removeBefore(before: number, limit: number): number {
     const old = runKinds.flatMap((kind) => [
       ...this.byTime.getKeys({ start: [kind, 0], end: [kind, before, 0], limit }),
@@ -137,10 +131,7 @@ export class QueryLogTransactor extends QueryLogReader {
     return Math.min(old.length, limit);
   }
 
-  /**
-   * Take what these pages left out of the `limit` runs above `after`. Gives the number of the last run looked at, or null when
-   * there is none left.
-   */
+  /** Remove these pages from the `limit` runs after `after`. Returns the last run examined, or null at the end. */
   removePages(pageNos: ReadonlySet<number>, after: number, limit: number): number | null {
     const numbers = this.numbersAfter(after, limit);
     for (const no of numbers) {
@@ -153,7 +144,7 @@ export class QueryLogTransactor extends QueryLogReader {
     return numbers.length < limit ? null : (numbers.at(-1) ?? null);
   }
 
-  /** Make the indexes again from the rows: repair only. */
+  /** Repair only. */
   rebuildIndexes(): void {
     for (const key of [...this.byTime.getKeys()]) this.byTime.remove(key);
     for (const key of [...this.byId.getKeys()]) this.byId.remove(key);
@@ -163,7 +154,7 @@ export class QueryLogTransactor extends QueryLogReader {
     }
   }
 
-  /** Delete runs that cannot be read or found a page above `lastPage`, and feedback on no run: repair only. Gives how many. */
+  /** Repair only: delete unreadable runs, runs with a page above `lastPage`, and orphaned feedback. Returns how many. */
   dropUnsound(lastPage: number): number {
     let dropped = 0;
     for (const no of [...this.rows.getKeys()]) {
@@ -179,7 +170,6 @@ export class QueryLogTransactor extends QueryLogReader {
     return dropped;
   }
 
-  /** The highest number of a row, 0 for none. */
   lastNumber(): number {
     return lastNumberOf(this.rows);
   }
@@ -209,7 +199,7 @@ export class QueryLogTransactor extends QueryLogReader {
   }
 }
 
-/** The run with only the pages that may stay; null where all may. */
+/** Null if all pages may stay. */
 export function withoutPages(run: QueryRun, stays: (pageNo: number) => boolean): QueryRun | null {
   const lists = [run.candidate_set, run.dense_hits, run.sparse_hits];
   if (lists.every(({ page_nos }) => page_nos.every(stays)) && run.final_pages.every(({ page_no }) => stays(page_no))) {
@@ -240,7 +230,7 @@ function encodeHits({ labels, page_nos, scores }: LoggedHits): Buffer {
   );
 }
 
-/** Copies: what LMDB hands out is valid until the next read only. */
+/** Copies, as LMDB's buffers are valid only until the next read. */
 function decodeHits(bytes: Buffer): LoggedHits {
   const count = bytes.length / bytesPerHit;
   const { buffer } = new Uint8Array(bytes);

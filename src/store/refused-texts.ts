@@ -1,6 +1,6 @@
 /**
- * Chunks that a model's provider refuses to embed: their rows among the page's vectors are zeros, and here is why. Database:
- * `refused_texts` [space, page no] → ordinals and reason. Written, read and deleted together with the page's vectors in that space.
+ * Chunks that a model's provider refuses to embed (their vector rows are zeros), with the reason. Database: `refused_texts` [space, page
+ * no] → ordinals and reason. Written and deleted with the page's vectors in that space.
  */
 import type { RefusedTexts } from '../domain/model.ts';
 import type { Environment, Table } from './environment.ts';
@@ -21,13 +21,11 @@ export class RefusedTextReader {
     for (const { key, value } of this.rows.getRange()) yield [key[0], key[1], value];
   }
 
-  /** Of all pages of a space, ascending. */
   *ofSpace(space: number): Generator<[pageNo: number, texts: RefusedTexts]> {
     for (const { key, value } of this.rows.getRange(pairsOf(space))) yield [key[1], value];
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class RefusedTextTransactor extends RefusedTextReader {
   put(space: number, pageNo: number, texts: RefusedTexts): void {
     this.rows.put([space, pageNo], texts);
@@ -37,12 +35,12 @@ export class RefusedTextTransactor extends RefusedTextReader {
     this.rows.remove([space, pageNo]);
   }
 
-  /** Delete those of up to `limit` pages of a space. Gives how many. */
+  /** Returns how many pages were cleared. */
   dropSome(space: number, limit: number): number {
     return removeAll(this.rows, [...this.rows.getKeys({ ...pairsOf(space), limit })]);
   }
 
-  /** Delete what belongs to nothing: repair only. Gives how many. */
+  /** Repair only. Returns how many were deleted. */
   dropOrphans(isWanted: (space: number, pageNo: number, texts: RefusedTexts) => boolean): number {
     const orphans = [...this.rows.getRange()].filter(({ key, value }) => !isWanted(...key, value));
     const keys = orphans.map(({ key }) => key);
@@ -50,7 +48,7 @@ export class RefusedTextTransactor extends RefusedTextReader {
   }
 }
 
-/** Whether texts are chunks of a page with these rows, and have rows of zeros. */
+/** Whether all ordinals are within the page and have zero rows. */
 export function areRefused({ ordinals }: RefusedTexts, rows: Float32Array | undefined, dim: number): boolean {
   if (rows === undefined) return false;
   return ordinals.every((ordinal) => {

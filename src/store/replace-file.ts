@@ -1,6 +1,6 @@
 /**
- * The file system's part in replacing the store's file by a compact copy, and in putting a new store in its place. Until the renaming the
- * old file counts, from then on the new one; both say the same, so a crash at any point leaves a whole store, or none yet.
+ * Replaces the store's file by a compact copy, and puts a new store in place. Both files have equal content, so a crash at any point
+ * leaves a whole store, or none yet.
  */
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,10 +9,10 @@ import { syncFile } from '../files/durable-file.ts';
 
 const DATA = 'data.mdb';
 const LOCK = 'lock.mdb';
-/** Left free beside the copy, for what is written at the same time. */
+/** Space left free for concurrent writes. */
 const spareBytes = 32 * 2 ** 20;
 
-/** Errors: OperatorError `no_room` unless `bytes` more fit on the disk: filling it would stop those who write pages. */
+/** Errors: OperatorError `no_room` unless `bytes` more fit: filling the disk would stop the writer. */
 export function roomFor(path: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(path);
   if (bavail * bsize >= bytes + spareBytes) return;
@@ -22,7 +22,7 @@ export function roomFor(path: string, bytes: number): void {
   );
 }
 
-/** Have `copy` write the store into the folder it is given, and bring that to the disk. */
+/** Let `copy` write the store into `dir`, then fsync it. */
 export async function copyInto(dir: string, copy: (dir: string) => Promise<unknown>): Promise<void> {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { mode: 0o700 });
@@ -31,22 +31,19 @@ export async function copyInto(dir: string, copy: (dir: string) => Promise<unkno
   await syncFile(join(dir, DATA));
 }
 
-/**
- * Put the copy in the place of the store's file. The last step is the one that counts, and all at once: whoever opens the store later,
- * opens the copy. Errors: those of the file system; the old file then still is in its place.
- */
+/** Rename the copy over the store's file, atomically. Errors: file system errors; the old file is then still in place. */
 export function putInPlace(copyDir: string, dir: string): void {
   renameSync(join(copyDir, LOCK), join(dir, LOCK));
   renameSync(join(copyDir, DATA), join(dir, DATA));
 }
 
-/** Bring the new place to the disk, before anything is written to the file, and clear up. Errors: those of the file system. */
+/** fsync the new name before any write, and clean up. Errors: file system errors. */
 export function settleInPlace(copyDir: string, dir: string): void {
   syncNow(dir, 'r');
   rmSync(copyDir, { recursive: true, force: true });
 }
 
-/** Bring a new store to the disk, then put its folder where there is none, or one without a store's data. */
+/** fsync a new store, then rename its folder to a place without a store. */
 export function putNewInPlace(made: string, dir: string): void {
   syncNow(join(made, DATA), 'r+');
   syncNow(made, 'r');

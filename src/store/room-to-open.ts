@@ -1,49 +1,45 @@
 /**
- * Room on the disk for what a start makes in a store. LMDB maps its lock file, which it makes without taking the disk's space for it,
- * and a process that touches a mapped page for which there is no room is ended (SIGBUS); a data file that it could not write whole ends
- * the next one. Both are there for good once they were written, so that a store that was open before needs no room, unless another version
- * of readback was the last to open it: what this one adds is small, and LMDB tells that it does not fit by a line of its own and a stack trace.
+ * Disk space that a start needs. LMDB maps a sparse lock file, and touching a page without space ends the process (SIGBUS); a partly
+ * written data file ends the next one. Both files are permanent, so an existing store needs no room unless another version opened it
+ * last.
  */
 import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull } from '../domain/error-code.ts';
 import { OperatorError } from '../domain/errors.ts';
 
-/** A new store with its databases and its first commits, rounded up generously: 176 KiB with ten pages. */
+/** A new store with its first commits, rounded up: 176 KiB with ten pages. */
 const newStoreBytes = 2 ** 20;
-/** LMDB's lock file for the readers that a store may have: 4304 bytes. */
+/** LMDB's lock file for `maxReaders`: 4304 bytes. */
 const lockFileBytes = 8192;
-/**
- * All databases of a store added to the first one: 20 KiB, or 384 where another process reads meanwhile, so that no page is used twice.
- * Rows of models that are renewed take less.
- */
+/** All databases added to an existing store: 20 KiB, or 384 with a concurrent reader, which prevents page reuse. */
 const upgradeBytes = 2 ** 19;
-/** What a transaction of a migration (`migrations.ts`) may add to the file; a smaller store has no more to rewrite than its size. */
+/** Added by a transaction of a migration (`migrations.ts`); a smaller store rewrites at most its size. */
 const migrationBytes = 2 ** 24;
 
-/** Errors: OperatorError `disk_full`, before anything is made, where the store below `dataDir` has files still to be made that do not fit. */
+/** Errors: OperatorError `disk_full`, before anything is created, if missing files of the store do not fit. */
 export function requireRoomToOpen(dataDir: string): void {
   if (isUnwritten(join(dataDir, 'store', 'data.mdb'))) requireRoom(dataDir, newStoreBytes, 'make a new store');
   else if (isUnwritten(join(dataDir, 'store', 'lock.mdb'))) requireRoom(dataDir, lockFileBytes, 'open the store');
 }
 
-/** Errors: OperatorError `disk_full`, before anything is made, where there is no room for what this version adds to the store below `dataDir`. */
+/** Errors: OperatorError `disk_full`, before anything is created, if this version's additions do not fit. */
 export function requireRoomToUpgrade(dataDir: string): void {
   requireRoom(dataDir, upgradeBytes, 'bring the store to this version');
 }
 
-/** Errors: OperatorError `disk_full`, before anything is written, where there is no room for a migration's next transaction. */
+/** Errors: OperatorError `disk_full`, before anything is written, if a migration's next transaction does not fit. */
 export function requireRoomToMigrate(dataDir: string): void {
   const { size } = statSync(join(dataDir, 'store', 'data.mdb'));
   requireRoom(dataDir, Math.min(size, migrationBytes), 'bring the store to this version');
 }
 
-/** Missing, empty, or all hole. */
+/** Missing, empty or sparse. */
 function isUnwritten(path: string): boolean {
   return (statSync(path, { throwIfNoEntry: false })?.blocks ?? 0) === 0;
 }
 
-/** What a file system says of its free space leaves quotas out, so that it is tried. */
+/** statfs ignores quotas, so write to find out. */
 function requireRoom(dataDir: string, bytes: number, what: string): void {
   const trial = join(dataDir, 'room');
   try {

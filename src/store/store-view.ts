@@ -1,4 +1,4 @@
-/** A store that is only read, beside the process that writes it, if there is one. */
+/** A read-only store, possibly with a writer in another process. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Environment, openReadOnlyEnvironment } from './environment.ts';
@@ -15,7 +15,7 @@ export class StoreView {
     this.reader = readersOf(environment);
   }
 
-  /** Errors: OperatorError `store_format` where there is no store below `dataDir`, or one of another format. */
+  /** Errors: OperatorError `store_format` if there is no store, or of another format. */
   static open(dataDir: string): StoreView {
     return new StoreView(openReadOnlyEnvironment(join(dataDir, 'store')));
   }
@@ -24,7 +24,7 @@ export class StoreView {
     return statSync(this.#environment.dataFile).size;
   }
 
-  /** Write everything as of now into the file `data.mdb` of an empty folder, without free space. Writers go on meanwhile. */
+  /** Write a compact snapshot to `data.mdb` in an empty folder. Writers continue. */
   async copyTo(dir: string): Promise<void> {
     await this.#environment.root.backup(dir, true);
   }

@@ -1,7 +1,7 @@
 /**
- * The store as the rest of the program sees it: readers that have no put, and one way to write. Only the writer actor calls
- * `transact`. Commands run one after the other inside one LMDB child transaction, which (unlike a plain one) rolls back when its
- * callback throws; a command that throws is taken out by running the batch again command by command, so that it fails alone.
+ * The store's interface: readers without `put`, and one way to write. Only the writer actor calls `transact`. Commands run in order
+ * inside one LMDB child transaction, which (unlike a plain one) rolls back on a throw; then the batch runs again command by command, so
+ * that only the failing one fails.
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,6 +9,7 @@ import pLimit from 'p-limit';
 import { FatalError } from '../domain/errors.ts';
 import { BackfillReader, BackfillTransactor } from './backfills.ts';
 import { BlacklistReader, BlacklistTransactor } from './blacklist.ts';
+import { ClockReader, ClockTransactor } from './clock.ts';
 import { ClusterReader, ClusterTransactor } from './clusters.ts';
 import {
   addChanges,
@@ -25,20 +26,19 @@ import { type Environment, openEnvironment } from './environment.ts';
 import { ImportReader, ImportTransactor } from './imports.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
 import { openApart } from './look-apart.ts';
-import { MetricReader, MetricTransactor } from './metric-snapshots.ts';
+import { MetricReader, MetricTransactor, ReplayReader, ReplayTransactor } from './metric-snapshots.ts';
 import { migrate } from './migrations.ts';
 import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
 import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
 import { RefusedTextReader, RefusedTextTransactor } from './refused-texts.ts';
-import { ReplayReader, ReplayTransactor } from './replays.ts';
 import { requireRoomToMigrate } from './room-to-open.ts';
 import { type CommitLog, KeySum, type Position, type RowBlock, WriteRecorder } from './stored-rows.ts';
 import { TombstoneReader, TombstoneTransactor } from './tombstones.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
 import { WatchReader, WatchTransactor } from './watches.ts';
 
-/** The readers of an environment; a record kind adds its line here, and one below. */
+/** A new record kind adds a line here and one below. */
 export function readersOf(environment: Environment, counters: Pick<Counters, 'peek'> = new Counters(environment)) {
   return {
     pages: new PageReader(environment),
@@ -51,6 +51,7 @@ export function readersOf(environment: Environment, counters: Pick<Counters, 'pe
     queryLog: new QueryLogReader(environment),
     replays: new ReplayReader(environment),
     tombstones: new TombstoneReader(environment),
+    clock: new ClockReader(environment),
     clusters: new ClusterReader(environment),
     watches: new WatchReader(environment),
     imports: new ImportReader(environment),
@@ -60,7 +61,7 @@ export function readersOf(environment: Environment, counters: Pick<Counters, 'pe
   };
 }
 
-/** The same records for whoever writes: valid inside a transaction. */
+/** The same records for writing: valid inside a transaction. */
 function transactorsOf(environment: Environment, counters: Counters) {
   return {
     pages: new PageTransactor(environment),
@@ -73,6 +74,7 @@ function transactorsOf(environment: Environment, counters: Counters) {
     queryLog: new QueryLogTransactor(environment),
     replays: new ReplayTransactor(environment),
     tombstones: new TombstoneTransactor(environment),
+    clock: new ClockTransactor(environment),
     clusters: new ClusterTransactor(environment),
     watches: new WatchTransactor(environment),
     imports: new ImportTransactor(environment),
@@ -84,28 +86,28 @@ function transactorsOf(environment: Environment, counters: Counters) {
 
 export type StoreReader = Readonly<ReturnType<typeof readersOf>>;
 
-/** What a command may touch. Reads see the writes of the same transaction. */
+/** Reads see the writes of the same transaction. */
 export type Transaction = Readonly<ReturnType<typeof transactorsOf>>;
 
-/** A decision over stored state: reads, decides, writes, returns its reply. Pure but for the transaction. */
+/** A decision over stored state: reads, decides, writes, returns its reply. Otherwise pure. */
 export type Command<Reply> = (transaction: Transaction) => Reply;
 
 /**
- * The transaction would overwrite the last commit. LMDB keeps the number of the last transaction in memory that all processes share. A process
- * that opens the store writes there the number that it read from the file, which is too old if a commit came in between.
+ * The transaction would overwrite the last commit. LMDB keeps the last transaction's number in shared memory; a process that opens the
+ * store resets it to the number in the file, which is too old if a commit came in between.
  */
 class SetBackError extends Error {}
 
 export interface StoreOptions {
-  /** Asked before each write: whether the folder is another process's by now. */
+  /** Checked before each write: another process took the folder. */
   isFolderLost?: () => boolean;
-  /** Told how far a migration is. */
+  /** Gets migration progress. */
   say?: (line: string) => void;
-  /** The log elsewhere that makes commits durable; without it, this disk does. The file stands at its position. */
+  /** An external log that makes commits durable instead of this disk. The file is at its position. */
   log?: CommitLog | null;
 }
 
-/** How often another process that opens the store may get in the way of one batch. */
+/** How often another process may disturb one batch by opening the store. */
 const maxSetBacks = 5;
 
 export class Store {
@@ -115,13 +117,13 @@ export class Store {
   readonly #transaction: Transaction;
   readonly #isFolderLost: () => boolean;
   readonly #replication: { log: CommitLog; recorder: WriteRecorder } | null;
-  /** A commit that readers see did not reach the disk, LMDB cannot go on, or the folder is another's: nothing is written any more. */
+  /** A visible commit was not flushed, LMDB cannot continue, or the folder was lost: no more writes. */
   #failure: FatalError | null = null;
   /** LMDB's number of the last commit. */
   #lastCommit: number;
-  /** One writes at a time; after a failure that may never end. */
+  /** One write at a time; after a failure one may never end. */
   readonly #writing = pLimit(1);
-  /** Ends when all commits are on the disk and seen to be, or known not to be. */
+  /** Resolves when all commits are verified as flushed, or known to have failed. */
   #flushing: Promise<void> = Promise.resolve();
   #tellFailure!: () => void;
   readonly #failed = new Promise<void>((resolve) => {
@@ -147,8 +149,8 @@ export class Store {
   }
 
   /**
-   * Open or create the store below `dataDir`. One of an older format is migrated first.
-   * Errors: OperatorError `store_format`; `disk_full` where this version adds what does not fit; as of `transact`.
+   * Open or create the store below `dataDir`, migrating an older format.
+   * Errors: OperatorError `store_format`; `disk_full` if this version's additions do not fit; those of `transact`.
    */
   static async open(
     dataDir: string,
@@ -169,7 +171,7 @@ export class Store {
         requireRoomToMigrate(dataDir);
         return store.commit(step);
       };
-      // What is written on its own is not in the history of the library that the file is a copy of.
+      // Writes without the log diverge from the library's history.
       if (log === null && environment.position() !== null) await store.commit(() => environment.putPosition(null));
       await migrate(environment, { commit, say });
       return store;
@@ -180,15 +182,14 @@ export class Store {
   }
 
   /**
-   * Commit a batch of commands; a command's own error is its result. Errors: the environment's, with nothing changed (disk full, the
-   * pages could not be written, the file is not in its place); FatalError when a flush failed or the folder is another process's, from then
-   * on for every call.
+   * Commit a batch of commands; a command's own error is its result. Errors: the environment's, with nothing changed (disk full, failed
+   * write, file not in place); FatalError, permanently, after a failed flush or a lost folder.
    */
   transact(commands: readonly Command<unknown>[]): Promise<Commit> {
     return this.#writing(() => this.#transact(commands));
   }
 
-  /** Commit one command, and wait until it is on the disk. Errors: its own, and as of `transact`. For those who write without a writer. */
+  /** Commit one command and wait for the flush. Errors: its own and those of `transact`. For processes without a writer. */
   async commit<Reply>(command: Command<Reply>): Promise<Reply> {
     const { results, flushed } = await this.transact([command]);
     await flushed;
@@ -197,10 +198,7 @@ export class Store {
     return result.reply as Reply;
   }
 
-  /**
-   * Rewrite the file without the space that is free in it, and with that without what was deleted. Reads go on, writes wait.
-   * Errors: as of Environment.rewrite.
-   */
+  /** Rewrite the file without free space, and so without deleted data. Reads continue, writes wait. Errors: those of Environment.rewrite. */
   compact(): Promise<{ bytesBefore: number; bytesAfter: number }> {
     return this.#writing(async () => {
       await this.#assertOurs();
@@ -214,7 +212,7 @@ export class Store {
     });
   }
 
-  /** Errors: as of Environment.assertInPlace; FatalError when writing is over for this process. */
+  /** Errors: those of Environment.assertInPlace; FatalError when writing has ended. */
   async #assertOurs(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
     await this.#environment.assertInPlace();
@@ -229,7 +227,7 @@ export class Store {
       } catch (error) {
         if (!(error instanceof SetBackError) || setBacks === maxSetBacks) throw error;
         await openApart(dirname(this.#environment.dataFile));
-        // Where a process that opened the store was in the way already as this one did, the last commit is a later one than was thought.
+        // If another process already disturbed the opening, the last commit is later than assumed.
         this.#lastCommit = Math.max(this.#lastCommit, lastCommitOf(this.#environment));
       }
     }
@@ -279,7 +277,7 @@ export class Store {
       };
     }
     this.#lastCommit = number;
-    // Read now: later it is the flush of a later commit, and never settles if that commit fails.
+    // Read now: later it belongs to a later commit and never settles if that one fails.
     const onDisk = root.flushed.then(() => this.#assertMarked());
     const flushed = logged === null ? onDisk : this.#append(logged, onDisk);
     const before = this.#flushing;
@@ -290,7 +288,7 @@ export class Store {
     return { opstamp, results, changes, steps: [{ opstamp, changes }], flushed };
   }
 
-  /** At the end of a transaction: what it wrote, where commits go elsewhere, and noted in the file where it stands with it. */
+  /** At the end of a transaction, with an external log: the rows written, and the new position, stored in the file. */
   #takeRecorded(): { rows: RowBlock; position: Position } | null {
     if (this.#replication === null) return null;
     const { log, recorder } = this.#replication;
@@ -301,18 +299,18 @@ export class Store {
     return { rows, position };
   }
 
-  /** Append a commit to the log, without waiting for this disk: the file can be built again from the log. Errors: FatalError. */
+  /** Append a commit to the log without waiting for this disk: the file can be rebuilt from the log. Errors: FatalError. */
   #append({ rows, position }: { rows: RowBlock; position: Position }, onDisk: Promise<void>): Promise<void> {
     if (this.#replication === null) throw new TypeError('commits go nowhere else');
     const { log } = this.#replication;
     log.position = position;
-    onDisk.catch(() => {}); // nothing more is written then, and the next who writes is told
+    onDisk.catch(() => {}); // nothing more is written then, and the next write fails
     return log.append(rows, position);
   }
 
   /**
-   * Why a commit failed. One that is visible all the same was written and not flushed: the kernel may have dropped its pages, and the next
-   * flush would succeed without them (docs/decisions/stop-when-a-flush-fails.md).
+   * Why a commit failed. If it is visible, it was written but not flushed: the kernel may have dropped its pages, and the next flush
+   * would succeed without them (docs/decisions/stop-when-a-flush-fails.md).
    */
   async #commitFailure(opstamp: number, error: unknown): Promise<unknown> {
     const cause = await causeOf(error);
@@ -320,8 +318,8 @@ export class Store {
   }
 
   /**
-   * LMDB calls a flush a success also where it could not write its mark of it, behind which the next start would not go. It gives no
-   * snapshot from then on, and that is how it is known; a transaction that is begun then is never ended. Errors: FatalError.
+   * LMDB reports success even if it could not write its flush mark, and the next start would go back behind it. Sign: it returns no
+   * snapshots from then on, and a transaction begun then never ends. Errors: FatalError.
    */
   #assertMarked(): void {
     try {
@@ -336,7 +334,7 @@ export class Store {
     return this.#end(new FatalError('a commit could not be brought to the disk', { cause }));
   }
 
-  /** Write nothing more; tells the first reason. */
+  /** Stop writing. Returns the first reason. */
   #end(failure: FatalError): FatalError {
     this.#failure ??= failure;
     this.#tellFailure();
@@ -353,7 +351,7 @@ export class Store {
     }
   }
 
-  /** Those that come before a failure of the environment are committed, and told, all the same. */
+  /** Commands before a failure of the environment are committed and acknowledged. */
   async #transactOneByOne(commands: readonly Command<unknown>[]): Promise<Commit> {
     const steps: CommitStep[] = [];
     const whole: Commit = { opstamp: 0, results: [], changes: noChanges(), steps, flushed: Promise.resolve() };
@@ -374,12 +372,12 @@ export class Store {
     return whole;
   }
 
-  /** Nothing is written any more, and the file may not be as it was written. */
+  /** No more writes; the file may differ from what was written. */
   get hasFailed(): boolean {
     return this.#failure !== null;
   }
 
-  /** Bytes of the store's file. It never shrinks by itself; space that was freed in it is used again. */
+  /** The file never shrinks by itself; freed space is reused. */
   usedBytes(): number {
     return statSync(this.#environment.dataFile).size;
   }

@@ -1,59 +1,55 @@
 /**
- * Rows of the store as bytes, for who keeps them elsewhere (docs/cluster.md): which a commit wrote, where in the history of commits a file
- * stands, and a checksum over all keys that each commit carries on.
+ * Rows as bytes for external storage (docs/cluster.md): the rows of a commit, a file's position in the commit history, and a running
+ * checksum over all keys.
  *
- * A key has one form outside LMDB, whatever the machine: a uint32 is four bytes, most significant first; other keys are as LMDB orders them.
+ * Keys have one portable form outside LMDB: a uint32 is four bytes, big-endian; other keys are as LMDB orders them.
  */
 
 import type { Database, Key } from 'lmdb';
 import * as lmdb from 'lmdb';
 import { hashBytes } from '../compute/structures/term-table.ts';
 
-/** A row, or that there is none any more under that key. */
 export interface StoredRow {
   database: string;
   key: Buffer;
-  /** As LMDB has it; null for a deleted row. */
+  /** As in LMDB; null for a deleted row. */
   value: Buffer | null;
 }
 
-/** Where in the history of a library's commits a file stands. */
+/** A file's position in a library's commit history. */
 export interface Position {
-  /** Which library; a name may come to mean another one. */
+  /** Library id; its name may be reused. */
   library: string;
-  /** Who made the last commit: a number that grows with each takeover, and a random id, since a set back database counts again. */
+  /** Author of the last commit: a number that grows with each takeover, and a random id, since a reset database counts again. */
   epoch: number;
   run: string;
-  /** Of the last commit. */
   seq: number;
-  /** How many keys there are, and `KeySum` over them. */
+  /** Number of keys, and their `KeySum`. */
   keys: number;
   key_sum: string;
 }
 
-/** Where commits go that have to be there before they count. */
+/** Where commits must arrive before they count. */
 export interface CommitLog {
-  /** Where the file stood when it was opened; each commit takes it one further. */
+  /** Position of the file when opened; each commit advances it by one. */
   position: Position;
-  /** Resolves when there is room for one more. Errors: FatalError when it takes no more. */
+  /** Resolves when there is room for a commit. Errors: FatalError when closed. */
   ready(): Promise<void>;
-  /** Resolves when the commit is there for good. Errors: FatalError; the commit may be there all the same. */
+  /** Resolves when the commit is durable. Errors: FatalError; the commit may be durable nevertheless. */
   append(rows: RowBlock, position: Position): Promise<void>;
 }
 
-/** Which of a library's commits are there for good; each is a line of text. */
+/** Durable commits of a library; each is a line of text. */
 export interface CommitHistory {
-  /** The last one. */
   last(): string;
-  /** Whether one, and so every one before it, is there. Errors: those of where they are. */
+  /** Whether a commit, and so all before it, is durable. */
   has(commit: string): Promise<boolean>;
 }
 
 type KeyEncoding = 'uint32' | 'binary' | undefined;
 
-/** Not in the types of lmdb. */
 const { keyValueToBuffer, bufferToKeyValue } = lmdb as unknown as {
-  /** Gives a view of a buffer that the next call writes on. */
+  /** Returns a view that the next call overwrites. */
   keyValueToBuffer(key: Key): Buffer;
   bufferToKeyValue(bytes: Buffer): Key;
 };
@@ -61,7 +57,7 @@ const { keyValueToBuffer, bufferToKeyValue } = lmdb as unknown as {
 const uint32 = Buffer.alloc(4);
 const viewOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, length);
 
-/** Shape: a view that the next call writes on. */
+/** Returns a view that the next call overwrites. */
 function keyView(key: Key, encoding: KeyEncoding): Buffer {
   if (encoding === 'binary') return viewOf(key as Uint8Array);
   if (encoding !== 'uint32') return keyValueToBuffer(key);
@@ -69,21 +65,21 @@ function keyView(key: Key, encoding: KeyEncoding): Buffer {
   return uint32;
 }
 
-/** Shape: bytes of its own, that nobody else writes on. */
+/** Returns its own copy. */
 export const keyBytes = (key: Key, encoding: KeyEncoding): Buffer => Buffer.from(keyView(key, encoding));
 
-/** The key that `keyBytes` gave these bytes for. */
+/** Inverse of `keyBytes`. */
 export function keyOf(bytes: Buffer, encoding: KeyEncoding): Key {
   if (encoding === 'uint32') return bytes.readUInt32BE(0);
   return encoding === 'binary' ? bytes : bufferToKeyValue(Buffer.from(bytes));
 }
 
-/** Databases whose keys are not counted: a new file has rows there of its own. */
+/** Databases whose keys are not counted: they are specific to a file. */
 const uncounted = new Set(['stamp']);
 
 let hashed = Buffer.allocUnsafe(256);
 
-/** How many keys there are, and the exclusive or of a 64-bit hash of each, so that it does not matter in which order they came. */
+/** Number of keys and the XOR of their 64-bit hashes, so order does not matter. */
 export class KeySum {
   keys: number;
   #high: number;
@@ -95,10 +91,10 @@ export class KeySum {
     this.#low = Number.parseInt(key_sum.slice(8), 16);
   }
 
-  /** Note what became of a key: `before` and `after` are whether there was and is a row. */
+  /** `before`, `after`: whether the row existed and exists. */
   change({ database, key }: Pick<StoredRow, 'database' | 'key'>, before: boolean, after: boolean): void {
     if (before === after || uncounted.has(database)) return;
-    // The name, the key and the name again: of the first two is one hash, of the last two the other.
+    // Name, key, name: the first two form one hash, the last two the other.
     const whole = 2 * database.length + key.length;
     if (hashed.length < whole) hashed = Buffer.allocUnsafe(2 * whole);
     hashed.write(database, 0, 'latin1');
@@ -116,10 +112,10 @@ export class KeySum {
 
 export const noKeys = { keys: 0, key_sum: '0'.repeat(16) } as const;
 
-/** Rows in one piece of memory: keys and values as they came, and where each is. */
+/** Rows in one buffer: keys and values in order, with their offsets. */
 export class RowBlock {
   bytes = Buffer.allocUnsafe(4096);
-  /** Of `bytes`, that are taken. */
+  /** Bytes used of `bytes`. */
   size = 0;
   readonly databases: string[] = [];
   readonly keyStarts: number[] = [];
@@ -138,7 +134,7 @@ export class RowBlock {
     return this.databases.length;
   }
 
-  /** A row without a value; gives its number. */
+  /** Add a row without a value; returns its number. */
   addKey(database: string, key: Uint8Array): number {
     this.keyStarts.push(this.size);
     this.#append(key);
@@ -155,7 +151,6 @@ export class RowBlock {
     this.valueEnds[row] = this.size;
   }
 
-  /** A view. */
   key(row: number): Buffer {
     return this.bytes.subarray(this.keyStarts[row], this.keyEnds[row]);
   }
@@ -172,26 +167,22 @@ export class RowBlock {
   }
 }
 
-/** What is recorded of a database that is written. */
 interface Recorded {
   database: Pick<Database<unknown, Key>, 'getBinary' | 'doesExist'>;
   encoding: KeyEncoding;
 }
 
-/** Notes which keys the transaction under way writes. */
+/** Records the keys written by the current transaction. */
 export class WriteRecorder {
-  /** By database, keys as text. */
   readonly #seen = new Map<string, Set<string>>();
-  /** Whether there was a row before, and where to read what there is after. */
+  /** Whether the row existed, and where to read the new one. */
   #written: { name: string; key: Key; before: boolean; of: Recorded }[] = [];
 
-  /** A transaction begins: what the one before it wrote is forgotten. */
   begin(): void {
     for (const keys of this.#seen.values()) keys.clear();
     this.#written = [];
   }
 
-  /** Before a row is written or removed. */
   note(name: string, key: Key, of: Recorded): void {
     const keys = this.#seen.get(name) ?? new Set();
     if (keys.size === 0) this.#seen.set(name, keys);
@@ -201,7 +192,7 @@ export class WriteRecorder {
     this.#written.push({ name, key, before: of.database.doesExist(key), of });
   }
 
-  /** At the end of a transaction and inside it: what it wrote, as it is now, and the sum over all keys behind it. */
+  /** At the end of a transaction, inside it: the rows written, and the new sum over all keys. */
   take(sum: KeySum): RowBlock {
     const rows = new RowBlock();
     for (const { name, key, before, of } of this.#written) {

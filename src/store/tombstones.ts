@@ -1,5 +1,5 @@
 /**
- * Tombstones: what is left of a forgotten page, without a word of it; src/machines/tombstone.ts has their states.
+ * Tombstones: the remains of a forgotten page, without its content. States: src/machines/tombstone.ts.
  *
  * Databases: `tombstones` page no → row; `tombstones_by_state` [state, job no, page no].
  */
@@ -21,7 +21,6 @@ export class TombstoneReader {
     return this.rows.get(pageNo);
   }
 
-  /** Whether anything was ever forgotten. */
   any(): boolean {
     return this.rows.getKeysCount({ limit: 1 }) > 0;
   }
@@ -38,7 +37,7 @@ export class TombstoneReader {
     return [...this.rows.getRange()].map(({ value }) => value);
   }
 
-  /** Page numbers in a state, of one purge job if one is given; by job and number. */
+  /** Page numbers in a state, optionally of one purge job; by job and number. */
   pageNumbers(state: TombstoneState, { job_no, limit }: { job_no?: number; limit?: number } = {}): number[] {
     const range = { start: [state, job_no ?? 0, 0], end: [state, job_no ?? maxNumber, maxNumber] } as {
       start: [TombstoneState, number, number];
@@ -48,9 +47,7 @@ export class TombstoneReader {
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class TombstoneTransactor extends TombstoneReader {
-  /** Rows that the current transaction wrote, in order. */
   changed: Tombstone[] = [];
 
   put(row: Tombstone): void {

@@ -1,6 +1,6 @@
 /**
- * Chunk vectors, the truth behind the vector shards. Database: `vectors` [space, page no] → the page's chunk vectors one after the
- * other, little-endian float32. One value a page: written, read and deleted together with its chunks.
+ * Chunk vectors, the truth behind the vector shards. Database: `vectors` [space, page no] → the page's chunk vectors in order,
+ * little-endian float32. Written and deleted with its chunks.
  */
 import type { Environment, Table } from './environment.ts';
 import { pairsOf, removeAll } from './keys.ts';
@@ -12,11 +12,11 @@ export class VectorReader {
     this.rows = environment.openDatabase('vectors', { encoding: 'binary' });
   }
 
-  /** Shape: chunk_count × dim, row by row; undefined where the page has no vectors in this space. */
+  /** Shape: chunk_count × dim, row by row; undefined without vectors in this space. */
   get(space: number, pageNo: number): Float32Array | undefined {
     const bytes = this.rows.get([space, pageNo]);
     if (bytes === undefined) return undefined;
-    // The bytes are a copy already; a second one is made only where they do not begin at a whole number.
+    // Already a copy; copy again only if misaligned.
     const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
     return new Float32Array(buffer, byteOffset, bytes.byteLength / 4);
   }
@@ -25,12 +25,10 @@ export class VectorReader {
     return this.rows.doesExist([space, pageNo]);
   }
 
-  /** Number of pages with vectors in the space. */
   count(space: number): number {
     return this.rows.getKeysCount(pairsOf(space));
   }
 
-  /** Spaces that have vectors, ascending. */
   *spaces(): Generator<number> {
     for (let after = 0; ; ) {
       const [next] = this.rows.getKeys({ start: [after + 1, 0], limit: 1 });
@@ -40,7 +38,6 @@ export class VectorReader {
     }
   }
 
-  /** The next pages with vectors in the space behind `after`, at most `limit`. */
   pageNumbersAfter(space: number, after: number, limit: number): number[] {
     const start: [number, number] = [space, after + 1];
     return [...this.rows.getKeys({ ...pairsOf(space), start, limit })].map(([, no]) => no);
@@ -51,7 +48,6 @@ export class VectorReader {
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class VectorTransactor extends VectorReader {
   put(space: number, pageNo: number, vectors: Float32Array): void {
     this.rows.put([space, pageNo], Buffer.from(vectors.buffer, vectors.byteOffset, vectors.byteLength));
@@ -61,12 +57,12 @@ export class VectorTransactor extends VectorReader {
     this.rows.remove([space, pageNo]);
   }
 
-  /** Delete the vectors of up to `limit` pages in a space. Gives how many. */
+  /** Returns how many pages were cleared. */
   dropSome(space: number, limit: number): number {
     return removeAll(this.rows, [...this.rows.getKeys({ ...pairsOf(space), limit })]);
   }
 
-  /** Delete the vectors that belong to nothing: repair only. Gives how many. */
+  /** Repair only. Returns how many were deleted. */
   dropOrphans(isWanted: (space: number, pageNo: number) => boolean): number {
     const orphans = [...this.rows.getKeys()].filter(([space, pageNo]) => !isWanted(space, pageNo));
     return removeAll(this.rows, orphans);

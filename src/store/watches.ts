@@ -1,14 +1,13 @@
 /**
- * Watches. Databases: `watches` no → row; `watch_by_url` 16 bytes of SHA-256(identity of the URL) → no; `watch_by_job` job → watch,
- * of the latest poll of each; `watches_due` [next_run_at, no] of enabled ones; `watch_items` [watch, hash of the name that its source gives an
- * item] → 16 bytes of SHA-256(canonical URL of the page that it became last), and in a byte how many addresses it has become a page
- * under. `put` is the only way a row changes.
+ * Watches. Databases: `watches` no → row; `watch_by_url` 16 bytes of SHA-256(URL identity) → no; `watch_by_job` latest poll job → watch;
+ * `watches_due` [next_run_at, no] of enabled ones; `watch_items` [watch, hash of the item's guid] → 16 bytes of SHA-256(canonical URL of
+ * its latest page) and a byte counting the addresses tried. Rows change only by `put`.
  */
 import type { Watch } from '../domain/watch.ts';
 import type { Environment, Table } from './environment.ts';
 import { hashKey, lastNumberOf, removeAll, urlKey } from './keys.ts';
 
-/** As stored: the form of the URL under which the watch exists once is kept with it. */
+/** Stores the normalized URL that identifies the watch. */
 export interface StoredWatch extends Watch {
   identity: string;
 }
@@ -16,9 +15,9 @@ export interface StoredWatch extends Watch {
 const urlKeyBytes = 16;
 
 export interface WatchItem {
-  /** `urlKey` of the address under which it became a page last. */
+  /** `urlKey` of the latest address. */
   url_key: Buffer;
-  /** Addresses under which it has become a page; more than a byte holds are not told apart. */
+  /** Addresses tried so far, at most 255. */
   addresses: number;
 }
 
@@ -46,18 +45,16 @@ export class WatchReader {
     return no === undefined ? undefined : this.rows.get(no);
   }
 
-  /** The watch whose latest poll this job is. */
   ofJob(jobNo: number): StoredWatch | undefined {
     const no = this.byJob.get(jobNo);
     return no === undefined ? undefined : this.rows.get(no);
   }
 
-  /** Oldest first, from the one after `after`. */
   count(): number {
     return this.rows.getKeysCount();
   }
 
-  /** The number of the watch with so many older ones; null where there is none. */
+  /** The watch with `older` older ones; null if none. */
   numberAt(older: number): number | null {
     const [no = null] = this.rows.getKeys({ offset: older, limit: 1 });
     return no;
@@ -67,19 +64,18 @@ export class WatchReader {
     return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
   }
 
-  /** What became of the item that the source of a watch calls so. */
   item(no: number, guid: string): WatchItem | undefined {
     const row = this.items.get([no, hashKey(guid)]);
     return row && { url_key: row.subarray(0, urlKeyBytes), addresses: row[urlKeyBytes] ?? 1 };
   }
 
-  /** When the next enabled one is due, ms; undefined where there is none. */
+  /** When the next enabled watch is due, ms; undefined for none. */
   nextDueAt(): number | undefined {
     for (const [at] of this.due.getKeys({ limit: 1 })) return at;
     return undefined;
   }
 
-  /** Enabled watches due at `now`, the longest due first. */
+  /** Enabled watches due at `now`, longest due first. */
   dueAt(now: number, limit: number): StoredWatch[] {
     return [...this.due.getKeys({ end: [now, Number.MAX_SAFE_INTEGER], limit })].flatMap(
       ([, no]) => this.get(no) ?? [],
@@ -87,9 +83,7 @@ export class WatchReader {
   }
 }
 
-/** Writer only: valid inside a transaction. */
 export class WatchTransactor extends WatchReader {
-  /** Store the next version of a row; `before` is the version it replaces, or undefined for a new watch. */
   put(watch: StoredWatch, before: StoredWatch | undefined): void {
     if (before === undefined) this.byUrl.put(urlKey(watch.identity), watch.no);
     if (before?.enabled) this.due.remove([before.next_run_at, before.no]);
@@ -101,7 +95,6 @@ export class WatchTransactor extends WatchReader {
     this.rows.put(watch.no, watch);
   }
 
-  /** Under which URL an item became a page. */
   noteItem(no: number, guid: string, canonicalUrl: string): void {
     const addresses = Math.min(255, (this.item(no, guid)?.addresses ?? 0) + 1);
     this.items.put([no, hashKey(guid)], Buffer.concat([urlKey(canonicalUrl), Buffer.of(addresses)]));
@@ -115,7 +108,7 @@ export class WatchTransactor extends WatchReader {
     this.due.remove([watch.next_run_at, watch.no]);
   }
 
-  /** Make lookups anew from the rows: repair only. Of two watches of one URL the older is found. */
+  /** Repair only. Of two watches with one URL the older wins. */
   rebuildIndexes(): void {
     removeAll(this.byUrl, [...this.byUrl.getKeys()]);
     removeAll(this.byJob, [...this.byJob.getKeys()]);
@@ -123,7 +116,7 @@ export class WatchTransactor extends WatchReader {
     for (const watch of this.list().reverse()) this.put(watch, undefined);
   }
 
-  /** Delete items of no watch, and those that lead to no address: repair only. Gives how many. */
+  /** Repair only: delete items without a watch or an address. Returns how many. */
   dropOrphans(): number {
     const isSound = (no: number, row: Buffer) => this.rows.doesExist(no) && isItem(row);
     const faulty = [...this.items.getRange()].filter(({ key: [no], value }) => !isSound(no, value));
@@ -133,13 +126,12 @@ export class WatchTransactor extends WatchReader {
     );
   }
 
-  /** The highest number of a row, 0 for none. */
   lastNumber(): number {
     return lastNumberOf(this.rows);
   }
 }
 
-/** Rows of an earlier version have no count of addresses. */
+/** Rows of an earlier version have no address count. */
 export function isItem(row: Buffer): boolean {
   return row.length === urlKeyBytes || row.length === urlKeyBytes + 1;
 }

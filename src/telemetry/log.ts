@@ -1,13 +1,9 @@
-/**
- * The log: one JSON object a line on standard output, or lines for people. Whatever is logged, a line stays one line of bounded
- * length, and the secrets that the factory is told never appear in it.
- */
+/** The log: one JSON object a line on standard output, or readable lines. Lines have a bounded length and never contain the given secrets. */
 import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
 
 export interface LogOptions {
   json_logs: boolean;
   log_level: string;
-  /** Texts that no line may contain: tokens, keys, passwords. */
   secrets?: readonly string[];
 }
 
@@ -15,9 +11,8 @@ export interface LineSink {
   write(line: string): unknown;
 }
 
-/** Lines above this are cut text by text, so that a log cannot be flooded by one hostile title. */
+/** The texts of longer lines are cut, so that no hostile title floods the log. */
 const maxLineLength = 8192;
-/** Characters that a text keeps in a line that is cut. */
 const maxTextLength = 512;
 /** Shorter secrets would hide half of every line. */
 const minSecretLength = 4;
@@ -50,7 +45,7 @@ function forPeople(line: string): string {
   return `${String(time).slice(11, 23)} ${(levels[level] ?? 'info').padEnd(5)} ${message}${fields.join('')}\n`;
 }
 
-/** Longest first, so that a secret which contains another one is hidden whole; as written and as JSON writes it. */
+/** Longest first: one secret may contain another. Plain and as JSON. */
 function hidden(secrets: readonly string[]): (line: string) => string {
   const texts = secrets
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
@@ -59,7 +54,6 @@ function hidden(secrets: readonly string[]): (line: string) => string {
   return (line) => texts.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), line);
 }
 
-/** The process's logger. `sink` is standard output unless given. */
 export function createLog(options: LogOptions, sink: LineSink = destination({ dest: 1, sync: true })): Logger {
   const hide = hidden(options.secrets ?? []);
   const format = options.json_logs ? (line: string) => line : forPeople;

@@ -1,56 +1,48 @@
-/**
- * Metrics of the process, and of each library in it, each in a registry of its own. Who counts: intake counts outcomes of
- * ingest, the HTTP server times requests. Labels have few values: never ids, URLs or texts.
- */
+/** Metrics of the process and of each library, each in its own registry. Labels have few values: never ids, URLs or texts. */
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { breakerStates } from '../domain/breaker-state.ts';
 import type { SampleValue } from '../domain/metrics.ts';
 
-/** Of the process. */
 export interface Metrics {
   registry: Registry;
-  /** Calls for vectors that failed for good, by provider. */
   embeddingErrors: Counter<'provider'>;
-  /** Breakers of outside providers. */
   breakers: Collected<readonly { name: string; state: string }[]>;
-  /** Libraries of this process by state. */
   libraries: Collected<Iterable<string>>;
   /** Seconds from the request's first byte to the answer's last, by route template. */
   httpDuration: Histogram<'method' | 'route' | 'status'>;
-  /** Those of one library more. */
   ofLibrary(): LibraryMetrics;
-  /** All there are in text exposition: those of libraries as sums over them. */
+  /** All metrics in text exposition, with sums over the libraries. */
   exposition(): Promise<{ contentType: string; text: string }>;
 }
 
 export interface LibraryMetrics {
   registry: Registry;
-  /** Pages by what became of them: contract "The /metrics output". */
+  /** Pages by outcome: contract "The /metrics output". */
   ingestPages: Counter<'outcome'>;
-  /** Runs that found no room in the query log. */
+  /** Runs dropped by a full query log. */
   queryLogDropped: Counter;
-  /** Searches that had to do without the vector of their query, and without the order of a reranker or a part of it. */
+  /** Searches without the query's vector, or without a complete reranking. */
   denseDegraded: Counter;
   rerankDegraded: Counter;
-  /** What a reranker of `reranker.provider` was given, by outcome: `scored`, `unscored`. */
+  /** Candidates of `reranker.provider` by outcome: `scored`, `unscored`. */
   rerankCandidates: Counter;
   eventSubscribers: Gauge;
-  /** Changes of jobs to a status; the status `failed` or `dead` is a failed attempt. */
+  /** Status changes of jobs; `failed` and `dead` count failed attempts. */
   jobChanges: Counter<'kind' | 'status'>;
-  /** Jobs by status, counted when asked for by whoever reads the store. */
+  /** Jobs by status, counted on request. */
   jobs: Collected<Record<string, number>>;
-  /** Ends of subscriptions to the event stream, by reason. */
+  vectorsPending: Collected<number>;
   eventSubscriptionsEnded: Counter<'reason'>;
-  /** Every sample as it is now: the library's, and the process's unless only its `own` are asked for. */
+  /** Current samples: the library's, and the process's unless `own`. */
   samples(of?: { own: boolean }): Promise<SampleValue[]>;
 }
 
-/** A source of values that is there once the part that has them runs. */
+/** Values from a part that may not run yet. */
 export interface Collected<Values> {
   collected: (() => Values) | undefined;
 }
 
-/** The values of `outcome`, all present from the start so that a rate can be taken at once. */
+/** All present from the start, so that rates work. */
 const ingestOutcomes = ['queued', 'revisit', 'blacklisted'] as const;
 
 /** From half a millisecond, a search's goal, to ten seconds. */
@@ -60,7 +52,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const libraries: Registry[] = [];
   collectDefaultMetrics({ register: registry });
-  // Gauges that are called as counters are, which checkers of metrics object to; the same is there by type.
+  // Gauges named like counters, which metric checkers reject; the same exist by type.
   for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
   const embeddingErrors = new Counter({
     name: 'embedding_errors_total',
@@ -122,7 +114,7 @@ function createLibraryMetrics(): Omit<LibraryMetrics, 'samples'> {
   const registry = new Registry();
   const ingestPages = new Counter({
     name: 'ingest_pages_total',
-    help: 'Pages handed in, by outcome.',
+    help: 'Submitted pages, by outcome.',
     labelNames: ['outcome'],
     registers: [registry],
   });
@@ -175,8 +167,18 @@ function createLibraryMetrics(): Omit<LibraryMetrics, 'samples'> {
       for (const [status, count] of Object.entries(jobs.collected?.() ?? {})) this.set({ status }, count);
     },
   });
+  const vectorsPending: LibraryMetrics['vectorsPending'] = { collected: undefined };
+  new Gauge({
+    name: 'vectors_pending',
+    help: 'Passages without a vector of the active model.',
+    registers: [registry],
+    collect() {
+      this.set(vectorsPending.collected?.() ?? 0);
+    },
+  });
   return {
     registry,
+    vectorsPending,
     ingestPages,
     queryLogDropped,
     denseDegraded,

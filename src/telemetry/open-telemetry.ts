@@ -1,7 +1,4 @@
-/**
- * Traces by OpenTelemetry, loaded only where they are on: listens to the spans of src/tracing and hands them to the log
- * (`console`: one line a span) or to a collector (`otlp`, OTLP over HTTP). A lost span loses nothing else.
- */
+/** OpenTelemetry traces, loaded only if enabled: sends the spans of src/tracing to the log (`console`) or a collector (`otlp`, OTLP over HTTP). */
 import {
   type Context,
   context,
@@ -26,27 +23,26 @@ import { type Remembered, remembered, type SpanRequest, spans } from '../tracing
 
 export interface TracingOptions {
   traces: 'console' | 'otlp';
-  /** Address of the collector; its own default (localhost:4318) where none. */
+  /** The collector's address; null for the default (localhost:4318). */
   endpoint: string | null;
-  /** `user:password` for it. */
+  /** `user:password`, and parameters of the address. */
   userinfo: string | null;
+  query: string | null;
   version: string;
   log: Logger;
 }
 
 export interface Tracing {
-  /** Stop listening and send what waits. */
   close(): Promise<void>;
 }
 
-/** Jobs whose trace is remembered: those that wait longest lose theirs and begin one of their own. */
+/** Jobs with a remembered trace; beyond it the oldest begin their own. */
 const maxRemembered = 10_000;
-/** What a stop waits for a collector, ms. */
+/** Maximum wait for a collector at a stop, ms. */
 const closeWithinMs = 1_000;
 
 const msOf = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6;
 
-/** One line of the log a span. */
 function logExporter(log: Logger): SpanExporter {
   return {
     export: (ended: ReadableSpan[], done) => {
@@ -66,13 +62,14 @@ function logExporter(log: Logger): SpanExporter {
   };
 }
 
-function collectorExporter({ endpoint, userinfo }: TracingOptions): SpanExporter {
+function collectorExporter({ endpoint, userinfo, query }: TracingOptions): SpanExporter {
   const headers: Record<string, string> =
     userinfo === null ? {} : { authorization: `Basic ${Buffer.from(userinfo).toString('base64')}` };
-  return new OTLPTraceExporter({ ...(endpoint === null ? {} : { url: endpoint }), headers });
+  const url = query === null ? endpoint : `${endpoint}?${query}`;
+  return new OTLPTraceExporter({ ...(url === null ? {} : { url }), headers });
 }
 
-/** Begin to trace. One at a time in a process: the package's context is global. */
+/** Once per process: the package's context is global. */
 export function startTracing(options: TracingOptions): Tracing {
   const manager = new AsyncLocalStorageContextManager().enable();
   context.setGlobalContextManager(manager);
@@ -87,7 +84,7 @@ export function startTracing(options: TracingOptions): Tracing {
   const tracer = provider.getTracer('readback');
   const parents = new Map<string, SpanContext>();
 
-  // Who names a parent belongs to it or, where that is forgotten, to nobody: never to whoever happens to run it.
+  // A missing parent means none, never the current context.
   const contextOf = (parentKey: string | undefined): Context => {
     if (parentKey === undefined) return context.active();
     const parent = parents.get(parentKey);
@@ -104,7 +101,7 @@ export function startTracing(options: TracingOptions): Tracing {
         return result;
       },
       (error) => {
-        // Its name only: a message may hold text of a page.
+        // Only the name: a message may contain page text.
         span.setStatus({ code: SpanStatusCode.ERROR });
         span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
         span.end();

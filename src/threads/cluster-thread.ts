@@ -1,56 +1,101 @@
 /**
- * Entry of the thread that clusters: pages of a run are handed over piece by piece, so that nobody has to hold them all twice, and live
- * until its result is given. An aborted task ends the thread and with it all of that: whoever goes on then is told, and begins again.
+ * Entry of the thread that clusters: pages of a run arrive piece by piece and live until its result is given. An aborted task ends the
+ * thread and with it all runs: the next task of another run fails, and its job is tried again.
  */
-import { ClassKeywords } from '../compute/clusters/class-keywords.ts';
-import { type ClusteredPages, type ClusterPagesOptions, clusterPages } from '../compute/clusters/cluster-pages.ts';
-import { createKeywordTerms, type KeywordTermsOf } from '../compute/clusters/keyword-terms.ts';
-import { type ChunkRows, PageTable } from '../compute/clusters/page-table.ts';
-import { detectLanguage } from '../compute/text/detect-language.ts';
+import { matchClusters } from '../compute/clusters/match-clusters.ts';
+import {
+  type ClusterOptions,
+  clusterPages,
+  graphNeighbours,
+  type PageClusters,
+} from '../compute/clusters/page-graph.ts';
+import { type ChunkRows, PageVectors } from '../compute/clusters/page-vectors.ts';
+import { projectPages } from '../compute/clusters/project-pages.ts';
+import { createTopicTerms, TopicWords } from '../compute/clusters/topic-words.ts';
 import { porterStem } from '../compute/text/stemmers.ts';
+import { nearestRows, RowComparison } from '../engine/vectors/nearest-rows.ts';
 
 /** Names the run that a task belongs to: no other has had the name. */
 interface OfRun {
   run: string;
 }
 
-/** Of runs that compare pages, and of runs that find keywords. */
-const tables = new Map<string, PageTable>();
-const texts = new Map<string, ClassKeywords>();
-let termsOf: KeywordTermsOf | undefined;
+export interface ClusteredPages extends PageClusters {
+  /** For each cluster the id of the earlier one that it continues, or null. */
+  continued: (number | null)[];
+  /** x and y of each page. */
+  points: Float32Array;
+  timing_ms: Record<'neighbours' | 'communities' | 'projection', number>;
+}
+
+const vectors = new Map<string, PageVectors>();
+/** `ms`: spent on it so far. */
+const comparisons = new Map<string, { rows: RowComparison; ms: number }>();
+const texts = new Map<string, TopicWords>();
+const termsOf = createTopicTerms(porterStem);
 
 function begun<Kept>(kept: Map<string, Kept>, run: string): Kept {
   const mine = kept.get(run);
-  if (mine === undefined) throw new Error('the thread was started anew since this run began');
+  if (mine === undefined) throw new Error('the thread was restarted since this run began');
   return mine;
 }
 
-/** Begin a run that compares pages: learn from a sample along which axes. */
-export function learn({ run, sample, dim }: OfRun & { sample: readonly ChunkRows[]; dim: number }): void {
-  termsOf ??= createKeywordTerms(porterStem);
-  tables.set(run, new PageTable(sample, dim, termsOf));
+export function begin({ run, dim }: OfRun & { dim: number }): void {
+  vectors.set(run, new PageVectors(dim));
 }
 
-/** Take in pages; for each whether it has a vector. */
+/** Add pages; returns for each whether it has a vector. */
 export function addPages({ run, pages }: OfRun & { pages: ChunkRows }): boolean[] {
-  return begun(tables, run).add(pages);
+  return begun(vectors, run).add(pages);
 }
 
-/** Cluster what was taken in; places are those in which pages were added and had a vector. Lets go of the run. */
-export function cluster({ run, ...options }: OfRun & Omit<ClusterPagesOptions, 'monotonic'>): ClusteredPages {
-  const { vectors } = begun(tables, run);
-  tables.delete(run);
-  return clusterPages(vectors, { ...options, monotonic: () => performance.now() });
+/** When all pages are added: compare the next block with the others. Returns whether another is left. */
+export function comparePages({ run }: OfRun): boolean {
+  const began = performance.now();
+  let comparison = comparisons.get(run);
+  if (comparison === undefined) {
+    const table = begun(vectors, run).centred();
+    vectors.delete(run);
+    const k = Math.min(graphNeighbours, Math.max(1, table.count - 1));
+    comparison = { rows: new RowComparison(table, k), ms: 0 };
+    comparisons.set(run, comparison);
+  }
+  const isMore = comparison.rows.compareBlock();
+  comparison.ms += performance.now() - began;
+  return isMore;
+}
+
+/** Cluster pages that are all compared, in the order in which they came. Drops the run. */
+export function cluster({ run, ...options }: OfRun & ClusterOptions): ClusteredPages {
+  const { rows: comparison, ms: neighbours } = begun(comparisons, run);
+  comparisons.delete(run);
+  const { rows, count, dim } = comparison.table;
+  const near = comparison.neighbours();
+  const found = performance.now();
+  const clustered = clusterPages(near, options);
+  const grouped = performance.now();
+  const points = projectPages(near, (pages) => {
+    const some = new Float32Array(pages.length * dim);
+    for (const [row, page] of pages.entries()) some.set(rows.subarray(page * dim, (page + 1) * dim), row * dim);
+    return nearestRows({ rows: some, count: pages.length, dim }, graphNeighbours);
+  });
+  return {
+    ...clustered,
+    continued: matchClusters(clustered.clusters, clustered.count, options.earlier ?? new Uint32Array(count)),
+    points,
+    timing_ms: { neighbours, communities: grouped - found, projection: performance.now() - grouped },
+  };
 }
 
 /** Begin a run that finds keywords. */
 export function beginKeywords({ run }: OfRun): void {
-  texts.set(run, new ClassKeywords());
+  texts.set(run, new TopicWords());
 }
 
-/** Let go of a run that is given up. */
+/** Drop a run that is given up. */
 export function forget({ run }: OfRun): void {
-  tables.delete(run);
+  vectors.delete(run);
+  comparisons.delete(run);
   texts.delete(run);
 }
 
@@ -59,18 +104,19 @@ export interface TextOfCluster {
   cluster: number;
   title: string | null;
   text: string;
+  /** ISO 639-1; '' for unknown. */
+  language: string;
 }
 
 export function addTexts({ run, texts: some }: OfRun & { texts: readonly TextOfCluster[] }): void {
-  const keywords = begun(texts, run);
-  termsOf ??= createKeywordTerms(porterStem);
-  for (const { cluster: number, title, text } of some) {
-    const language = detectLanguage(text);
-    keywords.add(number, language, termsOf(title === null ? text : `${title}\n${text}`, language));
+  const words = begun(texts, run);
+  for (const { cluster: number, title, text, language } of some) {
+    const inTitle = termsOf(title ?? '', language);
+    words.add(number, language, [...inTitle, ...termsOf(text, language)], inTitle);
   }
 }
 
-/** Keywords by cluster, best first, of the texts taken in. Lets go of the run. */
+/** Keywords by cluster, best first, of the added texts. Drops the run. */
 export function keywords({ run }: OfRun): Map<number, string[]> {
   const found = begun(texts, run).keywords();
   texts.delete(run);

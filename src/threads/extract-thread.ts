@@ -1,5 +1,10 @@
-/** Thread tasks: the readable text of a page, submitted or fetched. Run in the `extract` pool, with a time limit and a heap limit. */
-import { type ExtractedPage, ExtractionLimitError, extractHtml } from '../compute/extraction/extract-html.ts';
+/** Tasks of the `extract` pool: readable text of a submitted or fetched page, with time and heap limits. */
+import {
+  type ExtractedPage,
+  ExtractionLimitError,
+  extractArticle,
+  extractHtml,
+} from '../compute/extraction/extract-html.ts';
 import { readMarkdown, readPlainText } from '../compute/extraction/markdown-text.ts';
 import { redirectOf } from '../compute/extraction/page-redirect.ts';
 import { recognizeWall, type Wall } from '../compute/extraction/recognize-wall.ts';
@@ -9,41 +14,53 @@ import { type Chapter, type TranscriptText, transcriptText } from '../compute/tr
 import { giveBackMemory } from './collect-garbage.ts';
 import { beginTask, type Limited, unreadable } from './thread-pool.ts';
 
-/** UTF-16 units; what is parsed of it takes thirty times as much, and seconds. */
+/** UTF-16 units; parsing takes thirty times the memory, and seconds. */
 const largeHtml = 1024 * 1024;
 
-/** What a text that was fetched is written in. */
 export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
 
 export interface FetchedText extends Limited {
   kind: TextKind;
   bytes: Uint8Array;
-  /** As the header names it. */
+  /** From the header. */
   charset: string | null;
-  /** Where it came from; without it nothing redirects. */
+  /** Source address; without it no redirects. */
   address?: string;
-  /** The header `Refresh` that came with it. */
+  /** The `Refresh` header. */
   refresh?: string | undefined;
 }
 
-/** `wall`: what was answered is no page but something in front of it; `redirect`: nor is this, the page is at that address. */
-export type ReadText = { wall: Wall } | { redirect: string } | { page: ExtractedPage };
+export interface SubmittedPage extends ExtractedPage {
+  wall?: Wall | null;
+}
 
-/** `url`: '' for what was fetched, whose failure names no limit and no address. Errors: those of `unreadable`, for an ExtractionLimitError. */
-export function extract(page: { html: string; url: string } & Limited): ExtractedPage {
+/** `wall`: the answer stands in front of the page; `redirect`: the page is at another address. */
+export type ReadText = { wall: Wall; page: ExtractedPage } | { redirect: string } | { page: ExtractedPage };
+
+/** `extract`, plus the wall if the page is one. */
+export function extractSubmitted(page: { html: string; url: string; isArticle?: boolean } & Limited): SubmittedPage {
+  const extracted = extract(page);
+  return { ...extracted, wall: recognizeWall({ ...extracted, html: page.html }) };
+}
+
+/**
+ * `isArticle`: already extracted. `url`: '' for fetched pages, whose failure names no limit or address. Errors: `unreadable`, for an
+ * ExtractionLimitError.
+ */
+export function extract(page: { html: string; url: string; isArticle?: boolean } & Limited): ExtractedPage {
   beginTask(page);
   try {
-    return extractHtml(page.html, page.url);
+    return page.isArticle === true ? extractArticle(page.html, page.url) : extractHtml(page.html, page.url);
   } catch (error) {
     if (!(error instanceof ExtractionLimitError)) throw error;
     throw unreadable(page.url === '' ? 'has too many or too deeply nested elements' : error.message);
   } finally {
-    // Else a thread that has nothing more to do keeps some hundred MB until it ends.
+    // An idle thread would keep some hundred MB.
     if (page.html.length > largeHtml) giveBackMemory();
   }
 }
 
-/** Errors: as `extract`, also for what is no text. */
+/** Errors: as `extract`, also for binary data. */
 export function readFetched(fetched: FetchedText): ReadText {
   beginTask(fetched);
   const { kind, bytes, charset } = fetched;
@@ -57,7 +74,7 @@ export function readFetched(fetched: FetchedText): ReadText {
   const html = kind === 'xhtml' ? withEndTags(text) : text;
   const page = extract({ html, url: '' });
   const wall = recognizeWall({ ...page, html });
-  return redirected(fetched, html, page.text, wall) ?? (wall === null ? { page } : { wall });
+  return redirected(fetched, html, page.text, wall) ?? (wall === null ? { page } : { wall, page });
 }
 
 function redirected({ address, refresh }: FetchedText, html: string, text: string, wall: Wall | null): ReadText | null {
@@ -72,14 +89,14 @@ export interface FetchedTranscript extends Limited {
   chapters: readonly Chapter[];
 }
 
-/** A published transcript as a text with sections. Errors: as `readFetched`. */
+/** A published transcript as text with sections. Errors: as `readFetched`. */
 export function readPublishedTranscript(transcript: FetchedTranscript): TranscriptText {
   beginTask(transcript);
   const { bytes, charset, called, chapters } = transcript;
   const { text } = decodeText(bytes, charset, called === 'html');
   if (isBinary(text)) throw notText();
   const cues = readTranscript(text, called);
-  // A whole web page, with its menus: only what reads like an article is the transcript.
+  // A whole web page with menus: only its article is the transcript.
   const isPage = called === 'html' && cues.every(({ startS, speaker }) => startS === null && speaker === null);
   if (isPage) return extract({ html: text, url: '' });
   return transcriptText(cues, chapters);
@@ -89,19 +106,19 @@ function notText(): Error {
   return unreadable('is not a text, although it says so');
 }
 
-/** A file that only calls itself text: its beginning is full of characters that no text has. */
+/** Binary data declared as text. */
 function isBinary(text: string): boolean {
   const sample = Array.from(text.slice(0, 4096), (character) => character.charCodeAt(0));
   const odd = sample.filter((code) => code === 0xfffd || (code < 0x20 && !whiteSpace.has(code))).length;
   return odd * 10 > sample.length;
 }
 
-/** Tab, line feed, vertical tab, form feed, carriage return; and escape, which terminals' colours begin with. */
+/** Tab, line feed, vertical tab, form feed, carriage return; escape (terminal colours). */
 const whiteSpace = new Set([9, 10, 11, 12, 13, 27]);
 
 const voidElements = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
 
-/** An XHTML page as HTML: `<script/>` and its like are whole elements in XML, and open ones in HTML. */
+/** XHTML as HTML: `<script/>` is complete in XML but open in HTML. */
 function withEndTags(xhtml: string): string {
   return xhtml
     .replace(/<([a-z][\w:-]*)((?:\s[^<>]*)?)\/>/gi, (whole, name: string, rest: string) =>

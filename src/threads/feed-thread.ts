@@ -1,4 +1,4 @@
-/** Thread tasks: what a feed says. Run in a pool of its own, with a time limit and a heap limit. */
+/** Tasks of the feed pool, with time and heap limits. */
 import type { Episode } from '../compute/feed/episode.ts';
 import type { FeedReading } from '../compute/feed/feed.ts';
 import { type FeedBytes, readFeed, readPodcast } from '../compute/feed/read-feed.ts';

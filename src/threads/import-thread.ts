@@ -1,6 +1,6 @@
 /**
- * Thread tasks: reading one file that was sent to be imported, in a pool of its own for each file, whose one thread keeps the place in it.
- * What is wrong with the file is told as a value: errors lose their kind on the way from a thread.
+ * Tasks that read an import file: one pool with one thread per file, which keeps the position. Faults are values: errors lose their
+ * class between threads.
  */
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { ImportError } from '../importers/import-error.ts';
@@ -9,18 +9,18 @@ import { type ImportSource, openSource } from '../importers/open-source.ts';
 export type Refused = { refused: string };
 
 export interface OpenedSource extends Pick<ImportSource, 'format' | 'id' | 'isHistory'> {
-  /** Visits of a history that are no items, by reason. */
+  /** Skipped visits by reason. */
   leftOut: Record<string, number>;
 }
 
-/** Items go over in pieces that end at either, so that neither side holds much more. */
+/** A piece ends at either limit, to bound memory on both sides. */
 const pieceItems = 200;
 const pieceChars = 4 * 2 ** 20;
 
 let opened: ImportSource | null = null;
 let items: AsyncGenerator<ImportItem> | null = null;
 
-/** `name` is how messages call the file. */
+/** `name` is used in messages. */
 export async function openFile(file: {
   path: string;
   name: string;
@@ -33,14 +33,14 @@ export async function openFile(file: {
   });
 }
 
-/** The next items, and whether there are more; `fault`: why there are not, where the file is damaged. */
+/** The next items, and whether there are more; `fault`: why not, if the file is damaged. */
 export async function nextItems(): Promise<{ items: ImportItem[]; isLast: boolean; fault: string | null }> {
   if (items === null) throw new TypeError('no file was opened');
   const piece: ImportItem[] = [];
   let chars = 0;
   while (piece.length < pieceItems && chars < pieceChars) {
     const next = await refusing(async () => items?.next());
-    // What came before the fault goes in.
+    // Items before the fault are imported.
     if (next !== undefined && 'refused' in next) return { items: piece, isLast: true, fault: next.refused };
     if (next === undefined || next.done) return { items: piece, isLast: true, fault: null };
     const { body_html, body_text } = next.value;

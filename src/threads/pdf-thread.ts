@@ -1,9 +1,9 @@
 /**
- * Thread task: the text of a PDF, by pdf.js. Run in a pool of its own, with a time limit and a heap limit. What pdf.js unpacks lies
- * outside the heap, so the arrays that it makes are counted here: a few bytes of a PDF may unpack to gigabytes.
+ * Extracts the text of a PDF by pdf.js, in its own pool with time and heap limits. pdf.js unpacks outside the heap, so its arrays are
+ * counted here: a few bytes of PDF may unpack to gigabytes.
  *
- * No code of a PDF is run (`isEvalSupported`), no font is loaded, no picture decoded, no native module and no WebAssembly used,
- * nothing fetched: character maps come from the package's own files.
+ * No PDF code runs (`isEvalSupported`); no fonts, images, native modules or WebAssembly; nothing is fetched: character maps come from
+ * the package.
  */
 
 import { createRequire } from 'node:module';
@@ -16,14 +16,14 @@ import { type RepeatedLineSettings, stripRepeatedLines } from '../compute/pdf/re
 import { normalizeText } from '../domain/normalize-text.ts';
 import { beginTask, type Limited, unreadable } from './thread-pool.ts';
 
-/** Pages, and characters of text, above which a PDF is refused; pieces of text on one page that are read. */
+/** Limits of a PDF: pages, characters of text, and text pieces per page. */
 export const maxPages = 5000;
 const maxCharacters = 20_000_000;
 const maxPieces = 100_000;
 const maxOutline = 5000;
-/** A heading further down, in characters, is not the title. */
+/** A title is within this many characters. */
 const farthestTitle = 300;
-/** Bytes of one array that pdf.js makes, and of all that it makes for one PDF: a book of 200 pages takes 60 MB. */
+/** Bytes per array of pdf.js, and in total per PDF: a book of 200 pages takes 60 MB. */
 const largestArray = 64 * 1024 * 1024;
 const allArrays = 2 * 1024 * 1024 * 1024;
 
@@ -36,11 +36,11 @@ type PdfJs = typeof import('pdfjs-dist/legacy/build/pdf.mjs');
 type PdfDocument = Awaited<ReturnType<PdfJs['getDocument']>['promise']>;
 
 let made = 0;
-/** pdf.js catches errors of its own arrays, too, and goes on without. */
+/** pdf.js also catches allocation errors and continues. */
 let isOver = false;
 const Decompression = globalThis.DecompressionStream;
 
-/** Errors: those of `unreadable`. */
+/** Errors: `unreadable`. */
 export async function readPdf(pdf: PdfBytes): Promise<ExtractedPage> {
   beginTask(pdf);
   const { bytes, settings } = pdf;
@@ -75,7 +75,7 @@ export async function readPdf(pdf: PdfBytes): Promise<ExtractedPage> {
 
 interface PdfContent {
   pages: Line[][];
-  /** Titles, folded. */
+  /** Folded titles. */
   outline: Set<string>;
   info: Info;
 }
@@ -142,7 +142,7 @@ interface TextItem {
 
 type TurnedText = PlacedText & { turn: number };
 
-/** Where a piece stands, and by how many quarter turns it is turned to the left; null for white space. */
+/** A piece's position and quarter turns to the left; null for white space. */
 function placedText({ str, dir, transform, width, fontName }: TextItem): TurnedText | null {
   const text = str
     .replace(/[\p{Cc}\p{Co}]/gu, ' ')
@@ -156,7 +156,7 @@ function placedText({ str, dir, transform, width, fontName }: TextItem): TurnedT
   return { text, x: e, y: f, width, size, isRightToLeft: dir === 'rtl', font: fontName, turn };
 }
 
-/** Text that is turned like most of it, upright; what is turned otherwise, such as a stamp in the margin, comes last, as if below. */
+/** Rotates text by its most common turn; differently turned text, such as a margin stamp, comes last. */
 function upright(pieces: readonly TurnedText[]): PlacedText[] {
   const lengths = [0, 0, 0, 0];
   for (const { turn, text } of pieces) lengths[turn] += text.length;
@@ -173,7 +173,7 @@ function upright(pieces: readonly TurnedText[]): PlacedText[] {
   return [...straight, ...aside.map((piece) => ({ ...piece, y: piece.y - highest + lowest - 100 }))];
 }
 
-/** Titles of the outline, folded; those of a broken outline are none. */
+/** Folded outline titles; none for a broken outline. */
 async function outlineTitles(document: PdfDocument): Promise<Set<string>> {
   const titles = new Set<string>();
   const outline = await document.getOutline().catch(() => null);
@@ -196,7 +196,7 @@ interface Info {
   xmpTitle?: unknown;
 }
 
-/** Metadata that cannot be read say nothing. */
+/** Unreadable metadata are empty. */
 async function infoOf(document: PdfDocument): Promise<Info> {
   const metadata = await document.getMetadata().catch(() => null);
   return metadata === null ? {} : { ...(metadata.info as Info), xmpTitle: metadata.metadata?.get('dc:title') };
@@ -204,7 +204,7 @@ async function infoOf(document: PdfDocument): Promise<Info> {
 
 async function loadPdfJs(): Promise<{ pdfjs: PdfJs; root: string }> {
   const scope = globalThis as Record<string, unknown>;
-  // What pdf.js would draw with; it only has to be there.
+  // pdf.js requires these drawing classes to exist.
   for (const name of ['DOMMatrix', 'ImageData', 'Path2D']) scope[name] ??= class {};
   scope.DecompressionStream = CountedDecompression;
   scope.Uint8Array = counted(Uint8Array);
@@ -212,14 +212,14 @@ async function loadPdfJs(): Promise<{ pdfjs: PdfJs; root: string }> {
   return { pdfjs: await import('pdfjs-dist/legacy/build/pdf.mjs'), root };
 }
 
-/** Errors: one of `unreadable`, over the bounds and ever after. */
+/** Errors: `unreadable`, over the limits and from then on. */
 function count(bytes: number, ofOne: number): void {
   made += bytes;
   isOver ||= ofOne > largestArray || made > allArrays;
   if (isOver) throw tooLarge(unpacksTooMuch);
 }
 
-/** What pdf.js unpacks streams with where it can; where this fails it does so by itself. */
+/** Used by pdf.js to unpack streams; on failure it falls back to its own code. */
 class CountedDecompression {
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable: WritableStream<Uint8Array>;
@@ -258,7 +258,7 @@ function tooLarge(reason: string): Error {
 const unpacksTooMuch = 'unpacks to too many bytes';
 const broken = 'the PDF is broken';
 
-/** pdf.js makes errors of its own kind of all that happens inside it, and keeps the message. */
+/** pdf.js wraps errors and keeps only the message. */
 function asFault(error: unknown): Error {
   if (error instanceof Error && typeof error.cause === 'object' && error.cause !== null && 'code' in error.cause)
     return error;
@@ -266,5 +266,5 @@ function asFault(error: unknown): Error {
   return isOver || error instanceof RangeError ? tooLarge(unpacksTooMuch) : unreadable(broken);
 }
 
-/** With the module, not in a task: Node ends the process where a thread is ended that loads a module. */
+/** At module load, not in a task: Node ends the process if a thread is ended while it loads a module. */
 const { pdfjs, root } = await loadPdfJs();

@@ -1,10 +1,8 @@
 /**
- * A semaphore with a bounded queue for each owner. Owners take turns, and within one it is first come, first served: however many tasks
- * of one library wait, another's first one waits for one of each owner at most. Who gives up while it waits leaves the queue at once and
- * makes room for another. Called by the thread pools.
+ * A semaphore with a bounded queue per owner. Owners take turns; within one it is first come, first served. So however many tasks of one
+ * library wait, another's first waits for one task of each owner at most. An aborted waiter leaves the queue at once.
  */
 
-/** More would wait than may. */
 export class SemaphoreFullError extends Error {}
 
 interface Waiting {
@@ -15,11 +13,11 @@ interface Waiting {
 export class Semaphore {
   #free: number;
   readonly #maxWaiting: number;
-  /** By owner, those whose turn comes first in front; in each queue in the order they came. No queue is empty. */
+  /** By owner, next turn first; each queue in order of arrival. No queue is empty. */
   readonly #queues = new Map<string, Set<Waiting>>();
   #closed: { reason: unknown } | undefined;
 
-  /** `maxWaiting`: of each owner. */
+  /** `maxWaiting`: per owner. */
   constructor(count: number, maxWaiting: number) {
     this.#free = count;
     this.#maxWaiting = maxWaiting;
@@ -32,8 +30,8 @@ export class Semaphore {
   }
 
   /**
-   * Wait for a place; whoever has one gives it back by `release`.
-   * Errors: SemaphoreFullError; the signal's reason when it comes first; the reason of `close`.
+   * Wait for a place; release it by `release`.
+   * Errors: SemaphoreFullError; the signal's reason; the reason of `close`.
    */
   async acquire(signal: AbortSignal | undefined, owner: string): Promise<void> {
     signal?.throwIfAborted();
@@ -49,7 +47,7 @@ export class Semaphore {
       await new Promise<void>((go, refuse) => {
         const waiting = { go, refuse };
         this.#queues.set(owner, queue.add(waiting));
-        // Whoever was given a place a moment ago is not in the queue any more and has to leave it.
+        // A waiter that was just given a place is no longer queued and keeps it.
         giveUp = () => {
           if (!queue.delete(waiting)) return;
           if (queue.size === 0) this.#queues.delete(owner);
@@ -62,7 +60,7 @@ export class Semaphore {
     }
   }
 
-  /** Give a place back: to the one who has waited longest of the owner whose turn it is. */
+  /** Pass the place to the longest waiting task of the next owner. */
   release(): void {
     const [next] = this.#queues;
     if (next === undefined) {
@@ -77,7 +75,7 @@ export class Semaphore {
     first.go();
   }
 
-  /** Refuse all who wait and all who come, for this reason. */
+  /** Refuse all current and future waiters with this reason. */
   close(reason: unknown): void {
     this.#closed = { reason };
     for (const queue of this.#queues.values()) for (const { refuse } of queue) refuse(reason);

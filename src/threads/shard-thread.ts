@@ -1,9 +1,8 @@
 /**
- * Thread entry of the vector shards: one pinned thread holds one shard of every vector space of every namespace, as `namespace/space`. Its tasks
- * are the exported functions, run one at a time in the order given (thread-pool.ts); src/engine/vectors/vector-space.ts calls them.
- * Errors lose their class between threads, so what callers are meant to tell apart is a value: `lost` says that this thread
- * does not know the space, because it never opened it or has been replaced since; the owner then loads it again.
- * Arguments come from the owner, which is the border for callers; what would spoil the rows is checked here once more.
+ * Entry of the vector shard threads: a pinned thread has one shard of every vector space, named `namespace/space`. Tasks run one at a
+ * time in order (thread-pool.ts), called by src/engine/vectors/vector-space.ts. Errors lose their class between threads, so expected
+ * ones are values: `lost` means that this thread never opened the space or was replaced; the owner then reloads it. The owner checks
+ * arguments; what could corrupt rows is checked again here.
  */
 import { type BadRow, findBadRows } from '../compute/embedding/bad-rows.ts';
 import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
@@ -25,15 +24,13 @@ interface Space {
 }
 
 export interface LoadReport {
-  /** What was wrong with a file that is not used; null if it is, or was not asked for. */
+  /** Why the file is not used; null if it is, or was not requested. */
   fault: string | null;
-  /** Live labels of the shard. */
   labels: Uint32Array;
-  /** Labels of the file that were not to be kept. */
+  /** Labels of the file outside of `keep`. */
   dropped: number;
 }
 
-/** What a shard may hold: those of `labels` that belong to it. */
 export interface KeptLabels {
   labels: Bitmap;
   /** A label is in shard `label % shards`. */
@@ -44,8 +41,8 @@ export interface KeptLabels {
 const shards = new Map<string, Shard>();
 
 /**
- * Open a space's shard: from its file where that is sound, else empty. Replaces what this thread had under the id.
- * What the file holds beyond `keep` goes in this same task, so that no search comes between and finds what was forgotten.
+ * Open a space's shard from its file if sound, else empty; replaces an earlier one. Drops labels outside of `keep` in the same task, so
+ * no search finds forgotten ones.
  */
 export function open({
   space,
@@ -73,7 +70,7 @@ export interface AddReport {
   bad: BadRow[];
 }
 
-/** Add rows, all or none: if any is bad, they are listed and nothing is stored. Labels that are present are passed over. */
+/** All or none: bad rows are listed and nothing is stored. Existing labels are skipped. */
 export function add({
   space,
   labels,
@@ -87,12 +84,11 @@ export function add({
   });
 }
 
-/** Remove labels; gives how many were present. */
+/** Returns how many existed. */
 export function remove({ space, labels }: Space & { labels: Uint32Array }): Reply<number> {
   return withShard(space, (shard) => shard.remove(labels));
 }
 
-/** The k nearest live labels to each vector. */
 export function search({
   space,
   vectors,
@@ -117,7 +113,6 @@ export function tidy({ space }: Space): Reply<boolean> {
   return withShard(space, (shard) => shard.tidy());
 }
 
-/** Drop all deleted rows now. */
 export function compact({ space }: Space): Reply<null> {
   return withShard(space, (shard) => {
     if (shard.rows.count > shard.rows.live) shard.compact();
@@ -125,7 +120,7 @@ export function compact({ space }: Space): Reply<null> {
   });
 }
 
-/** Write the shard's rows to a path that does not exist; gives their SHA-256 in hex. */
+/** Write rows to a new path; returns the SHA-256 in hex. */
 export function save({ space, path }: Space & { path: string }): Reply<string> {
   return withShard(space, ({ rows }) => saveRows(rows, path));
 }
@@ -134,12 +129,10 @@ export function stats({ space }: Space): Reply<ShardStats> {
   return withShard(space, (shard) => shard.stats());
 }
 
-/** Forget the space and free its memory. */
 export function release({ space }: Space): void {
   shards.delete(space);
 }
 
-/** Forget all spaces of a namespace. */
 export function releaseNamespace({ namespace }: { namespace: string }): void {
   for (const space of shards.keys()) if (space.startsWith(`${namespace}/`)) release({ space });
 }

@@ -1,13 +1,12 @@
 /**
- * The one place that knows piscina. A thread entry is a module whose named exports are its tasks; a pool runs them by
- * name, typed by that module: bytes and plain data in, bytes and plain data out.
- * A pool of one thread is a pinned thread: it is never replaced while idle, so it may keep state (a native index,
- * segments) between tasks, which run one at a time and in the order they were given.
- * Queues are bounded: past the bound `run` rejects with QueueFullError. What waits has an owner, and owners take turns. A task that is given up while it waits leaves the queue at
- * once with its arguments. Aborting a running task ends its thread, and piscina
- * starts another; that is why no thread may hold anything that others wait for, such as a lock of LMDB. A thread that is ended
- * inside a native library ends the whole process (its next call into JavaScript fails, which node-addon-api answers with
- * abort()), so pools of `uninterrupted` threads abandon a task instead: the caller goes on, the thread finishes.
+ * The only module that uses piscina. A thread entry's named exports are its tasks; a pool runs them by name, typed by that module, with
+ * bytes and plain data.
+ * A pool of one thread is a pinned thread: never replaced while idle, so it may keep state between tasks, which run one at a time in
+ * order.
+ * Queues are bounded: past the limit `run` rejects with QueueFullError. Owners take turns. A task aborted while waiting leaves the queue
+ * at once. Aborting a running task ends its thread, and piscina starts another; so no thread may own what others wait for, such as an
+ * LMDB lock. Ending a thread inside a native library ends the process (its next call into JavaScript fails, and node-addon-api aborts),
+ * so pools of `uninterrupted` threads abandon a task instead: the caller continues, the thread finishes.
  */
 import { parentPort } from 'node:worker_threads';
 import pLimit from 'p-limit';
@@ -16,19 +15,18 @@ import { traced } from '../tracing/span.ts';
 import { Semaphore, SemaphoreFullError } from './semaphore.ts';
 import { markThread, PassingLimit, ProcessorLimit, type ThreadMark, type TimeLimit } from './time-limits.ts';
 
-/** The task was refused because `maxQueue` tasks wait already; it may be tried again. */
+/** `maxQueue` tasks are waiting; retry later. */
 export class QueueFullError extends Error {
   readonly code = 'queue_full';
   readonly retryable = true;
 }
 
-/** The task was stopped because it went over its time. */
 export class TaskTimeoutError extends Error {
   readonly code = 'task_timeout';
   readonly retryable = false;
-  /** The limit that ended it, ms: of passing time, or of processor time. */
+  /** ms of elapsed or of processor time. */
   readonly limitMs: number;
-  /** It was the work itself that took so long, however busy the machine is. */
+  /** The work itself took too long, however busy the machine. */
   readonly ofProcessor: boolean;
 
   constructor(name: string, { limitMs, kind }: TimeLimit, options?: ErrorOptions) {
@@ -46,45 +44,44 @@ export interface ThreadPoolOptions {
   entry: URL;
   name: string;
   threads: number;
-  /** Tasks that may wait, of each owner. */
+  /** Per owner. */
   maxQueue: number;
-  /** Cloned to each thread; SharedArrayBuffers in it are shared, not copied. Read with `threadData()`. */
+  /** Cloned to each thread; SharedArrayBuffers are shared. Read with `threadData()`. */
   data?: unknown;
-  /** Heap limit of each thread, in MiB; over it the task rejects and the thread is replaced. Buffers do not count. */
+  /** Heap limit per thread, MiB; beyond it the task rejects and the thread is replaced. Excludes buffers. */
   maxHeapMb?: number;
-  /** Room for new objects in each thread, in MiB; by default up to 48. Less is collected more often and stays in the cache. */
+  /** Young generation per thread, MiB, default up to 48. A smaller one is collected more often and fits the cache. */
   maxYoungMb?: number;
-  /** Threads end after so long without work: for tasks that keep no state, or none that is not made again. */
+  /** Idle threads end after this time: for stateless tasks, or state that is recreated. */
   idleMs?: number;
-  /** Added to the threads' nice value: 10 makes indexing yield to search. With `READBACK_PRIORITIES=equal`, as in tests, none is. */
+  /** Added to the threads' nice value: 10 makes indexing yield to search. Ignored with `READBACK_PRIORITIES=equal`, as in tests. */
   nice?: number;
-  /** For threads that call native code or keep state: no signal or time limit ends a thread, the task's result is dropped. */
+  /** For native code or state: no signal or limit ends a thread; the result is dropped. */
   uninterrupted?: boolean;
 }
 
-/** `idleMs` of tasks that keep no state: an importer's pauses are shorter; after it the threads' memory is given back. */
+/** `idleMs` of stateless tasks: longer than an importer's pauses; then memory is freed. */
 export const statelessIdleMs = 20_000;
 
 export interface RunOptions {
-  signal?: AbortSignal;
-  /** Milliseconds from when the task's turn has come to its result: the start of a thread counts, the wait in the queue does not. */
+  signal?: AbortSignal | undefined;
+  /** From the task's turn to its result, ms: includes a thread's start, not the queue. */
   timeoutMs?: number;
   /**
-   * Milliseconds of processor time of a task that says when it begins (`beginTask`); a limit only where the kernel counts them, so
-   * there is a `timeoutMs`, too. The argument is an object then, and gets its `call`.
+   * Processor time, ms, of a task that calls `beginTask`. Only where the kernel counts it, so set `timeoutMs` too. The argument is an
+   * object and gets its `call`.
    */
   processorMs?: number;
   /** ArrayBuffers moved instead of copied. */
   transfer?: ArrayBuffer[];
 }
 
-/** An argument of a task that may have a limit of processor time. */
 export interface Limited {
-  /** Which run it is; set by the pool where there is one. */
+  /** Set by the pool. */
   call?: number;
 }
 
-/** What a thread posts when such a task begins. */
+/** Posted by a thread when such a task begins. */
 interface Begun {
   call: number;
   begun: ThreadMark;
@@ -96,11 +93,10 @@ export interface ThreadPool<Tasks> {
     argument: Tasks[Name] extends (argument: infer Argument) => unknown ? Argument : never,
     options?: RunOptions,
   ): Promise<Tasks[Name] extends Task ? Awaited<ReturnType<Tasks[Name]>> : never>;
-  /** Bulk work, asked for piece by piece: one piece at a time goes to the pool, so that other tasks wait for one of them at most. */
+  /** Bulk work in pieces: one piece at a time goes to the pool, so other tasks wait for one at most. */
   inTurn<Result>(piece: () => Promise<Result>): Promise<Result>;
-  /** The same threads for an owner: its tasks take turns with those of others, and its pieces with its own. */
+  /** The same threads for an owner: its tasks and pieces take turns with others'. */
   of(owner: string): SharedPool<Tasks>;
-  /** Tasks waiting for a thread. */
   readonly queued: number;
   /** Tasks waiting and running. */
   readonly load: number;
@@ -108,15 +104,15 @@ export interface ThreadPool<Tasks> {
   close(): Promise<void>;
 }
 
-/** A pool as one of its owners has it, who does not close it. */
+/** A pool for an owner, who does not close it. */
 export type SharedPool<Tasks> = Omit<ThreadPool<Tasks>, 'of' | 'close'>;
 
-/** Open a pool over the tasks of one thread entry: `openThreadPool<typeof import('./shard-thread.ts')>(…)`. */
+/** Use as `openThreadPool<typeof import('./shard-thread.ts')>(…)`. */
 export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Tasks> {
   const piscina = new Piscina({
     filename: options.entry.href,
     name: options.name,
-    // Piscina gives work to its first threads while they load, and Node ends the process where such a thread is ended.
+    // Piscina gives tasks to threads that still load, and Node ends the process if such a thread is ended.
     minThreads: 0,
     maxThreads: options.threads,
     idleTimeout: options.idleMs ?? Number.POSITIVE_INFINITY,
@@ -134,17 +130,17 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       ...(options.maxYoungMb === undefined ? {} : { maxYoungGenerationSizeMb: options.maxYoungMb }),
     },
   });
-  // A task that ends while it is being aborted, or a thread that dies between tasks, is told here; the pool goes on by itself.
-  // What follows the colon may be a task's result, that is, page text.
+  // Reports a task that ends while being aborted, or a thread that dies between tasks; the pool continues. The message after the colon
+  // may contain page text.
   piscina.on('error', (error: Error) => process.emitWarning(`${options.name}: ${error.message.split(':', 1)[0]}`));
   const fullQueue = `${options.name} has ${options.maxQueue} tasks waiting`;
   let calls = 0;
-  /** By call its limit of processor time. */
+  /** By call. */
   const processorLimits = new Map<number, ProcessorLimit>();
   piscina.on('message', ({ call, begun }: Begun) => processorLimits.get(call)?.begin(begun));
   const loadedThreads = new Set<unknown>();
   let endedThreads = 0;
-  /** Aborted, and replaced, when a thread could not load its module and there is no other: nobody takes the tasks that wait for it. */
+  /** Aborted, and replaced, when a thread could not load its module and no other is left to take waiting tasks. */
   let noThread = new AbortController();
   piscina.on('workerCreate', (thread) => loadedThreads.add(thread));
   piscina.on('workerDestroy', (thread) => {
@@ -154,7 +150,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     noThread = new AbortController();
   });
   let load = 0;
-  // Of tasks with a signal that wait, piscina takes the last one first and does not bound how many there are; so all wait here.
+  // piscina takes waiting tasks with a signal in LIFO order, unbounded; so they wait here.
   const semaphore = new Semaphore(options.threads, options.maxQueue);
   const runOf =
     (owner: string): ThreadPool<Tasks>['run'] =>
@@ -167,7 +163,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       const passingLimit = timeoutMs === undefined ? undefined : new PassingLimit(timeoutMs);
       const limits: TimeLimit[] = [passingLimit, processorLimit].filter((each) => each !== undefined);
       const signals = [signal, ...limits.map((limit) => limit.signal)].filter((each) => each !== undefined);
-      // Of a task that runs the pool ends the thread, of one that is only given up it does not: this listener is called before the pool's own.
+      // A running task's abort ends its thread, a waiting one's does not: this listener runs before the pool's own.
       let endedBefore = 0;
       for (const limit of limits) {
         limit.signal.addEventListener('abort', () => {
@@ -175,7 +171,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         });
       }
       try {
-        const stop = signals.length === 0 ? undefined : AbortSignal.any(signals);
+        const stop = signals.length < 2 ? signals[0] : AbortSignal.any(signals);
         await semaphore.acquire(stop, owner);
         passingLimit?.begin();
         const lacking = noThread.signal;
@@ -236,7 +232,7 @@ function threadLoadedOrEnded(piscina: Piscina): Promise<void> {
   });
 }
 
-/** A result, unless the signal comes first: then its reason, and whatever becomes of the result is of no interest. */
+/** A result, unless the signal comes first: then its reason, and the result is ignored. */
 function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -245,7 +241,7 @@ function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Pr
   });
 }
 
-/** In a task that may have a limit of processor time: it begins here. */
+/** In a task with a limit of processor time: starts the count. */
 export function beginTask({ call }: Limited): void {
   if (call === undefined) return;
   const begun = markThread();
@@ -253,14 +249,14 @@ export function beginTask({ call }: Limited): void {
 }
 
 /**
- * In a task: what refuses a document for good; `message` is the sentence for its job and names nothing of it. An error that crosses
- * threads keeps its message and its cause; its class and its own properties are lost.
+ * In a task: refuses a document permanently; `message` is for its job and names nothing of it. Errors crossing threads keep message and
+ * cause, not class and properties.
  */
 export function unreadable(message: string): Error {
   return new Error(message, { cause: { code: 'unreadable' } });
 }
 
-/** In a thread: a task's result whose `buffers`, which nobody there uses any more, are moved to the caller instead of copied. */
+/** In a thread: moves a result's `buffers` to the caller instead of copying. */
 export function moved<Result>(result: Result, buffers: ArrayBufferLike[]): Result {
   const transferable = buffers.filter((buffer) => buffer instanceof ArrayBuffer);
   return Piscina.move({
@@ -273,7 +269,7 @@ export function moved<Result>(result: Result, buffers: ArrayBufferLike[]): Resul
   } as never) as Result;
 }
 
-/** In a thread: the `data` that its pool was opened with. */
+/** In a thread: the pool's `data`. */
 export function threadData<Data>(): Data {
   return Piscina.workerData as Data;
 }

@@ -1,22 +1,21 @@
 /**
- * Limits of the time that a task takes in a thread: of the time that passes, and of the processor time. On a busy machine a thread waits
- * for most of the time that passes, so the clock says little about the work that was done. Linux counts what each thread has had;
- * elsewhere nothing is known, that limit never fires, and one of passing time has to end the task
+ * Limits of elapsed and of processor time of thread tasks. On a busy machine elapsed time says little about the work. Linux counts
+ * processor time per thread; elsewhere that limit never fires and one of elapsed time must end the task
  * (docs/decisions/processor-time-of-threads.md).
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** A thread as the kernel knows it, at one moment. */
+/** A thread's processor time at one moment. */
 export interface ThreadMark {
   tid: string;
   usedMs: number;
 }
 
-/** Time is not asked for more often than this, ms. */
+/** Shortest polling interval, ms. */
 const shortestMs = 10;
 
-/** In a thread: what it is and has used so far; null where the kernel does not tell. */
+/** In a thread: its id and processor time; null if unknown. */
 export function markThread(): ThreadMark | null {
   const link = orUnknown(() => readlinkSync('/proc/thread-self'));
   const tid = link === null ? null : basename(link);
@@ -25,7 +24,7 @@ export function markThread(): ThreadMark | null {
 }
 
 /**
- * Processor time that a thread of this process has had, ms; null where that is not known. A kernel that does not count says 0.
+ * Processor time of a thread, ms; null if unknown. A kernel that does not count says 0.
  * Source: Linux, "Scheduler Statistics": the first number of a task's schedstat, ns.
  */
 function readUsedMs(tid: string): number | null {
@@ -34,10 +33,7 @@ function readUsedMs(tid: string): number | null {
   return ns > 0 ? ns / 1e6 : null;
 }
 
-/**
- * Null for a file that cannot be read: another system, one that hides it, a thread that has ended, no handle left. That is not
- * worth a word: passing time ends the task then.
- */
+/** Null for an unreadable file (another system, hidden, thread ended, no file handle): elapsed time then ends the task. */
 function orUnknown(read: () => string): string | null {
   try {
     return read();
@@ -46,10 +42,10 @@ function orUnknown(read: () => string): string | null {
   }
 }
 
-/** One for a task. Unlike `AbortSignal.timeout` it lets go of the task when that is over, and with it of what the task was given. */
+/** Per task. Unlike `AbortSignal.timeout` it releases the task and its arguments at the end. */
 export abstract class TimeLimit {
   readonly limitMs: number;
-  /** What of, as a sentence's end. */
+  /** Suffix for messages. */
   abstract readonly kind: '' | ' of processor time';
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -63,7 +59,6 @@ export abstract class TimeLimit {
     return this.#stop.signal;
   }
 
-  /** The task is over. */
   end(): void {
     clearTimeout(this.#timer);
   }
@@ -77,26 +72,24 @@ export abstract class TimeLimit {
   }
 }
 
-/** Counts the time that passes. */
+/** Elapsed time. */
 export class PassingLimit extends TimeLimit {
   readonly kind = '';
 
-  /** The task's turn has come. */
   begin(): void {
     this.after(this.limitMs, () => this.stop());
   }
 }
 
-/** Counts the processor time of the thread. */
+/** Processor time of the thread. */
 export class ProcessorLimit extends TimeLimit {
   readonly kind = ' of processor time';
 
-  /** The task has begun on this thread. */
   begin({ tid, usedMs }: ThreadMark): void {
     this.#check(tid, usedMs + this.limitMs);
   }
 
-  /** A thread takes no more processor time than time passes, so before as much has passed as is left there is nothing to ask. */
+  /** Processor time never exceeds elapsed time, so check only after the remaining time has elapsed. */
   #check(tid: string, endMs: number): void {
     const usedMs = readUsedMs(tid);
     if (usedMs === null) return;

@@ -1,7 +1,7 @@
 /**
- * A thread that runs transformer models by way of the package @huggingface/transformers, which is installed by who wants it. It keeps
- * the models that it has loaded, from a folder or from the hub, and runs one task at a time. Vectors are of unit length; what a model cannot read of a text is cut off by its own tokenizer.
- * Of a pair that is too long the passage's end is left out, and of a long query what is beyond half of it.
+ * Runs transformer models by the optional package @huggingface/transformers, from a folder or the hub, one task at a time, and keeps
+ * loaded models. Vectors have unit length; tokenizers cut long texts. Of a long pair the passage's end is cut, and the query beyond half
+ * of the room.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,36 +9,35 @@ import { errorMessage } from '../domain/error-message.ts';
 import { threadData } from './thread-pool.ts';
 
 export interface TransformerThreadData {
-  /** What is imported: the package's name, or the URL of its main file. */
+  /** Package name, or the URL of its main file. */
   module: string;
-  /** Where files from the hub are kept. */
+  /** Cache of files from the hub. */
   cacheDir: string;
 }
 
 export interface TransformerTexts {
-  /** Folder of a model in the layout of the hub, or its id there. */
+  /** A model's folder in the hub's layout, or its id. */
   model: string;
   texts: readonly string[];
-  /** A text's vector: that of its first token, or the mean of all. */
+  /** The first token's vector, or the mean of all. */
   pooling: 'cls' | 'mean';
 }
 
 export interface TransformerPairs {
-  /** As of `TransformerTexts`: of a sequence classifier with one label. */
+  /** A sequence classifier with one label. */
   model: string;
-  /** As the package calls precisions: it names the file of the weights. */
+  /** Precision by the package's names; selects the weights' file. */
   dtype: string;
   query: string;
   passages: readonly string[];
 }
 
-/** The package is not there; the model is not there or is not one; the hub cannot be reached. */
+/** The package is missing; the model is missing or invalid; the hub is unreachable. */
 export interface TransformerProblem {
   problem: 'missing' | 'unloadable' | 'unreachable';
   message: string;
 }
 
-/** As much of the package as is used. */
 interface Transformers {
   env: { allowRemoteModels: boolean; cacheDir: string };
   pipeline(task: 'feature-extraction', model: string): Promise<Extractor>;
@@ -84,7 +83,7 @@ const data = threadData<TransformerThreadData>();
 const extractors = new Map<string, Extractor>();
 const crossEncoders = new Map<string, CrossEncoder>();
 
-/** Shape: texts × dim. Errors: what the model's run throws. */
+/** Shape: texts × dim. Errors: those of the model's run. */
 export function embedTexts({
   model,
   texts,
@@ -99,7 +98,7 @@ export function embedTexts({
   });
 }
 
-/** One logit for each passage. Errors: what the model's run throws. */
+/** One logit per passage. Errors: those of the model's run. */
 export function scorePairs({
   model,
   dtype,
@@ -162,10 +161,10 @@ async function loadPackage(): Promise<Transformers> {
   }
 }
 
-/** Tokens that a model reads where its tokenizer does not say. */
+/** Default where the tokenizer does not say. */
 const usualMaxTokens = 512;
 
-/** The package cuts pairs at their very end, with the token that closes them; so they are cut here. */
+/** The package cuts pairs at their end, including the closing token; so they are cut here. */
 function pairInputs({ tokenizer, Tensor }: CrossEncoder, query: string, passages: readonly string[]) {
   const most = tokenizer.model_max_length ?? usualMaxTokens;
   const special = new Set(tokenizer.all_special_ids);
@@ -196,7 +195,7 @@ function pairInputs({ tokenizer, Tensor }: CrossEncoder, query: string, passages
   };
 }
 
-/** The beginning of a query that leaves half of the room to a passage. */
+/** The query's beginning, leaving half of the room to the passage. */
 function cutToHalf(tokenizer: Tokenizer, query: string, most: number): string {
   let cut = query;
   for (;;) {

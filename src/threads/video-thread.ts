@@ -1,4 +1,4 @@
-/** Thread tasks: what yt-dlp says of a video, and its captions as a text with sections. Both are read from bytes that a site may have written. */
+/** Tasks that read a video's description by yt-dlp, and its captions as text with sections. The bytes are untrusted. */
 import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
@@ -13,16 +13,16 @@ export function readInfo(info: { bytes: Uint8Array } & Limited): VideoInfo | Vid
 
 export interface CaptionsFile {
   bytes: Uint8Array;
-  /** As the header names it. */
+  /** From the header. */
   charset: string | null;
   chapters: readonly Chapter[];
 }
 
-/** Errors: none; what is no captions file gives no text. */
+/** Errors: none; other files give no text. */
 export function readCaptions(file: CaptionsFile & Limited): TranscriptText {
   beginTask(file);
   const { bytes, charset, chapters } = file;
-  // Only captions are read as such: a site that answers with a page in their place has none.
+  // Only captions: a site may answer with a web page instead.
   const cues = readTranscript(decodeText(bytes, charset, false).text, 'captions');
   const timed = cues.filter(({ startS }) => startS !== null);
   return transcriptText(timed, chapters);

@@ -13,7 +13,7 @@ import type {
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { installModel } from '../../src/commands/install-model.ts';
+import { installModel } from '../../src/commands/manage-models.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
 import type { EmbeddingModel } from '../../src/domain/model.ts';
 import type { Command } from '../../src/store/store.ts';
@@ -37,7 +37,7 @@ type Answer = (request: never, signal: AbortSignal | undefined) => unknown;
 export class Shelf implements AsyncDisposable {
   readonly temporary: TemporaryStore;
   /** What the index finds: labels by model, best first. */
-  finds: Record<string, { sparse: number[]; dense: number[]; reranked?: [label: number, score: number][] }> = {};
+  finds: Record<string, { sparse: number[]; dense: number[] }> = {};
   /** Pages of the host that the query is. */
   ofHost: ReadonlySet<number> = new Set();
   readonly retrievals: RetrieveRequest[] = [];
@@ -121,7 +121,7 @@ export class Shelf implements AsyncDisposable {
 
   #retrieve(request: RetrieveRequest): Retrieved {
     this.retrievals.push(request);
-    const { sparse, dense, reranked } = this.finds[request.model] ?? { sparse: [], dense: [] };
+    const { sparse, dense } = this.finds[request.model] ?? { sparse: [], dense: [] };
     const pages = [...this.reader.pages.all()];
     const pageOf = (label: number) =>
       pages.find((page) => label >= page.first_label && label < page.first_label + page.chunk_count)?.no ?? 0;
@@ -137,18 +137,12 @@ export class Shelf implements AsyncDisposable {
       sparse: side(sparse),
       dense: side(dense),
       language: 'en',
-      denseWeight: 1,
+      cosines: null,
+      covered: 1,
+      askedWords: 3,
       corrected: [],
       stems: [],
       relevance: null,
-      reranked:
-        request.rerank && reranked !== undefined
-          ? {
-              labels: Uint32Array.from(reranked, ([label]) => label),
-              scores: Float64Array.from(reranked, ([, score]) => score),
-            }
-          : null,
-      known: sparse.length + dense.length > 0,
       pageOf: new Map([...sparse, ...dense].flatMap((label) => (pageOf(label) === 0 ? [] : [[label, pageOf(label)]]))),
       lastSeenAt: new Map(pages.map(({ no, last_seen_at }) => [no, last_seen_at])),
       ofHost: this.ofHost,

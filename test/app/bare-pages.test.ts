@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { searchRequest } from '../../src/domain/search.ts';
-import { until } from '../process/service.ts';
+import { realEncoder, until } from '../process/service.ts';
 import { compiled } from './compiled.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
@@ -33,7 +33,7 @@ const bookmarks = [
 ];
 
 test('a page that cannot be fetched is found by its title, author, tags, note and address', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const ids = await handIn(system, bookmarks);
   const statuses = async () =>
     (await system.ask('page.statusBatch', { page_ids: ids })).results.map((page) => page.found && page.status);
@@ -56,7 +56,7 @@ test('a page that cannot be fetched is found by its title, author, tags, note an
 });
 
 test('it is found after a restart, after its index files were lost, and no more when it is forgotten', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const [id] = await handIn(system, bookmarks);
   const isFound = async () => (await paths(system, 'hijack')).length > 0;
   await until(isFound, 'it is found');
@@ -71,7 +71,7 @@ test('it is found after a restart, after its index files were lost, and no more 
 });
 
 test('a page whose text has no words is indexed, and found by its title', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   await system.read({ empty: { title: 'Nothing but dovetails', text: '' }, dots: { title: 'Ellipsis', text: '… …' } });
   assert.deepEqual(await paths(system, 'dovetails'), ['empty']);
   assert.deepEqual(await paths(system, 'ellipsis'), ['dots']);
@@ -130,7 +130,7 @@ test('the text takes the place of title and facts alone when it comes', async (t
 });
 
 test('names, authors and sites of indexed pages are found, and those that speak of the word stand first', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const page_ids = await handIn(
     system,
     Object.entries(library).map(([path, { title, text }], i) => ({

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { clusterDetailResponse, clusterListResponse, clusterRunsResponse } from '../../src/domain/cluster.ts';
+import { clusterDetailResponse, clusterListResponse, clusterRunsResponse, labelOf } from '../../src/domain/cluster.ts';
 import { searchRequest, searchResponse } from '../../src/domain/search.ts';
-import { until } from '../process/service.ts';
+import { realEncoder, until } from '../process/service.ts';
 import { isDomainError, WholeSystem } from './whole-system.ts';
 
 const data = join(import.meta.dirname, '../../../shared/data/topics/squad-articles.jsonl');
@@ -42,19 +42,20 @@ function articles(labels: readonly string[], from: number, to: number): Article[
 const topics = ['Super_Bowl_50', 'Black_Death', 'Steam_engine', 'Warsaw'];
 
 async function ingest(system: WholeSystem, pages: readonly Article[]): Promise<Map<string, string>> {
-  const labelOf = new Map<string, string>();
+  const labels = new Map<string, string>();
   for (const { url, title, text, label } of pages) {
     const accepted = await system.ask('page.ingest', { url, title, body_extracted: text });
     assert.ok('page_id' in accepted);
-    labelOf.set(accepted.page_id, label);
+    labels.set(accepted.page_id, label);
   }
-  for (const id of labelOf.keys()) {
+  for (const id of labels.keys()) {
     await until(
       async () => (await system.ask('page.status', { page_id: id })).status === 'indexed',
       `${id} is indexed`,
     );
   }
-  return labelOf;
+  await system.filled();
+  return labels;
 }
 
 async function run(system: WholeSystem): Promise<void> {
@@ -86,11 +87,14 @@ async function membership(system: WholeSystem): Promise<Map<string, string>> {
 }
 
 test('topics are found, kept when pages come, used in search, and forgotten with their pages', { skip }, async (t) => {
-  const system = await WholeSystem.start(t, { SERVICE_CLUSTER__MIN_PAGES: '50' });
-  assert.deepEqual(await list(system), { clusters: [] });
+  const system = await WholeSystem.start(t, {
+    ...realEncoder,
+    SERVICE_CLUSTER__MIN_PAGES: '50',
+  });
+  assert.deepEqual(await list(system), { clusters: [], pages: 0, min_pages: 50 });
   const few = await ingest(system, articles(topics, 0, 1));
   const refused = await system.ask('cluster.recompute', {});
-  assert.deepEqual(refused, { accepted: false, detail: '4 pages are indexed; clustering needs 50' });
+  assert.deepEqual(refused, { accepted: false, detail: '4 pages have vectors; clustering needs 50' });
   assert.deepEqual(await system.ask('cluster.runs', { limit: 10 }), { runs: [] });
 
   const labels = new Map([...few, ...(await ingest(system, articles(topics, 1, 25)))]);
@@ -107,7 +111,7 @@ test('topics are found, kept when pages come, used in search, and forgotten with
       .sort(([, a], [, b]) => b - a);
     majorities.set(id, majority);
     pure += count;
-    assert.equal(label, keywords.slice(0, 3).join(', '));
+    assert.ok(label?.toLowerCase().startsWith(keywords[0].toLowerCase()), `${label}: ${keywords}`);
     assert.equal(typeof projection_x, 'number');
   }
   assert.ok(pure >= 0.95 * first.size, `${pure} of ${first.size}`);
@@ -242,6 +246,7 @@ async function chatServer(t: TestContext): Promise<{
 test('a language model labels the topics where one is set', { skip }, async (t) => {
   const { base, asked } = await chatServer(t);
   const system = await WholeSystem.start(t, {
+    ...realEncoder,
     SERVICE_CLUSTER__MIN_PAGES: '20',
     SERVICE_LLM__BASE_URL: base,
     SERVICE_LLM__MODEL: 'm',
@@ -264,6 +269,7 @@ test('while the language model is down keywords stay the labels; a retry later b
   const { base, asked, setDown } = await chatServer(t);
   setDown(true);
   const system = await WholeSystem.start(t, {
+    ...realEncoder,
     SERVICE_CLUSTER__MIN_PAGES: '20',
     SERVICE_LLM__BASE_URL: base,
     SERVICE_LLM__MODEL: 'm',
@@ -276,7 +282,7 @@ test('while the language model is down keywords stay the labels; a retry later b
   await until(async () => (await naming())?.status === 'dead', 'labelling is given up');
   const { clusters } = await list(system);
   assert.ok(clusters.length > 0);
-  for (const { label, keywords } of clusters) assert.equal(label, keywords.slice(0, 3).join(', '));
+  for (const { label, keywords } of clusters) assert.equal(label, labelOf(keywords));
   assert.deepEqual(asked, []);
 
   setDown(false);
@@ -290,6 +296,7 @@ test('while the language model is down keywords stay the labels; a retry later b
 test('a topic that the language model refuses does not keep the others from their labels', { skip }, async (t) => {
   const { base, refuse } = await chatServer(t);
   const system = await WholeSystem.start(t, {
+    ...realEncoder,
     SERVICE_CLUSTER__MIN_PAGES: '20',
     SERVICE_LLM__BASE_URL: base,
     SERVICE_LLM__MODEL: 'm',
@@ -304,7 +311,7 @@ test('a topic that the language model refuses does not keep the others from thei
   const { clusters } = await list(system);
   const plagues = clusters.filter(({ keywords }) => keywords.some((word) => /plague/i.test(word)));
   assert.ok(plagues.length > 0 && plagues.length < clusters.length);
-  for (const { label, keywords } of plagues) assert.equal(label, keywords.slice(0, 3).join(', '));
+  for (const { label, keywords } of plagues) assert.equal(label, labelOf(keywords));
   for (const cluster of clusters) assert.equal(isNamed(cluster.label), !plagues.includes(cluster));
 
   refuse(null);

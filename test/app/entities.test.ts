@@ -7,15 +7,15 @@ import { WholeSystem, withEntities } from './whole-system.ts';
 const news = {
   summit: {
     title: 'Summit',
-    text: 'Angela Merkel met Canadian officials in Ottawa. Merkel praised Zorblaxium Corporation for its work in Oslo.',
+    text: 'Angela Merkel met Canadian officials in Ottawa. They heard Merkel praise Zorblaxium Corporation for its work in Oslo.',
   },
   factory: {
     title: 'Factory',
-    text: 'The company Zorblaxium Corporation opened a factory in Bergen. Nobody asked Aleksandr Solzhenitsyn about it.',
+    text: 'The company Zorblaxium Corporation opened a factory in Bergen. Nobody asked Solzhenitsyn Corp about it.',
   },
   books: {
     title: 'Books',
-    text: 'He read the novels of Aleksandr Solzhenitzyn in Bergen, and bread was baked in Ottawa.',
+    text: 'He read the novels of Solzhenitsyn Corporation in Bergen, and bread was baked in Ottawa.',
   },
   bread: { title: 'Bread', text: 'The bread needs flour, water and salt. Knead the dough and let it rise.' },
 };
@@ -47,16 +47,17 @@ test('pages are read for entities after indexing, and entities are found by id, 
       page_count,
     ]),
     [
+      ['Summit', 'person', 1, 1],
       ['Angela Merkel', 'person', 2, 1],
-      ['Canadian', 'group', 1, 1],
-      ['Ottawa', 'place', 2, 2],
-      ['Zorblaxium Corporation', 'organization', 2, 2],
-      ['Oslo', 'place', 1, 1],
+      ['Canadian', 'person', 1, 1],
+      ['Ottawa', 'person', 2, 2],
+      ['Zorblaxium Corporation', 'person', 2, 2],
+      ['Oslo', 'person', 1, 1],
     ],
   );
   assert.deepEqual(await system.ask('page.entities', { page_id: ids.bread }), { page_id: ids.bread, entities: [] });
 
-  const [merkel, , ottawa] = ofPage.entities;
+  const [, merkel, , ottawa] = ofPage.entities;
   for (const ref of [merkel.id, 'angela MERKEL', 'merkel']) {
     assert.deepEqual(await system.ask('entity.get', { ref }), {
       entity: merkel,
@@ -84,7 +85,7 @@ test('names in the title of a page are mentions, too', async (t) => {
   const { entities } = await system.ask('page.entities', { page_id: visit });
   assert.deepEqual(
     entities.map(({ canonical_form, type, mention_count }) => [canonical_form, type, mention_count]),
-    [['Ottawa', 'place', 1]],
+    [['Ottawa', 'person', 1]],
   );
 });
 
@@ -137,7 +138,7 @@ test('names of one entity are merged, references survive, and an undo brings eve
   const system = await WholeSystem.start(t, withEntities);
   await readAll(system);
   const look = async () => {
-    const forms = ['Aleksandr Solzhenitsyn', 'Aleksandr Solzhenitzyn'];
+    const forms = ['Solzhenitsyn Corp', 'Solzhenitsyn Corporation'];
     return Promise.all(forms.map((ref) => system.ask('entity.get', { ref })));
   };
   const before = await look();
@@ -176,6 +177,28 @@ test('names of one entity are merged, references survive, and an undo brings eve
   assert.deepEqual(counted(await look()), counted(before));
   await assert.rejects(system.ask('entity.undoMerge', { merge_id }), { code: 'conflict' });
   await assert.rejects(system.ask('entity.undoMerge', { merge_id: 'em_00000099' }), { code: 'not_found' });
+});
+
+test('names that are nearly alike are suggested until a user accepts or rejects', async (t) => {
+  const system = await WholeSystem.start(t, withEntities);
+  await system.read({
+    near: {
+      title: 'names',
+      text: 'We saw Lake Mendotta, then Lake Mendota, then Mount Kosciuszko and Mount Kosciusko.',
+    },
+  });
+  const suggested = async () => {
+    const { suggestions } = await system.ask('entity.suggestions', { limit: 10 });
+    return suggestions.map(({ form, other_form }) => [form, other_form]);
+  };
+  await until(async () => (await suggested()).length === 2, 'names are suggested');
+  await system.ask('entity.reject', { ref: 'Lake Mendota', with: 'Lake Mendotta' });
+  assert.deepEqual(await suggested(), [['Mount Kosciuszko', 'Mount Kosciusko']]);
+  await assert.rejects(system.ask('entity.merge', { ref: 'Lake Mendota', with: 'Lake Mendotta' }), {
+    code: 'conflict',
+  });
+  await system.ask('entity.merge', { ref: 'Mount Kosciusko', with: 'Mount Kosciuszko' });
+  assert.deepEqual(await suggested(), []);
 });
 
 test('forgetting a page takes its mentions, and entities that nothing mentions any more', async (t) => {

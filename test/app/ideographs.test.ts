@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { searchRequest } from '../../src/domain/search.ts';
+import { realEncoder } from '../process/service.ts';
 import { WholeSystem } from './whole-system.ts';
 
 const pages = {
@@ -17,11 +18,11 @@ const pages = {
 };
 
 test('words of one ideograph are found in running text, by how often a page has them', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const ids = await system.read(pages);
   const pathOf = new Map(Object.entries(ids).map(([path, id]) => [id, path]));
   const search = async (query: string, rerank = true) => {
-    const { results } = await system.ask('search.query', searchRequest.parse({ query, rerank }));
+    const { results } = await system.ask('search.query', searchRequest.parse({ query, rerank, min_relevance: 0.2 }));
     return results.map(({ page_id, exact_match }) => ({ path: pathOf.get(page_id), exact_match }));
   };
   const paths = async (query: string, rerank?: boolean) => (await search(query, rerank)).map(({ path }) => path);

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Page } from '../../src/domain/page.ts';
 import { searchRequest } from '../../src/domain/search.ts';
+import { edit, tamper } from '../fsck/tampered-store.ts';
+import { realEncoder, until } from '../process/service.ts';
 import { WholeSystem } from './whole-system.ts';
 
 const english =
@@ -26,7 +29,7 @@ const pages = {
   temple: { title: 'วัด', text: 'วัดเก่าแก่แห่งนี้ตั้งอยู่ริมแม่น้ำเจ้าพระยา นักท่องเที่ยวชอบมาถ่ายรูปตอนพระอาทิตย์ตก' },
   school: {
     title: 'Училище',
-    text: 'Учениците от селското училище събират книги за новата библиотека, а селяните им носят ябълки и орехи.',
+    text: 'Учениците от селското училище събират книги за новата библиотека, а селяните им носят ябълки и орехи. Всяка събота те четат на глас за по-малките деца, които още не могат да четат сами, и след това всички заедно пият чай.',
   },
   library: {
     title: 'Αθήνα',
@@ -38,7 +41,7 @@ const pages = {
   },
   gulls: {
     title: 'Vapur',
-    text: 'Martılar vapurun arkasından uçuyor, yolcular onlara simit atıyor ve akşam olunca şehrin ışıkları yanıyor.',
+    text: 'Martılar vapurun arkasından uçuyor, yolcular onlara simit atıyor ve akşam olunca şehrin ışıkları yanıyor. Her gün aynı yoldan işe giden insanlar birbirlerini tanıyor, kahvelerini içerken gazetelerini okuyor ve denizi seyrediyorlar.',
   },
   readers: {
     title: 'القراءة',
@@ -46,7 +49,7 @@ const pages = {
   },
   mill: {
     title: 'Polder',
-    text: 'De molens langs het kanaal pompen al eeuwen het water uit de polder, en de molenaars kennen elke wind.',
+    text: 'De molens langs het kanaal pompen al eeuwen het water uit de polder, en de molenaars kennen elke wind. Hun kinderen leren al vroeg hoe ze de zeilen moeten zetten, want het weer kan hier binnen een uur veranderen.',
   },
   woods: {
     title: 'Skogarna',
@@ -63,7 +66,7 @@ const pages = {
 };
 
 test('pages in any language are found by other forms of their words, beside English ones', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const ids = await system.read(pages);
   const nameOf = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
   const first = async (query: string, rerank: boolean) => {
@@ -105,4 +108,38 @@ test('pages in any language are found by other forms of their words, beside Engl
   await system.stop();
   await system.start(); // from the files
   await assertFound();
+});
+
+test('the languages of pages that an earlier version indexed are decided again, whether or not names are read', async (t) => {
+  const system = await WholeSystem.start(t, realEncoder);
+  const { museum, houses, songs } = pages;
+  const ids = await system.read({ museum, houses, songs });
+  const languageOf = async (id: string) => (await system.ask('page.get', { page_id: id })).language;
+  const languages = () => Promise.all([ids.museum, ids.houses, ids.songs].map(languageOf));
+  assert.deepEqual(await languages(), ['en', 'de', 'es']);
+  await system.stop();
+  await tamper(system.dataDir, ({ pages }) => {
+    for (const no of [2, 3]) {
+      const { passage_languages: _, ...page } = pages.get(no) as Page;
+      pages.put(no, { ...page, language: 'gl' });
+    }
+    return edit(pages, 1, { language: 'fr' });
+  });
+  await system.start();
+  await until(async () => (await languages())[2] === 'es', 'the last page has its language');
+  assert.deepEqual(await languages(), ['fr', 'de', 'es'], 'that of this version stays');
+  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'haeuser möglichkeit' }));
+  assert.equal(results[0]?.page_id, ids.houses);
+
+  // What the index has of them is still by the earlier decision.
+  await system.stop();
+  const rows: (Page | undefined)[] = [];
+  await tamper(system.dataDir, ({ pages }) => rows.push(pages.get(2), pages.get(3)));
+  assert.deepEqual(
+    rows.map((row) => [row?.language, row?.passage_languages]),
+    [
+      ['de', undefined],
+      ['es', undefined],
+    ],
+  );
 });

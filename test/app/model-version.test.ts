@@ -1,75 +1,53 @@
-/** Check C26: a store whose vectors were made by another version of the embedded model. */
+/** A store of an earlier version, whose local models have no encoder any more. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Database, open } from 'lmdb';
-import { jobListQuery } from '../../src/domain/job.ts';
-import type { EmbeddingModel } from '../../src/domain/model.ts';
+import { builtInModel, type EmbeddingModel, modelIdOf } from '../../src/domain/model.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
+import { encoderOfWords } from './encoder-of-words.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
-interface Tables {
-  models: Database<EmbeddingModel, string>;
-  vectors: Database<Buffer, [number, number]>;
-}
+const plain = { encoder: { useRecords: false } };
 
-async function inStore<Result>(dataDir: string, use: (tables: Tables) => Result): Promise<Result> {
+/** As an earlier version left it: the active model is `local/wink`, and each page has vectors of it. */
+async function age(dataDir: string): Promise<void> {
   const root = open({ path: join(dataDir, 'store'), maxDbs: 64 });
-  const models: Tables['models'] = root.openDB({ name: 'models', encoder: { useRecords: false } } as { name: string });
-  const result = use({ models, vectors: root.openDB({ name: 'vectors', encoding: 'binary' }) });
+  const models: Database<EmbeddingModel, string> = root.openDB({ name: 'models', ...plain } as { name: string });
+  const active: Database<string, string> = root.openDB({ name: 'active_model', ...plain } as { name: string });
+  const id = modelIdOf(builtInModel);
+  const model = models.get(id) as EmbeddingModel;
+  models.removeSync(id);
+  models.putSync('local-wink-384', { ...model, id: 'local-wink-384', model_name: 'wink', floor: 0.145 });
+  active.putSync('id', 'local-wink-384');
   await models.flushed;
   await root.close();
-  return result;
 }
 
-/** The stored vectors of a model, as if another version had made them: each turned around. */
-const age = ({ models, vectors }: Tables, id: string) => {
-  const model = models.get(id) as EmbeddingModel;
-  models.putSync(id, { ...model, version: 0 });
-  for (const { key, value } of [...vectors.getRange({ start: [model.space, 0], end: [model.space, 1e9] })]) {
-    const rows = new Float32Array(new Uint8Array(value).buffer).map((x) => -x);
-    vectors.putSync(key, Buffer.from(rows.buffer));
-  }
-};
-
-test('vectors of another version of the embedded model are made anew beside the service and never searched', async (t) => {
-  const system = await WholeSystem.start(t);
+test('the built-in model takes the place of an earlier one, and is filled while words serve', async (t) => {
+  let isOpen = true;
+  const encode = async () => {
+    while (!isOpen) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const system = await WholeSystem.start(t, {}, { aroundEmbedders: encoderOfWords(encode) });
   await system.read(library);
-  const small = { provider: 'local', model_name: 'wink', dim: 100, max_input_tokens: 512 };
-  const { id: other } = await system.ask('model.register', small);
-  const { id: unfilled } = await system.ask('model.register', { ...small, dim: 200 });
-  await system.ask('model.startBackfill', { model_id: other });
-  const statuses = async () => (await system.ask('model.list', {})).models.map(({ status }) => status);
-  await until(async () => !(await statuses()).includes('backfilling'), 'the other model is filled');
-  const search = () =>
-    system.ask('search.query', searchRequest.parse({ query: 'birds that hunt fish', rerank: false }));
-  const found = async () => (await search()).results.map(({ page_id, score }) => [page_id, Math.round(score * 1e6)]);
-  const before = await found();
-  const [active] = (await system.ask('model.list', {})).models;
+  const models = async () => (await system.ask('model.list', {})).models;
+  await until(async () => (await models())[0].vectors_pending === 0, 'it is filled');
   await system.stop();
+  await age(system.dataDir);
 
-  await inStore(system.dataDir, (tables) => {
-    for (const id of [active.id, other, unfilled]) age(tables, id);
-  });
+  isOpen = false;
   await system.start();
-  assert.ok((await search()).results.length > 0, 'it is searched at once, at least by words');
-  await until(async () => (await statuses()).every((status) => status !== 'backfilling'), 'both are filled again');
-  assert.deepEqual(await statuses(), ['ready', 'ready', 'registered']);
-  assert.deepEqual(await found(), before);
-  assert.equal((await search()).timing_ms.rebuilding, undefined);
-  const { jobs } = await system.ask('job.list', jobListQuery.parse({ kind: 'backfill_model' }));
+  const pending = (await models()).map(({ id, is_active, vectors_pending }) => ({ id, is_active, vectors_pending }));
+  const id = modelIdOf(builtInModel);
+  assert.deepEqual(pending, [{ id, is_active: true, vectors_pending: 6 }]);
+  const search = () => system.ask('search.query', searchRequest.parse({ query: 'birds that hunt fish' }));
+  assert.ok((await search()).results.length > 0, 'words serve');
+  isOpen = true;
+  await until(async () => (await models())[0].status === 'ready', 'it is filled again');
   await system.stop();
   const report = await checkFolder(system.dataDir);
-  assert.deepEqual([report.store, report.index], [[], []]);
-  const spaces = await inStore(
-    system.dataDir,
-    ({ vectors }) => new Set([...vectors.getKeys()].map(([space]) => space)),
-  );
-  assert.equal(spaces.size, 2, 'the old vectors are gone');
-
-  await system.start();
-  const after = await system.ask('job.list', jobListQuery.parse({ kind: 'backfill_model' }));
-  assert.equal(after.jobs.length, jobs.length, 'a start with nothing outdated begins nothing');
+  assert.deepEqual([report.store, report.index, report.waiting], [[], [], 0]);
 });

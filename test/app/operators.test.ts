@@ -1,8 +1,10 @@
 /** What a query asks for beside its words: phrases, operators, a language; and its last word, while it is typed. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { type SearchRequest, searchRequest } from '../../src/domain/search.ts';
-import { until } from '../process/service.ts';
+import { realEncoder, until } from '../process/service.ts';
 import { WholeSystem } from './whole-system.ts';
 
 const filler = Array.from(
@@ -40,7 +42,7 @@ const pages = [
 ];
 
 async function library(t: Parameters<typeof WholeSystem.start>[0]) {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const names = new Map<string, string>();
   for (const { url, title, text, metadata, seen_at } of pages) {
     const page = { url, title, body_extracted: text, fetched_at: seen_at, ...(metadata ? { metadata } : {}) };
@@ -166,4 +168,90 @@ test('a word that is not finished finds what it may become, if that is asked for
   const [{ chunks }] = results;
   const [{ start, end }] = chunks[0].highlights;
   assert.equal(chunks[0].text.slice(start, end), 'egret');
+});
+
+test('an answer without results says why: what excludes all of them, or that nothing matches', async (t) => {
+  const { search } = await library(t);
+  const excluded = { reason: 'excluded', operators: [] as string[], filters: [] as string[], pages_waiting: 0 };
+  const noMatch = { ...excluded, reason: 'no_match' };
+  for (const [query, expected, fields = {}] of [
+    ['heron', null],
+    ['heron', null, { offset: 50 }],
+    ['quuxly', noMatch, { min_relevance: 0.5 }],
+    ['quuxly -heron', noMatch],
+    ['   ', noMatch, { min_relevance: 0.5 }],
+    ['heron -herons', { ...excluded, operators: ['-herons'] }],
+    ['egret -site:birds.example lang:en', { ...excluded, operators: ['-site:birds.example'] }],
+    ['heron -heron site:nowhere.example', { ...excluded, operators: ['-heron', 'site:nowhere.example'] }],
+    ['heron "rowed nobody" after:2024', { ...excluded, operators: ['"rowed nobody"'] }],
+    ['heron site:boats.example before:2026', { ...excluded, operators: ['site:boats.example', 'before:2026'] }],
+    [
+      'heron "grey heron"',
+      { ...excluded, operators: ['"grey heron"'], filters: ['domain'] },
+      { filters: { domain: 'boats.example' } },
+    ],
+    [
+      'heron lang:de',
+      { ...excluded, operators: ['lang:de'], filters: ['domain'] },
+      { filters: { domain: 'birds.example' } },
+    ],
+    // What keeps only pages below the best candidate excludes nothing by itself, and of several together those are named that have a part in it.
+    [
+      'egret heron river site:boats.example -rowed -lang:de',
+      { ...excluded, operators: ['site:boats.example', '-rowed', '-lang:de'] },
+      { candidates: 1 },
+    ],
+    [
+      'egret heron river after:2026-04 -lang:de',
+      { ...excluded, operators: ['after:2026-04', '-lang:de'] },
+      { candidates: 1, filters: { domain: 'boats.example' } },
+    ],
+    [
+      'egret heron river -rowed -reiher',
+      { ...excluded, operators: ['-rowed', '-reiher'], filters: ['domain'] },
+      { candidates: 1, filters: { domain: 'boats.example' } },
+    ],
+    ['heron -heron -heron', { ...excluded, operators: ['-heron'] }],
+    ['site:birds.example -title:heron -river', { ...excluded, operators: ['site:birds.example', '-river'] }],
+    ['site:nowhere.example', { ...excluded, operators: ['site:nowhere.example'] }],
+    ['after:2020 before:1999', { ...excluded, operators: ['before:1999'] }],
+    ['heron', { ...excluded, filters: ['cluster_id'] }, { filters: { cluster_id: 'cl_00000009', lang: 'en' } }],
+  ] as const) {
+    const { no_results } = await search(query, { operators: true, ...fields });
+    assert.deepEqual(no_results, expected, `${query} ${JSON.stringify(fields)}`);
+  }
+});
+
+test('an operator that is still typed excludes nothing yet', async (t) => {
+  const { found } = await library(t);
+  const all = [heron, egret, boat, reiher].sort();
+  for (const [query, expected] of [
+    ['heron -heron', all],
+    ['heron site:bird', all],
+    ['heron site:birds.example', [heron, egret]],
+    ['heron title:her', all],
+    ['heron title:heron', [egret]],
+    ['heron after:2030', all],
+    ['heron lang:de', [reiher]],
+    ['heron -herons ', []],
+    ['heron -"heron"', []],
+  ] as const)
+    assert.deepEqual(await found(query, { prefix: true }), [...expected].sort(), query);
+});
+
+const doubleDash = join(import.meta.dirname, '../../../shared/data/cases/double-dash/case.json');
+const noCase = existsSync(doubleDash) ? false : 'needs ../shared/data/cases beside the checkout';
+
+test('an option with two dashes is text, not an exclusion', { skip: noCase }, async (t) => {
+  interface Case {
+    pages: { url: string; title: string; text: string }[];
+    searches: { query: { query: string; operators?: boolean } }[];
+  }
+  const { pages, searches }: Case = JSON.parse(readFileSync(doubleDash, 'utf8'));
+  const system = await WholeSystem.start(t, realEncoder);
+  await system.read(Object.fromEntries(pages.map((page) => [page.url, page])));
+  for (const { query } of searches) {
+    const { results } = await system.ask('search.query', searchRequest.parse(query));
+    assert.equal(results[0]?.title, 'Mounting at boot', query.query);
+  }
 });

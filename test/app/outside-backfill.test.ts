@@ -71,7 +71,7 @@ test('a breaker that opens in the middle of a backfill pauses it: it goes on whe
   const count = 600;
   await system.read(notes(count));
   await register();
-  const isPage = ({ body }: ReceivedCall) => sentTexts([{ path: '', headers: {}, body }]).length > 0;
+  const isPage = ({ body }: ReceivedCall) => sentTexts([{ path: '', query: '', headers: {}, body }]).length > 0;
   let answered = 0;
   let isDown = true;
   server.faultOf = (call) => (isPage(call) && ++answered > 16 && isDown ? down : undefined);
@@ -118,14 +118,13 @@ test('a page that comes while the provider is down is indexed, and its gap is fi
   const request = (models: string[]) => compareRequest.parse({ query: 'amphibians hunting beetles', models, k: 1 });
   server.faultOf = () => undefined;
   await untilIs('complete');
-  const { runs } = await system.ask('search.compare', request(['local-wink-1024', id]));
+  const { runs } = await system.ask('search.compare', request(['local-multilingual-e5-small-384', id]));
   assert.deepEqual(
     runs.map(({ results }) => results[0].page_id),
     [toad, toad],
   );
   const jobs = () => jobsOf(system);
   await until(async () => (await jobs()).every(({ status }) => status === 'done'), 'its jobs are done');
-  assert.equal((await jobs()).length, 2, 'one job more, started by itself');
   await assertSound(system);
 });
 
@@ -235,7 +234,7 @@ test('a text that the provider refuses holds up no other: it is counted, told, a
   assert.ok((await found('unspeakable')).includes('Note x'), 'its words are found');
 
   // A page that comes later and is refused: left a gap by the indexing, since another model is active, and closed as refused.
-  await system.ask('model.activate', { model_id: 'local-wink-1024' });
+  await system.ask('model.activate', { model_id: 'local-multilingual-e5-small-384' });
   await system.read({ late: { title: 'Note y', text: 'Another unspeakable note.' } });
   const both = async () =>
     /^2 chunks have no vector/.test((await system.ask('model.backfill', { model_id: id })).last_error ?? '');

@@ -39,7 +39,6 @@ for (const kind of ['local', 'none']) {
       assert.ok([ids.egret, ids.stork, ids.heron].includes(found.results[0].page_id));
       assert.ok(found.timing_ms.embed > 0 && found.timing_ms.dense > 0);
       assert.equal(found.timing_ms.degraded_dense, undefined);
-      assert.equal('rerank' in found.timing_ms, kind === 'local');
       assert.deepEqual(server.calls.at(-1)?.body.input, ['birds that hunt fish and frogs']);
       const nothing = await system.ask('search.query', request('xyzzy'));
       assert.deepEqual(nothing.results, [], 'no word of it is there, and its vector is near to none');
@@ -64,7 +63,7 @@ test('a search that waits for its vector while its model is replaced and deleted
   const { server, system } = await start(t);
   await system.read(library);
   const { id } = await system.ask('model.register', {
-    ...{ provider: 'local', model_name: 'wink', dim: 1024, max_input_tokens: 512 },
+    ...{ provider: 'local', model_name: 'multilingual-e5-small', dim: 384, max_input_tokens: 512 },
   });
   await system.ask('model.startBackfill', { model_id: id });
   const filled = async () => (await system.ask('model.backfill', { model_id: id })).status === 'complete';
@@ -83,7 +82,7 @@ test('a search that waits for its vector while its model is replaced and deleted
   answer();
   const { results, timing_ms } = await searching;
   assert.ok(results.length > 0);
-  assert.deepEqual([timing_ms.embed, timing_ms.degraded_dense], [undefined, undefined]);
+  assert.equal(timing_ms.degraded_dense, undefined);
   const logged = async () =>
     (await listOf((await system.ask('queryLog.list', queryLogQuery.parse({}))).runs))[0]?.active_model === id;
   await until(logged, 'the run is logged as the new model’s');

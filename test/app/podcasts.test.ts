@@ -238,12 +238,11 @@ test('without anything to transcribe with, podcasts are refused and audio is not
   const body = createWatchRequest.parse({ url: web.url('/feed'), kind: 'podcast' });
   await assert.rejects(async () => system.ask('watch.create', body), {
     code: 'invalid',
-    message:
-      'podcasts cannot be watched: nothing is there to transcribe with: set transcribe.command or transcribe.base_url, or install pocketsphinx and ffmpeg',
+    message: 'podcasts cannot be watched: no speech recognizer: set transcribe.command or transcribe.base_url',
   });
   const page = await settled(await add(web.url('/a.mp3')));
   assert.equal(page.status, 'dead');
-  assert.match(page.last_error ?? '', /^recordings cannot be read: nothing is there to transcribe with/);
+  assert.match(page.last_error ?? '', /^recordings cannot be read: no speech recognizer/);
   assert.equal(web.connections, 0);
 });
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { searchRequest } from '../../src/domain/search.ts';
+import { realEncoder } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
 test('each result and passage says how relevant it is; filler is left out unless it is asked for', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   await system.read({
     ...library,
     oil: {
@@ -36,7 +37,7 @@ test('each result and passage says how relevant it is; filler is left out unless
 });
 
 test('misspelt words find what they mean, and the answer says so', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   await system.read({
     ...library,
     fish: { title: 'Supper', text: 'Halibut from the market in Seattle, baked with lemon and served with potatoes.' },
@@ -44,31 +45,38 @@ test('misspelt words find what they mean, and the answer says so', async (t) => 
       title: 'Sacked',
       text: 'Mourinho took over at Tottenham after Pochettino had been dismissed in the autumn.',
     },
+    drawn: {
+      title: 'Drawn',
+      text: 'The cartoon was drawn on a carton of milk, and the gardening column stood below it.',
+    },
   });
-  const search = async (query: string) => {
-    const { results, corrected } = await system.ask('search.query', searchRequest.parse({ query, suggest: 0 }));
-    return { first: results[0]?.title, corrected: corrected.map(({ word, taken }) => [word, taken[0]]) };
+  const search = async (query: string, fields = {}) => {
+    const asked = searchRequest.parse({ query, suggest: 0, ...fields });
+    const { results, corrected_query: shown, corrected } = await system.ask('search.query', asked);
+    return [results[0]?.title, shown, corrected.map(({ word, taken }) => [word, ...taken].join(' '))];
   };
-  assert.deepEqual(await search('halibutt seatle'), {
-    first: 'Supper',
-    corrected: [
-      ['halibutt', 'halibut'],
-      ['seatle', 'seattle'],
-    ],
-  });
-  assert.deepEqual(await search('Mourinyo totenham'), {
-    first: 'Sacked',
-    corrected: [
-      ['mourinyo', 'mourinho'],
-      ['totenham', 'tottenham'],
-    ],
-  });
-  assert.deepEqual(await search('Pochett'), { first: 'Sacked', corrected: [['pochett', 'pochettino']] });
-  assert.deepEqual(await search('halibut lemon'), { first: 'Supper', corrected: [] });
+  for (const [query, first, shown, corrected] of [
+    ['halibutt seatle', 'Supper', 'halibut seattle', ['halibutt halibut', 'seatle seattle']],
+    ['Mourinyo, totenham', 'Sacked', 'mourinho, tottenham', ['mourinyo mourinho', 'totenham tottenham']],
+    ['Pochett', 'Sacked', 'pochettino', ['pochett pochettino']],
+    ['Pochett Tottenham', 'Sacked', 'pochettino Tottenham', ['pochett pochettino']],
+    // Found by meaning, and taken for no other word.
+    ['cart', 'Drawn', null, []],
+    ['garde', undefined, null, []],
+    ['halibut lemon', 'Supper', null, []],
+    ['halibut terrarium bonsai postgres', 'Supper', null, []],
+    ['https://halibutt.example/seatle', undefined, null, []],
+    ['halibut https://halibutt.example/seatle', 'Supper', null, []],
+    ['halibut chef@seatle.org totenham.com/news', 'Supper', null, []],
+    ['halibut in seatle.', 'Supper', 'halibut in seattle.', ['seatle seattle']],
+    ['halibutt -halibutt -site:seatle.org', 'Supper', 'halibut -halibutt -site:seatle.org', ['halibutt halibut']],
+  ] as const)
+    assert.deepEqual(await search(query, { operators: query.includes(' -') }), [first, shown, corrected], query);
+  assert.deepEqual(await search('totenham', { spelling: false }), [undefined, null, []]);
 });
 
 test('a word of a page that is forgotten is no correction', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const { secret } = await system.read({
     ...library,
     secret: { title: 'Visit', text: 'We met Kowalczyk at the river.' },
@@ -81,7 +89,7 @@ test('a word of a page that is forgotten is no correction', async (t) => {
 });
 
 test('passages tell where they have the words of the query, and what to show first', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, realEncoder);
   const filler = 'Nothing of note happened in the harbour on the days before that. '.repeat(12);
   const text = `${filler}In the end two Häfen were closed, and the governors met in Seattle. ${filler}`;
   await system.read({ news: { title: 'News', text } });

@@ -231,7 +231,7 @@ test('searches of the running service are ordered by it, and told so', { skip: w
   );
 });
 
-test('while it is not there searches have the order of the local reranker', async (t) => {
+test('while it is not there searches have the order of score fusion', async (t) => {
   const system = await WholeSystem.start(t, settings('/nowhere/model'), {
     transformersModule: 'file:///nowhere/transformers.js',
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, type TestContext } from 'node:test';
+import { after } from 'node:test';
 import type { App } from '../../src/app.ts';
 import type { HostOptions } from '../../src/composition/open-host.ts';
 import type { HostThreads } from '../../src/composition/open-threads.ts';
@@ -15,6 +15,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog, type LogLine } from '../actors/quiet-log.ts';
 import { patientSettings, until, withoutEntities } from '../process/service.ts';
 import { listOf } from '../rows.ts';
+import type { Scope } from '../scope.ts';
 import { compiled } from './compiled.ts';
 
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
@@ -52,11 +53,7 @@ export class WholeSystem {
     this.#parts = parts;
   }
 
-  static async start(
-    t: TestContext,
-    env: NodeJS.ProcessEnv = {},
-    parts: Partial<HostOptions> = {},
-  ): Promise<WholeSystem> {
+  static async start(t: Scope, env: NodeJS.ProcessEnv = {}, parts: Partial<HostOptions> = {}): Promise<WholeSystem> {
     const home = mkdtempSync(join(tmpdir(), 'readback-whole-'));
     const system = new WholeSystem(join(home, 'data'), { ...patientSettings, ...withoutEntities, ...env }, parts);
     t.after(async () => {
@@ -110,7 +107,8 @@ export class WholeSystem {
     this.metrics = createMetrics();
     const { log, lines } = keptLog();
     this.logged = lines;
-    this.#app = await startApp({ settings, log, metrics: this.metrics, threads: threadsFor(settings), ...this.#parts });
+    const made = { metrics: this.metrics, threads: threadsFor(settings) };
+    this.#app = await startApp({ settings, log, ...made, ...this.#parts });
   }
 
   /** The value of a counter, by its labels. */
@@ -128,7 +126,7 @@ export class WholeSystem {
     await app?.close();
   }
 
-  /** Hand pages in, path → title and text, and wait until they are indexed; gives their ids by path. */
+  /** Hand pages in, path → title and text, and wait until they are indexed and have their vectors; gives their ids by path. */
   async read(pages: Record<string, { title: string; text: string }>): Promise<Record<string, string>> {
     const ids = await this.handIn(pages);
     const page_ids = Object.values(ids);
@@ -137,7 +135,18 @@ export class WholeSystem {
         (page) => page.found && page.status === 'indexed',
       );
     await until(indexed, 'every page is indexed');
+    if (this.#parts.aroundEmbedders === undefined) await this.filled();
     return ids;
+  }
+
+  /** Wait until the built-in model has all its vectors. */
+  async filled(): Promise<void> {
+    const isFilled = async () =>
+      (await this.ask('model.list', {})).models.every(
+        ({ provider, status, vectors_pending }) =>
+          provider !== 'local' || status === 'registered' || vectors_pending === 0,
+      );
+    await until(isFilled, 'all vectors of the built-in model are there');
   }
 
   /** Hand pages in; gives their ids by path. */

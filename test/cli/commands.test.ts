@@ -55,7 +55,10 @@ test('a new user: serve, add, search, status, jobs, inspect; the stop is in orde
     next_events: unknown[];
   }
   const page = await cli.json<Inspection>(['inspect', 'page', 'pg_00000001']);
-  assert.deepEqual([page.row.status, page.row.vectors, page.next_events], ['indexed', ['local-wink-1024'], []]);
+  assert.deepEqual(
+    [page.row.status, page.row.vectors, page.next_events],
+    ['indexed', ['local-multilingual-e5-small-384'], []],
+  );
   const partly = await cli.run([...at, 'add', 'nonsense', 'https://sea.example/tides']);
   assert.equal(partly.code, 5);
   assert.match(partly.stdout, /refused {2}nonsense: url must have a scheme and a host\nknown {4}pg_00000001/);
@@ -155,7 +158,7 @@ test('what waits, failed or died is told with its page and why; all that is dead
   assert.deepEqual([retried.requested, retried.retried, retried.results.length], [600, 600, 600]);
   const refused = await cli.run(['jobs', 'retry', '--status', 'failed']);
   assert.deepEqual([refused.code, refused.stdout], [2, '']);
-  assert.match(refused.stderr, /only dead jobs can be sent back/);
+  assert.match(refused.stderr, /only dead jobs can be retried/);
 });
 
 test('a search of an index that is built again says so, and its passages fit the terminal', async (t) => {
@@ -170,6 +173,8 @@ test('a search of an index that is built again says so, and its passages fit the
   const answer = {
     results: [{ ...page, chunks: [chunk] }],
     corrected: [{ word: 'herron', taken: ['heron'] }],
+    corrected_query: 'heron',
+    no_results: null as object | null,
     has_more: false,
     timing_ms: { rebuilding: 1 },
   };
@@ -182,10 +187,10 @@ test('a search of an index that is built again says so, and its passages fit the
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const cli = new Cli(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token, COLUMNS: '60' });
-  const { stdout, stderr } = await cli.run(['--url', url, 'search', 'heron']);
+  const { stdout, stderr } = await cli.run(['--url', url, 'search', 'herron']);
   assert.equal(
     stderr,
-    'the index is built again: not everything is found yet\nno text has “herron”: searched for heron\n',
+    'the index is being rebuilt: results may be incomplete\nShowing results for “heron”. Search for “herron” instead: --no-spelling\n',
   );
   const lines = stdout.trimEnd().split('\n');
   assert.ok(lines.length > 5 && lines.every((line) => line.length <= 60), stdout);
@@ -196,6 +201,16 @@ test('a search of an index that is built again says so, and its passages fit the
       .join(' '),
     text,
   );
+  answer.results = [];
+  const none = { reason: 'no_match', operators: [] as string[], filters: [] as string[], pages_waiting: 0 };
+  for (const [why, said] of [
+    [none, 'Nothing in the reading history matches.'],
+    [{ ...none, reason: 'indexing', pages_waiting: 1 }, 'Nothing matches so far: 1 page still waits to be indexed.'],
+    [{ ...none, reason: 'excluded', operators: ['-all'] }, 'All matching pages are excluded by -all.'],
+  ] as const) {
+    answer.no_results = why;
+    assert.equal((await cli.run(['--url', url, 'search', 'mount -all'])).stdout, `${said}\n`);
+  }
 });
 
 test('a misspelt setting is told beside the answer, and by doctor', async (t) => {

@@ -29,7 +29,7 @@ test('the demo starts again, with what was forgotten of it left out; commands fi
     return { said, stop, there: { env: { SERVICE_BIND_PORT: port } } };
   };
   const first = await start();
-  assert.match(first.said, /\d sample pages went in/);
+  assert.match(first.said, /added \d sample pages/);
   for (const line of first.said.split('\n').filter((line) => !line.startsWith('{') && !/Bearer|curl/.test(line)))
     assert.ok(line.length <= 80, line);
   const { pages } = await cli.json<{ pages: { canonical_url: string; visit_count: number }[] }>(
@@ -50,6 +50,6 @@ test('the demo starts again, with what was forgotten of it left out; commands fi
   assert.match(status.stdout, /ready/);
   assert.doesNotMatch(status.stdout, /token/);
   const other = await cli.run(['status'], { env: { ...second.there.env, SERVICE_AUTH_TOKEN: 'another-token-4711' } });
-  assert.match(other.stdout, /token .*the service does not know it/);
+  assert.match(other.stdout, /token .*the service does not accept it/);
   await second.stop();
 });

@@ -102,26 +102,26 @@ test('the report says what is new, known, left out and still to be fetched, in 8
   assert.deepEqual(first.lines.slice(0, 14), [
     'items read: 5',
     'new pages: 2',
-    'further visits of known pages: 1',
-    'refused by the blacklist: 0',
-    'left out: not a web address: 1',
-    'visits left out: hidden addresses: 2',
-    'visits left out: steps of a redirect: 1',
+    'visits of known pages: 1',
+    'blocked: 0',
+    'skipped: not a web address: 1',
+    'visits skipped: hidden addresses: 2',
+    'visits skipped: steps of a redirect: 1',
     'failed: 1',
     '2 pages will be fetched when the service runs (`readback status`)',
     'newest visit: 2024-02-03T00:00:00.001Z',
-    'of a later copy of this history, --since 2024-02-03T00:00:00.002Z',
-    'imports what is new',
+    'for a later copy of this history, --since 2024-02-03T00:00:00.002Z',
+    'imports only new items',
     'failed: https://[broken/',
     'url must have a valid host',
   ]);
   const again = await report();
-  assert.match(again.stderr, /imported before: nothing was done/);
+  assert.match(again.stderr, /already imported: nothing was done/);
   assert.deepEqual(again.lines.slice(0, 4), [
     'items read: 5',
     'new pages: 0',
-    'further visits of known pages: 0',
-    'known: imported before: 3',
+    'visits of known pages: 0',
+    'already imported: 3',
   ]);
   assert.ok(!again.lines.join('\n').includes('will be fetched'));
 });
@@ -172,7 +172,9 @@ test('a dry run writes nothing, not even the data folder', async (t) => {
 test('saved pages are taken with their text, so that nothing is fetched', async (t) => {
   const home = temporaryFolder(t);
   const file = join(home, 'karakeep.json');
-  const htmlContent = `<article><h1>Kept</h1><p>${'A sentence that was saved with the page. '.repeat(10)}</p></article>`;
+  // Looked for in a page once more, the article would begin behind its lead.
+  const lead = '<div class="meta share"><p>A lead of one line.</p></div>';
+  const htmlContent = `${lead}<h2>Kept</h2><p>${'A sentence that was saved with the page. '.repeat(10)}</p><p>Tags: a, b</p>`;
   const content = { type: 'link', url: 'https://kept.example/', htmlContent };
   writeFileSync(file, JSON.stringify({ bookmarks: [{ createdAt: 1735689600, title: 'Kept', tags: ['t'], content }] }));
   const cli = new Cli(home);
@@ -184,7 +186,11 @@ test('saved pages are taken with their text, so that nothing is fetched', async 
     [page?.title, page?.source, page?.first_seen_at, page?.metadata?.tags, view.reader.jobs.get(1)?.kind],
     ['Kept', 'import:karakeep', 1735689600000, ['t'], 'index_page'],
   );
-  assert.match(view.reader.pages.body(1) ?? '', /saved with the page/);
+  assert.match(
+    view.reader.pages.body(1) ?? '',
+    /^A lead of one line\.\n\nKept\n\n.*saved with the page.*\n\nTags: a, b$/,
+  );
+  assert.deepEqual(view.reader.pages.sections(1), [{ char_start: 21, title: 'Kept' }]);
 });
 
 test('through a running service: original dates, the blacklist, failures, and a second run that does nothing', async (t) => {
@@ -233,7 +239,7 @@ test('over HTTP: a service that refuses for a while is waited for; one that is g
         response.writeHead(status, { 'content-type': 'application/json', ...headers });
         response.end(JSON.stringify(body));
       };
-      if (request.url === '/healthz') return answer(200, { status: 'ok' });
+      if (request.method === 'GET') return answer(up.status, up.body);
       batches++;
       if (batches === 2) return answer(503, { detail: 'too many writes are waiting' }, { 'retry-after': '1' });
       if (batches > 3 && broken) return answer(500, { detail: 'internal error' });
@@ -253,7 +259,7 @@ test('over HTTP: a service that refuses for a while is waited for; one that is g
   });
   const stopped = await cli.run(['import', list]);
   assert.equal(stopped.code, 1);
-  assert.match(stopped.stderr, /answered 500.*\n.*run the same command to go on/);
+  assert.match(stopped.stderr, /answered 500.*\n.*run the same command to continue/);
   assert.equal(taken.length, 200);
   broken = false;
   const answer = await cli.json<Imported>(['import', list]);
@@ -289,13 +295,70 @@ test('over HTTP: killed while a batch is answered, the import sends that batch a
   assert.deepEqual([importer.signalCode, batches], ['SIGKILL', 3]);
   const resumed = await cli.run(['import', list]);
   assert.equal(resumed.code, 0, resumed.stderr);
-  assert.match(resumed.stderr, /visits of one batch may be counted twice after a kill/);
-  assert.match(resumed.stderr, /going on after 200 items/);
+  assert.match(resumed.stderr, /after a crash visits of one batch may count twice/);
+  assert.match(resumed.stderr, /continuing after 200 items/);
   const view = await service.stop().then(() => StoreView.open(service.dataDir));
   t.after(() => view.close());
   const visits = [...view.reader.pages.all()].map(({ visit_count }) => visit_count);
   assert.deepEqual([visits.length, visits.filter((count) => count === 2).length], [450, 100]);
   assert.ok(visits.every((count) => count === 1 || count === 2));
+});
+
+test('over HTTP: what one library has taken in is new to another at the same address', async (t) => {
+  const home = temporaryFolder(t);
+  const list = join(home, 'list');
+  writeFileSync(list, 'https://site.example/1\nhttps://site.example/2\n');
+  let known: Reply = up;
+  const port = await listening(t, (request, body) => {
+    if (request.url === '/healthz') return up;
+    if (request.method === 'GET') return known;
+    const { pages } = JSON.parse(body) as { pages: unknown[] };
+    const results = pages.map((_, index) => ({ outcome: 'accepted', index, page_id: 'pg_1', status: 'queued' }));
+    return { status: 200, body: { results } };
+  });
+  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
+  const taken = async () => {
+    const { accepted, known: before } = await cli.json<Imported>(['import', list]);
+    return [accepted, before];
+  };
+  const libraries = [
+    up,
+    { status: 200, body: { library_id: 'two' } },
+    { status: 403, body: { detail: 'only writes' } },
+  ];
+  for (const library of libraries) {
+    known = library;
+    assert.deepEqual(
+      [await taken(), await taken()],
+      [
+        [2, 0],
+        [0, 2],
+      ],
+      JSON.stringify(library),
+    );
+  }
+});
+
+test('what could not be read of a file is told with its line: on the terminal, in JSON, and by the exit code', async (t) => {
+  const home = temporaryFolder(t);
+  const csv = join(home, 'pocket.csv');
+  const rows = ['One,https://one.example/,1,,', '"Two,https://two.example/,1,,', 'Three,https://three.example/,1,,'];
+  writeFileSync(csv, ['title,url,time_added,tags,status', ...rows].join('\n'));
+  const cli = new Cli(home);
+  const fault = 'line 3: a quotation mark is out of place or not closed';
+  const dry = await cli.run(['import', csv, '--dry-run']);
+  assert.equal(dry.code, 5);
+  assert.match(dry.stdout, new RegExp(`^unreadable +${fault}$`, 'm'));
+  assert.deepEqual((await cli.json<{ faults: string[] }>(['import', csv, '--dry-run'], 5)).faults, [fault]);
+  const { code, stdout } = await cli.run(['import', csv]);
+  assert.equal(code, 5);
+  assert.match(
+    stdout,
+    new RegExp(`^items read +3$[\\s\\S]*^new pages +2$[\\s\\S]*^failed +1$[\\s\\S]*^failed +${fault}$`, 'm'),
+  );
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+  const again = await cli.json<Imported>(['import', csv], 5);
+  assert.deepEqual(again.failures, [{ place: 1, url: '', reason: fault }]);
 });
 
 test('over HTTP: --retry-failed sends what failed, and nothing else', async (t) => {
@@ -305,7 +368,7 @@ test('over HTTP: --retry-failed sends what failed, and nothing else', async (t) 
   let refusing = true;
   const taken: string[] = [];
   const port = await listening(t, (request, body) => {
-    if (request.url === '/healthz') return { status: 200, body: { status: 'ok' } };
+    if (request.method === 'GET') return up;
     const { pages } = JSON.parse(body) as { pages: { url: string }[] };
     const results = pages.map(({ url }, index) => {
       if (refusing && url.endsWith('7')) return { outcome: 'rejected', index, detail: 'not today' };
@@ -333,7 +396,7 @@ test('over HTTP: --retry-failed that is cut off before its checkpoint counts and
   const refused = ['/7', '/17', '/27'];
   let obstacle: string | null = null;
   const port = await listening(t, (request, body) => {
-    if (request.url === '/healthz') return { status: 200, body: { status: 'ok' } };
+    if (request.method === 'GET') return up;
     if (obstacle === '') {
       obstacle = `${checkpoint()}.new`;
       mkdirSync(obstacle);
@@ -374,7 +437,7 @@ test('over HTTP: saved pages that are too large for one request are sent apart; 
   writeFileSync(file, JSON.stringify({ bookmarks }));
   const taken: string[] = [];
   const port = await listening(t, (request, body) => {
-    if (request.url === '/healthz') return { status: 200, body: { status: 'ok' } };
+    if (request.method === 'GET') return up;
     if (body.length > 4000) return { status: 413, body: { detail: 'the body is larger than 4000 bytes' } };
     const { pages } = JSON.parse(body) as { pages: { url: string }[] };
     taken.push(...pages.map(({ url }) => url));
@@ -402,6 +465,9 @@ function failed(place: number) {
 }
 
 type Reply = { status: number; body: unknown };
+
+/** What a service says of itself, and of its library. */
+const up: Reply = { status: 200, body: { status: 'ok', library_id: 'one' } };
 
 /** A server on loopback that answers JSON; its port. */
 async function listening(

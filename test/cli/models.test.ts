@@ -21,7 +21,7 @@ test('known models are listed and told without a service, in lines that fit', as
   const unknown = await cli.run(['model', 'show', 'nobody']);
   assert.deepEqual(
     [unknown.code, unknown.stderr],
-    [2, 'readback: nobody is none of those known: readback model list --known\n'],
+    [2, 'readback: unknown model nobody: readback model list --known\n'],
   );
 });
 
@@ -41,8 +41,8 @@ test('a model is registered, filled, searched by and removed', async (t) => {
   assert.deepEqual(known, knownModels);
 
   const misused = await cli.run(['model', 'add', 'wink']);
-  assert.match(misused.stderr, /none of those known .* say --provider, --dim and --max-tokens/);
-  assert.match((await cli.run(['model', 'add', 'bge-m3', '--provider', 'openai'])).stderr, /known of ollama, /);
+  assert.match(misused.stderr, /unknown model .* pass --provider, --dim and --max-tokens/);
+  assert.match((await cli.run(['model', 'add', 'bge-m3', '--provider', 'openai'])).stderr, /available from ollama, /);
   assert.match(
     (await cli.run(['model', 'add', 'embeddinggemma', '--dim', '300'])).stderr,
     /embeddinggemma gives 768 or 512 or 256 or 128 numbers, not 300/,
@@ -50,20 +50,21 @@ test('a model is registered, filled, searched by and removed', async (t) => {
   const gemma = await cli.json<Record<string, unknown>>(['model', 'add', 'embeddinggemma', '--dim', '256']);
   assert.deepEqual([gemma.provider, gemma.dim, gemma.status], ['ollama', 256, 'registered']);
 
-  const added = await cli.run(['model', 'add', 'wink', '--provider', 'local', '--dim', '100', '--max-tokens', '1000']);
-  assert.equal(added.stdout, 'local-wink-100 is registered and has no vectors yet\n');
-  const estimated = await cli.run(['model', 'fill', 'local-wink-100']);
+  const local = { provider: 'local', model_name: 'multilingual-e5-small', dim: 384, max_input_tokens: 1000 };
+  const { status } = await service.call('POST', '/v1/models', { ...local, id: 'second' });
+  assert.equal(status, 201);
+  const estimated = await cli.run(['model', 'fill', 'second']);
   assert.match(estimated.stdout, /^1 passage, \d+ tokens\ntime .*\ncost {2}about \$0\.00\n$/);
-  assert.equal(estimated.stderr, 'nothing was begun: --yes begins\n');
-  const filled = await cli.run(['model', 'fill', 'local-wink-100', '--yes']);
-  assert.equal(filled.stdout, 'local-wink-100 has vectors of 1 passage\n', filled.stderr);
-  const used = await cli.run(['model', 'use', 'local-wink-100']);
-  assert.equal(used.stdout, 'searches go by local-wink-100 from now on\n');
+  assert.equal(estimated.stderr, 'not started: pass --yes to start\n');
+  const filled = await cli.run(['model', 'fill', 'second', '--yes']);
+  assert.equal(filled.stdout, 'second has vectors of 1 passage\n', filled.stderr);
+  const used = await cli.run(['model', 'use', 'second']);
+  assert.equal(used.stdout, 'searches now use second\n');
   const listed = (await cli.run(['model', 'list'])).stdout.split('\n');
   assert.ok(
-    listed.some((line) => /^\* {2}active +100 dimensions +local-wink-100$/.test(line)),
+    listed.some((line) => /^\* {2}active +384 dimensions +(native +)?second$/.test(line)),
     listed.join('\n'),
   );
   const removed = await cli.run(['model', 'remove', String(gemma.id)]);
-  assert.equal(removed.stdout, 'ollama-embeddinggemma-256 and its vectors are gone\n');
+  assert.equal(removed.stdout, 'deleted ollama-embeddinggemma-256 and its vectors\n');
 });

@@ -76,13 +76,13 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
   const whole = await cli.run(['pages', 'show', '--text', 'https://sea.example/tides?utm_source=x']);
   assert.equal(whole.stdout, [...facts, 'Twice a day.', ''].join('\n'));
   const unread = await cli.run(['pages', 'show', 'https://never.example/']);
-  assert.deepEqual([unread.code, unread.stderr], [1, 'readback: https://never.example/ was not read\n']);
+  assert.deepEqual([unread.code, unread.stderr], [1, 'readback: no page https://never.example/\n']);
   assert.equal((await cli.run(['pages', 'show', 'pg_zzzzzzzz'])).code, 1);
 
   const warned = await cli.run(['forget', '--domain', 'sea.example']);
   assert.deepEqual(
     [warned.code, warned.stderr],
-    [2, 'sea.example: 2 pages, for good\nreadback: nothing was forgotten; --yes does it\n'],
+    [2, 'sea.example: 2 pages would be deleted for good\nreadback: nothing was deleted; pass --yes to delete\n'],
   );
   const partly = await cli.run(['forget', ids[2], 'pg_zzzzzzzz']);
   assert.deepEqual([partly.code, partly.stdout], [5, 'forgotten  1 page  https://other.example/a\n']);
@@ -104,9 +104,9 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
 });
 
 test('sources are watched, paused, polled and let go', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, { SERVICE_TRANSCRIBE__BASE_URL: 'http://127.0.0.1:9/v1' });
   const cli = cliOf(t, service.url, service.dataDir);
-  assert.match((await cli.run(['watch'])).stdout, /^nothing is watched/);
+  assert.match((await cli.run(['watch'])).stdout, /^no watches/);
   const address = `https://feed.example/${'long/'.repeat(30)}`;
   const added = await cli.run(['watch', 'add', address, '--kind', 'podcast', '--every', '12', '--title', 'Sea']);
   assert.equal(added.code, 0, added.stderr);
@@ -119,11 +119,8 @@ test('sources are watched, paused, polled and let go', async (t) => {
   assert.equal(paused.watches[0].enabled, false);
   assert.match((await cli.run(['watch'])).stdout, /\n {13}paused; /);
   assert.match((await cli.run(['watch', 'resume', 'wt_00000001'])).stdout, /\n {13}every 12 hours/);
-  assert.match((await cli.run(['watch', 'run', 'wt_00000001'])).stdout, /^wt_00000001 is polled now/);
-  assert.equal(
-    (await cli.run(['watch', 'remove', 'wt_00000001'])).stdout,
-    'wt_00000001 is watched no more; its pages stay\n',
-  );
+  assert.match((await cli.run(['watch', 'run', 'wt_00000001'])).stdout, /^polling wt_00000001/);
+  assert.equal((await cli.run(['watch', 'remove', 'wt_00000001'])).stdout, 'deleted wt_00000001; its pages stay\n');
   assert.equal((await cli.run(['watch', 'remove', 'wt_00000001'])).code, 1);
   assert.equal((await cli.run(['watch', 'add', 'https://a.example/', '--every', '0'])).code, 2);
 });
@@ -133,8 +130,10 @@ test('topics and names are told in lines that fit', async (t) => {
   const tides = { ...topic, id: 'cl_00000001', label: 'Tides', keywords: ['tides', 'moon', 'sea'], size: 120 };
   const page = { page_id: 'pg_00000001', canonical_url: 'https://sea.example/tides', title: 'Tides of the sea' };
   const moon = { id: 'en_00000001', canonical_form: 'Moon', type: 'place', mention_count: 7, page_count: 1, idf: 1 };
-  const merge = { merge_id: 'em_00000001', kept_form: 'Moon', merged_form: 'the Moon', type: 'place', undone_at: null };
   const at = '2026-01-31T12:00:00Z';
+  const forms = { kept_form: 'Moon', merged_form: 'the Moon', type: 'place' };
+  const ids = { merge_id: 'em_00000001', kept_entity_id: moon.id, merged_entity_id: 'en_00000002' };
+  const merge = { ...ids, ...forms, merged_at: at, undone_at: null, made_by: 'user' };
   const url = await answering(t, {
     'GET /v1/clusters': {
       clusters: [tides, { ...tides, id: 'cl_00000002', label: null, keywords: Array(30).fill('keyword'), size: 9 }],
@@ -145,9 +144,11 @@ test('topics and names are told in lines that fit', async (t) => {
     'GET /v1/pages/pg_00000001?length=1': page,
     'GET /v1/pages/pg_00000001/entities': { page_id: page.page_id, entities: [moon] },
     'GET /v1/admin/entity-merges': {
-      merges: [{ ...merge, kept_entity_id: moon.id, merged_entity_id: 'en_00000002', merged_at: at }],
+      merges: [{ ...merge, undone_at: at }, { ...merge, undone_at: at, made_by: null }, merge],
     },
+    'GET /v1/admin/entity-merges?entity=the moon': { merges: [merge] },
     'POST /v1/entities/merges/em_00000001/undo': { restored_entity_id: 'en_00000002' },
+    'POST /v1/entities/merges/em_00000001/split': { restored_entity_id: 'en_00000002' },
   });
   const cli = cliOf(t, url);
   const said = async (...args: string[]) => {
@@ -172,8 +173,11 @@ test('topics and names are told in lines that fit', async (t) => {
     'pg_00000001  Tides of the sea · https://sea.example/tides',
   ]);
   assert.deepEqual(await said('names', 'of', 'pg_00000001'), ['en_00000001  place  1 page  Moon']);
-  assert.deepEqual(await said('names', 'merges'), ['em_00000001  2026-01-31  the Moon → Moon']);
-  assert.deepEqual(await said('names', 'undo', 'em_00000001'), ['en_00000002 is a name of its own again']);
+  const line = 'em_00000001  2026-01-31  the Moon → Moon';
+  assert.deepEqual(await said('names', 'merges'), [`${line}, split 2026-01-31`, `${line}, by you`]);
+  assert.deepEqual(await said('names', 'merges', 'the moon'), [`${line}, by you`]);
+  for (const how of ['undo', 'split'])
+    assert.deepEqual(await said('names', how, 'em_00000001'), ['en_00000002 is a separate name again']);
   assert.equal((await cli.run(['names', 'nobody'])).code, 1);
   assert.deepEqual(await cli.json(['names', 'of', 'pg_00000001']), { page_id: page.page_id, entities: [moon] });
 });

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { patienceMs } from '../process/service.ts';
+import { patienceMs, tinyEncoder } from '../process/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -23,6 +23,7 @@ export class Cli {
   /** `home` holds the data folder `data`, and where the command keeps its own state. */
   constructor(home: string, env: Record<string, string> = {}) {
     this.env = {
+      ...tinyEncoder,
       SERVICE_DATA_DIR: join(home, 'data'),
       XDG_STATE_HOME: join(home, 'state'),
       // Nobody listens there unless a test says so.

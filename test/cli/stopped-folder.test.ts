@@ -45,7 +45,7 @@ test('nothing is written into the copy of a library whose truth is in PostgreSQL
   };
   assert.throws(
     () => withStoppedStore({ settings, terminal, newId: () => 'id' }, 'an import', open),
-    /^Error: an import is not for a cluster/,
+    /^Error: an import does not work in a cluster/,
   );
   assert.equal(isOpened, false);
 });

@@ -31,7 +31,7 @@ export async function found(host: RunningService, token: string, query: string):
   type Found = { results: { title: string }[]; timing_ms: { rebuilding?: number } };
   let body: Found | undefined;
   await until(async () => {
-    body = (await asked<Found>(host, token, ['POST', '/v1/search', { query }])).body;
+    body = (await asked<Found>(host, token, ['POST', '/v1/search', { query, min_relevance: 0.1 }])).body;
     return body.timing_ms.rebuilding === undefined;
   }, 'the index is whole');
   return (body?.results ?? []).map(({ title }) => title);

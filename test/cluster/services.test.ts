@@ -166,6 +166,12 @@ test('a browser signs in, an extension pairs, and tools are called at any host, 
   const [cookie] = String(signedIn.headers.get('set-cookie')).split(';');
   const headers = { cookie, 'sec-fetch-site': 'same-origin' };
   assert.equal((await three.call('GET', '/v1/jobs', undefined, { token: null, headers })).status, 200);
+  const frank = await library('frank');
+  const { body } = await asked<{ code: string }>(two, frank, ['POST', '/v1/codes', { purpose: 'session' }]);
+  const kept = { code: body.code, keep_library: true };
+  const refused = await three.call<object>('POST', '/v1/sessions', kept, { token: null, headers });
+  const other = { library: 'frank', current_library: 'emma' };
+  assert.deepEqual([refused.status, { ...refused.body, detail: '' }], [409, { ...other, detail: '' }]);
   const paired = { code: await code('pair'), name: 'extension' };
   const pair = await three.call<{ token: string }>('POST', '/v1/pair', paired, { token: null });
   assert.equal(pair.status, 201);

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../../src/cluster/database.ts';
-import { createPage } from '../../src/commands/create-page.ts';
+import { createPage } from '../../src/commands/ingest-page.ts';
 import { openLibrary, quiet } from './opened-library.ts';
 import { givenPage, policy, visits } from './pages.ts';
 

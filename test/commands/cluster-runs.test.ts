@@ -5,7 +5,7 @@ import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { finishRun, startRun, storeDraft, storePoints, takeClusterNumbers } from '../../src/commands/cluster-runs.ts';
 import { endForget, erasePages } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { renameCluster } from '../../src/commands/name-clusters.ts';
+import { labelCluster, renameCluster } from '../../src/commands/name-clusters.ts';
 import { completeJob, failJob } from '../../src/commands/settle-job.ts';
 import type { ClusterPoint } from '../../src/domain/cluster.ts';
 import { JobError } from '../../src/domain/errors.ts';
@@ -88,9 +88,31 @@ test('pages of a cluster without a word that tells it from the others are in no 
     [...clusters.points(run.no)].flat().map(({ cluster_no }) => cluster_no),
     [0, 0, 2, 2],
   );
-  assert.deepEqual([clusters.get(1)?.tombstoned, clusters.get(2)?.label], [true, 'word']);
+  assert.deepEqual([clusters.get(1)?.tombstoned, clusters.get(2)?.label], [true, 'Word']);
   const { n_clusters, n_noise, n_pages } = clusters.run(run.no) ?? {};
   assert.deepEqual([n_clusters, n_noise, n_pages], [1, 2, 4]);
+});
+
+test('labels of topics differ in more than the case of their letters, whatever gives them', async () => {
+  await using temporary = await library();
+  const { run, attempt } = await begin(temporary);
+  assert.ok(await temporary.commit(storePoints(attempt, run.no, [point(1, 1), point(2, 1), point(3, 2)])));
+  const drafts = [1, 2].map((no) => ({ no, size: 3 - no, x: 1, y: 2 }));
+  assert.ok(await temporary.commit(storeDraft(attempt, run.no, drafts, {})));
+  const finished = {
+    keywords: new Map([
+      [1, ['steam']],
+      [2, ['STEAM']],
+    ]),
+    at: 3,
+    keepFrom: 0,
+  };
+  await temporary.commit(completeJob(attempt, 3, (transaction) => finishRun(transaction, run.no, finished)));
+  const labels = () => temporary.store.reader.clusters.all().map(({ label }) => label);
+  assert.deepEqual(labels(), ['Steam', 'STEAM 2']);
+  await temporary.commit(labelCluster(2, 'sTeam', ['STEAM']));
+  await temporary.commit(renameCluster(1, ['steam 2'], [1, 2]));
+  assert.deepEqual(labels(), ['Steam 2 2', 'STEAM 2']);
 });
 
 test('a cluster keeps being stale where a page is forgotten while its words are counted, whatever else comes to it', async () => {
@@ -123,7 +145,7 @@ test('naming goes on for as long as it takes, but a suspect is not cleared befor
     commit: (command) => temporary.commit(command),
     pool: { run: async () => new Map([[1, ['word']]]) } as never,
     resolution: 1,
-    keepDays: 90,
+    oldBefore: async () => null,
     labels: false,
     maxAttempts: 3,
     now: () => 4,
@@ -152,7 +174,7 @@ test('a run that was given up does not come back over a later one', async () => 
     commit: unused,
     pool: { run: unused } as never,
     resolution: 1,
-    keepDays: 90,
+    oldBefore: async () => null,
     labels: false,
     maxAttempts: 3,
     now: () => 4,

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openGaps, startBackfill } from '../../src/commands/backfill-model.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
-import { commitContent } from '../../src/commands/commit-content.ts';
-import { commitPages } from '../../src/commands/commit-pages.ts';
+import { commitContent, commitPages } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { noteNames, queueExtraction } from '../../src/commands/page-entities.ts';
+import { completeJob } from '../../src/commands/settle-job.ts';
+import { builtInModel } from '../../src/domain/model.ts';
 import { bareChunk } from '../../src/domain/page.ts';
+import { newModel } from '../../src/machines/model.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
 
@@ -77,4 +81,64 @@ test('a page without a text gets its bare chunk once; one of which no word is kn
     return { changed: transaction.pages.changed.map(({ no }) => no) };
   });
   assert.deepEqual(changed, [1], 'a row that is written is looked at again');
+});
+
+test('gaps of the built-in model are left some pages at a time, and what is ahead counts as waiting', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { backfills } = temporary.store.reader;
+  for (let no = 1; no <= 5; no++) {
+    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${no}`, at: 0 })));
+  }
+  await temporary.commit(claim);
+  const done = [1, 2, 3, 4, 5].map((no) => ({ attempt: { job_no: no, claim: no }, content: content(no, no % 3) }));
+  await temporary.commit(commitPages(done));
+  const space = 7;
+  await temporary.commit((transaction) => {
+    transaction.models.put(newModel({ id: 'm', ...builtInModel, max_input_tokens: 512 }, space));
+    return startBackfill('m', { at: 2, max_attempts: 1 })(transaction);
+  });
+  const seen = [];
+  for (let isMore: boolean | null = true; isMore; ) {
+    seen.push(backfills.pending(space));
+    isMore = await temporary.commit(openGaps(space, 3, 2));
+  }
+  assert.deepEqual(
+    seen.map(({ pages, chunks }) => [pages, chunks]),
+    [
+      [5, 5],
+      [5, 6],
+      [4, 5],
+    ],
+  );
+  assert.deepEqual(backfills.pending(space), { pages: 4, chunks: 6 });
+  assert.equal(await temporary.commit(openGaps(space, 3, 2)), false);
+});
+
+test('names that came with the vectors of all chunks complete the job of the page, whether it was queued before or after', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { reader } = temporary.store;
+  const body = 'Oslo and Bergen';
+  await temporary.commit(ingestPage(submission({ body, at: 0 })));
+  await temporary.commit(claim);
+  await temporary.commit(commitPages([{ attempt: { job_no: 1, claim: 1 }, content: content(1, 3) }]));
+  const see = (first: number, ordinals: number[], names: number[]) =>
+    temporary.commit((transaction) => noteNames(transaction, { page_no: 1, first, count: 3, ordinals, names }, 10));
+  const found = () => reader.entities.ofPage(1)?.map(({ forms }) => forms[0][0]);
+  const jobs = () => reader.jobs.list({ kind: 'extract_entities', limit: 9 }).map(({ status }) => status);
+
+  await see(9, [0], [0, 4, 2]); // of an earlier content
+  await see(1, [1], [0, 4, 2]); // the first chunk is missing
+  assert.equal(reader.entities.seenNames(1)?.first, 9);
+  await see(1, [0], [0, 4, 2]);
+  await see(1, [1, 2], [9, 15, 2]);
+  assert.deepEqual([jobs(), found()], [[], undefined]);
+  await temporary.commit(completeJob({ job_no: 1, claim: 1 }, 20, (transaction) => queueExtraction(transaction, 1)));
+  assert.deepEqual([jobs(), found()], [['done'], ['Oslo', 'Bergen']]);
+  assert.equal(reader.entities.seenNames(1), undefined);
+
+  await temporary.commit((transaction) => queueExtraction(transaction, 1));
+  assert.deepEqual(jobs().sort(), ['done', 'pending']);
+  await see(1, [0, 1], [0, 4, 2]);
+  await see(1, [2], []);
+  assert.deepEqual([jobs(), found()], [['done', 'done'], ['Oslo']]);
 });

@@ -19,14 +19,18 @@ import {
   noteNewEntities,
   queueMatching,
 } from '../../src/commands/match-entities.ts';
-import { mergeAlike, mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
+import { mergeEntities, mergeVariants, splitMerge } from '../../src/commands/merge-entities.ts';
 import {
   queueExtraction,
   removePageEntities,
   storePageEntities,
   sweepPages,
 } from '../../src/commands/page-entities.ts';
+import { repairEntities } from '../../src/commands/repair-entities.ts';
+import { reviewMerges } from '../../src/commands/review-merges.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
+import type { EntityMerge } from '../../src/domain/entity.ts';
+import { tallyEntities } from '../../src/domain/entity-tallies.ts';
 import type { EntityReader } from '../../src/store/entities.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { mentioning } from './mentioning.ts';
@@ -68,6 +72,14 @@ async function shelf(): Promise<TemporaryStore> {
   return temporary;
 }
 
+/** Rows say what the mentions and the merges say. */
+function assertCounted(entities: EntityReader): void {
+  const { tallies } = tallyEntities(entities.readPages(), entities.allMerges(), (no) => entities.get(no)?.type);
+  const rows = entities.listAfter(0, 10_000).map(({ type: _type, key: _key, no, ...tally }) => [no, tally]);
+  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(tallies));
+}
+
+const undoMerge = (no: number, at: number) => splitMerge(no, at, { latestOnly: true });
 const numberOf = (entities: EntityReader, type: string, key: string): number => entities.find(type, key)?.no ?? -1;
 
 test('mentions are counted by spelling, and a name resolves in any case, to the most mentioned', async () => {
@@ -139,7 +151,7 @@ test('three merges undone in order restore every row byte for byte, across resta
   assert.deepEqual(await temporary.commit(undoMerge(99, 2000)), { outcome: 'unknown' });
   for (const at of [2, 1, 0]) {
     await temporary.reopen();
-    assert.equal((await temporary.commit(undoMerge(merges[at], 2000 + at))).outcome, 'undone');
+    assert.equal((await temporary.commit(undoMerge(merges[at], 2000 + at))).outcome, 'split');
     assert.equal(rowsOf(entities(), 4), states[at]);
     assert.equal(seen(entities()), views[at]);
   }
@@ -173,66 +185,196 @@ test('a merge that was undone is not made again, nor by way of a third entity', 
   assert.equal(await temporary.commit(mergeEntities(c, b, 3000)), null);
 });
 
-test('names that are alike become no chain: whoever stands for others takes names in, and is taken in by none', async () => {
-  const keys = ['acme', 'acme corp', 'acme corporation', 'the acme company'];
-  const mergedIn = (temporary: TemporaryStore) => {
-    const numbers = keys.map((key) => numberOf(temporary.store.reader.entities, 'organization', key));
-    return async (x: number, y: number): Promise<string | null> => {
-      const merge = await temporary.commit(mergeAlike(numbers[x], numbers[y], 1000));
-      return merge && `${keys[numbers.indexOf(merge.merged)]} into ${keys[numbers.indexOf(merge.kept)]}`;
-    };
+test('any merge is split at any time, and what was merged below it stays there', async () => {
+  const keys = ['acme', 'acme corporation', 'acme corp', 'the acme company'];
+  const groups = {
+    0: [['acme', 'acme corp', 'the acme company'], ['acme corporation']],
+    1: [['acme', 'acme corporation', 'acme corp'], ['the acme company']],
+    2: [
+      ['acme', 'acme corporation'],
+      ['acme corp', 'the acme company'],
+    ],
   };
-  {
+  for (const [which, expected] of Object.entries(groups)) {
     await using temporary = await shelf();
-    const merged = mergedIn(temporary);
-    assert.equal(await merged(3, 2), 'the acme company into acme corporation');
-    assert.equal(await merged(0, 2), 'acme into acme corporation', 'although more mentions name it');
-    assert.equal(await merged(1, 3), null, 'the one stands for itself no more');
-    assert.equal(await merged(1, 2), 'acme corp into acme corporation');
-    const root = resolveEntity(temporary.store.reader.entities, 'acme');
-    assert.deepEqual([root && pageCountOf(root), root?.children.length], [4, 3]);
+    const { entities } = temporary.store.reader;
+    const no = (at: number) => numberOf(entities, 'organization', keys[at]);
+    const merges: number[] = [];
+    for (const [a, b] of [
+      [0, 1],
+      [2, 3],
+      [2, 0],
+    ]) {
+      merges.push((await temporary.commit(mergeEntities(no(a), no(b), 1000)))?.no ?? 0);
+    }
+    const split = splitMerge(merges[Number(which)], 2000, { latestOnly: false });
+    assert.equal((await temporary.commit(split)).outcome, 'split');
+    const roots = [...new Set(keys.map((_, at) => rootOf(entities, entities.get(no(at)) ?? assert.fail()).no))];
+    const trees = roots.map((root) => treeOf(entities, entities.get(root) ?? assert.fail()).map(({ key }) => key));
+    assert.deepEqual(trees, expected);
+    assertCounted(entities);
+    assert.equal((await temporary.commit(split)).outcome, 'undone_before');
+    const rest = merges.filter((_, at) => at !== Number(which)).reverse();
+    for (const each of rest) assert.equal((await temporary.commit(undoMerge(each, 3000))).outcome, 'split');
+    assertCounted(entities);
   }
-  await using temporary = await shelf();
-  const merged = mergedIn(temporary);
-  assert.equal(await merged(0, 1), 'acme corp into acme');
-  assert.equal(await merged(2, 3), 'the acme company into acme corporation');
-  assert.equal(await merged(0, 2), null, 'both stand for others');
 });
 
-test('what was compared is new again by other thresholds, or when what stood for it is gone', async () => {
+test('variants are merged where they are: below a name that a user merged, and beside each other below the top', async () => {
   await using temporary = await shelf();
   const { entities } = temporary.store.reader;
-  const thresholds = { cosine: 0.85, editDistance: 0.15 };
+  await temporary.commit(mentioning(3, 'organization: Ac-me', 'organization: Ac me', 'organization: Acme Corp'));
+  const [acme, dashed, spaced, corp] = ['acme', 'ac-me', 'ac me', 'acme corp'].map((key) =>
+    numberOf(entities, 'organization', key),
+  );
+  const merged = async (a: number, b: number) => temporary.commit(mergeVariants(a, b, 1000));
+  const byUser = await temporary.commit(mergeEntities(corp, acme, 500));
+  assert.deepEqual([byUser?.kept, byUser?.merged, byUser?.made_by], [acme, corp, 'user']);
+  assert.deepEqual(
+    [(await merged(dashed, spaced))?.kept, (await merged(dashed, acme))?.made_by],
+    [dashed, 'automatic'],
+  );
+  assert.equal(await merged(spaced, acme), null, 'they are one');
+  assert.deepEqual(
+    treeOf(entities, rootOf(entities, entities.get(spaced) ?? assert.fail())).map(({ no }) => no),
+    [acme, corp, dashed, spaced],
+  );
+  assertCounted(entities);
+});
+
+test('a variant of a name that a user merged into another follows it, and leaves with it', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
+  await temporary.commit(mentioning(4, 'organization: Ac-me', 'organization: The Acme Company'));
+  await temporary.commit(mentioning(3, ...Array<string>(9).fill('organization: Acme Corp')));
+  const of = (key: string) => entities.find('organization', key) ?? assert.fail();
+  const byUser = await temporary.commit(mergeEntities(of('acme corp').no, of('acme').no, 1));
+  const variant = await temporary.commit(mergeVariants(of('ac-me').no, of('acme').no, 2));
+  assert.deepEqual([byUser?.merged, variant?.kept, variant?.merged], [of('acme').no, of('acme').no, of('ac-me').no]);
+  assert.equal(rootOf(entities, of('ac-me')).key, 'acme corp');
+  assertCounted(entities);
+  await temporary.commit(splitMerge(byUser?.no ?? 0, 3, { latestOnly: false }));
+  assert.equal(rootOf(entities, of('ac-me')).key, 'acme');
+  assertCounted(entities);
+});
+
+/** Merges as versions before stored them, of the names of `pairs`, at these times, by a job that was done at `doneAt`. */
+interface EarlierMerge {
+  pair: [kept: string, merged: string];
+  at: number;
+  made_by?: EntityMerge['made_by'];
+}
+
+async function earlierLibrary(temporary: TemporaryStore, merges: readonly EarlierMerge[], doneAt: number) {
+  const { entities } = temporary.store.reader;
+  await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/earlier', at: 100 })));
+  const names = [...new Set(merges.flatMap(({ pair }) => pair))];
+  await temporary.commit(mentioning(1, ...names.map((name) => `place: ${name}`)));
+  await temporary.commit((transaction) => {
+    noteNewEntities(transaction, newEntitiesPerMatching, { at: 1000, max_attempts: 3 });
+    const [job] = transaction.jobs.list({ kind: 'canonicalize_entities', limit: 1 });
+    transaction.jobs.put({ ...job, status: 'done', updated_at: doneAt }, job);
+    noteMatched(transaction, entities.lastNumber(), { at: 1000, max_attempts: 3 });
+    for (const { pair, at, made_by } of merges) {
+      const [kept, merged] = pair.map((name) => transaction.entities.find('place', name.toLowerCase())?.no ?? 0);
+      const merge = mergeEntities(kept, merged, at)(transaction) ?? assert.fail();
+      const { made_by: _made_by, ...earlier } = merge;
+      transaction.entities.putMerge(made_by === undefined ? earlier : { ...earlier, made_by });
+    }
+  });
+  return (name: string) => {
+    const entity = entities.find('place', name.toLowerCase()) ?? assert.fail(name);
+    const merge = entities.mergesOfEntity(entity.no).map((no) => entities.merge(no))[0];
+    return [entity.parent !== 0, merge?.made_by];
+  };
+}
+
+test('wrong automatic merges of earlier versions are taken back, a user’s are not, in steps that a restart goes on from', async () => {
+  const merges: EarlierMerge[] = [
+    // Before any job; an hour before its end; of names that no job took for one; by a version that said who.
+    { pair: ['Nova Springs', 'Springs'], at: 500 },
+    { pair: ['Upper Mill', 'Mill'], at: 2000 },
+    { pair: ['Holland', 'Netherlands'], at: 3_600_000 },
+    { pair: ['Lower Farm', 'Farm'], at: 3_600_000, made_by: 'user' },
+    { pair: ['Old Harbour', 'Harbour'], at: 3_600_000, made_by: 'automatic' },
+    // In one go by the job.
+    { pair: ['New Mexico', 'Mexico'], at: 3_597_500 },
+    { pair: ['Al-Ula', 'Al Ula'], at: 3_599_000 },
+    { pair: ['West Palm Beach', 'Palm Beach'], at: 3_599_001 },
+    { pair: ['The Verdes', 'Verde'], at: 3_599_002 },
+    // By hand, after its end.
+    { pair: ['East Timor', 'Timor'], at: 3_601_000 },
+  ];
+  const expected: Record<string, [isMerged: boolean, made_by: EntityMerge['made_by']]> = {
+    Springs: [true, undefined],
+    Mill: [true, undefined],
+    Netherlands: [true, undefined],
+    Farm: [true, 'user'],
+    Harbour: [false, undefined],
+    Mexico: [false, undefined],
+    'Al Ula': [true, 'automatic'],
+    'Palm Beach': [false, undefined],
+    Verde: [false, undefined],
+    Timor: [true, undefined],
+  };
+  for (const limit of [1, 3, 100]) {
+    await using temporary = await TemporaryStore.open();
+    const stateOf = await earlierLibrary(temporary, merges, 3_600_000);
+    let takenBack = 0;
+    for (let isLast = false; !isLast; ) {
+      const step = await temporary.commit(reviewMerges(limit));
+      takenBack += step.takenBack;
+      isLast = step.isLast;
+      if (limit === 1) await temporary.reopen();
+    }
+    const { entities } = temporary.store.reader;
+    if (limit > 1) {
+      assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, stateOf(name)])), expected);
+    }
+    assert.deepEqual([takenBack, entities.allMerges().length], [4, 6]);
+    assert.deepEqual(
+      [entities.state('matched_to'), entities.state('unmatched') > 0],
+      [0, true],
+      'all are compared again',
+    );
+    assertCounted(entities);
+    assert.deepEqual(await temporary.commit(reviewMerges(limit)), { takenBack: 0, isLast: true });
+    const [mexico, other] = ['mexico', 'new mexico'].map((key) => numberOf(entities, 'place', key));
+    assert.equal((await temporary.commit(mergeEntities(mexico, other, 9)))?.made_by, 'user', 'a user may merge them');
+  }
+});
+
+test('what was compared is new again when what stood for it is gone', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
   const [a, b] = ['acme', 'acme corp'].map((key) => numberOf(entities, 'organization', key));
   const last = entities.listAfter(0, 100).at(-1)?.no ?? 0;
-  assert.equal(matchedTo(entities, thresholds), 0);
-  await temporary.commit(mergeAlike(a, b, 1));
-  await temporary.commit((transaction) => noteMatched(transaction, last, thresholds, { at: 1, max_attempts: 3 }));
-  assert.equal(matchedTo(entities, thresholds), last);
-  assert.equal(matchedTo(entities, { ...thresholds, cosine: 0.8 }), 0);
+  assert.equal(matchedTo(entities), 0);
+  await temporary.commit(mergeEntities(a, b, 1));
+  await temporary.commit((transaction) => noteMatched(transaction, last, { at: 1, max_attempts: 3 }));
+  assert.equal(matchedTo(entities), last);
   await temporary.commit(erasePages([1, 2], 500));
   assert.equal(entities.get(b)?.parent, 0);
-  assert.equal(matchedTo(entities, thresholds), b - 1);
+  assert.equal(matchedTo(entities), b - 1);
   assert.equal(entities.state('unmatched'), 1);
 });
 
 test('what comes to stand alone while names are compared is not taken for compared', async () => {
   await using temporary = await shelf();
   const { entities } = temporary.store.reader;
-  const thresholds = { cosine: 0.85, editDistance: 0.15 };
   const policy = { at: 1, max_attempts: 3 };
   const [a, b] = ['acme', 'acme corp'].map((key) => numberOf(entities, 'organization', key));
   const last = entities.lastNumber();
-  await temporary.commit(mergeAlike(a, b, 1));
+  await temporary.commit(mergeEntities(a, b, 1));
   await temporary.commit((transaction) => noteNewEntities(transaction, newEntitiesPerMatching, policy));
   // The job has read the names; then the pages go on which `b` stood below `a`.
   await temporary.commit(erasePages([1, 2], 500));
   assert.equal(entities.get(b)?.parent, 0);
-  await temporary.commit((transaction) => noteMatched(transaction, last, thresholds, policy));
-  assert.deepEqual([matchedTo(entities, thresholds), entities.state('unmatched')], [b - 1, 1]);
+  await temporary.commit((transaction) => noteMatched(transaction, last, policy));
+  assert.deepEqual([matchedTo(entities), entities.state('unmatched')], [b - 1, 1]);
 
-  await temporary.commit((transaction) => noteMatched(transaction, last, thresholds, policy));
-  assert.deepEqual([matchedTo(entities, thresholds), entities.state('unmatched')], [last, 0]);
+  await temporary.commit((transaction) => noteMatched(transaction, last, policy));
+  assert.deepEqual([matchedTo(entities), entities.state('unmatched')], [last, 0]);
 });
 
 test('entities of two types are not merged, and none with itself', async () => {
@@ -277,6 +419,31 @@ test('names are compared after fifty new entities, once at a time', async () => 
   await note(newEntitiesPerMatching);
   assert.equal(queued(), 1, 'one is in flight');
   assert.equal(await temporary.commit(queueMatching(policy)), false);
+});
+
+test('after a new recogniser has read all pages, a repair has only those read again that lack their names', async () => {
+  await using temporary = await TemporaryStore.open();
+  const policy = { at: 500, max_attempts: 3 };
+  for (let i = 0; i < 3; i++)
+    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${i}`, at: 100 })));
+  const free = { suspect: 1, index: 4, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
+  const { jobs } = await temporary.commit(claimJobs({ at: 200, incarnation: 'a', leaseMs: 600, free, running: 0 }));
+  for (const { no, claim } of jobs) await temporary.commit(completeJob({ job_no: no, claim }, 300));
+  await temporary.commit(({ entities }) => entities.setState('swept_version', 1));
+  assert.equal(await temporary.commit(sweepPages(10, policy)), false);
+  const read = () => temporary.store.reader.jobs.list({ kind: 'extract_entities', limit: 10 });
+  assert.equal(read().length, 3);
+  await temporary.commit((transaction) => {
+    transaction.entities.removePage(2);
+    repairEntities(transaction);
+  });
+  await temporary.commit(sweepPages(10, policy));
+  assert.deepEqual(
+    read()
+      .map(({ page_no }) => page_no)
+      .sort(),
+    [1, 2, 2, 3],
+  );
 });
 
 test('pages indexed earlier are queued once, in steps that a restart goes on from', async () => {

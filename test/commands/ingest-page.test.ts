@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { erasePage } from '../../src/commands/erase-page.ts';
-import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { ingestPage, titleBehind } from '../../src/commands/ingest-page.ts';
+import { failJob, ownsJob } from '../../src/commands/settle-job.ts';
 import { pageRow } from '../machines/rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
@@ -77,6 +79,62 @@ test('a known URL is a revisit: counted, times widened, content and job left alo
   assert.deepEqual(pages.get(1), { ...first, visit_count: 4, first_seen_at: 500, last_seen_at: 3000 });
   assert.equal(pages.body(1), 'some text');
   assert.equal(jobs.list({ limit: 10 }).length, 1);
+});
+
+test('a page without a text gets the first one that is handed in, whatever became of its fetch', async () => {
+  for (const state of ['pending', 'running', 'failed', 'dead', 'counted before'] as const) {
+    await using temporary = await TemporaryStore.open();
+    const { pages, jobs } = temporary.store.reader;
+    await temporary.commit(ingestPage(submission({ body: null, content_hash: null, once: true })));
+    const attempt = { job_no: 1, claim: 1 };
+    if (state !== 'pending') {
+      await temporary.commit(
+        claimJobs({
+          at: 2000,
+          incarnation: 'life 1',
+          leaseMs: 600,
+          free: { suspect: 9, index: 9, fetch: 9, purge: 9, poll: 9, background: 9, backfill: 9, entities: 9 },
+          running: 0,
+        }),
+      );
+      if (state !== 'running')
+        await temporary.commit(failJob(attempt, 2001, { message: 'gone', permanent: state === 'dead', delayMs: 9000 }));
+    }
+    const before = pages.get(1);
+    const text = { sections: [{ char_start: 0, title: 'One' }], once: state === 'counted before', at: 3000 };
+    const decision = await temporary.commit(ingestPage(submission(text)));
+    assert.deepEqual(decision, { outcome: 'revisit', page_no: 1, status: 'queued', content_hash_differs: true }, state);
+    const page = pages.get(1);
+    assert.deepEqual([pages.body(1), pages.sections(1)], ['some text', text.sections], state);
+    assert.deepEqual([page?.content_hash, page?.status, page?.index_job], ['hash of some text', 'queued', 2], state);
+    assert.equal(page?.visit_count, text.once ? before?.visit_count : 2, state);
+    const job = jobs.get(2);
+    assert.deepEqual([job?.kind, job?.status, job?.run_at], ['index_page', 'pending', 3000], state);
+    assert.deepEqual([jobs.get(1)?.status, jobs.get(1)?.last_error], ['done', 'the text was submitted'], state);
+    assert.equal(
+      await temporary.commit((transaction) => ownsJob(transaction, attempt)),
+      false,
+      'an attempt that still runs stores nothing',
+    );
+    await temporary.commit(ingestPage(submission({ body: 'another', content_hash: 'h' })));
+    assert.equal(pages.body(1), 'some text', 'the next one changes nothing');
+  }
+});
+
+test('a title that is only the address, or that only a wall has, gives way to that of the page', async () => {
+  const titles: [string | null, string | null, string | null][] = [
+    ['Just a moment...', 'Eels', 'Eels'],
+    ['Sign in', 'Eels', 'Eels'],
+    ['Just a moment...', null, 'Just a moment...'],
+    [null, 'Eels', 'Eels'],
+    ['https://example.com/eels', 'Eels', 'Eels'],
+    ['https://example.com/eels', null, 'https://example.com/eels'],
+    ['My eels', 'Eels', 'My eels'],
+  ];
+  await using temporary = await TemporaryStore.open();
+  await temporary.commit(ingestPage(submission()));
+  const page = temporary.store.reader.pages.get(1) ?? assert.fail();
+  for (const [known, given, title] of titles) assert.equal(titleBehind({ ...page, title: known }, given), title);
 });
 
 test('what a revisit says beside the text is kept, whichever visit is told again', async () => {
@@ -156,4 +214,23 @@ test('a visit that is to count once does so, however often it is handed in; one 
   assert.ok(page);
   await temporary.commit((transaction) => erasePage(transaction, page, 5000));
   assert.equal(temporary.store.reader.pages.knowsVisit(1, 2000), false, 'forgotten with its page');
+});
+
+test('a title that is only the address gives way to one that names the page', async () => {
+  await using temporary = await TemporaryStore.open();
+  const canonical_url = 'https://example.com/a';
+  const titleAfter = async (title: string | null) => {
+    await temporary.commit(ingestPage(submission({ canonical_url, title })));
+    return temporary.store.reader.pages.get(1)?.title;
+  };
+  assert.equal(await titleAfter('example.com/a'), 'example.com/a');
+  assert.equal(await titleAfter(null), 'example.com/a');
+  assert.equal(await titleAfter('A page'), 'A page');
+  assert.equal(await titleAfter('https://example.com/a'), 'A page');
+});
+
+test('a page that has its text keeps its title, also one that walls have', async () => {
+  await using temporary = await TemporaryStore.open();
+  for (const title of ['Captcha', 'Another']) await temporary.commit(ingestPage(submission({ title })));
+  assert.equal(temporary.store.reader.pages.get(1)?.title, 'Captcha');
 });

@@ -1,7 +1,7 @@
 /** Snapshots of the metrics over days, under a clock that the test moves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepAllMs, keepSnapshot, thinSnapshots } from '../../src/commands/keep-metrics.ts';
+import { keepAllMs, keepSnapshot, thinSnapshots } from '../../src/actors/system/metrics.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 
 const minute = 60_000;

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import { claimJobs, expireLeases, recoverOrphans } from '../../src/commands/claim-jobs.ts';
 import { createJob, moveJob } from '../../src/commands/move-job.ts';
-import { expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
 import { retryDeadJobs, retryJob, retryJobs } from '../../src/commands/retry-jobs.ts';
 import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';

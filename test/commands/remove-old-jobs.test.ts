@@ -5,7 +5,7 @@ import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { startRun } from '../../src/commands/cluster-runs.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { createJob } from '../../src/commands/move-job.ts';
-import { removeOldJobs } from '../../src/commands/remove-old-jobs.ts';
+import { removeOldJobs } from '../../src/commands/retry-jobs.ts';
 import { completeJob, failJob } from '../../src/commands/settle-job.ts';
 import type { JobKind } from '../../src/domain/job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';

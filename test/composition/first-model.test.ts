@@ -4,9 +4,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { installModel } from '../../src/commands/install-model.ts';
+import { installModel } from '../../src/commands/manage-models.ts';
 import { ensureActiveModel, renewModels } from '../../src/composition/first-model.ts';
-import { traitsOf } from '../../src/compute/embedding/local-model.ts';
 import { isOperatorError } from '../../src/domain/errors.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { Store } from '../../src/store/store.ts';
@@ -14,7 +13,7 @@ import { keptLog } from '../actors/quiet-log.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
 import { temporaryFolder } from '../scope.ts';
 
-const policy = { at: 1, max_attempts: 5 };
+const policy = { at: 1, max_attempts: 5, max_input_tokens: 512 };
 const log = pino({ level: 'silent' });
 
 test('a length that a known model does not give is told at the first start', async (t) => {
@@ -33,7 +32,7 @@ test('a length that a known model does not give is told at the first start', asy
   assert.match(lines.map(({ msg }) => msg).join(), /^embedder\.dim: nomic gives 768 .*not 1024$/);
 });
 
-test('models of another version are renewed as soon as there is room, and until then a line says how much is needed', async (t) => {
+test('local models of an earlier version give way as soon as there is room, and until then a line says how much is needed', async (t) => {
   const disk = SmallDisk.mount(16);
   if (typeof disk === 'string') return t.skip(disk);
   t.after(() => disk.unmount());
@@ -42,14 +41,9 @@ test('models of another version are renewed as soon as there is room, and until 
   const store = await Store.open(path, () => 'store-1');
   t.after(() => store.close());
   const named = { provider: 'local', model_name: 'wink', dim: 100, max_input_tokens: 512 };
-  await store.commit(installModel({ id: 'small', ...named, ...traitsOf(named) }, policy));
-  const models = () => store.reader.models.all().map(({ version, space }) => ({ version, space }));
-  const [{ version, space }] = models();
-  disk.fill();
-  await renewModels(store, path, policy, log); // nothing to do
-
-  disk.clear();
-  await store.commit(({ models }) => models.put({ ...models.all()[0], version: 0 }));
+  await store.commit(installModel({ id: 'small', ...named, floor: null }, policy));
+  const models = () => store.reader.models.all().map(({ id, space }) => ({ id, space }));
+  const [{ space }] = models();
   disk.fill();
   await assert.rejects(renewModels(store, path, policy, log), (error) => {
     assert.ok(isOperatorError(error, 'disk_full'));
@@ -59,9 +53,9 @@ test('models of another version are renewed as soon as there is room, and until 
     );
     return true;
   });
-  assert.deepEqual(models(), [{ version: 0, space }]);
+  assert.deepEqual(models(), [{ id: 'small', space }]);
 
   disk.clear();
   await renewModels(store, path, policy, log);
-  assert.deepEqual(models(), [{ version, space: space + 1 }]);
+  assert.deepEqual(models(), [{ id: 'local-multilingual-e5-small-384', space: space + 1 }]);
 });

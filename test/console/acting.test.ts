@@ -55,13 +55,13 @@ test('an address that is added in haste is one visit', { skip }, async () => {
   await field.fill('http://127.0.0.1:9/hasty');
   for (let times = 0; times < 3; times++) await field.press('Enter');
   open();
-  await page.getByText('Taken in').waitFor();
+  await page.getByText('Added. It is').waitFor();
   assert.equal(asked, 1);
   await page.unrouteAll({ behavior: 'wait' });
   assert.deepEqual(faults, []);
 });
 
-test('two names are taken for one, and that is undone', { skip }, async () => {
+test('two names are merged, and split again', { skip }, async () => {
   const [one, other] = ['Zalubake Lake', 'Kodimure Lake'];
   await mention(one, other);
   const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
@@ -75,20 +75,21 @@ test('two names are taken for one, and that is undone', { skip }, async () => {
   await page.unrouteAll({ behavior: 'wait' });
   await dialog.getByRole('button', { name: 'Try again' }).click();
   await dialog.getByRole('button', { name: other }).click();
-  await page.getByText('They are one name').waitFor();
+  await page.getByText('Merged into').waitFor();
   await page.getByText(`also ${other}`).waitFor();
   assert.equal(await idOf(other), await idOf(one));
 
   await show('#/names');
   const tag = page.locator('.name-tags .tag', { hasText: other });
-  const undo = page.locator('.row', { hasText: other }).getByRole('button', { name: 'Undo' });
-  await undo.waitFor();
+  const split = page.locator('.row', { hasText: other }).getByRole('button', { name: 'Split' });
+  await split.waitFor();
+  await page.getByText('merged by you').waitFor();
   await page.locator('.name-tags .tag').first().waitFor();
   assert.equal(await tag.count(), 0);
-  await undo.dblclick();
-  await page.getByText('They are two names again').waitFor();
+  await split.dblclick();
+  await page.getByText('Names split').waitFor();
   await tag.waitFor();
-  assert.equal(await page.locator('.notice-error').count(), 0, 'a double click undoes once');
+  assert.equal(await page.locator('.notice-error').count(), 0, 'a double click splits once');
   assert.notEqual(await idOf(other), await idOf(one));
   // The list is still of what stood there before.
   await page.getByLabel('Find a name').fill(other.toLowerCase());
@@ -210,7 +211,7 @@ test('a token is copied also where the browser keeps the clipboard from a page, 
   // What is loaded above it moves it.
   await page.getByRole('button', { name: 'New token' }).press('Enter');
   await page.getByLabel('What for').fill('\u202Eneddih');
-  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByRole('button', { name: 'Create' }).click();
   const made = await page.locator('.secret code').textContent();
   const isCopied = page.getByRole('dialog').getByRole('button', { name: 'Copied' }).waitFor(); // for a moment
   await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click();
@@ -232,8 +233,8 @@ test('System has no fault that axe-core finds on a narrow screen', { skip }, asy
       colorScheme,
     });
     await show('#/system');
-    await page.locator('summary', { hasText: 'Settings in force' }).press('Enter');
-    await page.getByRole('region', { name: 'Settings in force' }).waitFor();
+    await page.locator('summary', { hasText: 'Settings' }).press('Enter');
+    await page.getByRole('region', { name: 'All settings' }).waitFor();
     assert.deepEqual(await accessibilityFaults(page), []);
     assert.deepEqual(faults, []);
   }
@@ -257,7 +258,7 @@ test('a dead job is begun again once by a double click, and all of them at once'
   await service.settled(ids);
   await until(async () => (await rows.count()) === 3, 'three of them again');
   await page.getByRole('button', { name: /Try \d+ dead jobs again/ }).click();
-  await page.locator('.notice', { hasText: /jobs begun again/ }).waitFor();
+  await page.locator('.notice', { hasText: /jobs retried/ }).waitFor();
   assert.deepEqual(retried, [200, 200]);
   await service.settled(ids);
   await show(`#/page/${ids[0]}`);
@@ -359,7 +360,7 @@ test('a feed that is followed already is told of, and a page that was forgotten 
   await page.getByRole('button', { name: 'Add a feed' }).press('Enter');
   await page.getByLabel('Address', { exact: true }).fill('http://127.0.0.1:9/feed');
   await page.getByRole('button', { name: 'Follow', exact: true }).click();
-  await page.getByRole('dialog').getByText('You follow this feed already').waitFor();
+  await page.getByRole('dialog').getByText('You already follow this feed').waitFor();
   await page.keyboard.press('Escape');
   const feed = page.locator('.row', { hasText: '127.0.0.1:9/feed' });
   await feed.getByRole('button', { name: /^Poll/ }).click();
@@ -373,7 +374,7 @@ test('a feed that is followed already is told of, and a page that was forgotten 
   assert.equal(await page.getByRole('alert').count(), 0);
   await page.unrouteAll({ behavior: 'wait' });
   await show('#/topics/cl_zzzzzzzz');
-  await page.getByRole('heading', { name: 'There is no such topic', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: 'Topic not found', level: 1 }).waitFor();
   await page.getByRole('link', { name: 'All topics' }).click();
   await page.locator('.topic-card').first().waitFor();
   assert.deepEqual(faults, []);

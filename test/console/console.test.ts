@@ -152,10 +152,30 @@ test('an older answer never takes the place of a newer one', { skip }, async () 
   assert.deepEqual(faults, []);
 });
 
-test('a corrected spelling is announced', { skip }, async () => {
+test('a corrected spelling is shown, and the query can be searched for as it was written', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service);
-  await page.goto(`${service.url}/#/search?q=govenor`);
+  await page.goto(`${service.url}/#/search?q=governnor`);
   await page.getByRole('status').filter({ hasText: 'spelling corrected' }).waitFor();
+  await page.getByText('Showing results for governor. Search for governnor instead').waitFor();
+  await page.getByRole('link', { name: 'governnor', exact: true }).click();
+  await page.waitForURL(/q=governnor&spelling=as-written/);
+  await page.getByText('Showing results for governor.').waitFor({ state: 'detached' });
+  await searchFor(page, 'governnors');
+  await page.getByText('Search for governnors instead').waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('what excludes every match is named and can be left out', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/search?q=governor+-engines+valve');
+  await page.getByText('All matching pages are excluded by -engines.').waitFor();
+  await page.getByRole('button', { name: 'Search without -engines' }).click();
+  await until(async () => (await results(page).count()) > 0, 'without the operator pages are found');
+  await show('#/search?q=valve-engines+-engines+governor');
+  await page.getByRole('button', { name: 'Search without -engines' }).click();
+  await until(async () => (await searchBox(page).inputValue()).startsWith('valve-engines'), 'other words stay whole');
+  await show('#/search?q=bread&site=engines.example&lang=en');
+  await page.getByText('All matching pages are excluded by the filter Site.').waitFor();
   assert.deepEqual(faults, []);
 });
 
@@ -204,14 +224,14 @@ test('a filter or a link that is chosen after a space was typed is searched in f
   await page.locator('.facet-row', { hasText: 'engines.example' }).click();
   await page.getByRole('button', { name: /Remove filter Site/ }).waitFor();
   await page.locator('.results[aria-busy="false"]:not(.results-stale)').waitFor();
-  assert.deepEqual(searches, [{ query: 'engine', prefix: undefined, isPassing: false }]);
-  await searchFor(page, 'govenor');
+  assert.deepEqual(searches, [{ query: 'engine', prefix: false, isPassing: false }]);
+  await searchFor(page, 'governnor');
   await searchBox(page).press('End');
   await page.keyboard.type(' ');
   searches.length = 0;
-  await page.getByRole('button', { name: 'governor', exact: true }).click();
+  await page.getByRole('link', { name: 'governor', exact: true }).click();
   await until(async () => (await titles(page))[0] === 'The centrifugal governor', 'what was meant is found');
-  assert.deepEqual(searches, [{ query: 'governor', prefix: undefined, isPassing: false }]);
+  assert.deepEqual(searches, [{ query: 'governor', prefix: false, isPassing: false }]);
   assert.deepEqual(faults, []);
 });
 
@@ -269,7 +289,9 @@ test('the focus stays among the results when theirs is gone, and results of othe
     await gate;
     const response = await route.fetch();
     const body = await response.json();
-    await route.fulfill({ response, json: { ...body, results: without(body.results) } });
+    const all = without(body.results);
+    const excluded = { reason: 'excluded', operators: [], filters: ['after'], pages_waiting: 0 };
+    await route.fulfill({ response, json: { ...body, results: all, no_results: all.length > 0 ? null : excluded } });
   });
   await from(2001);
   await page.locator('.results-stale').waitFor();
@@ -283,7 +305,7 @@ test('the focus stays among the results when theirs is gone, and results of othe
   await until(async () => (await focused()) === before[2], 'the result that moved keeps the focus');
   without = () => [];
   await from(2003);
-  await page.getByText('You have read nothing about this').waitFor();
+  await page.getByText('No results for').waitFor();
   await until(
     () => page.evaluate(() => document.activeElement?.closest('.results') !== null),
     'the focus is where the results were',
@@ -326,7 +348,7 @@ test('everything in a search can be done by keys', { skip }, async () => {
   await Promise.all([page.keyboard.press('g'), page.keyboard.press('j')]); // together, as the second is waited for only a while
   await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
   await page.keyboard.press('?');
-  await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
   assert.deepEqual(faults, []);
 });
 
@@ -364,7 +386,7 @@ test('more results are added below, and nothing found is said so', { skip }, asy
   const ids = await results(page).evaluateAll((items) => items.map((item) => item.getAttribute('data-result')));
   assert.equal(new Set(ids).size, 24);
   await searchFor(page, 'qqqzzzxx');
-  await page.getByText('You have read nothing about this').waitFor();
+  await page.getByText('No results for').waitFor();
   assert.deepEqual(faults, []);
 });
 
@@ -380,11 +402,11 @@ test('a page shows its passage, and is forgotten after one plain question', { sk
   await results(page).first().getByRole('link', { name: 'Stored text' }).click();
   await page.locator('.passage-mark').waitFor();
   assert.match((await page.locator('.passage-mark').textContent()) ?? '', /pangolin/);
-  await page.getByRole('button', { name: 'Forget…' }).click();
-  await page.getByRole('button', { name: 'Forget this page' }).waitFor();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByRole('button', { name: 'Delete page' }).waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
-  await page.getByRole('button', { name: 'Forget this page' }).click();
-  await page.getByText('1 page erased from the store').waitFor();
+  await page.getByRole('button', { name: 'Delete page' }).click();
+  await page.getByText('1 page deleted from the store').waitFor();
   assert.equal((await service.call('GET', `/v1/pages/${body.page_id}`)).status, 404);
   assert.deepEqual(faults, []);
 });
@@ -509,8 +531,8 @@ test('a file is imported by its name and content, with counts and reasons', { sk
   await page.getByLabel('Files to import').setInputFiles({ name, mimeType: 'text/html', buffer: Buffer.from(text) });
   const row = page.locator('.row', { hasText: name });
   await row.getByText('done').waitFor();
-  assert.equal(await row.locator('.counts').textContent(), '1 new0 known1 left outof 2 items read');
-  await row.getByText('What was left out').click();
+  assert.equal(await row.locator('.counts').textContent(), '1 new0 known1 skippedof 2 items read');
+  await row.getByText('Skipped items').click();
   assert.deepEqual(await accessibilityFaults(page), []);
   await page
     .getByLabel('Files to import')
@@ -541,12 +563,13 @@ test('tokens, pairing codes and backups are made, and a token is revoked at once
   await show('#/system');
   await page.getByRole('button', { name: 'New token' }).press('Enter');
   await page.getByLabel('What for').fill('a <b>script</b>');
-  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByRole('button', { name: 'Create' }).click();
   const made = await page.locator('.secret code').textContent();
   assert.equal((await service.call('GET', '/v1/whoami', undefined, { token: made })).status, 200);
   await page.getByRole('button', { name: 'Done' }).click();
   await page.locator('.row', { hasText: 'a <b>script</b>' }).getByRole('button', { name: 'Revoke' }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' }); // what lies behind an open dialog takes no keys
   await until(
     async () => (await service.call('GET', '/v1/whoami', undefined, { token: made })).status === 401,
     'the token is refused',

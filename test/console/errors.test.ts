@@ -43,7 +43,7 @@ const views = (): View[] => [
   { fragment: 'search?q=governor', ready: '[data-result]', field: async (page) => searchBox(page) },
   { fragment: 'time', ready: '.day-group' },
   { fragment: 'topics', ready: '.topic-card' },
-  { fragment: 'map', ready: '.map-side li a', field: async (page) => page.getByLabel('Light up a search') },
+  { fragment: 'map', ready: '.map-side li a', field: async (page) => page.getByLabel('Highlight search results') },
   { fragment: 'names', ready: '.name-tags .tag, .empty', field: async (page) => page.getByLabel('Find a name') },
   { fragment: 'sources', ready: '.rows .row', field: async (page) => page.getByLabel('One page, by its address') },
   { fragment: 'jobs', ready: '.job-row' },
@@ -148,10 +148,10 @@ test('every view says what the service refuses, and is there when it does no mor
 
 test('each thing that a view asks for is told of where it alone is refused', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
-  /** What is asked for, but for the session and the stream of jobs, which goes on by itself. */
+  /** What is asked for, but for the session, the stream of jobs, which goes on by itself, and the models that the frame looks at. */
   const askedIn = (url: string): string | null => {
     const { pathname, searchParams } = new URL(url);
-    const isOther = !pathname.startsWith('/v1/') || /^\/v1\/(?:events|sessions)$/.test(pathname);
+    const isOther = !pathname.startsWith('/v1/') || /^\/v1\/(?:events|sessions|models)$/.test(pathname);
     return isOther ? null : `${pathname} ${searchParams.get('metric') ?? ''}`;
   };
   for (const { fragment, ready } of views()) {
@@ -163,7 +163,7 @@ test('each thing that a view asks for is told of where it alone is refused', { s
     // In a new document, so that nothing the view before still asks for is taken for this one's.
     await show('#/nowhere');
     await page.reload();
-    await page.locator('main').getByText('Nothing is here').waitFor();
+    await page.locator('main').getByText('Page not found').waitFor();
     page.on('request', note);
     await show(`#/${fragment}`);
     await page.locator(ready).first().waitFor();
@@ -205,6 +205,7 @@ test('a view whose library is full says so beside what it was to write, and keep
             merged_form: 'Lovelace',
             merged_at: '2026-01-01T00:00:00Z',
             undone_at: null,
+            made_by: 'user',
           },
         ],
       },
@@ -219,8 +220,8 @@ test('a view whose library is full says so beside what it was to write, and keep
   };
   const writes: [string, () => Promise<Locator | undefined>][] = [
     ['search?q=governor', () => press('Good result').then(() => undefined)],
-    ['topics', () => press('Find anew').then(() => undefined)],
-    ['names', () => press('Undo').then(() => undefined)],
+    ['topics', () => press('Refresh topics').then(() => undefined)],
+    ['names', () => press('Split').then(() => undefined)],
     ['sources', () => send(page.getByLabel('One page, by its address'))],
     [
       'sources',
@@ -250,8 +251,8 @@ test('a view whose library is full says so beside what it was to write, and keep
     [
       `page/${ids[0]}`,
       async () => {
-        await press('Forget…');
-        await press('Forget this page');
+        await press('Delete…');
+        await press('Delete page');
         return undefined;
       },
     ],

@@ -94,14 +94,14 @@ test('the console works in Firefox', { skip: skipFirefox }, async (t) => {
     await there('[data-result]');
     await tab.evaluate('document.querySelector(\'[data-result] a[href^="#/page"]\').click()');
     await there('.passage-mark');
-    await tab.click('Forget…');
+    await tab.click('Delete…');
     await there('dialog[open]');
     await tab.press(escapeKey);
     await tab.until("document.querySelector('dialog[open]') === null");
-    assert.equal(await tab.evaluate('document.activeElement.textContent'), 'Forget…');
+    assert.equal(await tab.evaluate('document.activeElement.textContent'), 'Delete…');
     await tab.press(enter);
-    await tab.click('Forget this page');
-    await tab.until("/erased from the store/.test(document.querySelector('dialog[open]').textContent)");
+    await tab.click('Delete page');
+    await tab.until("/deleted from the store/.test(document.querySelector('dialog[open]').textContent)");
     await tab.clickOn('document.querySelector(\'dialog[open] [aria-label="Close"]\')');
     await tab.until('/^#.search/.test(location.hash)');
   });

@@ -1,5 +1,6 @@
 /** Pages for the console's tests: a few that are found by words, and some whose every text tries to be more than text. */
 import assert from 'node:assert/strict';
+import type { ModelListResponse } from '../../src/domain/model.ts';
 import type { IngestBatchResult } from '../../src/domain/page.ts';
 import { type RunningService, until } from '../process/service.ts';
 
@@ -11,6 +12,12 @@ export interface Handed {
 }
 
 const day = (n: number) => new Date(Date.UTC(2026, 0, n, 12)).toISOString();
+
+/** Pages about one thing only would differ by chance, and have no topics. */
+const places = [
+  ' The mill ground rye and wheat until the war: two pairs of stones, a water wheel of oak, and a hoist for the sacks of flour that bakers of the town fetched at dawn.',
+  ' Concerts are given in its yard in summer: a string quartet played Haydn and Bartók, the cellist broke a string in the slow movement, and the audience clapped all the same.',
+];
 
 export const plainPages: readonly Handed[] = [
   {
@@ -36,7 +43,7 @@ export const plainPages: readonly Handed[] = [
   ...Array.from({ length: 24 }, (_, at) => ({
     url: `https://herons.example/${at}`,
     title: `Heron ${at + 1}`,
-    body_extracted: `Herons are wading birds that hunt fish in shallow water. This is sighting number ${at + 1}, by the old mill.`,
+    body_extracted: `Herons are wading birds that hunt fish in shallow water. This is sighting number ${at + 1}, by the old mill.${places[at % places.length]}`,
     fetched_at: day(80 + at),
   })),
 ];
@@ -60,7 +67,7 @@ export const attackingPages: readonly Handed[] = attacks.map((attack, at) => ({
 
 const mostInBatch = 100;
 
-/** Hand pages in, and wait until they are searchable and their topics found. */
+/** Hand pages in, and wait until they are searchable by words and meaning, and their topics found. */
 export async function fillLibrary(service: RunningService, pages: readonly object[]): Promise<string[]> {
   const ids: string[] = [];
   for (let at = 0; at < pages.length; at += mostInBatch) {
@@ -70,6 +77,11 @@ export async function fillLibrary(service: RunningService, pages: readonly objec
       ids.push('page_id' in result ? result.page_id : assert.fail(JSON.stringify(result)));
   }
   assert.ok((await service.settled(ids)).every((status) => status === 'indexed'));
+  // Topics are of page vectors, which come behind.
+  await until(async () => {
+    const { body } = await service.call<ModelListResponse>('GET', '/v1/models');
+    return body.models.every(({ vectors_pending }) => vectors_pending === 0);
+  }, 'every page has its vectors');
   await service.call('POST', '/v1/clusters/recompute');
   await until(async () => {
     const answer = await service.call<{ runs: { finished_at: string | null }[] }>('GET', '/v1/clusters/runs');

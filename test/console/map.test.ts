@@ -60,7 +60,7 @@ async function lassoAll(page: Page): Promise<void> {
   for (const [x, y] of corners) await page.mouse.move(box.x + x, box.y + y, { steps: 4 });
   await page.mouse.up();
 }
-const litUp = (page: Page) => page.getByRole('button', { name: /lit up/ });
+const litUp = (page: Page) => page.getByRole('button', { name: /highlighted/ });
 const listed = (page: Page) =>
   page
     .locator('section', { has: page.locator('#in-view') })
@@ -71,7 +71,7 @@ test('the map lights up what a search finds and what is within a lasso', { skip 
   const { page, faults, show } = await signedIn(browser, service);
   await show('#/map');
   await page.locator('.map-frame canvas').waitFor();
-  await page.getByLabel('Light up a search').fill('sourdough');
+  await page.getByLabel('Highlight search results').fill('sourdough');
   await page.keyboard.press('Enter');
   await page.locator('.map-side').getByText('Bread from a starter').waitFor();
   await litUp(page).click();
@@ -82,7 +82,7 @@ test('the map lights up what a search finds and what is within a lasso', { skip 
   await page.waitForURL(/#\/page\//);
   await page.goBack();
   await until(async () => (await litUp(page).textContent()) === lit, 'what was lit is lit again');
-  await page.getByLabel('Light up a search').fill('sourdough');
+  await page.getByLabel('Highlight search results').fill('sourdough');
   await page.keyboard.press('Enter');
   await until(async () => (await litUp(page).textContent()) !== lit, 'what the search finds');
   await page.goBack();
@@ -96,7 +96,7 @@ test('a search is shown on the map, by an address of its own', { skip }, async (
   await page.getByRole('link', { name: 'On the map' }).click();
   await page.waitForURL(/#\/map\?q=sourdough/);
   await page.locator('.map-side').getByText('Bread from a starter').waitFor();
-  assert.equal(await page.getByLabel('Light up a search').inputValue(), 'sourdough');
+  assert.equal(await page.getByLabel('Highlight search results').inputValue(), 'sourdough');
   await litUp(page).click();
   await page.waitForURL(/#\/map$/);
   await page.goBack();
@@ -212,15 +212,15 @@ test('what is chosen on the map ends a search, also one whose answer comes late'
     await gate.opened;
     await route.continue().catch(() => undefined); // nobody waits for it by then
   });
-  await page.getByLabel('Light up a search').fill('governor');
+  await page.getByLabel('Highlight search results').fill('governor');
   await page.keyboard.press('Enter');
   await side(page).getByText('Searching…').waitFor();
   assert.equal(await litUp(page).count(), 0, 'nothing of the search before is lit');
   assert.equal(await side(page).getByText('Bread from a starter').count(), 0);
   await lassoAll(page);
-  await until(async () => (await litUp(page).textContent()) === `${all} pages lit up`, 'what the lasso is around');
+  await until(async () => (await litUp(page).textContent()) === `${all} pages highlighted`, 'what the lasso is around');
   gate.open();
-  assert.equal(await page.getByLabel('Light up a search').inputValue(), '', 'no search is in the box');
+  assert.equal(await page.getByLabel('Highlight search results').inputValue(), '', 'no search is in the box');
   assert.match(page.url(), /#\/map$/);
   await page.unroute('**/v1/search');
   await until(async () => (await side(page).getByRole('link').count()) === 60, 'the first of them are listed');
@@ -229,8 +229,8 @@ test('what is chosen on the map ends a search, also one whose answer comes late'
     .click();
   await until(async () => (await side(page).getByRole('link').count()) === all, 'all of them are listed');
   await page.goBack();
-  await until(async () => (await litUp(page).textContent()) !== `${all} pages lit up`, 'the search before');
-  assert.equal(await page.getByLabel('Light up a search').inputValue(), 'governor');
+  await until(async () => (await litUp(page).textContent()) !== `${all} pages highlighted`, 'the search before');
+  assert.equal(await page.getByLabel('Highlight search results').inputValue(), 'governor');
   assert.deepEqual(faults, []);
 });
 
@@ -258,7 +258,7 @@ test('a search on the map that fails is told of, and tried again; so are the col
   await side(page)
     .getByRole('button', { name: /herons\.example/ })
     .press('Enter');
-  await until(async () => (await litUp(page).textContent()) === '24 pages lit up', 'the pages of the site');
+  await until(async () => (await litUp(page).textContent()) === '24 pages highlighted', 'the pages of the site');
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-labelledby')), 'lit');
   await page.getByRole('button', { name: 'Time', exact: true }).click();
   const legend = page.locator('.toolbar .legend');
@@ -339,7 +339,7 @@ test('a drawing that the browser takes away is made again when it gives it back'
     Object.assign(globalThis, { extension });
     extension?.loseContext();
   });
-  const told = page.getByText('The browser cannot draw the map');
+  const told = page.getByText('The map needs WebGL 2');
   await told.waitFor();
   assert.notEqual(await looks(), before);
   await page.evaluate('extension.restoreContext()');

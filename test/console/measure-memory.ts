@@ -1,8 +1,8 @@
 /**
  * Whether the console's memory grows while it looks at jobs: events stream in, the service is restarted again and again, and the page connects anew. The
- * heap is taken after a collection. `npm run bench:console-memory`; prints JSON.
+ * heap is taken after a collection. `npm run bench -- console-memory`; prints JSON.
  *
- *   npm run bench:console-memory -- --minutes 10 --every 20     ten minutes instead of an hour, a page every 20 ms instead of 250
+ *   npm run bench -- console-memory --minutes 10 --every 20     ten minutes instead of an hour, a page every 20 ms instead of 250
  */
 import { parseArgs } from 'node:util';
 import { describeMachine } from '../../bench/machine.ts';

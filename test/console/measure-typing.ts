@@ -1,5 +1,5 @@
 /**
- * From keys to results in the console, over a library of many passages: in a real Chromium, the service on the same cores. `npm run bench:console`; prints
+ * From keys to results in the console, over a library of many passages: in a real Chromium, the service on the same cores. `npm run bench -- console`; prints
  * JSON. A query is typed as somebody types; each answer that is shown is one measurement:
  *
  *   service     from the request's send to the last byte of the answer
@@ -9,8 +9,8 @@
  *
  * Beside the times, the processor time that the page's main thread, all of the browser and the service took for a key, whatever else the machine did.
  *
- *   npm run bench:console -- --collection boolq-valtest --collection clapnq-dev     texts and queries of ../shared/data/ir, in place of invented words
- *   npm run bench:console -- --keep FOLDER     keeps the data folder, and uses it if it is there
+ *   npm run bench -- console --collection boolq-valtest --collection clapnq-dev     texts and queries of ../shared/data/ir, in place of invented words
+ *   npm run bench -- console --keep FOLDER     keeps the data folder, and uses it if it is there
  */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { knownModels } from '../../src/domain/known-models.ts';
+import type { ModelInfo, ModelListResponse } from '../../src/domain/model.ts';
 import { RunningService, until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { newestFirst } from '../scope.ts';
-import { accessibilityFaults, results, searchBox, signedIn, skip, startBrowser } from './browser.ts';
+import { accessibilityFaults, overhang, results, searchBox, signedIn, skip, startBrowser } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
 const dim = 32;
@@ -44,8 +45,8 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await row.getByText('registered').waitFor();
   await row.getByRole('button', { name: 'Delete' }).waitFor();
 
-  await row.getByRole('button', { name: 'Make its vectors…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Make vectors of every passage?' });
+  await row.getByRole('button', { name: 'Compute vectors…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Compute vectors of every passage?' });
   assert.equal(await dialog.locator('dd').first().textContent(), String(plainPages.length));
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.route('**/backfill', (route) => route.fulfill({ status: 507, json: { detail: 'no room' } }), { times: 1 });
@@ -56,10 +57,13 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
 
   await page.getByLabel('A query of yours').fill('herons');
   await page.getByRole('button', { name: 'Compare' }).click();
-  await page.getByText(/they share/).waitFor();
-  assert.deepEqual(await page.locator('.compare h3').allTextContents(), ['local-wink-1024', 'ollama-words-32-32']);
+  await page.getByText(/of the results are shared/).waitFor();
+  assert.deepEqual(await page.locator('.compare h3').allTextContents(), [
+    'local-multilingual-e5-small-384',
+    'ollama-words-32-32',
+  ]);
   const places = await page.locator('.compare-list li .quiet').allTextContents();
-  assert.ok(places.length > 0 && places.every((text) => /only here|place \d+ there/.test(text)), String(places));
+  assert.ok(places.length > 0 && places.every((text) => /only here|rank \d+ there/.test(text)), String(places));
   assert.deepEqual(await accessibilityFaults(page), []);
   const judged = page.waitForResponse('**/v1/feedback');
   await page.locator('.compare-list').first().getByRole('button', { name: 'Good result' }).first().click();
@@ -79,7 +83,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   const replays = page.getByRole('table', { name: 'Replays, the newest first' });
   await until(async () => (await replays.locator('tbody tr').count()) === 2, 'the replay has its report');
   const ways = await replays.locator('tbody tr td:nth-of-type(1)').allTextContents();
-  assert.deepEqual(ways, ['ollama-words-32-32, reranked', 'local-wink-1024, reranked']);
+  assert.deepEqual(ways, ['ollama-words-32-32, score fusion', 'local-multilingual-e5-small-384, score fusion']);
   // What a chart shows is said by the table: the same replay by the service's own words.
   const { body: jobs } = await service.call<{ jobs: { job_id: string }[] }>('GET', '/v1/jobs?kind=eval_replay');
   const { body: replay } = await service.call<{ report: { queries: number; a: { ndcg: number } } }>(
@@ -95,8 +99,11 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await page.getByText('Recall of each replay').waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
 
-  await page.locator('.row', { hasText: 'local-wink-1024' }).getByRole('button', { name: 'Search by it' }).click();
-  await page.locator('.row', { hasText: 'local-wink-1024' }).getByText('active').waitFor();
+  await page
+    .locator('.row', { hasText: 'local-multilingual-e5-small-384' })
+    .getByRole('button', { name: 'Search by it' })
+    .click();
+  await page.locator('.row', { hasText: 'local-multilingual-e5-small-384' }).getByText('active').waitFor();
   await row.getByRole('button', { name: 'Delete' }).click();
   const question = page.getByRole('dialog', { name: 'Delete ollama-words-32-32?' });
   assert.deepEqual(await accessibilityFaults(page), []);
@@ -104,5 +111,76 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   await row.waitFor({ state: 'detached' });
   await show('#/search');
   await searchBox(page).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('many passages that wait for vectors are told of in the frame, few are not; filling is paused and resumed', {
+  skip,
+}, async (t) => {
+  const scope = newestFirst(t);
+  const service = await RunningService.start(scope);
+  await service.call('POST', '/v1/models/fill', { paused: true });
+  for (const page of plainPages) await service.call('POST', '/v1/pages', page);
+  await until(async () => {
+    const { body } = await service.call<ModelListResponse>('GET', '/v1/models');
+    return body.models[0].pages_pending === plainPages.length;
+  }, 'every page waits for vectors');
+  const browser = await startBrowser(scope);
+  const { page, faults, show } = await signedIn(browser, service);
+
+  await show('#/models');
+  const row = page.locator('.row', { hasText: 'local-multilingual-e5-small-384' });
+  const waiting = `${plainPages.length} passages of ${plainPages.length} pages without vectors · paused`;
+  await row.getByText(waiting).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await row.getByRole('button', { name: 'Resume' }).click();
+  await row.getByText(/^Runs (natively|in WebAssembly) · every page has its vectors$/).waitFor();
+  assert.equal(await row.getByRole('button', { name: /Pause|Resume/ }).count(), 0);
+
+  let told: Partial<ModelInfo> = {};
+  await page.route('**/v1/models', async (route) => {
+    const { models } = (await (await route.fetch()).json()) as ModelListResponse;
+    await route.fulfill({ json: { models: [{ ...models[0], ...told }] } });
+  });
+  await page.route('**/v1/models/fill', (route) => {
+    told = { ...told, ...route.request().postDataJSON(), eta_s: null };
+    return route.fulfill({ json: { models: [] } });
+  });
+  await page.clock.install();
+  await page.reload();
+  const line = page.locator('.bar-fill');
+  /** What the frame shows `afterMs` later, once it has looked at the models again. */
+  const lookAgain = async (afterMs: number) => {
+    const answered = page.waitForResponse('**/v1/models');
+    await page.clock.fastForward(afterMs);
+    await answered;
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    return (await line.locator('> span').allInnerTexts()).join();
+  };
+  await searchBox(page).or(row).first().waitFor();
+  const steps: [state: Partial<ModelInfo>, afterMs: number, shown: string][] = [
+    [{ vectors_pending: 50, pages_pending: 9, eta_s: 9 }, 30_000, ''],
+    [{ vectors_pending: 50, pages_pending: 9, eta_s: 9 }, 12_000, ''],
+    [{ vectors_pending: 5300, pages_pending: 1240, eta_s: null }, 12_000, ''],
+    [{ vectors_pending: 5300, pages_pending: 1240, eta_s: 720 }, 6000, ''],
+    [{ vectors_pending: 5200, pages_pending: 1230, eta_s: 720 }, 6000, 'Vectors: 1,230 pages left, about 12 min'],
+    [{ vectors_pending: 5, pages_pending: 1, eta_s: 30 }, 6000, 'Vectors: 1 page left, about 30 s'],
+  ];
+  for (const [state, afterMs, shown] of steps) {
+    told = state;
+    assert.equal(await lookAgain(afterMs), shown, JSON.stringify(state));
+  }
+  const status = page.getByRole('status').filter({ hasText: 'Computing vectors.' });
+  assert.equal(await status.count(), 1, 'a screen reader is told once, without the numbers');
+  await page.setViewportSize({ width: 360, height: 740 });
+  assert.equal(await line.locator('> span').innerText(), 'Vectors: 1 page left');
+  assert.equal(await overhang(page), 0);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await line.getByRole('button', { name: 'Pause' }).click();
+  await line.getByText('Filling vectors is paused', { exact: true }).waitFor();
+  await line.getByRole('button', { name: 'Resume' }).click();
+  await line.getByText('Vectors: 1 page left').waitFor();
+  told = { vectors_pending: 0, pages_pending: 0 };
+  assert.equal(await lookAgain(6000), '');
   assert.deepEqual(faults, []);
 });

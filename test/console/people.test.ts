@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { token as anna, RunningService, until } from '../process/service.ts';
-import { newestFirst, temporaryFolder } from '../scope.ts';
-import { openPage, results, searchBox, searchFor, skip, startBrowser, titles } from './browser.ts';
+import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
+import { accessibilityFaults, openPage, results, searchBox, searchFor, skip, startBrowser, titles } from './browser.ts';
 
 const ben = 'token-of-ben-4711';
 const texts: Record<string, string[]> = {
@@ -23,10 +23,8 @@ async function signOut(page: Page): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
 }
 
-test('who signs in after another, or over the view of another, finds nothing of theirs', { skip }, async (t) => {
-  const scope = newestFirst(t);
-  const browser = await startBrowser(scope);
-  const dir = temporaryFolder(scope);
+/** A service with a library of each, which are open. */
+async function twoLibraries(scope: Scope): Promise<RunningService> {
   const service = RunningService.prepare(scope, {
     SERVICE_AUTH_TOKEN: '',
     // Of one name: what tells them apart is the library.
@@ -34,13 +32,23 @@ test('who signs in after another, or over the view of another, finds nothing of 
       { name: 'laptop', token: anna, library: 'anna' },
       { name: 'laptop', token: ben, library: 'ben' },
     ]),
-    SERVICE_LIBRARIES__DIR: dir,
+    SERVICE_LIBRARIES__DIR: temporaryFolder(scope),
   });
   await service.start();
+  for (const token of [anna, ben]) {
+    const isOpen = async () => (await service.call('GET', '/v1/jobs', undefined, { token })).status === 200;
+    await until(isOpen, 'the library is open');
+  }
+  return service;
+}
+
+test('who signs in after another, or over the view of another, finds nothing of theirs', { skip }, async (t) => {
+  const scope = newestFirst(t);
+  const browser = await startBrowser(scope);
+  const service = await twoLibraries(scope);
   for (const [token, [title, body_extracted]] of Object.entries(texts)) {
     const call = <Body>(method: string, path: string, body?: object) =>
       service.call<Body>(method, path, body, { token });
-    await until(async () => (await call('GET', '/v1/jobs')).status === 200, 'the library is open');
     const page = { url: `https://${title.slice(0, 3).toLowerCase()}.example/`, title, body_extracted };
     const { page_id } = (await call<{ page_id: string }>('POST', '/v1/pages', page)).body;
     const isIndexed = async () =>
@@ -104,7 +112,7 @@ test('who signs in after another, or over the view of another, finds nothing of 
   type Sessions = { sessions: { id: string }[] };
   const { body } = await service.call<Sessions>('GET', '/v1/sessions', undefined, { token: ben });
   for (const { id } of body.sessions) await service.call('DELETE', `/v1/sessions/${id}`, undefined, { token: ben });
-  await page.getByRole('button', { name: 'Similar' }).click();
+  await page.getByRole('button', { name: 'Related' }).click();
   const over = page.getByRole('dialog', { name: 'Your session has ended' });
   await over.waitFor();
   await enter(page, anna);
@@ -112,6 +120,65 @@ test('who signs in after another, or over the view of another, finds nothing of 
   await searchBox(page).waitFor();
   assert.equal(await results(page).count(), 0, 'the next begins anew');
   assert.equal(await searchBox(page).inputValue(), '');
+  assert.deepEqual(faults, []);
+});
+
+test('a link to another library asks who is signed in first, and one to the same library does not', {
+  skip,
+}, async (t) => {
+  const scope = newestFirst(t);
+  const browser = await startBrowser(scope);
+  const service = await twoLibraries(scope);
+  const { page, faults, show } = await openPage(browser, service, { allowed: /409|401/ });
+  const linkOf = async (token: string) => {
+    const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' }, { token });
+    return new URL(body.url).hash;
+  };
+  const libraryNow = () =>
+    page.evaluate(async () => {
+      const answer = await fetch('/v1/sessions', { headers: { 'x-readback': 'console' } });
+      const { sessions }: { sessions: { current: boolean; library: string }[] } = await answer.json();
+      return sessions.find(({ current }) => current)?.library;
+    });
+  await page.goto(`${service.url}/${await linkOf(anna)}`);
+  await searchBox(page).waitFor();
+  assert.equal(await libraryNow(), 'anna');
+
+  const question = page.getByRole('dialog', { name: 'Switch library?' });
+  /** In the page as it is, and in one that is loaded with the link. */
+  const ways: ((hash: string) => Promise<unknown>)[] = [
+    show,
+    async (hash) => {
+      await page.goto('about:blank');
+      await page.goto(`${service.url}/${hash}`);
+    },
+  ];
+  for (const follow of ways) {
+    await follow(await linkOf(ben));
+    await question.getByText('You are signed in to library anna. Switch to ben?').waitFor();
+    assert.deepEqual(await accessibilityFaults(page), []);
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    assert.equal(await libraryNow(), 'anna');
+    assert.equal(new URL(page.url()).hash, '#/search');
+  }
+  const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+  await show(await linkOf(anna));
+  assert.equal((await answered).status(), 201);
+  assert.equal(await question.count(), 0, 'of the same library it just signs in');
+
+  await show(await linkOf(ben));
+  await question.getByRole('button', { name: 'Switch' }).click();
+  await question.waitFor({ state: 'detached' });
+  await searchBox(page).waitFor();
+  await until(async () => (await libraryNow()) === 'ben', 'the library is the other one');
+
+  // A question that is answered too late.
+  await show(await linkOf(anna));
+  await question.waitFor();
+  await page.route('**/v1/sessions', (route) => route.fulfill({ status: 401, json: { detail: 'no' } }), { times: 1 });
+  await question.getByRole('button', { name: 'Switch' }).click();
+  await question.getByText('This link was used before or has expired').waitFor();
   assert.deepEqual(faults, []);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { holdsMoreThan } from '../../src/domain/json-values.ts';
+import { holdsMoreThan } from '../../src/http/json-body.ts';
 
 /** Elements and members of a parsed value, at all depths. */
 function countOf(value: unknown): number {

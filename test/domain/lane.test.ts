@@ -11,7 +11,7 @@ test('each kind of job has its lane', () => {
     backfill_model: 'backfill',
     cluster: 'background',
     label_clusters: 'background',
-    canonicalize_entities: 'entities',
+    canonicalize_entities: 'background',
     purge_vectors: 'purge',
     eval_replay: 'background',
     poll_watch: 'poll',

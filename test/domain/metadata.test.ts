@@ -20,7 +20,7 @@ test('any JSON object is metadata, and nothing else is', () => {
 });
 
 test('it holds 4,000 values at all depths, on 64 levels', () => {
-  const tooMany = ['must not hold more than 4000 values'];
+  const tooMany = ['must not contain more than 4000 values'];
   assert.deepEqual(faultsOf(members(4000)), []);
   assert.deepEqual(faultsOf(members(4001)), tooMany);
   assert.deepEqual(faultsOf({ list: Array.from({ length: 3999 }, () => 0) }), []);
@@ -37,7 +37,7 @@ test('it has 262,144 characters as JSON', () => {
 });
 
 test('a whole number that JSON would have changed is refused, at any depth', () => {
-  const rounded = ['must not hold a whole number beyond ±9007199254740991, which would change: send it as a string'];
+  const rounded = ['must not contain a whole number beyond ±9007199254740991, which would change: send it as a string'];
   for (const number of ['9007199254740991', '-9007199254740991', '0.1', '1.5e21', '1e300']) {
     assert.deepEqual(faultsOf(JSON.parse(`{"a":[{"b":${number}}]}`)), [], number);
   }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mock, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { createKeywordTerms } from '../../src/compute/clusters/keyword-terms.ts';
+import { createTopicTerms } from '../../src/compute/clusters/topic-words.ts';
 import { foldAccents } from '../../src/compute/text/fold-accents.ts';
 import { eachCharacter, findUnspacedRuns } from '../../src/compute/text/unspaced-scripts.ts';
 import { createWordTerms } from '../../src/compute/text/word-terms.ts';
@@ -91,7 +91,7 @@ test('words of scripts without spaces are looked for in pieces, and are the same
     lengths.push(text.length);
     return segment.call(this, text);
   });
-  const termsOf = createKeywordTerms((word) => word);
+  const termsOf = createTopicTerms((word) => word);
   termsOf('漢字'.repeat(5000), '');
   assert.ok(Math.max(...lengths) <= 1024, `${Math.max(...lengths)} characters at once`);
   watched.mock.restore();

@@ -4,27 +4,13 @@ import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { noWords } from '../../src/engine/words/spelling.ts';
-import { fixtureVectors } from '../compute/embedding/word-vectors-fixture.ts';
 
-const analyze = createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer), fixtureVectors());
-const dim = 64;
-
-test('a query of single ideographs has no vector of hashed stems; one of pairs, or with other words, has', () => {
-  for (const query of ['猫', '猫 犬', '麺。']) {
-    const { forms, vector, wordPart, knownWords } = analyze({ query, dim, prefix: false }, noWords);
-    assert.ok(forms.length > 0, query);
-    assert.deepEqual([vector, wordPart, knownWords], [null, null, 0], query);
-  }
-  for (const query of ['猫が', '東京', '猫 qwxz', 'の', '물'])
-    assert.ok(analyze({ query, dim, prefix: false }, noWords).vector !== null, query);
-});
+const analyze = createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer));
 
 test('stop words of other languages weigh little, are no words of the query, and are not searched for alone', () => {
   const library = { ...noWords, languages: ['pt'], spoken: ['pt'] };
   const sharesOf = (isKnown: (stem: string) => boolean) =>
-    analyze({ query: 'a sinfonia', dim, prefix: false }, { ...library, isKnown }).forms.map(
-      ({ stem, of, share = 1 }) => [stem, of, share],
-    );
+    analyze({ query: 'a sinfonia' }, { ...library, isKnown }).forms.map(({ stem, of, share = 1 }) => [stem, of, share]);
   const word = [
     ['sinfon', 0, 1],
     ['sinfonia', 0, 1],
@@ -40,10 +26,7 @@ test('stop words of other languages weigh little, are no words of the query, and
 });
 
 test('a pair of characters of two words weighs half', () => {
-  const { forms } = analyze(
-    { query: '東京の人口', dim, prefix: false },
-    { ...noWords, languages: ['ja'], spoken: ['ja'] },
-  );
+  const { forms } = analyze({ query: '東京の人口' }, { ...noWords, languages: ['ja'], spoken: ['ja'] });
   assert.deepEqual(
     forms.map(({ stem, share = 1 }) => [stem, share]),
     [
@@ -57,10 +40,86 @@ test('a pair of characters of two words weighs half', () => {
 
 test('an unknown word that is repeated is looked for once', () => {
   const asked: string[] = [];
-  const nearest = ([word]: readonly string[]) => {
+  const nearest = (word: string) => {
     asked.push(word);
-    return [];
+    return null;
   };
-  analyze({ query: 'zzqx '.repeat(50), dim, prefix: false }, { ...noWords, isKnown: () => false, nearest });
+  analyze({ query: 'zzqx '.repeat(50) }, { ...noWords, isKnown: () => false, nearest });
   assert.deepEqual(asked, ['zzqx']);
+});
+
+test('only the word that is typed goes on to others; one is replaced only where no text has it, and is told; what is exact weighs most', () => {
+  const corpus = ['cat', 'catalogue', 'minecraft', 'mineur', 'postgresql', 'bread'];
+  const word = (text: string) => ({ word: text, stem: text, row: -1 });
+  const known = {
+    ...noWords,
+    languages: ['en'],
+    spoken: ['en'],
+    isKnown: (stem: string) => corpus.includes(stem),
+    completions: (start: string) => corpus.filter((each) => each !== start && each.startsWith(start)).map(word),
+    nearest: (of: string) => {
+      const meant = { braed: 'bread', mineurr: 'mineur', minecr: 'minecraft', postgre: 'postgresql' }[of];
+      return meant === undefined ? null : word(meant);
+    },
+  };
+  for (const [query, options, searched, corrected] of [
+    ['cat', {}, [['cat', 1]], []],
+    [
+      'cat',
+      { prefix: true },
+      [
+        ['cat', 1],
+        ['catalogue', 0.05],
+      ],
+      [],
+    ],
+    ['cata', { prefix: true }, [['catalogue', 0.8]], []],
+    ['cata', {}, [['cata', 1]], []],
+    [
+      'cata minec',
+      { prefix: true },
+      [
+        ['cata', 1],
+        ['minecraft', 0.8],
+      ],
+      [],
+    ],
+    ['ca', {}, [['ca', 1]], []],
+    [
+      'ca',
+      { prefix: true },
+      [
+        ['cat', 0.8],
+        ['catalogue', 0.6],
+      ],
+      [],
+    ],
+    ['ca ', { prefix: true }, [['ca', 1]], []],
+    ['minecr', {}, [['minecraft', 0.9]], [['minecr', 'minecraft']]],
+    ['minecr', { prefix: true }, [['minecraft', 0.8]], []],
+    ['minecr ', { prefix: true }, [['minecraft', 0.9]], [['minecr', 'minecraft']]],
+    ['minecr', { spelling: false }, [['minecr', 1]], []],
+    ['minecr', { spelling: false, prefix: true }, [['minecraft', 0.8]], []],
+    ['mineurr', {}, [['mineur', 0.9]], [['mineurr', 'mineur']]],
+    [
+      'postgre bread',
+      {},
+      [
+        ['postgresql', 0.9],
+        ['bread', 1],
+      ],
+      [['postgre', 'postgresql']],
+    ],
+    ['braed', {}, [['bread', 0.9]], [['braed', 'bread']]],
+    ['braed', { spelling: false }, [['bra', 1]], []],
+  ] as const) {
+    const { forms, corrected: found } = analyze({ query, ...options }, known);
+    const shares = forms.map(({ stem, share = 1 }) => [stem, share]);
+    assert.deepEqual(shares, searched, `${query} ${JSON.stringify(options)}`);
+    assert.deepEqual(
+      found.map((each) => [each.word, ...each.taken]),
+      corrected,
+      query,
+    );
+  }
 });

@@ -7,7 +7,8 @@ function searcher(load: number, answers: Record<string, () => unknown>): Searche
   const asked: string[] = [];
   return {
     asked,
-    run: async (name: string) => {
+    run: async (name: string, _task: unknown, { signal } = {}) => {
+      signal?.throwIfAborted();
       asked.push(name);
       return (await answers[name]?.()) as never;
     },
@@ -19,26 +20,19 @@ function searcher(load: number, answers: Record<string, () => unknown>): Searche
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const never = () => Promise.reject(new Error('not lost'));
-const query = { query: 'ant', dim: null, spelling: true, k: 1 };
+const query = { query: 'ant', spelling: true, k: 1 };
 const analyzed = {
-  forms: [{ stem: 'ant', of: 0, row: -1 }],
-  vector: null,
-  wordPart: null,
-  knownWords: 0,
-  denseWeight: 1,
+  forms: [{ stem: 'ant', of: 0 }],
 };
 const labels = Uint32Array.of(1);
-const whole = { analyzed, found: { labels, scores: new Float64Array(1), known: 1 }, beside: [], searchMs: 1 };
+const whole = { analyzed, found: { labels, scores: new Float64Array(1) }, beside: [], searchMs: 1 };
 
 test('a task goes to the searcher with the least to do, whether its tasks run or wait', async () => {
   const busy = searcher(1, {});
-  const idle = searcher(0, { find: () => whole, judge: () => ({ relevance: null, scores: null }) });
+  const idle = searcher(0, { find: () => whole });
   const searchers = new Searchers([busy, idle], 'one', never, log);
   assert.equal(await searchers.find(query), whole);
-  const candidates = { labels, cosine: null, wordCosine: null, outsideModel: false, floor: null };
-  const judged = { relevance: null, scores: null };
-  assert.deepEqual(await searchers.judge([], candidates, { order: true, relevance: false, reranked: 1 }), judged);
-  assert.deepEqual([busy.asked, idle.asked], [[], ['find', 'judge']]);
+  assert.deepEqual([busy.asked, idle.asked], [[], ['find']]);
 });
 
 test('a searcher without a snapshot is given it, and asked again', async () => {
@@ -63,4 +57,17 @@ test('a searcher that has lost its segments is given them before it says which p
   const held = [{ in: 'phrase', text: 'ant' }] as const;
   assert.deepEqual(await new Searchers([lost], 'one', republish, log).locate(held), [Uint32Array.of(3)]);
   assert.deepEqual([lost.asked, republished], [['locate', 'locate'], 1]);
+});
+
+test('no task is given to a searcher for a client that has left', async () => {
+  const idle = searcher(0, {});
+  const searchers = new Searchers([idle], 'one', never, log);
+  const gone = AbortSignal.abort();
+  for (const asking of [
+    searchers.find(query, gone),
+    searchers.locate([], gone),
+    searchers.mark({ passages: [], stems: [] }, gone),
+  ])
+    await assert.rejects(asking, { name: 'AbortError' });
+  assert.deepEqual(idle.asked, []);
 });

@@ -7,7 +7,7 @@ import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, copyOfExtension } from './chromium.ts';
-import { article, hiddenWords, Site, shownWords } from './site.ts';
+import { article, hiddenWords, Site, seenWords, shownWords, unseenWords } from './site.ts';
 
 async function pagesOf(service: RunningService): Promise<Map<string, PageListResponse['pages'][number]>> {
   const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
@@ -75,7 +75,13 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     'an article, views of a program, shadow roots, frames, forms that nobody sees: as they are shown',
     async () => {
       const hidden = [`${news}/hidden-login`, `${news}/hidden-empty-login`];
-      const [program] = await read(`${news}/spa/tides`, `${news}/article/herons`, `${news}/shadow`, ...hidden);
+      const [program] = await read(
+        `${news}/spa/tides`,
+        `${news}/article/herons`,
+        `${news}/shadow`,
+        `${news}/unseen`,
+        ...hidden,
+      );
       const page = await textOf(service, `${news}/article/herons`);
       assert.equal(page.title, 'All about herons');
       assert.match(page.body_text ?? '', /Paragraph 11 about herons/);
@@ -87,6 +93,7 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
       await program.evaluate('go("moons")');
       await until(async () => (await pagesOf(service)).has(`${news}/spa/moons`), 'the second view is kept');
       assert.match((await textOf(service, `${news}/spa/tides`)).body_text ?? '', /What the view tides tells/);
+      assert.equal((await textOf(service, `${news}/spa/tides`)).title, 'View tides of the sea');
       const second = await textOf(service, `${news}/spa/moons`);
       assert.equal(second.title, 'View moons');
       assert.doesNotMatch(second.body_text ?? '', /tides tells/);
@@ -95,6 +102,11 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
       const text = (await textOf(service, `${news}/shadow`)).body_text ?? '';
       for (const there of shownWords) assert.match(text, new RegExp(there));
       for (const not of hiddenWords) assert.doesNotMatch(text, new RegExp(not));
+      const seen = (await textOf(service, `${news}/unseen`)).body_text ?? '';
+      assert.deepEqual(
+        [...seenWords, ...unseenWords].filter((word) => seen.includes(word)),
+        seenWords,
+      );
     },
   );
   await t.test('a page of 20 MB, cut', async () => {

@@ -49,6 +49,28 @@ export function extensionIn(scope: Scope, language: string): string {
   return folder;
 }
 
+/**
+ * Have the popup opened as the toolbar does it, over the tab in front, and look from another page of the extension: an element is in it, its
+ * window is 360 px wide, and nothing in it is wider. It is closed then.
+ */
+export async function lookAtRealPopup(
+  evaluate: (expression: string) => Promise<unknown>,
+  ready: string,
+): Promise<void> {
+  const open = `chrome.extension.getViews({ type: 'popup' })`;
+  await evaluate('chrome.action.openPopup()');
+  const isFitted = `${open}.some(({ document, innerWidth }) =>
+    document.querySelector(${JSON.stringify(ready)}) !== null && innerWidth === 360
+    && document.documentElement.scrollWidth === document.documentElement.clientWidth)`;
+  await until(
+    async () => (await evaluate(isFitted)) === true,
+    `the popup shows ${ready} and is 360 px wide`,
+    patienceMs,
+  );
+  await evaluate(`${open}.forEach((popup) => popup.close())`);
+  await until(async () => (await evaluate(`${open}.length`)) === 0, 'it is closed');
+}
+
 /** Runs before the background program: it gets no further than `haltAfter` of the storage says, in answers of the service and ends of transactions. */
 const halting = `
 let steps = 0;

@@ -6,9 +6,9 @@ import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { freePort } from '../free-port.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
-import { copyOfExtension } from './chromium.ts';
+import { copyOfExtension, lookAtRealPopup } from './chromium.ts';
 import { FirefoxWithExtension, firefoxExtension, skipFirefox } from './firefox.ts';
-import { hiddenWords, rewritten, Site, shownWords } from './site.ts';
+import { hiddenWords, rewritten, Site, seenWords, shownWords, unseenWords } from './site.ts';
 
 test('what is read in Firefox is kept as it is shown, and what must not be is not', {
   skip: skipFirefox,
@@ -62,6 +62,12 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     const text = await textOf(`${news}/shadow`);
     for (const there of shownWords) assert.match(text, new RegExp(there));
     for (const not of hiddenWords) assert.doesNotMatch(text, new RegExp(not));
+    await read(`${news}/unseen`);
+    const seen = await textOf(`${news}/unseen`);
+    assert.deepEqual(
+      [...seenWords, ...unseenWords].filter((word) => seen.includes(word)),
+      seenWords,
+    );
   });
   await t.test('what must not be captured is not', async () => {
     const unwanted: [url: string, rule: string][] = [
@@ -112,12 +118,14 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     const url = `${news}/article/markers`;
     await tab.goto(url);
     await tab.activate();
+    const control = await browser.control();
+    await lookAtRealPopup((expression) => control.evaluate(expression), '.results');
     const popup = await browser.popupOf(url);
     await popup.until(`document.body.textContent.includes('You read this once')`);
     assert.deepEqual(await popup.accessibilityFaults(), []);
-    await popup.click('Forget this page');
-    await popup.click('Forget');
-    await popup.until(`document.body.textContent.includes('Pages erased: 1')`);
+    await popup.click('Delete page');
+    await popup.click('Delete');
+    await popup.until(`document.body.textContent.includes('Deleted pages: 1')`);
     assert.equal(url in (await visits()), false);
     await popup.close();
     const options = await browser.open(`${browser.pages}options.html`);
@@ -172,7 +180,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     const marked = `${news}/article/marked`;
     const welcome = await browser.open(`${browser.pages}welcome.html`);
     await welcome.click('Start');
-    await welcome.until(`document.body.textContent.includes('All of it has been sent.')`);
+    await welcome.until(`document.body.textContent.includes('Import complete.')`);
     // It may read bookmarks now, and make some.
     await welcome.evaluate(`chrome.bookmarks.create({ title: 'Marked', url: ${JSON.stringify(marked)} })`);
     await welcome.evaluate(

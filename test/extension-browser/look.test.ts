@@ -1,5 +1,5 @@
 /**
- * The pages of the extension as they look, in both languages: no fault that axe-core finds, nothing wider than the window, no text
+ * The pages of the extension as they look, in both languages, and the popup as the toolbar opens it: no fault that axe-core finds, nothing wider than the window, no text
  * without a translation. `READBACK_TEST_PICTURES=folder` keeps a picture of each.
  */
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ import { skipChromium } from '../chromium.ts';
 import { accessibilityFaults } from '../console/browser.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
-import { ChromiumWithExtension, extensionIn } from './chromium.ts';
+import { ChromiumWithExtension, extensionIn, lookAtRealPopup } from './chromium.ts';
 import { article, Site } from './site.ts';
 
 const news = 'http://news.example.org';
@@ -61,7 +61,7 @@ test('the pages of the extension can be read by everybody', { skip: skipChromium
         }
         await page.close();
       };
-      const popup = [400, 360];
+      const popup = [360];
       const wide = [1000, 360];
 
       const tab = await browser.context.newPage();
@@ -74,7 +74,19 @@ test('the pages of the extension can be read by everybody', { skip: skipChromium
       await look('popup-unpaired', unpaired, '.main', popup);
       await look('welcome-unpaired', await browser.open('welcome.html'), 'form', wide);
 
+      /** The popup itself, whose window the browser makes as wide as what is in it, within its own: as wide as that of a new tab. */
+      const lookAtReal = async (url: string, ready: string) => {
+        const tab = await browser.context.newPage();
+        await tab.goto(url);
+        const control = await browser.control();
+        await tab.bringToFront();
+        await lookAtRealPopup((expression) => control.evaluate(expression), ready);
+        await tab.close();
+      };
+      await lookAtReal(url, '.main');
+
       await browser.pair(service);
+      await lookAtReal(url, '.results');
       await look('welcome-paired', await browser.open('welcome.html'), '#import', wide);
       await look('popup-page', await browser.popupOf(url), '.results', popup);
 
@@ -84,6 +96,7 @@ test('the pages of the extension can be read by everybody', { skip: skipChromium
       const searching = await browser.open('popup.html?search=herons');
       await look('popup-search', searching, '.results mark', popup);
       await tab.goto('http://banking.example.org/article/loans');
+      await lookAtReal('http://banking.example.org/article/loans', '.quiet');
       await look('popup-excluded', await browser.popupOf('http://banking.example.org/article/loans'), '.quiet', popup);
 
       await browser.ask('switchSite', { site: 'diary.example.org', to: 'off' });

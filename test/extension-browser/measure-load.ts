@@ -1,5 +1,5 @@
 /**
- * What the extension costs a page: processor time of the main thread of real pages, loaded, and then captured at once. `npm run bench:extension`;
+ * What the extension costs a page: processor time of the main thread of real pages, loaded, and then captured at once. `npm run bench -- extension`;
  * prints JSON. The pages' own scripts and files do not run: what is compared is the browser's work, which repeats itself.
  *
  * One browser shows each page at four hosts in turns, `ROUNDS` times, each round in new tabs: two have no content script, and differ by noise

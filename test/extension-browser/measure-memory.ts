@@ -1,6 +1,6 @@
 /**
  * Whether memory grows with the pages that are read: loads and captures `LOADS` pages (1,000) one after another in one tab.
- * `npm run bench:extension-memory`; prints JSON, with a line for every tenth of the loads. Heaps are read after a collection of garbage;
+ * `npm run bench -- extension-memory`; prints JSON, with a line for every tenth of the loads. Heaps are read after a collection of garbage;
  * what is resident besides is the browser's.
  */
 import { readdirSync, readFileSync } from 'node:fs';

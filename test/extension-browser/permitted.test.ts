@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
-import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { RunningService, realEncoder, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, permittedExtension } from './chromium.ts';
 import { article, Site } from './site.ts';
 
 const news = 'http://news.example.org';
-const boxName = 'You read about this';
+const boxName = 'From your library';
 
 /** A page that stands in for a search engine's, hostile to what others put into it. */
 const resultPage = {
@@ -38,7 +38,7 @@ test('own matches are shown on result pages, once they are wanted, and only wher
   skip: skipChromium,
 }, async (t) => {
   const scope = newestFirst(t);
-  const service = await RunningService.start(scope, withoutEntities);
+  const service = await RunningService.start(scope, { ...realEncoder, ...withoutEntities });
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site, { loaded: permittedExtension(scope) });
   await browser.context.route('https://*/**', (route) => route.fulfill(resultPage));
@@ -75,7 +75,7 @@ test('own matches are shown on result pages, once they are wanted, and only wher
     await until(() => hasBox(tab), 'the box is there');
     const names = await told(tab);
     assert.ok(names.includes('link: All about herons'), names.join('\n'));
-    assert.ok(names.includes('button: Close what you read about this'));
+    assert.ok(names.includes('button: Close results from your library'));
     assert.deepEqual(await queries(), ['herons wade slowly']);
     assert.equal(await logged(), 0);
   });
@@ -111,7 +111,7 @@ test('own matches are shown on result pages, once they are wanted, and only wher
 
 test('history and bookmarks are imported, by the rules', { skip: skipChromium }, async (t) => {
   const scope = newestFirst(t);
-  const service = await RunningService.start(scope, withoutEntities);
+  const service = await RunningService.start(scope, { ...realEncoder, ...withoutEntities });
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site, { loaded: permittedExtension(scope) });
   const tab = await browser.context.newPage();
@@ -124,7 +124,7 @@ test('history and bookmarks are imported, by the rules', { skip: skipChromium },
   await browser.pair(service);
   const welcome = await browser.open('welcome.html');
   await welcome.getByRole('button', { name: 'Start' }).click();
-  await welcome.getByText('All of it has been sent.').waitFor();
+  await welcome.getByText('Import complete.').waitFor();
   const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
   assert.deepEqual(body.pages.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]).sort(), [
     [`${news}/article/glances`, 1],

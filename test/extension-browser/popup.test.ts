@@ -5,7 +5,7 @@ import type { PageState } from '../../extension/src/messages.ts';
 import type { Settings } from '../../extension/src/settings.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
-import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { RunningService, realEncoder, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension } from './chromium.ts';
 import { Site } from './site.ts';
@@ -14,7 +14,7 @@ const news = 'http://news.example.org';
 
 test('the popup tells of a page, finds others, and forgets', { skip: skipChromium }, async (t) => {
   const scope = newestFirst(t);
-  const service = await RunningService.start(scope, withoutEntities);
+  const service = await RunningService.start(scope, { ...realEncoder, ...withoutEntities });
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site);
   const tab = await browser.context.newPage();
@@ -36,7 +36,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
   await t.test('it is paired by a code', async () => {
     const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair' });
     const page = await browser.open('welcome.html');
-    await page.getByText('Another address').click();
+    await page.getByText('Advanced').click();
     await page.getByLabel('Address of the service').fill(service.url);
     for (const [code, said] of [
       ['AAAA-AAAA', 'This code is wrong'],
@@ -55,7 +55,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await seconds.blur();
     await options.getByLabel('Name of a site').fill('two words');
     await options.getByRole('button', { name: 'Never capture' }).press('Enter');
-    await options.getByText('This is not the name of a site').waitFor();
+    await options.getByText('Not a site name').waitFor();
     await options.getByLabel('Name of a site').fill('diary.example.org');
     await options.getByRole('button', { name: 'Never capture' }).press('Enter');
     await options.getByLabel('Remove the rule for diary.example.org').waitFor();
@@ -69,16 +69,16 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await options.getByRole('button', { name: 'Export' }).press('Enter');
     const file = await (await saved).path();
     await browser.ask('changeSettings', { activeSeconds: 99, sites: {}, onlyAllowed: true });
-    await options.getByLabel('Import').setInputFiles(file);
+    await options.getByLabel('Import', { exact: true }).setInputFiles(file);
     await until(async () => (await stored()).activeSeconds === 1, 'the file is read');
     assert.deepEqual(await stored(), before);
 
-    await options.getByLabel('Import').setInputFiles({
+    await options.getByLabel('Import', { exact: true }).setInputFiles({
       name: 'other.json',
       mimeType: 'application/json',
       buffer: Buffer.from('{"activeSeconds": 0}'),
     });
-    await options.getByText('This file has no settings that can be read').waitFor();
+    await options.getByText('This file has no valid settings').waitFor();
     assert.deepEqual(await stored(), before);
     await options.close();
   });
@@ -111,7 +111,13 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await result.waitFor();
     assert.match(String(await result.getAttribute('href')), /^http:\/\/news\.example\.org\/article\/herons#:~:text=/);
     await popup.getByRole('searchbox').fill('zyxwvut');
-    await popup.getByText('Nothing you read matches.').waitFor();
+    await popup.getByText('No results.').waitFor();
+    await popup.getByRole('searchbox').fill('herons -herons ');
+    await popup.getByText('All matching pages are excluded by -herons.').waitFor();
+    await popup.getByRole('searchbox').fill('slowlyy');
+    await popup.getByText('Showing results for “slowly”.').waitFor();
+    await popup.getByRole('button', { name: 'Search for “slowlyy” instead' }).click();
+    await popup.getByText('No results.').waitFor();
     await popup.close();
     const { body } = await service.call<{ runs: unknown[] }>('GET', '/v1/admin/query-log');
     assert.deepEqual(body.runs, [], 'neither what is typed nor what is looked for by itself is logged');
@@ -137,7 +143,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     const early = await places();
     letGo();
     await popup.getByText('Read 4 times since').waitFor();
-    await popup.getByRole('list', { name: 'Related in your reading' }).waitFor();
+    await popup.getByRole('list', { name: 'Related pages' }).waitFor();
     assert.ok(early.length > 5);
     assert.deepEqual(await places(), early);
     await browser.context.unroute(`${service.url}/**`);
@@ -185,7 +191,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
       false,
       'the service is not asked about it',
     );
-    await popup.getByRole('button', { name: 'Capture banking.example.org all the same' }).click();
+    await popup.getByRole('button', { name: 'Always capture banking.example.org' }).click();
     await popup.getByText('Not captured yet').waitFor();
     await popup.close();
     await tab.reload();
@@ -196,17 +202,14 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await tab.goto('http://blog.example.org/article/moss');
     await tab.bringToFront();
     const popup = await browser.popupOf('http://blog.example.org/article/moss');
-    const box = popup.getByRole('checkbox', { name: 'Capture what I read on blog.example.org' });
+    const box = popup.getByRole('checkbox', { name: 'Capture pages on blog.example.org' });
     await box.uncheck();
     await popup.close();
     const ruleOf = async (path: string) =>
       (await browser.ask<PageState>('pageState', { url: `http://blog.example.org${path}` })).exclusion;
     await until(async () => (await ruleOf('/article/moss'))?.rule === 'site', 'it is switched off');
     const again = await browser.popupOf('http://blog.example.org/article/moss');
-    assert.equal(
-      await again.getByRole('checkbox', { name: 'Capture what I read on blog.example.org' }).isChecked(),
-      false,
-    );
+    assert.equal(await again.getByRole('checkbox', { name: 'Capture pages on blog.example.org' }).isChecked(), false);
     await again.getByText('you switched blog.example.org off').waitFor();
     await again.close();
     assert.deepEqual(await ruleOf('/other'), { rule: 'site', site: 'blog.example.org' });
@@ -215,10 +218,10 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await browser.ask('switchSite', { site: 'example.net', to: 'off' });
     await tab.goto('http://pond.example.net/article/newts');
     const popup = await browser.popupOf('http://pond.example.net/article/newts');
-    const box = popup.getByRole('checkbox', { name: 'Capture what I read on example.net' });
+    const box = popup.getByRole('checkbox', { name: 'Capture pages on example.net' });
     assert.equal(await box.isChecked(), false);
     await box.click();
-    await popup.getByRole('checkbox', { name: 'Capture what I read on pond.example.net' }).waitFor();
+    await popup.getByRole('checkbox', { name: 'Capture pages on pond.example.net' }).waitFor();
     const state = await browser.ask<{ exclusion: unknown }>('pageState', { url: 'http://pond.example.net/other' });
     assert.equal(state.exclusion, null);
     await popup.close();
@@ -228,17 +231,17 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await tab.goto(url);
     const popup = await browser.popupOf(url);
     // Enter twice forgets nothing.
-    await popup.getByRole('button', { name: 'Forget this page' }).focus();
+    await popup.getByRole('button', { name: 'Delete page' }).focus();
     await popup.keyboard.press('Enter');
-    await popup.getByRole('alertdialog', { name: 'Forget' }).waitFor();
+    await popup.getByRole('alertdialog', { name: 'Delete' }).waitFor();
     await popup.keyboard.press('Enter');
-    await popup.getByRole('alertdialog', { name: 'Forget' }).waitFor({ state: 'detached' });
-    assert.equal(await popup.locator(':focus').textContent(), 'Forget this page');
+    await popup.getByRole('alertdialog', { name: 'Delete' }).waitFor({ state: 'detached' });
+    assert.equal(await popup.locator(':focus').textContent(), 'Delete page');
     assert.ok((await pages()).some(({ canonical_url }) => canonical_url === url));
-    await popup.getByRole('button', { name: 'Forget this page' }).click();
-    await popup.getByRole('button', { name: 'Forget', exact: true }).click();
-    await popup.getByText('Pages erased: 1').waitFor();
-    await popup.getByText('was forgotten and is blocked').waitFor();
+    await popup.getByRole('button', { name: 'Delete page' }).click();
+    await popup.getByRole('button', { name: 'Delete', exact: true }).click();
+    await popup.getByText('Deleted pages: 1').waitFor();
+    await popup.getByText('was deleted and is blocked').waitFor();
     assert.equal(
       (await pages()).some(({ canonical_url }) => canonical_url === url),
       false,
@@ -253,8 +256,8 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await tab.bringToFront();
     await until(async () => (await isKept()) && (await here()).sent !== null, 'it is captured');
     const popup = await browser.popupOf(url);
-    await popup.getByRole('button', { name: 'Forget this page' }).click();
-    await popup.getByRole('button', { name: 'Forget', exact: true }).click();
+    await popup.getByRole('button', { name: 'Delete page' }).click();
+    await popup.getByRole('button', { name: 'Delete', exact: true }).click();
     await popup.close();
     await until(async () => !(await isKept()), 'the service has forgotten it');
     // The rule comes first, that nothing is captured while the lines go.
@@ -278,9 +281,9 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
       return (await counted()) === 1;
     }, 'it is queued');
     const popup = await browser.popupOf(`${news}/article/foxes`);
-    await popup.getByText('Captured; waits to be sent.').waitFor();
+    await popup.getByText('Captured; waiting to be sent.').waitFor();
     await popup.getByText('The service does not answer').waitFor();
-    await popup.getByRole('button', { name: 'Do not keep it' }).click();
+    await popup.getByRole('button', { name: 'Undo' }).click();
     await popup.getByRole('button', { name: 'Save now' }).waitFor();
     assert.equal(await counted(), 0);
     await popup.close();
@@ -349,7 +352,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair', scopes: ['read'] });
     const welcome = await browser.open('welcome.html');
     await welcome.getByRole('button', { name: 'Pair with another' }).click();
-    await welcome.getByText('Another address').click();
+    await welcome.getByText('Advanced').click();
     await welcome.getByLabel('Address of the service').fill(service.url);
     await welcome.getByLabel('Name of this browser there').fill('A reader');
     await welcome.getByRole('textbox', { name: 'Code', exact: true }).fill(body.code);

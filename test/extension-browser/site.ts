@@ -13,7 +13,8 @@ const paragraphs = (topic: string, count = 12): string =>
 export const article = (topic: string, more = ''): string =>
   `<!doctype html><html lang="en"><head><title>All about ${topic}</title></head><body><article><h1>All about ${topic}</h1>${paragraphs(topic)}</article>${more}</body></html>`;
 
-const singlePageProgram = `<!doctype html><title>Program</title><main id="main"></main><script>
+/** Its `og:title` is of the view that was loaded. */
+const singlePageProgram = `<!doctype html><title>Program</title><meta property="og:title" content="View tides of the sea"><main id="main"></main><script>
   function show(name) {
     document.title = 'View ' + name;
     document.getElementById('main').innerHTML = '<article><h1>View ' + name + '</h1>' + '<p>What the view ' + name + ' tells of tides and moons.</p>'.repeat(8) + '</article>';
@@ -49,6 +50,73 @@ export const hiddenWords: readonly string[] =
   'feldspar,marmalade,turnips,damsons,sloes,mulberries,rowans,[Bb]ilberries,harbour,zebra,walnuts,obsidian,topaz,color: green'.split(
     ',',
   );
+
+/** Words of the page at `/unseen`, each in an element of a style: whether somebody can read it there. */
+const styles: [word: string, isSeen: boolean, style: string][] = [
+  ['bluebells', true, ''],
+  ['primroses', true, 'opacity: 0; transition: opacity 1s'],
+  ['cowslips', true, 'opacity: 0; animation: fade 1s 9000s'],
+  ['campions', true, 'opacity: 0; transform: translateY(20px)'],
+  ['foxgloves', true, 'opacity: 0; will-change: opacity, transform'],
+  ['harebells', true, 'opacity: .5'],
+  ['marigolds', true, 'color: transparent; background: linear-gradient(red, blue); background-clip: text'],
+  ['poppies', true, 'position: relative; left: -20px'],
+  ['cornflowers', true, 'height: 20px; overflow: hidden'],
+  ['snowdrops', true, 'clip: rect(0, 0, 0, 0)'], // says nothing of what is not positioned
+  ['crocuses', true, 'clip-path: inset(0 40% 0 0)'],
+  ['tulips', true, 'position: absolute; top: 9000px'],
+  ['lilies', true, 'transform: translateX(-3000px)'],
+  ['thistles', false, 'opacity: 0'],
+  ['teasels', false, 'opacity: .01'],
+  ['ivies', false, 'opacity: 0; transition: opacity 1s; position: absolute'],
+  ['docks', false, 'opacity: 0; transition: opacity 1s; position: fixed'],
+  ['nettles', false, 'font-size: 0'],
+  ['sorrels', false, 'font-size: 1px'],
+  ['brambles', false, 'position: absolute; left: -9999px'],
+  ['gorses', false, 'position: absolute; top: -9999px'],
+  ['brooms', false, 'position: fixed; left: 9999px'],
+  ['heathers', false, 'position: fixed; transform: translateX(-100%)'],
+  ['bracken', false, 'text-indent: -9999px; white-space: nowrap'],
+  ['hollies', false, 'position: absolute; clip: rect(0, 0, 0, 0)'],
+  ['hawthorns', false, 'clip-path: inset(50%)'],
+  ['junipers', false, 'position: absolute; width: 1px; height: 1px; overflow: hidden'],
+  ['yews', false, 'height: 0; overflow: hidden'],
+  ['elders', false, 'position: absolute; left: -9999px; width: 300px; overflow: hidden'],
+];
+
+const unseen = (): string =>
+  article(
+    'flowers',
+    `<style>@keyframes fade { to { opacity: 1 } }</style><meta name="csrf-token" content="violets"><meta name="user-login" content="violets">`,
+  ).replace(
+    '</article>',
+    `${styles.map(([word, , style]) => `<p style="${style}">Here is a sentence of this page about ${word}, as long as sentences are.</p>`).join('')}
+    <div style="opacity: 0"><p style="opacity: 1">Within what is not seen there is a sentence about alders.</p></div>
+    <div style="font-size: 0"><p style="font-size: 16px">Within what is too small there is a sentence about peonies.</p></div>
+    <div id="box" style="height: 60px; overflow: auto"><p>At the beginning of what is scrolled there are asters.</p><p style="height: 500px">And at its end there are dahlias.</p></div>
+    <div style="height: 60px; overflow: auto; display: flex; flex-direction: column-reverse"><p>The newest message is about anemones.</p><p style="flex: none; height: 500px">An older one is about begonias.</p><p>And the oldest is about dogwoods.</p></div>
+    <div style="width: 90px; overflow: auto; display: flex; flex-direction: row-reverse"><p style="flex: none; width: 500px">The newest picture is of gentians.</p><p style="flex: none; width: 500px">An older one is of hyacinths.</p></div>
+    <div style="width: 90px; height: 90px; overflow: auto; writing-mode: vertical-rl"><p style="width: 500px">Lines begin at the right and tell of irises.</p><p>And they end at the left with jasmine.</p></div>
+    <p>A formula: <span style="position: absolute; width: 1px; height: 1px; overflow: hidden"><math><mi>zinnias</mi></math></span>.</p>
+    <iframe width="0" height="0" srcdoc="<p>In a frame of no size there is a sentence about willows.</p>"></iframe>
+    <script>box.scrollTop = 400</script></article>`,
+  );
+const wordsSeen = (isSeen: boolean): string[] => styles.flatMap(([word, is]) => (is === isSeen ? [word] : []));
+export const seenWords: readonly string[] = [
+  ...wordsSeen(true),
+  'peonies',
+  'asters',
+  'dahlias',
+  'anemones',
+  'begonias',
+  'dogwoods',
+  'gentians',
+  'hyacinths',
+  'irises',
+  'jasmine',
+  'zinnias',
+];
+export const unseenWords: readonly string[] = [...wordsSeen(false), 'alders', 'willows', 'violets'];
 
 const login = article(
   'gardens',
@@ -111,6 +179,7 @@ const huge = (): string =>
 
 const fixed: Record<string, () => string> = {
   '/shadow': () => shadowRoots,
+  '/unseen': unseen,
   '/frame': () => '<!doctype html><title>Frame</title><p>Framed text about amber.</p>',
   '/foreign': () => '<!doctype html><title>Foreign</title><p>Foreign text about topaz.</p>',
   '/members': () => login,

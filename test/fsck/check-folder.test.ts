@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { repairStore } from '../../src/commands/repair-store.ts';
-import type { EmbeddingModel } from '../../src/domain/model.ts';
+import { builtInModel, type EmbeddingModel } from '../../src/domain/model.ts';
 import { lacksBareChunk } from '../../src/domain/page.ts';
+import { openPageTools } from '../../src/engine/prepare-page.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { Store } from '../../src/store/store.ts';
 import { clusterFaults } from './cluster-faults.ts';
@@ -27,6 +28,12 @@ function copiedFolder(): string {
   return dir;
 }
 
+/** Whatever is wrong, pages can be compared: the word list is not needed, as the folder's is of no version. */
+const comparing = {
+  sample: { seed: 1, pages: Number.POSITIVE_INFINITY },
+  tools: openPageTools({ target_tokens: 256, overlap_tokens: 32, hard_max_tokens: 512 }, null),
+};
+
 const faults = { ...pageFaults, ...modelFaults, ...entityFaults, ...clusterFaults, ...watchFaults };
 
 for (const [name, { plant, finding }] of Object.entries(faults)) {
@@ -39,7 +46,7 @@ for (const [name, { plant, finding }] of Object.entries(faults)) {
         { pages: 3, chunks: 6, store: [], index: [], waiting: 0, refused: 0, missing: 0, obsolete: 0 },
       );
       await tamper(dir, plant);
-      const found = await checkFolder(dir);
+      const found = await checkFolder(dir, comparing);
       assert.ok(
         found.store.some((line) => finding.test(line)),
         `found: ${JSON.stringify(found.store)}`,
@@ -116,6 +123,31 @@ test('a page whose text is lost is as one that is still to be fetched: found by 
     rmSync(dir, { recursive: true, force: true });
   }
 });
+
+for (const [what, failed, vectors, finding] of [
+  ['that the encoder fails on is not compared', new Map([[0, 'the encoder ended']]), 0, undefined],
+  ['of another vector is a fault', new Map<number, string>(), 1, /page 1: a vector of e is not of its text/],
+] as const) {
+  test(`a text ${what}`, async () => {
+    const dir = copiedFolder();
+    try {
+      await tamper(dir, ({ models, vectors }) => {
+        models.put('e', { ...(models.get('m') as EmbeddingModel), ...builtInModel, id: 'e', space: 2 });
+        vectors.put([2, 1], Buffer.from(new Float32Array(2 * builtInModel.dim).fill(0.05).buffer));
+      });
+      const encode = async (texts: readonly string[]) => {
+        return { rows: new Float32Array(texts.length * builtInModel.dim), failed };
+      };
+      const { store, compared } = await checkFolder(dir, { ...comparing, texts: { encode, isOver: () => false } });
+      assert.equal(compared?.vectors, vectors);
+      assert.equal(compared.changed.has(1), finding !== undefined);
+      const found = store.filter((line) => / is not of its text/.test(line));
+      assert.deepEqual([found.length, found.every((line) => finding?.test(line))], [vectors, true]);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+}
 
 test('repairing a sound store changes nothing', async () => {
   const dir = copiedFolder();

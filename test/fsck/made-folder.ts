@@ -1,12 +1,13 @@
 /** A data folder to check and to damage: pages, models, entities, topics, a watch and logged searches, written by the service's own commands. */
+import { hash } from 'node:crypto';
 import { createWatch, runWatch } from '../../src/commands/change-watches.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { finishRun, startRun, storeDraft, storePoints } from '../../src/commands/cluster-runs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { installModel } from '../../src/commands/install-model.ts';
 import { appendRuns, giveFeedback } from '../../src/commands/log-queries.ts';
-import { mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
+import { installModel } from '../../src/commands/manage-models.ts';
+import { mergeEntities, splitMerge } from '../../src/commands/merge-entities.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import type { QueryRun } from '../../src/domain/query-log.ts';
@@ -32,7 +33,7 @@ export async function makeFolder(dir: string): Promise<void> {
       domain: `${name}.example`,
       title: `Title ${name}`,
       body: 'first half. second half.',
-      content_hash: name,
+      content_hash: hash('sha256', 'first half. second half.'),
       sections: [],
       source: null,
       metadata: null,
@@ -80,7 +81,7 @@ async function addEntities(store: Store): Promise<void> {
   await store.commit(mentioning(2, 'organization: Acme Corp', 'place: Oslo'));
   await store.commit(mentioning(3, 'place: Bergen', 'place: Bergen City'));
   const [, undone] = [await store.commit(mergeEntities(1, 3, 4)), await store.commit(mergeEntities(4, 5, 4))];
-  await store.commit(undoMerge(undone?.no ?? 0, 5));
+  await store.commit(splitMerge(undone?.no ?? 0, 5, { latestOnly: true }));
 }
 
 /** Two runs: in the first pages 1 and 2 are in cluster 1 and page 3 in cluster 2, in the second page 3 is in cluster 3. */

@@ -30,6 +30,18 @@ export const pageFaults: Faults = {
   },
   'sections of no page': { plant: ({ sections }) => sections.put(77, []), finding: /sections of no page: 77/ },
   'a visit of no page': { plant: ({ visits }) => visits.put([77, 1000], 0), finding: /visit of no page: 77/ },
+  'a text that was changed': {
+    plant: ({ bodies }) => bodies.put(2, 'first half. secund half.'),
+    finding: /page 2: its text does not match its content_hash/,
+  },
+  'vectors that are no numbers': {
+    plant: ({ vectors }) => {
+      const rows = new Float32Array(2 * dim).fill(0.5);
+      rows[3] = Number.NaN;
+      return vectors.put([1, 2], Buffer.from(rows.buffer));
+    },
+    finding: /page 2 has vectors of m that are no numbers/,
+  },
   'a text that lacks a part': {
     plant: ({ bodyParts }) => bodyParts.put([2, 9000], 'x'),
     finding: /page 2 lacks a part of its text or of its chunks/,

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { Agent, request as open } from 'node:http';
 import fc from 'fast-check';
 import { prototypeKeyPath } from '../../src/domain/prototype-key.ts';
+import { readBodyLimit, valueLimit } from '../../src/http/json-body.ts';
 import type { Documented, Operation, Parameter } from './documented.ts';
+import { documentsLike, importSamples } from './documents.ts';
 import {
   type IdName,
   idShapes,
@@ -25,7 +27,7 @@ export interface FuzzRequest {
   /** Name → how it stands in the path. Ids are placeholders until they are sent. */
   segments: Record<string, string>;
   query: [name: string, text: string][];
-  /** JSON, or what is no JSON; null: none. */
+  /** JSON, or what is no JSON; of an operation that takes a file, any text; null: none. */
   body: string | null;
   /** Whether nothing was made wrong on purpose. */
   plain: boolean;
@@ -70,6 +72,7 @@ function queryOf(
 function bodyOf(documented: Documented, operation: Operation): fc.Arbitrary<{ body: string | null; plain: boolean }> {
   const raw = rawBodies.map((body) => ({ body, plain: false }));
   if (operation.method === 'GET') return fc.constant({ body: null, plain: true });
+  if (operation.takesFile) return documentsLike(importSamples).map((file) => ({ body: file.toString(), plain: false }));
   if (operation.body === undefined) return fc.oneof(fc.constant({ body: null, plain: true }), raw);
   const valid = validOf(documented, operation.body, '');
   const json = (value: unknown, plain: boolean) => ({ body: JSON.stringify(value), plain });
@@ -142,30 +145,36 @@ export class FuzzClient {
     headers: Record<string, string> = {},
   ): Promise<FuzzAnswer> {
     const token = this.#tokens[caller];
+    const { method, takesFile } = this.#documented.operation(to);
+    const type = takesFile ? 'application/octet-stream' : 'application/json';
     const answer = await new Promise<FuzzAnswer>((resolve, reject) => {
       const request = open({
         host: this.#base.hostname,
         port: this.#base.port,
-        method: this.#documented.operation(to).method,
+        method,
         path,
         agent: this.#agent,
         headers: {
           ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-          ...(body === null ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+          ...(body === null ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
           ...headers,
         },
       });
       request.on('error', reject);
       request.on('response', (response) => {
         const { statusCode: status = 0, headers: answered } = response;
-        const type = answered['content-type'] ?? '';
+        const answerType = answered['content-type'] ?? '';
         const done = (text: string) =>
-          resolve({ status, type, body: type.startsWith('application/json') ? JSON.parse(text) : text });
+          resolve({
+            status,
+            type: answerType,
+            body: answerType.startsWith('application/json') ? JSON.parse(text) : text,
+          });
         let text = '';
         response.setEncoding('utf8').on('error', reject);
         response.on('data', (chunk: string) => {
           text += chunk;
-          if (type !== 'text/event-stream') return;
+          if (answerType !== 'text/event-stream') return;
           done(text);
           request.destroy();
         });
@@ -222,8 +231,8 @@ const begins = (place: string): string =>
     .map((part) => part.slice(0, 100))
     .join('/');
 
-/** Values of a body of `/mcp`: one for 128 bytes of its limit, 4 MB (docs/reliability.md). */
-const fewestValues = 2 ** 22 / 128;
+/** Values of a body of a route that only reads, whose limit is the lowest but for public routes. */
+const fewestValues = valueLimit(readBodyLimit);
 
 /**
  * Hold an answer against the document and the request.
@@ -247,7 +256,7 @@ export function judge(
   if (caller === 'nobody' && operation.declares(401) && !operation.isPublic)
     assert.equal(status, 401, 'nobody gets in');
   if (status === 401 || status === 403) return;
-  // Who is not known yet may send little: bytes and values are counted before they are read.
+  // A client without a token may send little: bytes and values are counted before they are read.
   if (operation.isPublic && status === 413) return;
   // So they are of others, where a body holds more than is allowed where bodies are smallest.
   if (status === 413 && (sent.body?.match(/[[{,]/g)?.length ?? 0) > fewestValues) return;
@@ -258,7 +267,8 @@ export function judge(
     if (texts.length === 0) return parameter.required ? [parameter.name] : [];
     return texts.length > 1 ? [parameter.name] : operation.queryFaultsOf(parameter, texts[0]);
   });
-  const wrongBody = operation.method === 'GET' ? null : bodyFaults(operation, sent.body);
+  const hasNoJson = operation.method === 'GET' || operation.takesFile;
+  const wrongBody = hasNoJson ? null : bodyFaults(operation, sent.body);
   // What stands in the path may be no path of this route at all, which is told first.
   if (status === 404 && Object.values(segments).some((segment) => !segment.startsWith('{{'))) return;
   if (wrongQuery.length === 0 && wrongBody === null) return;

@@ -2,33 +2,37 @@
  * Every operation and every tool that a running service documents, called with valid, nearly valid and hostile requests. What is
  * checked is what the service says of itself: its OpenAPI document and its list of tools are read from it while it runs.
  *
- * READBACK_FUZZ_REQUESTS sets how many requests are made (routes and tools together), READBACK_TEST_SEED where they come from.
+ * READBACK_FUZZ_REQUESTS sets how many inputs all of test/fuzz has, READBACK_TEST_SEED where they come from. In a long run the event loop may
+ * not be busy for 300 ms at a time, and a minute after the last request the memory is what it was.
  */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { RunningService, token, until } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
+import { note } from '../soak/rare-states.ts';
+import { sampleProcess } from '../soak/samples.ts';
 import { type Document, Documented } from './documented.ts';
-import { withIds } from './inputs.ts';
+import { fixedBodies, withIds } from './inputs.ts';
 import { type Caller, FuzzClient, judge, requestsTo } from './requests.ts';
+import { inputs, isLong, runsOf, seed } from './size.ts';
 import { callOf, callsOf, type ListedTool, type Message, strangeMessages, type ToolCall, ToolJudge } from './tools.ts';
 
-const budget = Number(process.env.READBACK_FUZZ_REQUESTS ?? 800);
-/** Of the requests, those to routes; the others call tools. */
-const toRoutes = Math.ceil(budget * 0.75);
-/** Printed at the end, and by a property that fails. */
-const seed = fc.readConfigureGlobal().seed ?? Date.now() % 2 ** 31;
+const budget = inputs.routes + inputs.tools;
 const readToken = 'fuzz-reader-token-77ae1c';
 const providerKey = 'fuzz-provider-key-0d31f8';
-/** Looks at the memory, in equal distances. */
-const memoryLooks = 20;
-/** Growth of the resident memory from the second quarter of the requests to the last, MB: caches fill, pages are added. */
-const maxGrowthMb = 200;
-/** In fewer requests memory grows by what is loaded once, when the first job of a kind comes. */
-const toJudgeMemory = 8000;
+/** After this share of the requests everything that is loaded once is there. */
+const warmUp = 0.1;
+/** Of the memory after the warm-up, a minute after the last request: caches fill, pages are added. */
+const maxGrowth = 1.2;
+/** The event loop is not busy for so long at a time, ms of processor time. */
+const maxBusyMs = 300;
 
 const scope = newestFirst({ after });
+const stallFile = join(temporaryFolder(scope), 'stalls');
 let service: RunningService;
 let client: FuzzClient;
 let documented: Documented;
@@ -41,22 +45,41 @@ before(async () => {
     SERVICE_CLUSTER__MIN_PAGES: '10',
     SERVICE_JOBS__MAX_ATTEMPTS: '1',
     SERVICE_OBSERVABILITY__LOG_LEVEL: 'debug',
+    NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'stall-watch.mjs'))}`,
+    READBACK_FUZZ_STALLS: stallFile,
   });
   documented = new Documented((await service.call<Document>('GET', '/openapi.json')).body);
   client = new FuzzClient(service.url, documented, { writer: token, reader: readToken, nobody: null });
   scope.after(() => client.close());
 });
 
-const memoryMb: number[] = [];
+let warmMb = 0;
 let requests = 0;
+/** Requests that took long, to name the one that was under way in a stall. */
+const slow: { to: string; from: number; until: number }[] = [];
 
-/** Count a request, and look at the memory now and then. */
-async function counted(): Promise<void> {
-  requests++;
-  if (requests % Math.ceil(budget / memoryLooks) !== 0) return;
-  const { body } = await service.call<string>('GET', '/metrics');
-  memoryMb.push(Number(/^process_resident_memory_bytes (\S+)$/m.exec(body)?.[1]) / 2 ** 20);
+/** Send one, counted. */
+async function counted<Answer>(to: string, send: () => Promise<Answer>): Promise<Answer> {
+  if (++requests === Math.ceil(budget * warmUp)) warmMb = sampleProcess(service).ownMb;
+  const from = Date.now();
+  const answer = await send();
+  if (Date.now() - from >= 100) slow.push({ to, from, until: Date.now() });
+  return answer;
 }
+
+/** When the event loop was busy for 100 ms or more at a time since the first request, and what was asked for then. */
+function stalls(from: number): { busy_ms: number; wall_ms: number; during: string[] }[] {
+  const lines = existsSync(stallFile) ? readFileSync(stallFile, 'utf8').trim().split('\n').filter(Boolean) : [];
+  return lines
+    .map((line) => JSON.parse(line) as { at: number; busy_ms: number; wall_ms: number })
+    .filter(({ at, wall_ms }) => at - wall_ms >= from)
+    .map(({ at, busy_ms, wall_ms }) => ({
+      ...{ busy_ms, wall_ms },
+      during: slow.filter((each) => each.from <= at && each.until >= at - wall_ms).map(({ to }) => to),
+    }))
+    .sort((a, b) => b.busy_ms - a.busy_ms);
+}
+let firstAt = Number.POSITIVE_INFINITY;
 
 /** Counts of answers by what was called, printed at the end. */
 class Tally {
@@ -102,20 +125,28 @@ test('what counts as a truth value in a query is what the service takes', async 
   }
 });
 
+test('a body that is broken, nested or crowded is refused as the document says', async () => {
+  for (const to of ['search', 'add_pages', 'mcp'])
+    for (const body of fixedBodies) {
+      const request = { to, caller: 'writer' as const, segments: {}, query: [], body, plain: false };
+      const sent = client.written(request);
+      judge(documented, request, sent, await client.send(request, sent));
+    }
+});
+
 test('no request makes a route answer what it does not declare', async (t) => {
   const tally = new Tally();
-  // Files that are sent have tests of their own: test/process/imports.test.ts.
-  const operations = documented.operations.filter(({ takesFile }) => !takesFile);
+  const { operations } = documented;
   const fuzzed = fc.oneof(...operations.map((operation) => requestsTo(documented, operation)));
+  firstAt = Date.now();
   await fc.assert(
     fc.asyncProperty(fuzzed, async (request) => {
-      await counted();
       const sent = client.written(request);
-      const answer = await client.send(request, sent);
+      const answer = await counted(request.to, () => client.send(request, sent));
       tally.add(request.to, String(answer.status));
       judge(documented, request, sent, answer);
     }),
-    { numRuns: toRoutes, seed },
+    runsOf(inputs.routes),
   );
   assert.ok(tally.called.length > 0.8 * operations.length, `only ${tally.called.join()} were called`);
   tally.print(t);
@@ -138,15 +169,14 @@ test('no call makes a tool give what it does not declare, and no message breaks 
   const fuzzed = fc.oneof({ weight: 9, arbitrary: calls }, { weight: 1, arbitrary: strangeMessages });
   await fc.assert(
     fc.asyncProperty(fuzzed, async (given) => {
-      await counted();
       if (typeof given !== 'object' || given === null || !('tool' in given)) {
-        const { status } = await post('writer', given);
+        const { status } = await counted('messages', () => post('writer', given));
         tally.add('messages', String(status));
         return;
       }
       const { tool, caller, args } = given as ToolCall;
       const sent: unknown = JSON.parse(withIds(args, client.known, (id) => JSON.stringify(id).slice(1, -1)));
-      const { status, body } = await post(caller, callOf(tool, sent, requests));
+      const { status, body } = await counted(tool, () => post(caller, callOf(tool, sent, requests)));
       const { result, error } = body as Message;
       if (result !== undefined) {
         tally.add(tool, 'isError' in Object(result) ? 'refused' : 'answered');
@@ -157,16 +187,33 @@ test('no call makes a tool give what it does not declare, and no message breaks 
       // Arguments that are no object, or hold a forbidden key.
       assert.ok(status === 422 || error?.code === -32602 || error?.code === -32603, JSON.stringify(body).slice(0, 300));
     }),
-    { numRuns: budget - toRoutes, seed },
+    runsOf(inputs.tools),
   );
   tally.print(t);
 });
 
 test('after all of it the service lives, has logged no fault, nothing raw and no secret, and in a long run has not grown', async (t) => {
   await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
+  const isBack = () => sampleProcess(service).ownMb <= maxGrowth * warmMb;
+  const memory: { warm: number; last: number; back: number | null } = {
+    warm: Math.round(warmMb),
+    last: Math.round(sampleProcess(service).ownMb),
+    back: null,
+  };
+  if (isLong) await until(isBack, '', 60_000).catch(() => {}); // judged below, with all numbers at hand
+  memory.back = Math.round(sampleProcess(service).ownMb);
+  assert.ok(existsSync(stallFile) || !existsSync('/proc/self/schedstat'), 'the event loop was watched');
+  const busy = stalls(firstAt);
   await service.stop();
+  const facts = {
+    seed,
+    inputs: requests,
+    memory_mb: memory,
+    stalls: busy.filter(({ busy_ms }) => busy_ms >= maxBusyMs),
+  };
+  t.diagnostic(JSON.stringify({ ...facts, busiest: busy.slice(0, 5) }));
+  note({ counts: { 'fuzz service': JSON.stringify(facts) } });
   const lines = service.output.trimEnd().split('\n');
-  t.diagnostic(`${requests} requests, ${lines.length} lines of log, memory ${memoryMb.map(Math.round).join(' ')} MB`);
   const logged = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
   assert.ok(logged.length > requests / 2, 'answers are logged');
   assert.deepEqual(
@@ -179,9 +226,7 @@ test('after all of it the service lives, has logged no fault, nothing raw and no
   for (const secret of [token, readToken, providerKey])
     assert.ok(!service.output.includes(secret), 'no secret is logged');
 
-  if (budget < toJudgeMemory) return;
-  const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
-  const quarter = memoryLooks / 4;
-  const growth = mean(memoryMb.slice(-quarter)) - mean(memoryMb.slice(quarter, 2 * quarter));
-  assert.ok(growth < maxGrowthMb, `memory has grown by ${Math.round(growth)} MB`);
+  if (!isLong) return;
+  assert.deepEqual(facts.stalls, [], 'the event loop was busy for too long');
+  assert.ok(memory.back <= maxGrowth * warmMb, `the memory was ${memory.warm} MB, and is ${memory.back} MB`);
 });

@@ -4,7 +4,7 @@ import type { ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import type { Schema } from '../../scripts/json-schema.ts';
 import { prototypeKeyPath } from '../../src/domain/prototype-key.ts';
-import { tools as backing } from '../../src/mcp/tools.ts';
+import { tools as backing } from '../../src/mcp/mcp-server.ts';
 import { type Documented, type Operation, schemaChecks } from './documented.ts';
 import { oneWrong, strangeValues, validOf } from './inputs.ts';
 import type { Caller } from './requests.ts';
@@ -88,7 +88,9 @@ export class ToolJudge {
   judge(args: unknown, result: ToolResult): void {
     const [{ type, text }, ...others] = result.content;
     assert.deepEqual([type, others], ['text', []]);
-    const fits = this.#fits(args) && prototypeKeyPath(args) === null;
+    // Null stands for no arguments.
+    const taken = args ?? {};
+    const fits = this.#fits(taken) && prototypeKeyPath(taken) === null;
     if (result.isError === true) {
       const told = /^(\d{3}): /.exec(text)?.[1];
       // Without a status the arguments were refused before they were a request: rules beyond the listed schema count, too.

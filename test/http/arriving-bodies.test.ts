@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { BodyRoom } from '../../src/compute/structures/body-room.ts';
+import { DomainError } from '../../src/domain/errors.ts';
 import { until } from '../process/service.ts';
 import { rawHead, testServer, writer } from './test-server.ts';
 
@@ -76,4 +77,48 @@ test('a body in crumbs is cut off, one in small pieces is read', async (t) => {
   assert.equal(asked.length, 1);
   assert.equal(await send('x', 200_000), '');
   assert.equal(asked.length, 1);
+});
+
+test('a body that stops arriving is answered 408 on every route, one that waits to be read here is not', async (t) => {
+  let read = () => {};
+  const gate = new Promise<void>((resolve) => {
+    read = resolve;
+  });
+  let imports = 0;
+  const { app } = testServer(
+    {
+      'import.begin': async ({ bytes }) => {
+        if (++imports === 1) await gate;
+        let length = 0;
+        for await (const piece of bytes) length += piece.length;
+        throw new DomainError('invalid', `${length} bytes were read`);
+      },
+    },
+    { bounds: { pace: { spanMs: 20, minBytes: 1 } } },
+  );
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const send = async (path: string, type: string, length: number, part: string) => {
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(rawHead('POST', path, `content-type: ${type}`, `content-length: ${length}`) + part);
+    return socket;
+  };
+  const [json, file] = ['application/json', 'application/octet-stream'];
+  const size = 1_000_000;
+  const waiting = await send('/v1/imports?name=a', file, size, 'x'.repeat(size));
+  await until(() => imports === 1, 'it waits to be read');
+  for (const [path, type, length] of [
+    ['/v1/search', json, 1_000],
+    ['/v1/pages', json, 16 * size],
+    ['/mcp', json, 4 * size],
+    ['/v1/imports?name=a', file, size],
+  ] as const) {
+    const socket = await send(path, type, length, '{"que');
+    assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 408 /, path);
+  }
+  const answered = once(waiting, 'data');
+  read();
+  assert.match(String((await answered)[0]), /^HTTP\/1\.1 422 [\s\S]*1000000 bytes were read/);
+  waiting.destroy();
 });

@@ -107,6 +107,8 @@ test('a finished request is not told to stop before its answer is out', async (t
     query_id: 'q',
     results: [],
     corrected: [],
+    corrected_query: null,
+    no_results: null,
     offset: 0,
     has_more: false,
     suggestions: [],

@@ -11,7 +11,7 @@ import type { JobEventData } from '../../src/domain/events.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { Ask } from '../../src/domain/messages.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
-import { stopListening } from '../../src/http/stop-listening.ts';
+import { stopListening } from '../../src/http/listen.ts';
 import { noChanges } from '../../src/store/commit.ts';
 import { Hosted } from '../actors/hosted.ts';
 import { compiled } from '../app/compiled.ts';
@@ -186,9 +186,9 @@ async function stand(t: TestContext, heartbeat_s = 15) {
 }
 
 /** A client that asks for the stream and reads as it is told to. */
-function rawClient(url: string): Socket {
+function rawClient(url: string, times = 1): Socket {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  socket.write(`GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${reader}\r\n\r\n`);
+  socket.write(`GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${reader}\r\n\r\n`.repeat(times));
   socket.on('error', () => {});
   return socket;
 }
@@ -243,6 +243,23 @@ test('comments keep a silent stream alive, and a stop of the server ends it', as
   }
   assert.match(text, /^event: snapshot\ndata: \{"jobs":\[\]\}\n\n(?::\n\n)+$/);
   await stopped;
+});
+
+test('a connection has one place however often it asks, and gives it back when it leaves', async (t) => {
+  const { url, ends } = await stand(t);
+  const sockets = Array.from({ length: 20 }, () => rawClient(url, 4));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  const statuses = await Promise.all(
+    sockets.map(async (socket) => String((await once(socket, 'data'))[0]).slice(9, 12)),
+  );
+  assert.deepEqual(statuses.sort(), [...Array(16).fill('200'), ...Array(4).fill('503')]);
+  for (const socket of sockets) socket.destroy();
+  await until(() => ends.length === 16, 'all places are free');
+  const again = rawClient(url);
+  assert.match(String((await once(again, 'data'))[0]), /^HTTP\/1\.1 200/);
+  again.destroy();
 });
 
 test('a client that leaves makes room, and HEAD takes no place', async (t) => {

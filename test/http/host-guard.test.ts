@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { isLoopback } from '../../src/http/host-guard.ts';
+import { isLoopback } from '../../src/http/admission.ts';
 import { sendRaw, testServer, writer } from './test-server.ts';
 
 const good = `authorization: Bearer ${writer}`;

@@ -29,7 +29,7 @@ test('a long text is cut into pieces, and no character between its halves', asyn
     const answer = jsonOf({ text });
     assert.ok(answer instanceof LargeJson);
     assert.equal(await textOf(answer), JSON.stringify({ text }));
-    assert.ok(answer.held >= text.length);
+    assert.ok(answer.units >= text.length);
     for await (const piece of answer.pieces(new LoopShare())) {
       assert.ok(piece.length <= 12 * pieceLength);
       assert.ok(piece.isWellFormed(), 'a piece becomes bytes by itself');

@@ -224,6 +224,35 @@ test('too large a body is 413 at once where it says so, else when the limit is p
   assert.equal(huge.status, 413);
 });
 
+test('routes that only read take 1 MB, which is refused before it is read and while it is, and holds the longest batch of queries', async (t) => {
+  const { app, asked } = testServer({ 'search.batch': () => ({ results: [] }) });
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const json = 'content-type: application/json';
+  const tooLarge = { detail: 'the body is larger than 1048576 bytes' };
+  const piece = Buffer.concat([Buffer.from('80000\r\n'), Buffer.alloc(1 << 19, 32), Buffer.from('\r\n')]);
+  for (const path of [
+    '/v1/search',
+    '/v1/search/batch',
+    '/v1/compare',
+    '/v1/pages/status/batch',
+    '/v1/admin/eval/score',
+  ]) {
+    const declared = await sendRaw(app, rawHead('POST', path, json, `content-length: ${(1 << 20) + 1}`));
+    assert.deepEqual([declared.status, JSON.parse(declared.body)], [413, tooLarge], path);
+    const endless = await sendRaw(app, rawHead('POST', path, json, 'transfer-encoding: chunked'), piece, piece, piece);
+    assert.equal(endless.status, 413, path);
+  }
+  for (const character of ['a', '鷺', '\\u9dfa', '\\ud83e\\udd8e']) {
+    const length = JSON.parse(`"${character}"`).length;
+    const queries = Array.from({ length: 20 }, () => `"${character.repeat(4000 / length)}"`);
+    const body = Buffer.from(`{"queries":[${queries}]}`);
+    const head = rawHead('POST', '/v1/search/batch', json, `content-length: ${body.length}`);
+    assert.equal((await sendRaw(app, head, body)).status, 200, character);
+  }
+  assert.equal(asked.length, 4);
+});
+
 test('a body of more values than one for 128 bytes of its limit is 413; one of as many is read', async (t) => {
   const { app, got, post } = ingestServer();
   t.after(() => app.close());
@@ -240,7 +269,7 @@ test('a body of more values than one for 128 bytes of its limit is 413; one of a
     const refused = await post(body);
     assert.deepEqual(
       [refused.statusCode, refused.json()],
-      [413, { detail: 'the body holds more than 131072 values' }],
+      [413, { detail: 'the body contains more than 131072 values' }],
       body.slice(0, 50),
     );
   }
@@ -248,7 +277,7 @@ test('a body of more values than one for 128 bytes of its limit is 413; one of a
   const read = await post(page(list(most - around, '1')));
   assert.deepEqual(
     [read.statusCode, read.json().detail.map(({ msg }: { msg: string }) => msg)],
-    [422, ['must not hold more than 4000 values']],
+    [422, ['must not contain more than 4000 values']],
   );
   const batch = (inner: string) =>
     app.inject({
@@ -258,7 +287,7 @@ test('a body of more values than one for 128 bytes of its limit is 413; one of a
       payload: `{"pages":[${page(inner)}]}`,
     });
   assert.equal((await batch(list(most * 3, '1'))).statusCode, 200);
-  assert.deepEqual((await batch(list(most * 4, '1'))).json(), { detail: 'the body holds more than 524288 values' });
+  assert.deepEqual((await batch(list(most * 4, '1'))).json(), { detail: 'the body contains more than 524288 values' });
 });
 
 test('headers over 16 KB are 431 and what is not HTTP is 400, in the shape of other errors', async (t) => {

@@ -192,6 +192,8 @@ test('a search has the defaults of the contract', async (t) => {
     query_id: 'q',
     results: [],
     corrected: [],
+    corrected_query: null,
+    no_results: null,
     offset: 0,
     has_more: false,
     suggestions: [],
@@ -209,6 +211,8 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
     query_id: 'q',
     results: [],
     corrected: [],
+    corrected_query: null,
+    no_results: null,
     offset: 0,
     has_more: false,
     suggestions: [],
@@ -349,7 +353,8 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/pages/status/batch': { page_ids: ['pg_1'] },
     '/v1/forget': { domain: 'a.example' },
     '/v1/jobs/retry': {},
-    '/v1/models': { provider: 'local', model_name: 'wink', dim: 300, max_input_tokens: 512 },
+    '/v1/models': { provider: 'openai', model_name: 'a-model', dim: 300, max_input_tokens: 512 },
+    '/v1/models/fill': { paused: true },
     '/v1/watches': { url: 'https://a.example/feed', kind: 'rss' },
     '/v1/search': { query: 'x' },
     '/v1/search/batch': { queries: ['x'] },
@@ -392,10 +397,10 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
 test('health is always ok; readiness says what is missing', async (t) => {
   const index = { state: 'rebuilding', indexed_chunks: 5, total_chunks: 7 } as const;
   const replies = [
-    () => ({ store: true, trouble: null, activeModel: 'local-wink-1024', index }),
+    () => ({ store: true, trouble: null, activeModel: 'local-multilingual-e5-small-384', index }),
     () => ({ store: true, trouble: null, activeModel: null, index }),
     () => ({ store: false, trouble: null, activeModel: null, index }),
-    () => ({ store: true, trouble: 'No space left on device', activeModel: 'local-wink-1024', index }),
+    () => ({ store: true, trouble: 'No space left on device', activeModel: 'local-multilingual-e5-small-384', index }),
     () => {
       throw new Error('no system yet');
     },

@@ -2,6 +2,7 @@
 export const searchDefaults = {
   operators: false,
   prefix: false,
+  spelling: true,
   log: true,
   k: 10,
   offset: 0,

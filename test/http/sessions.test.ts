@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InjectOptions } from 'light-my-request';
+import { Access } from '../../src/access/access.ts';
+import type { AuthToken } from '../../src/domain/access.ts';
 import { reader, sendRaw, type TestServer, testServer, writer } from './test-server.ts';
 
 const unauthenticated = { detail: 'missing or invalid bearer token' };
@@ -65,6 +67,34 @@ test('a code makes one session, whose cookie no script reads and no other site s
   assert.deepEqual([again.statusCode, again.json(), again.headers['set-cookie']], [401, unauthenticated, undefined]);
   const asked = await server.app.inject({ url: '/v1/whoami', headers: { ...ownPage, cookie: cookieIn(answer) } });
   assert.deepEqual(asked.json(), { name: 'home', scopes: ['read', 'write'] });
+});
+
+test('a code of another library is refused to who asks for that, names it, and can still be used', async (t) => {
+  const library = 'second';
+  const second = 'token-of-another-library';
+  const tokenOf = (library: string, token: string): AuthToken => ({ name: 'home', library, token, scopes: ['write'] });
+  const access = new Access({
+    operatorTokens: () => [tokenOf('default', writer), tokenOf(library, second)],
+    libraries: new Set(['default', library]),
+    file: { records: null, save: async () => {} },
+    log: { warn: () => {} },
+  });
+  const server = testServer({}, { access });
+  t.after(() => server.app.close());
+  const cookie = await signedIn(server);
+  const { code } = await codeOf(server, undefined, second);
+  const keep_library = true;
+  const refused = await signIn(server, { code, keep_library }, { ...ownPage, cookie });
+  const detail = 'the code is of the library second; this browser is signed in to default';
+  assert.deepEqual(
+    [refused.statusCode, refused.json(), refused.headers['set-cookie']],
+    [409, { detail, library, current_library: 'default' }, undefined],
+  );
+  const own = await codeOf(server);
+  assert.equal((await signIn(server, { code: own.code, keep_library }, { ...ownPage, cookie })).statusCode, 201);
+  // Without a session there is nothing to keep.
+  const switched = await signIn(server, { code, keep_library });
+  assert.deepEqual([switched.statusCode, switched.json().library], [201, library]);
 });
 
 test('without a right code or token there is no session', async (t) => {

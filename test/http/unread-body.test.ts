@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import fastify from 'fastify';
-import { type DrainLimits, takeUnreadBodies } from '../../src/http/unread-body.ts';
+import { type DrainLimits, drainUnreadBodies } from '../../src/http/arriving-bodies.ts';
 import { patienceMs } from '../process/service.ts';
 import { reader, testServer, writer } from './test-server.ts';
 
@@ -76,7 +76,7 @@ const bodyBytes = 8 << 20;
 /** A server that refuses every body, and what a client that never stops sending sees of it. */
 async function refusing(t: TestContext, limits: DrainLimits) {
   const app = fastify({ bodyLimit: 1 });
-  takeUnreadBodies(app, limits);
+  drainUnreadBodies(app, limits);
   app.post('/', async () => ({}));
   t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });

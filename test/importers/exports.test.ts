@@ -63,6 +63,7 @@ test('dates, folders, tags and notes are those of the files', { skip }, async ()
     metadata: { tags: ['xkcd', 'webcomic', 'slope', 'respect'], folder: 'Comics' },
     body_html: null,
     body_text: null,
+    fault: null,
   });
   const chromium = (await itemsOf('chromium_nested.htm')).items.find(
     ({ url }) => url === 'http://www.php-fig.org/psr/',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import sqlite from 'node-sqlite3-wasm';
 import { seededRandom } from '../../src/compute/seeded-random.ts';
 import { type ImportFormat, importFormats } from '../../src/domain/import.ts';
 import { formatRows } from '../../src/importers/formats.ts';
@@ -140,6 +141,66 @@ test('a history that is damaged in its midst gives what is before that, and says
   })();
   await assert.rejects(reading, (error) => error instanceof ImportError && /damaged/.test(error.message));
   assert.ok(items > 0, 'what is before it');
+});
+
+test('a database that is to compute what a history has is refused, as is one whose rows never end', async (t) => {
+  const endless = "title TEXT GENERATED ALWAYS AS (replace(hex(zeroblob(400000000)), '0', 'ab')) VIRTUAL";
+  const rest = 'visit_count INTEGER, last_visit_time INTEGER, hidden INTEGER DEFAULT 0';
+  const visits = 'CREATE TABLE visits(id INTEGER PRIMARY KEY, url INTEGER, visit_time INTEGER, transition INTEGER);';
+  const row = `INSERT INTO urls(url, hidden) VALUES ('https://a.example/', 0); INSERT INTO visits VALUES (1, 1, 1, ${0x20000001});`;
+  const cases: [sql: string, message: RegExp][] = [
+    [
+      `CREATE TABLE urls(id INTEGER PRIMARY KEY, url TEXT, ${rest}); ${visits} ${row} ALTER TABLE urls ADD ${endless}`,
+      /table urls is virtual or has computed columns/,
+    ],
+    [
+      `CREATE VIRTUAL TABLE urls USING fts5(id, url, title, visit_count, hidden); ${visits}`,
+      /table urls is virtual or has computed columns/,
+    ],
+    [`CREATE TABLE urls(id INTEGER, url TEXT, title TEXT, ${rest}); ${visits} ${row}`, /urls has no key/],
+    [
+      `CREATE TABLE urls(id INTEGER PRIMARY KEY, url TEXT, title TEXT, ${rest}); CREATE VIEW visits AS SELECT 1; ${row.split(';')[0]}`,
+      /no history of/,
+    ],
+  ];
+  for (const [sql, message] of cases) {
+    const path = join(temporaryFolder(t), 'History');
+    const database = new sqlite.Database(path);
+    database.exec(sql);
+    database.close();
+    await assert.rejects(readItems(path), { code: 'import', message });
+  }
+  // Inner pages of one tree, each of which has the next one for all its children: 14 rows to the power of eight.
+  const path = join(temporaryFolder(t), 'History');
+  const database = new sqlite.Database(path);
+  database.exec(
+    `PRAGMA page_size = 512; CREATE TABLE urls(id INTEGER PRIMARY KEY, url TEXT, title TEXT, ${rest}); ${visits} ${row}`,
+  );
+  const root = Number(database.get("SELECT rootpage FROM sqlite_master WHERE name = 'visits'")?.rootpage);
+  database.exec('CREATE TABLE filler(a); INSERT INTO filler VALUES (zeroblob(4000));');
+  database.close();
+  const bytes = readFileSync(path);
+  const page = (no: number) => bytes.subarray((no - 1) * 512, no * 512);
+  const last = bytes.length / 512;
+  const levels = [root, ...Array.from({ length: 7 }, (_, no) => last - 1 - no)];
+  page(root).copy(page(last));
+  levels.forEach((no, at) => {
+    const child = levels[at + 1] ?? last;
+    const inner = page(no);
+    const cells = 14;
+    inner.fill(0);
+    inner[0] = 5;
+    inner.writeUInt16BE(cells, 3);
+    inner.writeUInt16BE(512 - cells * 5, 5);
+    inner.writeUInt32BE(child, 8);
+    for (let cell = 0; cell < cells; cell++) {
+      const place = 512 - (cell + 1) * 5;
+      inner.writeUInt16BE(place, 12 + 2 * cell);
+      inner.writeUInt32BE(child, place);
+      inner[place + 4] = 1;
+    }
+  });
+  await assert.rejects(readItems(writtenFile(t, bytes)), { code: 'import', message: /its rows repeat/ });
 });
 
 test('a file that was damaged anywhere gives what can be read of it, or one line that says why not', async (t) => {

@@ -78,7 +78,12 @@ test('the packed package installs and runs as it was tested, without a compiler'
     packageOf(modules, 'light-my-request').version,
     packageOf(root, 'node_modules/light-my-request').version,
   );
-  assert.deepEqual(nativePackages(modules), ['@lmdb/lmdb', '@msgpackr-extract/msgpackr-extract', '@napi-rs/nice']);
+  assert.deepEqual(nativePackages(modules), [
+    '@lmdb/lmdb',
+    '@msgpackr-extract/msgpackr-extract',
+    '@napi-rs/nice',
+    'onnxruntime-node',
+  ]);
 
   const readback = join(modules, '.bin', 'readback');
   const serviceEnv = {

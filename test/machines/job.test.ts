@@ -39,6 +39,7 @@ const events: { [Type in EventType]: Extract<JobEvent, { type: Type }> } = {
   heartbeat: { type: 'heartbeat', at, claim: 40, leaseMs: 600 },
   progress: { type: 'progress', at, claim: 40, leaseMs: 600 },
   complete: { type: 'complete', at, claim: 40 },
+  served: { type: 'served', at },
   fail: { type: 'fail', at, claim: 40, message: 'broken', permanent: false, delayMs: 250 },
   unreached: { type: 'unreached', at, claim: 40, message: 'no connection', maxTries: 3, delayMs: 250 },
   release: { type: 'release', at, claim: 40, runAt: 5100 },
@@ -47,6 +48,7 @@ const events: { [Type in EventType]: Extract<JobEvent, { type: Type }> } = {
   due: { type: 'due', at },
   retry: { type: 'retry', at },
   clockSet: { type: 'clockSet', at },
+  defer: { type: 'defer', at, runAt: at + 70 },
   cancel: { type: 'cancel', at, reason: 'cancelled: page forgotten' },
   silence: { type: 'silence', at, message: 'forgotten' },
 };
@@ -74,6 +76,9 @@ const clockSet: Case[] = [
 ];
 const clockSetOf = (state: JobStatus) => clockSet.map((each) => (each.next === null ? each : { ...each, next: state }));
 
+/** By other work. */
+const served: Case[] = [{ when: 'in any case', next: 'done', row: { ...released, last_error: null } }];
+
 const table: Record<JobStatus, Record<EventType, Case[]>> = {
   pending: {
     claim: [
@@ -94,6 +99,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     heartbeat: refused,
     progress: refused,
     complete: refused,
+    served: served,
     fail: refused,
     unreached: refused,
     release: refused,
@@ -102,6 +108,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     due: refused,
     retry: refused,
     clockSet: clockSetOf('pending'),
+    defer: [{ when: 'in any case', next: 'pending', row: { run_at: at + 70, updated_at: at } }],
     cancel: cancelled,
     silence: refused,
   },
@@ -132,6 +139,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
       },
       anotherClaim,
     ],
+    served: refused,
     fail: [
       {
         when: 'attempts remain',
@@ -249,6 +257,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     due: refused,
     retry: refused,
     clockSet: refused,
+    defer: refused,
     cancel: cancelled,
     silence: refused,
   },
@@ -257,6 +266,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     heartbeat: refused,
     progress: refused,
     complete: refused,
+    served: served,
     fail: refused,
     unreached: refused,
     release: refused,
@@ -268,6 +278,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     ],
     retry: refused,
     clockSet: clockSetOf('failed'),
+    defer: refused,
     cancel: cancelled,
     silence: refused,
   },
@@ -276,6 +287,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     heartbeat: refused,
     progress: refused,
     complete: refused,
+    served: refused,
     fail: refused,
     unreached: refused,
     release: refused,
@@ -284,6 +296,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     due: refused,
     retry: refused,
     clockSet: refused,
+    defer: refused,
     cancel: refused,
     silence: [
       { when: 'it said something', job: { last_error: 'no luck' }, next: 'done', row: { last_error: 'forgotten' } },
@@ -295,6 +308,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     heartbeat: refused,
     progress: refused,
     complete: refused,
+    served: refused,
     fail: refused,
     unreached: refused,
     release: refused,
@@ -305,6 +319,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
       { when: 'in any case', next: 'pending', row: { attempts: 0, last_error: null, run_at: at, updated_at: at } },
     ],
     clockSet: refused,
+    defer: refused,
     cancel: cancelled,
     silence: refused,
   },
@@ -339,6 +354,7 @@ const steps = fc.record({
 /** Changes of status that exist: the table's, written once more as pairs. */
 const legal = new Set([
   'pending running',
+  'pending pending',
   'pending done',
   'running running',
   'running done',

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JobStatus } from '../../src/domain/job.ts';
-import type { Page, PageStatus } from '../../src/domain/page.ts';
-import { pageStatuses, pageStatusUnder } from '../../src/domain/page.ts';
+import { type Page, type PageStatus, pageStatuses, pageStatusUnder } from '../../src/domain/page.ts';
 import { jobMachine } from '../../src/machines/job.ts';
 import { beginPage, nextPage, type PageEvent, pageMachine } from '../../src/machines/page.ts';
 import { jobRow, pageRow } from './rows.ts';
@@ -64,7 +63,8 @@ test('wherever its job may move, the page follows it to the status that the job 
   for (const { key: before, transitions } of Object.values(jobMachine.states)) {
     for (const { target, eventType } of [...transitions.values()].flat()) {
       const after = target?.[0].key as JobStatus | undefined;
-      if (after === undefined || eventType === 'cancel') continue; // what becomes of its page is for the one who cancels
+      // Who cancels decides about the page; no page follows the jobs that the encoder serves.
+      if (after === undefined || eventType === 'cancel' || eventType === 'served') continue;
       const page = pageRow({ status: pageStatusUnder[before as JobStatus] });
       const followed = nextPage(page, { type: `job.${after}`, at: 900 });
       assert.equal(followed?.status, pageStatusUnder[after], `${before}: ${eventType}`);

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageResponse } from '../../src/domain/page.ts';
 import type { PageResult, SearchResponse } from '../../src/domain/search.ts';
-import type { Answer } from '../../src/mcp/answer.ts';
-import { enveloped } from '../../src/mcp/neutral-text.ts';
+import { type Answer, enveloped } from '../../src/mcp/answer.ts';
+import { tools } from '../../src/mcp/mcp-server.ts';
 import { toolCall } from '../../src/mcp/tool.ts';
-import { tools } from '../../src/mcp/tools.ts';
 import { noDetails } from '../rows.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
@@ -55,6 +54,8 @@ const found = (results: PageResult[], changes: Partial<SearchResponse> = {}): Se
   query_id: 'qr_1',
   results,
   corrected: [],
+  corrected_query: null,
+  no_results: null,
   offset: 0,
   has_more: false,
   suggestions: [],
@@ -180,14 +181,20 @@ test('a default search is below 12 KB, whatever the pages hold', () => {
   }
 });
 
-test('that nothing matches is said in words, and so is what makes an answer partial', () => {
+test('why nothing is found is said in words, and so is what makes an answer partial', () => {
   const empty = (changes: Partial<SearchResponse>) => answerOf('search', { query: 'x' }, found([], changes));
-  assert.deepEqual(empty({}), { said: 'Nothing in the reading history matches.' });
-  assert.deepEqual(empty({ offset: 5 }), { said: 'Nothing more from offset 5 on.' });
-  assert.match(
-    empty({ timing_ms: { rebuilding: 1 } }).said,
-    /matches\. The index is being built again: pages may be missing/,
+  const because = (changes: object) =>
+    empty({ no_results: { reason: 'no_match', operators: [], filters: [], pages_waiting: 0, ...changes } }).said;
+  assert.equal(because({}), 'Nothing in the reading history matches.');
+  assert.equal(because({ reason: 'indexing' }), 'Nothing matches so far.');
+  const waiting = 'Nothing matches so far: 2 pages still wait to be indexed.';
+  assert.equal(because({ reason: 'indexing', pages_waiting: 2 }), waiting);
+  assert.equal(
+    because({ reason: 'excluded', operators: ['-all'], filters: ['domain'] }),
+    'All matching pages are excluded by -all and the filter domain.',
   );
+  assert.deepEqual(empty({ offset: 5 }), { said: 'Nothing more from offset 5 on.' });
+  assert.match(empty({ timing_ms: { rebuilding: 1 } }).said, /\. The index is being built again: pages may be missing/);
   assert.match(empty({ timing_ms: { degraded_dense: 1 } }).said, /Only words were compared/);
 });
 
@@ -217,7 +224,7 @@ test('a page comes in parts: the first with its facts, each with the offset of t
     },
   ]);
   const next = answerOf('get_page', { page_id: 'pg_1', offset: 88 }, page({ body_length: 1000 }));
-  assert.equal(next.said, `Characters 88 to ${88 + prose.length} of 1000; go on with offset ${88 + prose.length}.`);
+  assert.equal(next.said, `Characters 88 to ${88 + prose.length} of 1000; continue with offset ${88 + prose.length}.`);
   assert.deepEqual(next.lines, [{ page_id: 'pg_1', title: 'Governors', body_text: prose }]);
   const last = answerOf('get_page', { page_id: 'pg_1', offset: 912 }, page({ body_length: 1000 }));
   assert.equal(last.said, 'Characters 912 to 1000 of 1000.');

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cutText, endWithin } from '../../src/mcp/cut-text.ts';
-import { jsonLine } from '../../src/mcp/neutral-text.ts';
+import { cutText, endWithin, jsonLine } from '../../src/mcp/answer.ts';
 
 const written = (text: string): number => Buffer.byteLength(jsonLine(text)) - 2;
 

@@ -7,9 +7,10 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
 import { library } from '../app/whole-system.ts';
+import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
-const models = ['local-wink-1024', 'local-wink-100'];
+const models = ['local-multilingual-e5-small-384', 'second'];
 const switches = 24;
 const betweenSwitchesMs = 60;
 const perSecond = 200;
@@ -56,7 +57,12 @@ function arrivals(ask: () => Promise<void>) {
 }
 
 test('activation under two hundred searches a second fails none and mixes none', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+  const server = await startFakeProvider({ dim: 32 });
+  t.after(() => server.close());
+  const service = await RunningService.start(t, {
+    ...withoutEntities,
+    SERVICE_PROVIDERS__OPENAI__BASE_URL: `${server.url}/v1`,
+  });
   const pages = Object.entries(library).map(([path, { title, text }]) => ({
     url: `https://example.com/${path}`,
     title,
@@ -64,7 +70,7 @@ test('activation under two hundred searches a second fails none and mixes none',
   }));
   const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
   await service.settled(body.results.map(({ page_id }) => page_id));
-  const request = { provider: 'local', model_name: 'wink', dim: 100, max_input_tokens: 32_000 };
+  const request = { provider: 'openai', model_name: 'words-32', dim: 32, max_input_tokens: 32_000, id: 'second' };
   assert.equal((await service.call('POST', '/v1/models', request)).status, 201);
   await service.call('POST', `/v1/models/${models[1]}/backfill`, { confirm: true });
   const filled = async () =>

@@ -167,7 +167,7 @@ test('a job that is not dead, and the active model, are 409 with a detail in wor
   const [job] = (await shared.found<{ jobs: { job_id: string }[] }>('/v1/jobs?status=done')).jobs;
   for (const [method, path] of [
     ['POST', `/v1/jobs/${job.job_id}/retry`],
-    ['DELETE', '/v1/models/local-wink-1024'],
+    ['DELETE', '/v1/models/local-multilingual-e5-small-384'],
   ]) {
     const { status, body } = await shared.call<{ detail: unknown }>(method, path);
     assert.deepEqual([status, Object.keys(body), typeof body.detail], [409, ['detail'], 'string'], path);

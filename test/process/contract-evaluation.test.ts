@@ -9,7 +9,7 @@ import { searchDefaults } from '../http/search-defaults.ts';
 import { until } from './service.ts';
 import { type Invalid, readToken, sharedService } from './shared-service.ts';
 
-const model = 'local-wink-1024';
+const model = 'local-multilingual-e5-small-384';
 const shared = sharedService();
 const score = async (request?: object) => {
   const { status, body } = await shared.post<ScoreReport>('/v1/admin/eval/score', request);
@@ -288,7 +288,13 @@ test('the log, the feedback and the report of a replay survive a restart', async
 });
 
 test('an arm of a comparison is logged as such, and feedback on the comparison stands at each arm', async () => {
-  const words = { provider: 'local', model_name: 'wink', dim: 100, max_input_tokens: 512 };
+  const words = {
+    provider: 'local',
+    model_name: 'multilingual-e5-small',
+    dim: 384,
+    max_input_tokens: 512,
+    id: 'second',
+  };
   const { body: other } = await shared.post<{ id: string }>('/v1/models', words);
   await shared.post(`/v1/models/${other.id}/backfill`, { confirm: true });
   await until(

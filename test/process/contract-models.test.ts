@@ -19,7 +19,7 @@ interface Faults {
 
 const readToken = 'process-test-reader-c07d12';
 const dim = 16;
-const localId = 'local-wink-1024';
+const localId = 'local-multilingual-e5-small-384';
 
 let provider: FakeProvider;
 let keyed: FakeProvider;
@@ -124,12 +124,12 @@ test('each field of a registration is taken within its bounds and refused beyond
     [{ max_input_tokens: 511 }, /^max_input_tokens: 511 is less than a chunk may have, 512 tokens$/],
     [{ provider: 'nobody' }, /^provider: "nobody" is unknown; set its address as /],
     [{ model_name: long }, /^id: must be given, for one made of these names has more than 200 characters$/],
-    [{ provider: 'local' }, /^model_name: the built-in model is called wink, not "words"$/],
+    [
+      { provider: 'local' },
+      /^model_name: the one built-in model is multilingual-e5-small of 384 dimensions, not "words"/,
+    ],
     [{ model_name: 'bge-m3', dim: 512 }, /^dim: bge-m3 gives 1024 numbers, not 512$/],
-    ...[1, 99, 101, 199].map((dim): [object, RegExp] => [
-      { provider: 'local', model_name: 'wink', dim },
-      /^dim: the built-in model takes 100, or 200 and more$/,
-    ]),
+    [{ provider: 'local', model_name: 'multilingual-e5-small', dim: 383 }, /^model_name: the one built-in model is/],
   ];
   for (const [changes, says] of said) {
     const { status, body } = await call<Faults>('POST', '/v1/models', { ...request, ...changes });
@@ -194,9 +194,9 @@ test('reading needs a token, changing one that may write', async () => {
 
 test('a comparison ranks by each model, measures each two of them, and is logged arm by arm', async () => {
   const { id } = await register({});
-  const words = { provider: 'local', model_name: 'wink', dim: 100 };
+  const words = { provider: 'local', model_name: 'multilingual-e5-small', dim: 384, id: 'words' };
   const { id: wordsId } = await register(words);
-  assert.equal(wordsId, 'local-wink-100');
+  assert.equal(wordsId, 'words');
   for (const each of [id, wordsId]) assert.equal((await fill(each)).status, 'complete');
   const models = [localId, id, wordsId];
   const query = 'herons hunt fish';
@@ -269,7 +269,7 @@ test('a comparison ranks by each model, measures each two of them, and is logged
   }
   const { body: alone } = await compare({ k: 1, query: 'note number 3' });
   for (const { results } of (alone as CompareResponse).runs) assert.equal(results.length, 1);
-  const { body: nothing } = await compare({ query: 'zzyzxqq', models: [localId, wordsId] });
+  const { body: nothing } = await compare({ query: '?!', models: [localId, wordsId] });
   assert.deepEqual(
     (nothing as CompareResponse).runs.map(({ results }) => results),
     [[], []],
@@ -302,8 +302,6 @@ test('vectors of one number and of 8,192 are searched as others are', async (t) 
   const models = [
     { provider: 'narrow', model_name: 'm', dim: 1, max_input_tokens: 512 },
     { provider: 'wide', model_name: 'm', dim: 8192, max_input_tokens: 512 },
-    { provider: 'local', model_name: 'wink', dim: 8192, max_input_tokens: 512 },
-    { provider: 'local', model_name: 'wink', dim: 200, max_input_tokens: 512 },
   ];
   for (const model of models) {
     const { body } = await own.call<ModelInfo>('POST', '/v1/models', model);
@@ -399,7 +397,14 @@ test('the settings of models and providers have their defaults, and a start says
     '/v1/admin/config',
   );
   assert.deepEqual(body.settings.embedder, {
-    ...{ provider: 'local', model: 'wink', base_url: null, api_key: null, dim: 1024, max_input_tokens: 32_000 },
+    ...{
+      provider: 'local',
+      model: 'multilingual-e5-small',
+      base_url: null,
+      api_key: null,
+      dim: 1024,
+      max_input_tokens: 32_000,
+    },
     prices: {},
   });
   assert.ok(Object.entries(body.mutability).some(([name, value]) => name === 'embedder.dim' && value === 'boot_only'));
@@ -423,10 +428,9 @@ test('the settings of models and providers have their defaults, and a start says
   assert.notEqual(code, 0);
   for (const [name, refused, rule] of bounds)
     assert.ok(stderr.includes(`SERVICE_${name}="${refused}": must be ${rule}`), stderr);
-  const foreign = await fresh.attempt({ SERVICE_EMBEDDER__MODEL: 'other', SERVICE_EMBEDDER__DIM: '5' });
+  const foreign = await fresh.attempt({ SERVICE_EMBEDDER__MODEL: 'other' });
   assert.notEqual(foreign.code, 0);
-  assert.match(foreign.stderr, /SERVICE_EMBEDDER__MODEL=other: must be wink, the only built-in model/);
-  assert.match(foreign.stderr, /SERVICE_EMBEDDER__DIM=5: must be 100, or 200 and more/);
+  assert.match(foreign.stderr, /SERVICE_EMBEDDER__MODEL=other: must be multilingual-e5-small, the only built-in model/);
 });
 
 test('a service that began without a model gets one later, with vectors of what it read before', async (t) => {
@@ -435,7 +439,7 @@ test('a service that began without a model gets one later, with vectors of what 
   if (!isClustered)
     assert.deepEqual([status, unready], [503, { status: 'unavailable', reason: 'no active embedding model' }]);
   await addPages(own, 4);
-  const local = { provider: 'local', model_name: 'wink', dim: 1024, max_input_tokens: 512 };
+  const local = { provider: 'local', model_name: 'multilingual-e5-small', dim: 384, max_input_tokens: 512 };
   const { status: registered, body: model } = await own.call<{ id: string }>('POST', '/v1/models', local);
   assert.equal(registered, 201);
   assert.equal((await own.call('DELETE', `/v1/models/${encodeURIComponent(model.id)}`)).status, 204);

@@ -188,7 +188,8 @@ test('get_page goes on where it is told to', async () => {
     assert.ok(parts < 30, 'it ends');
     const [said, line] = await told('get_page', { page_id, offset, length: 500 });
     read += line?.body_text;
-    const next = /^Characters (\d+) to (\d+) of (\d+)(?:; go on with offset (\d+))?\.$/.exec(said) ?? assert.fail(said);
+    const next =
+      /^Characters (\d+) to (\d+) of (\d+)(?:; continue with offset (\d+))?\.$/.exec(said) ?? assert.fail(said);
     assert.deepEqual([Number(next[1]), Number(next[2]), Number(next[3])], [offset, read.length, text.length]);
     assert.equal(next[4], read.length === text.length ? undefined : next[2]);
     offset = read.length;
@@ -204,7 +205,8 @@ test('search gives passages in an envelope, from where get_page reads on, and sa
   const [{ offset, text }] = found.passages as { offset: number; text: string }[];
   assert.equal(text, 'A heron hunts fish in the river.');
   assert.equal((await given('get_page', { page_id: pageId, offset }, readToken)).body_text, text);
-  assert.deepEqual(await told('search', { query: 'xqzzyvkw' }), ['Nothing in the reading history matches.']);
+  const [nothing] = await told('search', { query: 'xqzzyvkw' });
+  assert.match(nothing, /^Nothing (?:in the reading history matches|matches so far)\.$/); // pages of other tests may be indexed meanwhile
 });
 
 test('each search by the tool is a query of its own in the log', async () => {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { ImportResponse } from '../../src/domain/import.ts';
+import type { ImportListResponse, ImportResponse } from '../../src/domain/import.ts';
 import { writeHistory } from '../importers/history-file.ts';
 import { RunningService, token, until, withoutEntities } from './service.ts';
 
@@ -146,7 +146,7 @@ test('what is no file, or none that is understood, is refused with a reason, and
   const bare = await service.call<Refusal>('POST', '/v1/imports?name=x');
   assert.equal(bare.status, 422);
   for (const method of ['GET', 'DELETE']) assert.equal((await service.call(method, '/v1/imports/im_x')).status, 404);
-  assert.deepEqual((await service.call('GET', '/v1/imports')).body, { imports: [] });
+  assert.deepEqual((await service.call<ImportListResponse>('GET', '/v1/imports')).body.imports, []);
   assert.deepEqual(spooled(service), []);
 });
 
@@ -196,6 +196,6 @@ test('only who may write imports, also by a session; what was imported is known 
   assert.equal((await ended(service, id)).created, 2);
   await service.kill();
   await service.start();
-  assert.deepEqual((await service.call('GET', '/v1/imports')).body, { imports: [] });
+  assert.deepEqual((await service.call<ImportListResponse>('GET', '/v1/imports')).body.imports, []);
   assert.deepEqual((await imported(service, 'x', file)).skipped, [{ reason: 'imported before', count: 2 }]);
 });

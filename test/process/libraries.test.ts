@@ -149,7 +149,7 @@ test('the command works on the library that is named, over HTTP and in its folde
   assert.deepEqual(await search('--library', 'anna'), { code: 0, stderr: '', found: 0 });
   const unnamed = await search();
   assert.equal(unnamed.code, 2);
-  assert.match(unnamed.stderr, /there are several libraries: say --library, one of anna, ben/);
+  assert.match(unnamed.stderr, /there are several libraries: pass --library with one of anna, ben/);
   assert.match((await search('--library', 'carl')).stderr, /--library carl: there is none of that name, but anna, ben/);
   const entry = await cli.run(['token', 'new', '--library', 'carl', '--name', 'tablet', '--json']);
   assert.equal(JSON.parse(entry.stdout).library, 'carl');

@@ -1,9 +1,9 @@
 /** The registry and the backfill over HTTP: every status and every field (contract "Models"), with a provider that is an HTTP server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ModelBackfillResponse } from '../../src/domain/model.ts';
+import type { ModelBackfillResponse, ModelListResponse } from '../../src/domain/model.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
-import { RunningService, until } from './service.ts';
+import { RunningService, realEncoder, until } from './service.ts';
 
 const dim = 32;
 const price = 0.02;
@@ -34,16 +34,32 @@ test('the routes of models answer as the contract says', async (t) => {
     for (const { token_count } of body.chunks) tokens += token_count;
   }
 
+  /** By the contract's fields. */
+  const listed = async () => {
+    const { body } = await service.call<ModelListResponse>('GET', '/v1/models');
+    return body.models.map(({ vectors_pending, pages_pending, rate_per_s, eta_s, paused, runtime, ...info }) => {
+      const [pending, pages] = [vectors_pending ?? 0, pages_pending ?? 0];
+      assert.ok(pending >= 0 && pages >= 0 && (eta_s ?? 0) >= 0 && (rate_per_s ?? 0) >= 0);
+      assert.deepEqual([paused, typeof (runtime ?? '')], [false, 'string']);
+      return info;
+    });
+  };
   const active = {
-    ...{ id: 'local-wink-1024', provider: 'local', model_name: 'wink', dim: 1024, max_input_tokens: 32_000 },
+    ...{
+      id: 'local-multilingual-e5-small-384',
+      provider: 'local',
+      model_name: 'multilingual-e5-small',
+      dim: 384,
+      max_input_tokens: 32_000,
+    },
     ...{ is_active: true, status: 'ready' },
   };
   const request = { provider: 'ollama', model_name: 'words-32', dim, max_input_tokens: 512 };
   const registered = { id: 'ollama-words-32-32', ...request, is_active: false, status: 'registered' };
   const { id } = registered;
-  assert.deepEqual(await call('GET', '/v1/models'), [200, { models: [active] }]);
+  assert.deepEqual(await listed(), [active]);
   assert.deepEqual(await call('POST', '/v1/models', request), [201, registered]);
-  assert.deepEqual(await call('GET', '/v1/models'), [200, { models: [active, registered] }]);
+  assert.deepEqual(await listed(), [active, registered]);
   assert.deepEqual(await call('POST', '/v1/models', request), [
     409,
     { detail: `the model ${id} is registered already` },
@@ -109,20 +125,19 @@ test('the routes of models answer as the contract says', async (t) => {
     200,
     { ...registered, is_active: true, status: 'ready' },
   ]);
-  const [, { models }] = (await call('GET', '/v1/models')) as unknown as [number, { models: object[] }];
-  assert.deepEqual(models, [
+  assert.deepEqual(await listed(), [
     { ...active, is_active: false },
     { ...registered, is_active: true, status: 'ready' },
   ]);
   assert.deepEqual(await call('DELETE', `/v1/models/${id}`), [409, { detail: 'the active model cannot be deleted' }]);
   assert.equal((await call('POST', `/v1/models/${active.id}/activate`))[0], 200);
   assert.deepEqual(await call('DELETE', `/v1/models/${id}`), [204, '']);
-  assert.deepEqual(await call('GET', '/v1/models'), [200, { models: [active] }]);
+  assert.deepEqual(await listed(), [active]);
   assert.deepEqual(await call('GET', `/v1/models/${id}/backfill`), [404, { detail: `unknown model id: ${id}` }]);
 });
 
-test('a words-only model answers a query whose words it does not know by the words of the pages', async (t) => {
-  const service = await RunningService.start(t, { SERVICE_EMBEDDER__DIM: '100' });
+test('a query whose words nobody knows finds what has them, and nothing else', async (t) => {
+  const service = await RunningService.start(t, realEncoder);
   const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
     url: 'https://example.com/x',
     title: 'Zyxqvort manual',
@@ -134,12 +149,19 @@ test('a words-only model answers a query whose words it does not know by the wor
     ['xyzzyplughqq', 0],
   ] as const) {
     for (const rerank of [true, false]) {
-      const answer = await service.call<{ results: unknown[] }>('POST', '/v1/search', { query, rerank });
+      const asked = { query, rerank, min_relevance: 0.5 };
+      const answer = await service.call<{ results: unknown[] }>('POST', '/v1/search', asked);
       assert.deepEqual([answer.status, answer.body.results.length], [200, found], query);
     }
   }
-  const models = ['local-wink-100', 'local-wink-300'];
-  await service.call('POST', '/v1/models', { provider: 'local', model_name: 'wink', dim: 300, max_input_tokens: 512 });
+  const models = ['local-multilingual-e5-small-384', 'second'];
+  await service.call('POST', '/v1/models', {
+    provider: 'local',
+    model_name: 'multilingual-e5-small',
+    dim: 384,
+    max_input_tokens: 512,
+    id: 'second',
+  });
   await service.call('POST', `/v1/models/${models[1]}/backfill`, { confirm: true });
   const filled = async () =>
     (await service.call<ModelBackfillResponse>('GET', `/v1/models/${models[1]}/backfill`)).body.status === 'complete';

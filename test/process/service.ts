@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ModelListResponse } from '../../src/domain/model.ts';
 import type { Scope } from '../scope.ts';
 import { noteRareStates } from '../soak/rare-states.ts';
 
@@ -22,25 +23,34 @@ export const patienceMs = Number(process.env.READBACK_TEST_PATIENCE_MS ?? 600_00
 /** Settings where reading pages for entities is not what is tried: it takes longer than all else. */
 export const withoutEntities = { SERVICE_ENTITY__ENABLED: 'false' };
 
+/** The encoder of the tests (scripts/pack-tiny-encoder.py): of the real one's interface, and loaded in no time. */
+export const tinyEncoder = { SERVICE_ENCODER__DIR: join(import.meta.dirname, '../fixtures/encoder') };
+
+/** The encoder that is shipped, where a test is about what texts mean. */
+export const realEncoder = { SERVICE_ENCODER__DIR: '' };
+
 /**
  * Settings of every service in tests: nothing is given up because a busy machine takes long. Tests of a time limit set it themselves,
- * short where it is to pass.
+ * short where it is to pass. The encoder is a tiny one.
  */
-export const patientSettings = Object.fromEntries(
-  [
-    'STOP_TIMEOUT_S',
-    'SEARCH__EMBED_DEADLINE_S',
-    'SEARCH__RERANK_DEADLINE_S',
-    'STORAGE__FLUSH_TIMEOUT_S',
-    'RESILIENCE__EMBED_TIMEOUT_S',
-    'RESILIENCE__RERANK_TIMEOUT_S',
-    'LLM__TIMEOUT_S',
-    'FETCH__TIMEOUT_S',
-    'FETCH__VIDEO_TIMEOUT_S',
-    'FETCH__AUDIO_TIMEOUT_S',
-    'TRANSCRIBE__TIMEOUT_S',
-  ].map((name) => [`SERVICE_${name}`, '600']),
-);
+export const patientSettings: Record<string, string> = {
+  ...tinyEncoder,
+  ...Object.fromEntries(
+    [
+      'STOP_TIMEOUT_S',
+      'SEARCH__EMBED_DEADLINE_S',
+      'SEARCH__RERANK_DEADLINE_S',
+      'STORAGE__FLUSH_TIMEOUT_S',
+      'RESILIENCE__EMBED_TIMEOUT_S',
+      'RESILIENCE__RERANK_TIMEOUT_S',
+      'LLM__TIMEOUT_S',
+      'FETCH__TIMEOUT_S',
+      'FETCH__VIDEO_TIMEOUT_S',
+      'FETCH__AUDIO_TIMEOUT_S',
+      'TRANSCRIBE__TIMEOUT_S',
+    ].map((name) => [`SERVICE_${name}`, '600']),
+  ),
+};
 
 /** In the environment of a service: how many files it may have open. */
 export const openFilesVariable = 'READBACK_TEST_OPEN_FILES';
@@ -252,7 +262,14 @@ export class RunningService {
       'every page is indexed or dead',
       limitMs,
     );
+    await until(async () => (await this.#pending()) === 0, 'every page has its vectors', limitMs);
     return pageIds.map((id) => statuses.get(id) ?? 'unknown');
+  }
+
+  /** Passages that the active model has no vectors of yet. */
+  async #pending(): Promise<number> {
+    const { body } = await this.call<Partial<ModelListResponse>>('GET', '/v1/models');
+    return body.models?.find(({ is_active }) => is_active)?.vectors_pending ?? 0;
   }
 
   /** Run a process on this data folder that is expected to end by itself. */

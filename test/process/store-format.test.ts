@@ -9,7 +9,7 @@ import type { ModelListResponse } from '../../src/domain/model.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
 import type { WatchListResponse } from '../../src/domain/watch.ts';
 import { Cli } from '../cli/run-cli.ts';
-import { entity, farPhrase, forgottenPage, longPage, model, shortPage, watch } from '../fixtures/stores/contents.ts';
+import { entity, farPhrase, forgottenPage, longPage, shortPage, watch } from '../fixtures/stores/contents.ts';
 import { unpackStore } from '../fixtures/stores/unpack-store.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
@@ -69,9 +69,10 @@ test('the service goes on with a store of format 1: everything is found, read an
   }
   type Found = { results: { page_id: string; chunks: { text: string }[] }[] };
   const search = () => service.call<Found>('POST', '/v1/search', { query: `"${farPhrase}"` });
-  await until(async () => (await search()).body.results.length > 0, 'the index is built again');
-  const [{ page_id, chunks }] = (await search()).body.results;
-  assert.ok(chunks.some(({ text }) => text.includes(farPhrase)));
+  const found = async () =>
+    (await search()).body.results.find(({ chunks }) => chunks.some(({ text }) => text.includes(farPhrase)));
+  await until(async () => (await found()) !== undefined, 'the index is built again');
+  const { page_id } = (await found()) ?? assert.fail('it is found no more');
   const get = async <Body>(path: string) => (await service.call<Body>('GET', path)).body;
   const page = await get<PageResponse>(`/v1/pages/${page_id}`);
   assert.deepEqual([page.canonical_url, page.body_text], [longPage.url, longPage.body_extracted]);
@@ -86,7 +87,7 @@ test('the service goes on with a store of format 1: everything is found, read an
   const { models } = await get<ModelListResponse>('/v1/models');
   assert.deepEqual(
     models.map(({ id, is_active }) => [id, is_active]),
-    [[model, true]],
+    [['local-multilingual-e5-small-384', true]],
   );
   assert.equal((await service.call('POST', '/v1/pages', forgottenPage)).status, 403);
   const again = await service.call<{ page_id: string; revisit: boolean }>('POST', '/v1/pages', longPage);

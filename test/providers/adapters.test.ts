@@ -235,7 +235,8 @@ for (const [name, answer, message] of badScores) {
 
 test('a chat gives the model’s text, and no text is an error', async () => {
   const { chat } = callsTo(server, { model: 'small' });
-  assert.equal(await chat.complete([{ role: 'user', content: 'cats' }]), 'About cats');
+  assert.equal(await chat.complete([{ role: 'user', content: 'ca\u200bts\u{e0041}' }]), 'About cats');
+  assert.deepEqual(lastCall().body.messages, [{ role: 'user', content: 'cats' }]);
   assert.deepEqual(lastCall().body, { model: 'small', messages: [{ role: 'user', content: 'cats' }] });
   for (const answer of [
     { choices: [] },
@@ -269,29 +270,33 @@ test('a key that no header can carry is an error that does not repeat it', async
   }
 });
 
-test('a path goes below the address’s own path and keeps its query', () => {
-  assert.equal(addressOf('http://h:8/v1', '/rerank').href, 'http://h:8/v1/rerank');
-  assert.equal(addressOf('http://h/', '/rerank').href, 'http://h/rerank');
-  assert.equal(addressOf('https://h/a//?api-version=2#x', '/embed').href, 'https://h/a/embed?api-version=2');
+test('a path goes below the address’s own path, and its parameters behind it', async () => {
+  const at = (baseUrl: string, query: string | null, path: string) =>
+    addressOf({ baseUrl, credentials: { api_key: null, userinfo: null, query } }, path).href;
+  assert.equal(at('http://h:8/v1', null, '/rerank'), 'http://h:8/v1/rerank');
+  assert.equal(at('http://h/', null, '/rerank'), 'http://h/rerank');
+  assert.equal(at('https://h/a//', 'api-version=2', '/embed'), 'https://h/a/embed?api-version=2');
+  await callsTo(server, { query: 'key=a%20b&v=2' }).embedder.embed(['x'], 'query');
+  assert.equal(lastCall().query, 'key=a%20b&v=2');
 });
 
 test('what a part sets for itself is completed by what is set for the provider', () => {
-  const none = { base_url: null, credentials: { api_key: null, userinfo: null } };
-  const shared = { base_url: 'http://shared', credentials: { api_key: 'k2', userinfo: 'u:2' } };
-  const own = { base_url: 'http://own', credentials: { api_key: null, userinfo: null } };
+  const none = { base_url: null, credentials: { api_key: null, userinfo: null, query: null } };
+  const shared = { base_url: 'http://shared', credentials: { api_key: 'k2', userinfo: 'u:2', query: 'v=2' } };
+  const own = { base_url: 'http://own', credentials: { api_key: null, userinfo: null, query: null } };
   assert.equal(endpointOf('p', none, undefined), null);
   assert.equal(endpointOf('p', none, none), null);
   assert.deepEqual(endpointOf('p', none, shared), {
     provider: 'p',
     baseUrl: 'http://shared',
-    credentials: { api_key: 'k2', userinfo: 'u:2' },
+    credentials: { api_key: 'k2', userinfo: 'u:2', query: 'v=2' },
   });
   assert.deepEqual(endpointOf('p', own, shared), {
     provider: 'p',
     baseUrl: 'http://own',
-    credentials: { api_key: 'k2', userinfo: null },
+    credentials: { api_key: 'k2', userinfo: null, query: null },
   });
-  const keyAlone = { base_url: null, credentials: { api_key: 'k2', userinfo: null } };
+  const keyAlone = { base_url: null, credentials: { api_key: 'k2', userinfo: null, query: null } };
   assert.equal(endpointOf('openai', none, keyAlone), null, 'a key may be that of another address');
   assert.equal(endpointOf('ollama', none, undefined)?.baseUrl, 'http://127.0.0.1:11434/v1');
 });

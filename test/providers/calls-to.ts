@@ -29,13 +29,14 @@ export interface CallsOptions {
   failureThreshold?: number;
   apiKey?: string | null;
   userinfo?: string | null;
+  query?: string | null;
   maxInputTokens?: number;
 }
 
 export function callsTo(server: Pick<FakeProvider, 'url'>, options: CallsOptions = {}): Calls {
   const { provider = 'openai', model = 'a-model', path = '/v1', timeoutMs = 3_600_000, attempts = 1 } = options;
   const { maxInputTokens = 8192 } = options;
-  const { apiKey = null, userinfo = null, failureThreshold = 5, clock = systemClock } = options;
+  const { apiKey = null, userinfo = null, query = null, failureThreshold = 5, clock = systemClock } = options;
   const { breakers } = runBreakers({ failureThreshold, cooldownMs: 60_000 }, () => clock.monotonic());
   const call: ProviderCall = resilientCall({
     provider,
@@ -45,7 +46,7 @@ export function callsTo(server: Pick<FakeProvider, 'url'>, options: CallsOptions
     clock,
     random: Math.random,
   });
-  const endpoint = { provider, baseUrl: server.url + path, credentials: { api_key: apiKey, userinfo } };
+  const endpoint = { provider, baseUrl: server.url + path, credentials: { api_key: apiKey, userinfo, query } };
   const parts = { endpoint, model, call, wall: systemClock.wall };
   return {
     embedder: openEmbedder({ ...parts, dim, maxInputTokens }),

@@ -30,7 +30,11 @@ function open(env: Record<string, string>, clock: Clock = systemClock): Opened {
   const onError = (provider: string) => failed.push(provider);
   const runTransformer = () => Promise.reject(new Error('no transformer is run here'));
   const { signal: stopping } = new AbortController();
-  const parts = { settings, runTransformer, breakers, clock, random: Math.random, onError, stopping };
+  const encoder = {
+    query: async () => null,
+    encode: () => Promise.reject(new Error('nothing is encoded here')),
+  };
+  const parts = { settings, encoder, runTransformer, breakers, clock, random: Math.random, onError, stopping };
   return { embedders: openEmbedders(parts), failed };
 }
 
@@ -225,7 +229,7 @@ test('embedder.* is for models of its provider only, and completed by the shared
     SERVICE_PROVIDERS__OPENAI__BASE_URL: 'http://127.0.0.1:2/v1',
     SERVICE_PROVIDERS__MINE__BASE_URL: 'http://127.0.0.1:3/v1',
   });
-  const credentials = { api_key: 'shared', userinfo: null };
+  const credentials = { api_key: 'shared', userinfo: null, query: null };
   assert.deepEqual(embeddingEndpoint('openai', settings), {
     provider: 'openai',
     baseUrl: 'http://127.0.0.1:1/v1',
@@ -234,7 +238,7 @@ test('embedder.* is for models of its provider only, and completed by the shared
   assert.deepEqual(embeddingEndpoint('mine', settings), {
     provider: 'mine',
     baseUrl: 'http://127.0.0.1:3/v1',
-    credentials: { api_key: null, userinfo: null },
+    credentials: { api_key: null, userinfo: null, query: null },
   });
   for (const name of ['voyage', 'constructor', '__proto__']) {
     assert.throws(() => embeddingEndpoint(name, settings), { code: 'unconfigured', message: /SERVICE_PROVIDERS__/ });

@@ -36,7 +36,11 @@ async function endpoint(t: TestContext, answers: ((received: Received) => Page)[
     },
   });
   const recognizer = endpointRecognizer({
-    endpoint: { provider: 'transcribe', baseUrl: site.url('/v1'), credentials: { api_key: 'key', userinfo: null } },
+    endpoint: {
+      provider: 'transcribe',
+      baseUrl: site.url('/v1'),
+      credentials: { api_key: 'key', userinfo: null, query: null },
+    },
     model: 'whisper-1',
     call: resilientCall({
       provider: 'transcribe',

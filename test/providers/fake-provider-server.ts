@@ -34,6 +34,8 @@ export type Fault =
 
 export interface ReceivedCall {
   path: string;
+  /** Without its question mark. */
+  query: string;
   headers: IncomingHttpHeaders;
   body: Record<string, unknown>;
 }
@@ -197,7 +199,8 @@ export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): P
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = JSON.parse(Buffer.concat(chunks).toString());
-    const call = { path: request.url ?? '', headers: request.headers, body };
+    const [path, query = ''] = (request.url ?? '').split('?');
+    const call = { path, query, headers: request.headers, body };
     calls.push(call);
     for (const { count, resolve } of expecting) if (calls.length >= count) resolve();
     const known = apiKey === undefined || request.headers.authorization === `Bearer ${apiKey}`;

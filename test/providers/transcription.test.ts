@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { quietestCut, waveFile } from '../../src/compute/transcript/wave.ts';
-import { commandWords } from '../../src/providers/command-line.ts';
+import { commandWords } from '../../src/providers/recognizer.ts';
 import { findTranscription, openTranscription } from '../../src/providers/transcription.ts';
 import { until } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
@@ -27,22 +27,16 @@ function recordingOf(t: TestContext, content = 'sound') {
 
 const { signal } = new AbortController();
 
-test('a command goes before an endpoint, an endpoint before what is installed; what is set is not passed over', (t) => {
+test('a command takes precedence over an endpoint, even where it cannot be used', (t) => {
   const programs = new FakePrograms(t);
   const found = (transcribe?: { command?: string; base_url?: string }) => {
     const { kind, detail, ffmpeg } = findTranscription(settings(programs.path, transcribe));
     return [kind, detail, ffmpeg];
   };
   const base_url = 'http://speech.test/v1';
-  assert.match(
-    String(found()[1]),
-    /set transcribe\.command or transcribe\.base_url, or install pocketsphinx and ffmpeg/,
-  );
+  assert.deepEqual(found(), [null, 'no speech recognizer: set transcribe.command or transcribe.base_url', false]);
   assert.deepEqual(found({ base_url }), ['endpoint', base_url, false]);
-  const sphinx = programs.add('pocketsphinx_continuous', '');
-  assert.deepEqual(found(), [null, 'pocketsphinx is there, but not ffmpeg, which it needs', false]);
   programs.add('ffmpeg', '');
-  assert.deepEqual(found(), ['pocketsphinx', sphinx, true]);
   assert.deepEqual(found({ command: 'whisper-cli -f {audio}', base_url }), [
     null,
     'the program of transcribe.command, whisper-cli, is not there',
@@ -168,34 +162,13 @@ test('a piece that a decoder has rounded down is not the last one', async (t) =>
 test('what is no recording is said to be none', async (t) => {
   const programs = new FakePrograms(t);
   programs.add('ffmpeg', fakeFfmpeg(10));
-  programs.add('pocketsphinx_continuous', '');
-  const transcription = openTranscription(settings(programs.path), null);
+  programs.add('speech', '');
+  const transcription = openTranscription(settings(programs.path, { command: 'speech {audio}' }), null);
   await assert.rejects(transcription.transcribe(recordingOf(t, 'no sound'), signal), {
     code: 'unreadable',
     permanent: true,
     message: 'the recording is broken, or in no format that can be read',
   });
-});
-
-test('the words of pocketsphinx become cues: no marks of silence, no numbers of pronunciations, a new cue after a pause', async (t) => {
-  const programs = new FakePrograms(t);
-  programs.add('ffmpeg', fakeFfmpeg(10));
-  const lines = [
-    'set at',
-    '<s> 0.000 0.150 0.9',
-    'set(2) 0.160 0.330 0.6',
-    '<sil> 0.4 0.5 1',
-    'at 0.600 0.800 1.2e-05',
-    '[NOISE] 1 1.1 1',
-    'dusk 3.000 3.400 0.5',
-    '</s> 4 4.1 1',
-  ];
-  programs.add('pocketsphinx_continuous', `process.stdout.write(${JSON.stringify(lines.join('\n'))})`);
-  const cues = await openTranscription(settings(programs.path), null).transcribe(recordingOf(t), signal);
-  assert.deepEqual(cues, [
-    { startS: 0.16, endS: 0.8, speaker: null, text: 'set at' },
-    { startS: 3, endS: 3.4, speaker: null, text: 'dusk' },
-  ]);
 });
 
 test('a cut is in the quietest tenth of a second near the end; a WAVE file says what it holds', () => {

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+const entries = ['main.js', ...readdirSync(`${dist}threads`).map((name) => `threads/${name}`)];
 const textOf = (file: string) => readFileSync(`${dist}${file}`, 'utf8');
 
 /** The packages that are loaded with a file of dist/, also by way of others. */
@@ -21,14 +22,16 @@ function packagesOf(entry: string): Set<string> {
   return packages;
 }
 
-test('what tells languages apart is loaded where passages are made, and not by the threads that always run', () => {
-  assert.ok(packagesOf('threads/work-thread.js').has('eld'), 'packages are told at all');
-  for (const entry of ['main.js', 'threads/search-thread.js', 'threads/shard-thread.js'])
-    assert.ok(!packagesOf(entry).has('eld'), entry);
+test('what detects languages is loaded by the work threads, and by no other thread', () => {
+  for (const name of ['eld', 'franc-all']) {
+    const loading = entries.filter((entry) => packagesOf(entry).has(name));
+    assert.deepEqual(loading, ['threads/work-thread.js'], name);
+  }
 });
 
 test('of n-grams and of the languages of complaints no more is loaded, and in no other form, than is needed', () => {
-  const sources = readdirSync(`${dist}chunks`).map((name) => textOf(`chunks/${name}`));
+  const names = [...readdirSync(`${dist}chunks`).map((name) => `chunks/${name}`), ...entries];
+  const sources = names.map(textOf);
   const ngrams = sources.filter((text) => text.includes('XS60'));
   assert.equal(ngrams.length, 1);
   assert.match(ngrams[0], /ngramsData = JSON\.parse\(/);

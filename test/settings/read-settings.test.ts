@@ -25,7 +25,7 @@ test('an empty environment gives the defaults of the contract', () => {
     program_path: '/usr/bin:/bin',
     allowed_hosts: [],
     allowed_origins: [],
-    backup: { dir: null },
+    backup: { dir: null, keep: 7 },
     stop_timeout_s: 9,
     canonicalize: {
       tracking_params: [...defaultTrackingParams],
@@ -45,7 +45,15 @@ test('an empty environment gives the defaults of the contract', () => {
       max_open_libraries: 500,
       max_memory_mb: null,
     },
-    embedder: { provider: 'local', model: 'wink', base_url: null, dim: 1024, max_input_tokens: 32000, prices: {} },
+    encoder: { dir: null, pace: 1 },
+    embedder: {
+      provider: 'local',
+      model: 'multilingual-e5-small',
+      base_url: null,
+      dim: 1024,
+      max_input_tokens: 32000,
+      prices: {},
+    },
     entity: { enabled: true, cosine_threshold: 0.85, edit_distance_threshold: 0.15 },
     events: { heartbeat_s: 15, queue_size: 256, max_subscribers: 16 },
     fetch: {
@@ -109,7 +117,7 @@ test('an empty environment gives the defaults of the contract', () => {
       video_max_entries: 100,
     },
   });
-  const none = { api_key: null, userinfo: null };
+  const none = { api_key: null, userinfo: null, query: null };
   assert.deepEqual(secrets, {
     tokens: [],
     embedder: none,
@@ -190,7 +198,7 @@ test('tokens are the union of the single one and the named ones, and secrets are
       '[{"name":"phone","token":"canary-two","scopes":["read"]},{"name":"home","token":"canary-three"}]',
     SERVICE_EMBEDDER__PROVIDER: 'acme',
     SERVICE_EMBEDDER__API_KEY: 'canary-four',
-    SERVICE_PROVIDERS__ACME__BASE_URL: 'https://user:canary%2Dfive@acme.test/v1',
+    SERVICE_PROVIDERS__ACME__BASE_URL: 'https://user:canary%2Dfive@acme.test/v1?key=canary+seven&v=1#canary',
     SERVICE_PROVIDERS__ACME__API_KEY: 'canary-six',
   });
   const { secrets, ...open } = settings;
@@ -199,8 +207,10 @@ test('tokens are the union of the single one and the named ones, and secrets are
     { name: 'phone', library: 'default', token: 'canary-two', scopes: ['read'] },
     { name: 'home', library: 'default', token: 'canary-three', scopes: ['read', 'write'] },
   ]);
-  assert.deepEqual(secrets.embedder, { api_key: 'canary-four', userinfo: null });
-  assert.deepEqual(secrets.providers, { acme: { api_key: 'canary-six', userinfo: 'user:canary-five' } });
+  assert.deepEqual(secrets.embedder, { api_key: 'canary-four', userinfo: null, query: null });
+  assert.deepEqual(secrets.providers, {
+    acme: { api_key: 'canary-six', userinfo: 'user:canary-five', query: 'key=canary+seven&v=1' },
+  });
   assert.deepEqual(open.providers, { acme: { base_url: 'https://acme.test/v1' } });
   assert.ok(!JSON.stringify(open).includes('canary'));
 });
@@ -272,7 +282,6 @@ test('every fault is reported in one error, each with variable, value and rule',
   assert.deepEqual([...problems].sort(), [
     'SERVICE_BIND_PORT="70000": must be a whole number, at least 0, at most 65535',
     'SERVICE_CHUNKING__TARGET_TOKENS=600: must not be above SERVICE_CHUNKING__HARD_MAX_TOKENS, which is 512',
-    'SERVICE_EMBEDDER__DIM=150: must be 100, or 200 and more, for the built-in model',
     'SERVICE_FETCH__VIDEO_CAPTION_LANGS="en,de": must be a JSON list of texts',
     'SERVICE_JOBS__HANDLER_TIMEOUT_S="0": must be a number, above 0',
     'SERVICE_JOBS__LEASE_MINUTES="1.5": must be a whole number, at least 1',
@@ -284,6 +293,19 @@ test('every fault is reported in one error, each with variable, value and rule',
     'SERVICE_RERANKER__BASE_URL: must be set, or SERVICE_PROVIDERS__<NAME>__BASE_URL, for reranker.kind api',
     'SERVICE_WATCH__DEFAULT_INTERVAL_HOURS="8761": must be a whole number, at least 1, at most 8760',
   ]);
+});
+
+test('of an address that cannot be used no user, password or parameter is told', () => {
+  for (const [address, shown] of [
+    ['ftp://me:canary@host/', '"(hidden)@host/"'],
+    ['ftp://host/?key=canary', '"ftp://host/?(hidden)"'],
+    ['ftp://me:canary@host/?key=canary?', '"(hidden)@host/?(hidden)"'],
+    ['ftp://me:canary?canary@host/', '(hidden)'],
+    ['ftp://host/?key=canary@canary', '(hidden)'],
+  ]) {
+    const problems = problemsOf({ SERVICE_LLM__BASE_URL: address });
+    assert.deepEqual(problems, [`SERVICE_LLM__BASE_URL=${shown}: must be an http or https address`]);
+  }
 });
 
 test('a reranker in the service needs a model, and no address', () => {

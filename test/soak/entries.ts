@@ -155,10 +155,11 @@ export const soakEntries: readonly SoakEntry[] = [
   },
   {
     name: 'fuzz',
-    shows: '20,000 random requests at every route and tool: no 5xx',
-    files: ['test/fuzz/service.test.ts'],
-    env: { READBACK_FUZZ_REQUESTS: '20000' },
-    limitMinutes: 15,
+    shows:
+      '100,000 random inputs for every route, tool, importer, and parser of feeds, pages and queries: no accident, no stall, memory back a minute later',
+    files: ['test/fuzz/service.test.ts', 'test/fuzz/parsers.test.ts'],
+    env: { READBACK_FUZZ_REQUESTS: '100000' },
+    limitMinutes: 90,
   },
   {
     name: 'mixed-load',

@@ -59,7 +59,7 @@ export const hostileClasses: readonly HostileClass[] = [
     attack: async ({ attacker }) => {
       await attacker.many(20, () => attacker.send('read', 'POST', '/v1/search', search({ query: marks(3_998) })), 5);
       await attacker.many(5, () =>
-        attacker.send('read', 'POST', '/v1/search', search({ filters: { domain: `${marks(1_000_000)}.com` } })),
+        attacker.send('read', 'POST', '/v1/search', search({ filters: { domain: `${marks(500_000)}.com` } })),
       );
       await attacker.many(3, () => attacker.send('read', 'GET', `/v1/entities/${encodeURIComponent(marks(900))}`));
     },
@@ -95,7 +95,9 @@ export const hostileClasses: readonly HostileClass[] = [
     right: 'read',
     attack: async ({ attacker }) => {
       const domain = `${'a.'.repeat(5_000_000)}com`;
-      await attacker.send('read', 'POST', '/v1/search', search({ filters: { domain } }));
+      // The first is refused for its size.
+      for (const each of [domain, domain.slice(-1_000_000)])
+        await attacker.send('read', 'POST', '/v1/search', search({ filters: { domain: each } }));
       await attacker.send('write', 'POST', '/v1/forget', { domain });
       await attacker.send('write', 'POST', '/v1/pages', { url: `http://${domain}/`, body_extracted: 'x' });
     },
@@ -189,8 +191,11 @@ export const hostileClasses: readonly HostileClass[] = [
         dim: 8,
         max_input_tokens: 8,
       });
-      await attacker.send('read', 'POST', '/v1/feedback', { query_id: text, page_id: text, relevant: true });
-      await attacker.send('read', 'POST', '/v1/pages/status/batch', { page_ids: [text] });
+      // Routes that only read refuse 15 MB for the size.
+      for (const each of [text, megabytes(0.5)]) {
+        await attacker.send('read', 'POST', '/v1/feedback', { query_id: each, page_id: each, relevant: true });
+        await attacker.send('read', 'POST', '/v1/pages/status/batch', { page_ids: [each] });
+      }
       for (const path of ['/v1/blacklist', '/v1/watches', '/v1/jobs?limit=1000', '/v1/models']) {
         await attacker.send('read', 'GET', path);
       }
@@ -252,16 +257,18 @@ export const hostileClasses: readonly HostileClass[] = [
     },
   },
   {
-    name: 'bodies of 16 MB that stop before their end',
+    name: 'bodies as large as they may be, and larger ones, that stop before their end',
     right: 'read',
     attack: async ({ attacker }) => {
-      const size = 16_000_000;
-      const part = `{"query":"${'x'.repeat(size - 100)}`;
-      for (let no = 0; no < 80; no++) {
-        await attacker.open(
-          attacker.head('read', 'POST', '/v1/search', 'content-type: application/json', `content-length: ${size}`) +
-            part,
-        );
+      const allowed = [
+        ['/v1/search', 1_000_000],
+        ['/mcp', 4_000_000],
+      ] as const;
+      const sizes = [...allowed, ...allowed, ['/v1/search', 16_700_000] as const];
+      for (let no = 0; no < 400; no++) {
+        const [path, size] = sizes[no % sizes.length];
+        const head = attacker.head('read', 'POST', path, 'content-type: application/json', `content-length: ${size}`);
+        await attacker.open(`${head}{"query":"${'x'.repeat(size - 100)}`);
       }
       await delay(5_000);
       await attacker.many(10, () => attacker.send('read', 'POST', '/v1/search', search()), 2);
@@ -339,16 +346,18 @@ export const hostileClasses: readonly HostileClass[] = [
     name: 'deep, broken and crowded JSON',
     right: 'read',
     attack: async ({ attacker }) => {
-      const bodies = [
-        '['.repeat(8_000_000),
-        '{"a":'.repeat(2_000_000),
-        `[${megabytes(15, '{},')}{}]`,
-        `{"query":"${megabytes(15, '\\u0001')}"}`,
-        `{"queries":[${megabytes(15, '"a",')}"a"]}`,
-      ];
+      // The large ones are refused for their size, the small ones are read.
+      const bodies = [15, 1].flatMap((size) => [
+        megabytes(size, '['),
+        megabytes(size, '{"a":'),
+        `[${megabytes(size, '{},')}{}]`,
+        `{"query":"${megabytes(size, '\\u0001')}"}`,
+        `{"queries":[${megabytes(size, '"a",')}"a"]}`,
+      ]);
       await attacker.many(
-        10,
-        (no) => attacker.send('read', 'POST', no % 2 === 0 ? '/v1/search/batch' : '/mcp', bodies[no % bodies.length]),
+        2 * bodies.length,
+        (no) =>
+          attacker.send('read', 'POST', no < bodies.length ? '/v1/search/batch' : '/mcp', bodies[no % bodies.length]),
         5,
       );
     },

@@ -1,6 +1,7 @@
 /**
  * The hostile set (hostile-classes.ts) against a real service, class after class: another process asks for its health, and the kernel says how
- * much memory it has. READBACK_SOAK_CLASSES runs those whose names hold this text.
+ * much memory it has. READBACK_SOAK_CLASSES: a pattern of the names to run. The bound on health counts the service's own time, not that of other
+ * programs on the machine.
  */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
@@ -107,9 +108,9 @@ test('no class of hostile input holds up the service or keeps its memory', { tim
   const idle = await worstHealth();
   const memory = () => Math.round(sampleProcess(service).ownMb);
 
-  const wanted = process.env.READBACK_SOAK_CLASSES ?? '';
+  const wanted = new RegExp(process.env.READBACK_SOAK_CLASSES ?? '');
   const faults: string[] = [];
-  for (const { name, right, attack } of hostileClasses.filter((each) => each.name.includes(wanted))) {
+  for (const { name, right, attack } of hostileClasses.filter((each) => wanted.test(each.name))) {
     await worstHealth();
     const before = memory();
     let peak = before;
@@ -145,7 +146,7 @@ test('no class of hostile input holds up the service or keeps its memory', { tim
     note({ counts: { [name]: JSON.stringify(line) } });
     t.diagnostic(JSON.stringify({ name, ...line }));
     if (fault !== '') faults.push(fault);
-    if (worst.wall > boundMs + idle.wall) faults.push(`${name}: health took ${worst.wall} ms`);
+    if (worst.held > boundMs + idle.held) faults.push(`${name}: health took ${worst.held} ms of the service`);
     if (after >= before + boundMb) faults.push(`${name}: ${after} MB after, ${before} MB before`);
     if (Object.keys(statuses).some((status) => status.startsWith('5') && status !== '503' && status !== '501')) {
       faults.push(`${name}: ${JSON.stringify(statuses)}`);

@@ -29,8 +29,8 @@ const patienceMs = 4_000;
 const settleMs = 240_000;
 const limitMs = 44 * 60_000;
 const text = 'The lock keeper notes the level of the river every morning and every evening. ';
-const models = ['local-wink-1024', 'local-wink-100'];
-/** Two spellings of each, that no lexicon knows, become one entity. */
+const models = ['local-multilingual-e5-small-384', 'second'];
+/** No lexicon knows them: each, with and without a hyphen, becomes one entity. */
 const lakes = ['Dorvelamir', 'Tassoruben', 'Kilmeravon', 'Pundarosil', 'Zemirtolan'];
 
 interface Call {
@@ -178,7 +178,7 @@ async function setScene(service: RunningService, web: FeedServer): Promise<{ kep
     ...urls.map(page),
     ...lakes.map((lake, i) => ({
       url: `https://lakes.example/${i}`,
-      body_extracted: `We swam in ${lake}nx Lake and then in ${lake}nz Lake.`,
+      body_extracted: `We swam in ${lake} Torven Lake and then in ${lake}-Torven Lake.`,
     })),
   ];
   const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
@@ -188,7 +188,13 @@ async function setScene(service: RunningService, web: FeedServer): Promise<{ kep
   for (let i = 0; i < 3; i++) await service.call('POST', '/v1/pages', { url: `http://10.0.0.1/refused/${i}` });
   await until(async () => (await jobs(service, 'dead')).length === 3, 'what may not be fetched is dead', settleMs);
 
-  const small = { provider: 'local', model_name: 'wink', dim: 100, max_input_tokens: 32_000 };
+  const small = {
+    provider: 'local',
+    model_name: 'multilingual-e5-small',
+    dim: 384,
+    max_input_tokens: 32_000,
+    id: 'second',
+  };
   assert.equal((await service.call('POST', '/v1/models', small)).status, 201);
   await service.call('POST', `/v1/models/${models[1]}/backfill`, { confirm: true });
   const backfill = `/v1/models/${models[1]}/backfill`;

@@ -17,12 +17,12 @@ export const signs = {
   rescued_job: ['jobs that were left running go back', 'jobs whose lease was over go back'],
   lost_lease: ['an attempt has lost its lease: it stops'],
   rebuilt_index: [
-    'index files were lost: rebuilding them beside the service',
-    'vectors were lost: bringing them back beside the service',
+    'index files were lost: rebuilding them in the background',
+    'vectors were lost: restoring them in the background',
     'bringing back what was indexed and not saved',
   ],
   overflowed_subscriber: ['a subscriber of the event stream that took nothing was ended'],
-  resumed_purge: ['a purge that was interrupted goes on', 'jobs that were left running go back'],
+  resumed_purge: ['an interrupted purge continues', 'jobs that were left running go back'],
   replaced_thread: [
     'a thread was replaced',
     'a searcher thread was lost',

@@ -1,7 +1,7 @@
 /** The smaller record kinds: models, rules, vectors, counters. */
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { installModel } from '../../src/commands/install-model.ts';
+import { installModel } from '../../src/commands/manage-models.ts';
 import { watchRow } from '../machines/rows.ts';
 import { TemporaryStore } from './temporary-store.ts';
 

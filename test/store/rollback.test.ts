@@ -5,18 +5,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
-import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import { claimJobs, expireLeases, recoverOrphans } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { beginForget, erasePages, queuePurge } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { installModel } from '../../src/commands/install-model.ts';
-import { appendRuns, giveFeedback, purgeRunsBefore } from '../../src/commands/log-queries.ts';
+import { appendRuns, giveFeedback, purgeRunsBefore, startReplay } from '../../src/commands/log-queries.ts';
+import { installModel } from '../../src/commands/manage-models.ts';
 import { noteNewEntities } from '../../src/commands/match-entities.ts';
-import { mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
+import { mergeEntities, splitMerge } from '../../src/commands/merge-entities.ts';
 import { createJob } from '../../src/commands/move-job.ts';
 import { sweepPages } from '../../src/commands/page-entities.ts';
-import { expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
-import { startReplay } from '../../src/commands/replay-queries.ts';
 import { retryJobs } from '../../src/commands/retry-jobs.ts';
 import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
@@ -98,7 +96,7 @@ const commands: Record<string, Command<unknown>> = {
   },
   'what a page mentions': mentioning(2, 'place: Bergen', 'person: Ada', 'place: Oslo'),
   'a merge': mergeEntities(1, 4, 500),
-  'the undo of a merge': undoMerge(1, 500),
+  'the undo of a merge': splitMerge(1, 500, { latestOnly: true }),
   'a step of the sweep': (transaction) => {
     completeJob(first, 450)(transaction);
     return sweepPages(10, { at: 500, max_attempts: 3 })(transaction);

@@ -19,7 +19,7 @@ interface SpanLine {
 async function spansOf(work: () => Promise<void>): Promise<Map<string, SpanLine>> {
   const lines: string[] = [];
   const log = createLog({ json_logs: true, log_level: 'info' }, { write: (line) => lines.push(line) });
-  const tracing = startTracing({ traces: 'console', endpoint: null, userinfo: null, version: '0', log });
+  const tracing = startTracing({ traces: 'console', endpoint: null, userinfo: null, query: null, version: '0', log });
   await work();
   await tracing.close();
   return new Map(lines.map((line) => JSON.parse(line) as SpanLine).map((span) => [span.name, span]));

@@ -1,4 +1,4 @@
-/** What kinds and states of jobs are called. */
+/** Names of job kinds and states. */
 import type { JobKind, JobStatus } from '../../../src/domain/job.ts';
 
 const kinds: Record<JobKind, string> = {
@@ -9,7 +9,7 @@ const kinds: Record<JobKind, string> = {
   cluster: 'Find topics',
   label_clusters: 'Name topics',
   canonicalize_entities: 'Merge names',
-  purge_vectors: 'Purge forgotten pages',
+  purge_vectors: 'Purge deleted pages',
   eval_replay: 'Replay searches',
   poll_watch: 'Poll a source',
 };

@@ -1,4 +1,4 @@
-/** Jobs: what is being done, live; what failed for good, with its reason and a way to try again. */
+/** Live jobs, and dead ones with their error and a retry button. */
 import type { JobResponse, JobRetryBatchResponse, ListedJob } from '../../../src/domain/job.ts';
 import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
 import { call, get, inOneDirection } from '../../api/client.ts';
@@ -12,11 +12,11 @@ import { Icon } from '../../ui/icon.tsx';
 import { ActButton, Badge, Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { nameOf } from '../../ui/text.tsx';
 import { kindOptions, kindWords, statusKinds } from './job-words.ts';
-import { mostShown, useJobs } from './use-jobs.ts';
+import { maxShown, useJobs } from './use-jobs.ts';
 
 const statuses = ['pending', 'running', 'failed', 'dead', 'done'] as const;
 const summaryEveryMs = 3000;
-/** The service begins no more again at once. */
+/** The service's maximum per request. */
 const retriedAtOnce = 500;
 
 export function JobsView() {
@@ -32,13 +32,13 @@ export function JobsView() {
   const retryAll = async () => {
     const body = { status: 'dead', ...(kind !== null && { kind }), limit: retriedAtOnce };
     let begun = 0;
-    // Those that die again meanwhile are not tried a third time.
+    // Jobs that die again are not retried a third time.
     for (let turns = Math.ceil(dead / retriedAtOnce); turns > 0; turns--) {
       const { retried } = await call<JobRetryBatchResponse>('POST', '/v1/jobs/retry', { body });
       begun += retried;
       if (retried < retriedAtOnce) break;
     }
-    notify(`${many(begun, 'job')} begun again.`);
+    notify(`${many(begun, 'job')} retried.`);
     jobs.reload();
     summary.reload();
   };
@@ -104,8 +104,8 @@ export function JobsView() {
             ))}
           </ul>
         ))}
-      {jobs.data?.length === mostShown && (
-        <p class="quiet">These are the newest {mostShown}; states and kinds above show others.</p>
+      {jobs.data?.length === maxShown && (
+        <p class="quiet">These are the newest {maxShown}; states and kinds above show others.</p>
       )}
     </div>
   );

@@ -1,4 +1,4 @@
-/** The newest jobs of a kind and state, kept up to date by the event stream. */
+/** The newest jobs by kind and state, updated by the event stream. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { JobEventData } from '../../../src/domain/events.ts';
 import type { JobListResponse, ListedJob } from '../../../src/domain/job.ts';
@@ -6,14 +6,14 @@ import { get, session } from '../../api/client.ts';
 import { listenToJobs } from '../../api/events.ts';
 import { type Loaded, useLoad } from '../../api/load.ts';
 
-export const mostShown = 200;
+export const maxShown = 200;
 
-/** Events since a list was asked for, the latest of each job, the job that changed last at the end. */
+/** The latest event of each job since the list was requested, the last change at the end. */
 type Heard = Map<string, JobEventData>;
 
 export function useJobs(status: string | null, kind: string | null): Loaded<ListedJob[]> {
   const heard = useRef<Heard>(new Map());
-  /** The list as it became by what was heard, which may be newer than the list. */
+  /** The list with the events, which may be older than the list. */
   const brought = (list: readonly ListedJob[], changed: Heard): ListedJob[] => {
     const known = new Set(list.map(({ job_id }) => job_id));
     const added = [...changed.values()].filter(({ job_id }) => !known.has(job_id)).reverse();
@@ -23,12 +23,12 @@ export function useJobs(status: string | null, kind: string | null): Loaded<List
     };
     return [...added, ...list.map(changedOf)]
       .filter((job) => (status === null || job.status === status) && (kind === null || job.kind === kind))
-      .slice(0, mostShown);
+      .slice(0, maxShown);
   };
   const jobs = useLoad(
     async (signal) => {
       heard.current = new Map();
-      const query = { limit: mostShown, subject: true, status, kind };
+      const query = { limit: maxShown, subject: true, status, kind };
       const { jobs: list } = await get<JobListResponse>('/v1/jobs', query, signal);
       return brought(list as ListedJob[], heard.current);
     },
@@ -39,7 +39,7 @@ export function useJobs(status: string | null, kind: string | null): Loaded<List
     if (session.value !== 'in') return;
     let isFirst = true;
     let late: ReturnType<typeof setTimeout> | undefined;
-    // Events come in bursts, as fast as jobs end: shown once a frame.
+    // Events come in bursts: rendered once per frame.
     let waiting: Heard = new Map();
     let frame = 0;
     const show = () => {
@@ -52,7 +52,7 @@ export function useJobs(status: string | null, kind: string | null): Loaded<List
         hasUnknown = next.some(({ subject }) => subject === undefined);
         return next;
       });
-      // What new ones are about is not in the event.
+      // Events of new jobs lack their subject.
       if (hasUnknown && late === undefined) {
         late = setTimeout(() => {
           late = undefined;
@@ -69,7 +69,7 @@ export function useJobs(status: string | null, kind: string | null): Loaded<List
     };
     const stop = listenToJobs({
       snapshot: (list) => {
-        // What was missed since the stream before is more than a snapshot tells.
+        // A snapshot does not contain everything missed since the last stream.
         if (!isFirst) reload();
         isFirst = false;
         for (const job of list.jobs.toReversed()) hear(job);

@@ -1,4 +1,4 @@
-/** What the points are coloured by: topic, site or time of reading; and what tells which colour is which. */
+/** Colours of the points by topic, site or reading time, and their legend. */
 import type { ComponentChildren } from 'preact';
 import type { PageSummary } from '../../../src/domain/page.ts';
 import { colorOf } from '../../app/theme.ts';

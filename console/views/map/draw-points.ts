@@ -35,7 +35,7 @@ void main() {
 }`;
 
 /** So many are drawn while the map moves. */
-const mostWhileMoving = 20_000;
+const maxWhileMoving = 20_000;
 
 export interface PointDrawing {
   /** Colours as red, green, blue, opacity, 0 to 255, for each point in its order; and which are drawn over the others. */
@@ -100,7 +100,7 @@ export function drawPoints(canvas: HTMLCanvasElement, places: Float32Array): Poi
       gl.uniform2f(offset, camera.x, camera.y);
       gl.uniform2f(scale, (2 * camera.scale) / canvas.clientWidth, (2 * camera.scale) / canvas.clientHeight);
       gl.uniform1f(size, sizeOf(count, camera.scale) * ratio);
-      gl.drawArrays(gl.POINTS, 0, isMoving ? Math.min(count, mostWhileMoving) : count);
+      gl.drawArrays(gl.POINTS, 0, isMoving ? Math.min(count, maxWhileMoving) : count);
       if (aboveCount > 0 && !isMoving) gl.drawElements(gl.POINTS, aboveCount, gl.UNSIGNED_INT, 0);
     },
     dispose: () => {

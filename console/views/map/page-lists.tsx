@@ -1,4 +1,4 @@
-/** The pages of points: under the pointer, in view, lit up. The map has only their ids. */
+/** Lists of pages: under the pointer, in view, highlighted. The map has only their ids. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, epoch, get } from '../../api/client.ts';
@@ -7,7 +7,7 @@ import { count, dateOf, many } from '../../ui/format.ts';
 import { PageLinks } from '../../ui/page-row.tsx';
 import { Fault } from '../../ui/parts.tsx';
 import { nameOf } from '../../ui/text.tsx';
-import { mostCounted } from '../search/use-search.ts';
+import { maxCounted } from '../search/use-search.ts';
 
 const listed = 60;
 
@@ -30,7 +30,15 @@ export function Hover({ id }: { id: string }) {
 }
 
 /** `missing`: how many of them are not on the map. */
-export function LitPages({ ids, missing, isSearch }: { ids: readonly string[]; missing: number; isSearch: boolean }) {
+export function HighlightedPages({
+  ids,
+  missing,
+  isSearch,
+}: {
+  ids: readonly string[];
+  missing: number;
+  isSearch: boolean;
+}) {
   const [shown, setShown] = useState(listed);
   const section = useRef<HTMLElement>(null);
   // What led here is gone: the list is gone on with, from its head.
@@ -40,7 +48,7 @@ export function LitPages({ ids, missing, isSearch }: { ids: readonly string[]; m
   return (
     <section ref={section} class="facet" aria-labelledby="lit" tabIndex={-1}>
       <h2 id="lit">{many(ids.length, 'page')}</h2>
-      {isSearch && ids.length === mostCounted && <p class="quiet">A search lights up the best {count(mostCounted)}.</p>}
+      {isSearch && ids.length === maxCounted && <p class="quiet">A search highlights the best {count(maxCounted)}.</p>}
       {missing > 0 && (
         <p class="quiet">{many(missing, 'page is', 'pages are')} not on the map: it is drawn when topics are found.</p>
       )}

@@ -1,6 +1,6 @@
 /**
  * The map: every page a point, near ones alike. Drag moves it, the wheel or two fingers zoom, the lasso lists. All of it can be done by keys: arrows,
- * plus and minus, 0 for the whole; the lists of topics and of what was found beside the map lead to the pages.
+ * plus and minus, 0 for the whole; the lists next to the map link to the pages.
  */
 import type { TargetedEvent } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -11,13 +11,13 @@ import { paint } from '../../app/theme.ts';
 import { count, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault, ViewHead, Waiting } from '../../ui/parts.tsx';
-import { criteriaOf, mostLetters } from '../search/criteria.ts';
+import { criteriaOf, maxLetters } from '../search/criteria.ts';
 import { FilterChips } from '../search/filters.tsx';
 import { type ColorBy, colorings, colorsOf, Legend, loadFacts, noFacts, sitesIn, TimeLegend } from './colors.tsx';
 import { type Camera, drawPoints, type PointDrawing } from './draw-points.ts';
-import { Hover, InView, LitPages } from './page-lists.tsx';
+import { HighlightedPages, Hover, InView } from './page-lists.tsx';
 import { loadPoints, type Points, pagesInView, pointsWithin, type TopicLabel } from './points.ts';
-import { useLit } from './use-lit.ts';
+import { useHighlightedPages } from './use-highlighted-pages.ts';
 
 export function PageMap() {
   const { data, error, reload } = useLoad(loadPoints, []);
@@ -26,7 +26,7 @@ export function PageMap() {
     return (
       <div class="view">
         <ViewHead title="Map" />
-        <Empty icon="map" title="There is no map yet">
+        <Empty icon="map" title="No map yet">
           <p>
             It is drawn when topics are found: <a href={linkTo('topics')}>Topics</a>.
           </p>
@@ -65,10 +65,10 @@ function Plane({ points }: { points: Points }) {
   const [isThere, setThere] = useState(true);
   const [colorBy, setColorBy] = useState<ColorBy>(before?.colorBy ?? 'topic');
   const [query, setQuery] = useState(asked);
-  const { ids, chosen, found, isSearch, choose, light, clear } = useLit(criteria, before?.chosen ?? null);
+  const { ids, chosen, found, isSearch, choose, light, clear } = useHighlightedPages(criteria, before?.chosen ?? null);
   const lit = useMemo(() => ids?.flatMap((id) => points.indexOf.get(id) ?? []) ?? null, [ids, points]);
   const idsAt = (places: readonly number[]) => places.map((at) => points.ids[at]);
-  /** Sites and times: loaded once somebody wants their colours. */
+  /** Sites and times: loaded for their colours. */
   const [wantsFacts, setWantsFacts] = useState(colorBy !== 'topic');
   const facts = useLoad(loadFacts, [wantsFacts || null]);
   const [isLasso, setLasso] = useState(false);
@@ -254,15 +254,15 @@ function Plane({ points }: { points: Points }) {
   useEffect(() => placeLabels(frame.current, camera.current), [rest, labels]);
   return (
     <div class="view map-view">
-      <ViewHead title="Map" lead={`${many(points.ids.length, 'page')}; what is alike lies together.`}>
+      <ViewHead title="Map" lead={`${many(points.ids.length, 'page')}; similar pages are close together.`}>
         <form class="search-box search-box-small" onSubmit={search}>
           <Icon name="search" />
           <input
             type="search"
             name="q"
-            aria-label="Light up a search"
-            placeholder="Light up a search"
-            maxLength={mostLetters}
+            aria-label="Highlight search results"
+            placeholder="Highlight search results"
+            maxLength={maxLetters}
             value={query}
             onInput={({ currentTarget }) => setQuery(currentTarget.value)}
           />
@@ -298,7 +298,7 @@ function Plane({ points }: { points: Points }) {
             }}
           >
             <Icon name="x" />
-            {lit === null ? 'End the search' : `${many(lit.length, 'page')} lit up`}
+            {lit === null ? 'Clear search' : `${many(lit.length, 'page')} highlighted`}
           </button>
         )}
         {colorBy === 'time' && facts.data !== undefined && <TimeLegend facts={facts.data} />}
@@ -313,7 +313,7 @@ function Plane({ points }: { points: Points }) {
       {colorBy !== 'topic' && <Fault error={facts.error} retry={facts.reload} />}
       {!isThere && (
         <p class="bar bar-warn" role="status">
-          The browser cannot draw the map: it has no WebGL 2, or needs it elsewhere. The lists work without.
+          The map needs WebGL 2, which is unavailable in this browser. The lists work without it.
         </p>
       )}
       <div class="map-body">
@@ -322,7 +322,7 @@ function Plane({ points }: { points: Points }) {
             ref={canvas}
             tabIndex={0}
             role="img"
-            aria-label={`Map of ${many(points.ids.length, 'page')}: arrows move it, plus and minus zoom, 0 shows all of it; the pages in view are listed beside it`}
+            aria-label={`Map of ${many(points.ids.length, 'page')}: arrows move it, plus and minus zoom, 0 shows all of it; the pages in view are listed next to it`}
             onKeyDown={onKeyDown}
             onPointerDown={(event) => {
               if (event.button !== 0) return;
@@ -350,7 +350,7 @@ function Plane({ points }: { points: Points }) {
           {line.length > 1 && <Lasso line={line} camera={camera.current} frame={frame.current} />}
           {hovered !== null && <Hover id={points.ids[hovered]} />}
         </div>
-        <aside class="map-side" aria-label="Beside the map">
+        <aside class="map-side" aria-label="Pages on the map">
           {isSearch && ids === null && found.loading ? (
             <p class="quiet" role="status">
               Searching…
@@ -374,7 +374,12 @@ function Plane({ points }: { points: Points }) {
               </Legend>
             </>
           ) : (
-            <LitPages key={ids.join(' ')} ids={ids} missing={ids.length - (lit?.length ?? 0)} isSearch={isSearch} />
+            <HighlightedPages
+              key={ids.join(' ')}
+              ids={ids}
+              missing={ids.length - (lit?.length ?? 0)}
+              isSearch={isSearch}
+            />
           )}
         </aside>
       </div>

@@ -15,7 +15,7 @@ export interface TopicLabel {
   size: number;
   x: number;
   y: number;
-  /** One of twelve: neighbours by size are told apart. */
+  /** One of twelve; neighbours by size differ. */
   hue: number;
 }
 
@@ -68,22 +68,18 @@ function arrange(points: ClusterProjectionResponse['points'], clusters: ClusterL
   const place = (x: number, y: number) => [(x - (left + right) / 2) / span, (y - (low + high) / 2) / span];
   const places = new Float32Array(points.length * 2);
   const tree = new KDBush(points.length, 64, Float32Array);
-  const sums = new Map<string, { x: number; y: number; n: number }>();
   points.forEach((point, at) => {
     const [x, y] = place(point.x, point.y);
     places[2 * at] = x;
     places[2 * at + 1] = y;
     tree.add(x, y);
-    const sum = sums.get(point.cluster_id ?? '') ?? { x: 0, y: 0, n: 0 };
-    sums.set(point.cluster_id ?? '', { x: sum.x + x, y: sum.y + y, n: sum.n + 1 });
   });
   tree.finish();
   const labels = clusters
-    .flatMap(({ id, label, keywords, size }): Omit<TopicLabel, 'hue'>[] => {
-      const sum = sums.get(id);
-      return sum === undefined
-        ? []
-        : [{ id, text: label ?? keywords.slice(0, 3).join(', '), size, x: sum.x / sum.n, y: sum.y / sum.n }];
+    .flatMap(({ id, label, keywords, size, projection_x, projection_y }): Omit<TopicLabel, 'hue'>[] => {
+      if (projection_x === null || projection_y === null) return [];
+      const [x, y] = place(projection_x, projection_y);
+      return [{ id, text: label ?? keywords.slice(0, 3).join(', '), size, x, y }];
     })
     .sort((a, b) => b.size - a.size)
     .map((label, at) => ({ ...label, hue: (at * hueStep) % hues }));
@@ -99,7 +95,7 @@ function arrange(points: ClusterProjectionResponse['points'], clusters: ClusterL
 
 const pagesAtOnce = 500;
 
-/** Site and time of every page, a part at a time: only when somebody wants these colours. */
+/** Site and time of every page, in parts, for these colours. */
 export async function loadPages(signal: AbortSignal, tell: (pages: readonly PageSummary[]) => void): Promise<void> {
   let cursor: string | null = null;
   do {

@@ -1,4 +1,4 @@
-/** Two models beside each other on a query of one's own; thumbs count for both. */
+/** Compares two models on the user's query; thumbs count for both. */
 import type { CompareResponse } from '../../../src/domain/compare.ts';
 import type { ModelInfo } from '../../../src/domain/model.ts';
 import { call } from '../../api/client.ts';
@@ -62,7 +62,7 @@ function Answer({ query, answer: { compare_id, agreement, runs } }: { query: str
         <bdi>“{query}”</bdi>:{' '}
         {agreement.map(
           ({ jaccard_at_k, rbo }) =>
-            `they share ${percent(jaccard_at_k)} of what they found; agreement by rank ${decimal(rbo, 2)} of 1.`,
+            `${percent(jaccard_at_k)} of the results are shared; rank agreement ${decimal(rbo, 2)} of 1.`,
         )}
       </p>
       <div class="compare">
@@ -83,7 +83,7 @@ function Answer({ query, answer: { compare_id, agreement, runs } }: { query: str
                       </a>
                       <span class="quiet">
                         <bdi>{shortUrl(page.canonical_url).split('/')[0]}</bdi> ·{' '}
-                        {there < 0 ? 'only here' : `place ${there + 1} there`}
+                        {there < 0 ? 'only here' : `rank ${there + 1} there`}
                       </span>
                     </div>
                     <Judge queryId={compare_id} pageId={page.page_id} />

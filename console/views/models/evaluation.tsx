@@ -1,4 +1,4 @@
-/** How well searches did, by the thumbs: as they were answered, and as they would be now, replayed in two ways. */
+/** Search quality by the thumbs: of the logged answers, and of replays in two ways. */
 import type { ScoreReport } from '../../../src/domain/evaluation.ts';
 import type { ModelInfo } from '../../../src/domain/model.ts';
 import { call } from '../../api/client.ts';
@@ -53,7 +53,7 @@ function Scores({ report: { models, labeled, logged, scored, k } }: { report: Sc
                   Recall
                 </th>
                 <th scope="col" class="number">
-                  Gain by reranking
+                  Gain over rank fusion
                 </th>
               </tr>
             </thead>

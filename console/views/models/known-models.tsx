@@ -1,4 +1,4 @@
-/** Models that are worth a look, with what their makers say of them; nothing is fetched for it. */
+/** Recommended models with their makers' figures; nothing is fetched. */
 import type { KnownModel, KnownModelsResponse } from '../../../src/domain/known-models.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
@@ -15,8 +15,8 @@ export function KnownModels() {
     <section class="block" aria-labelledby="known-models">
       <h2 id="known-models">Worth a look</h2>
       <p class="quiet">
-        <code>readback model try NAME</code> brings one, measures it beside the active model on searches and pages of
-        yours, and asks before it switches. nDCG@10 is as published, of MTEB or BEIR in English.
+        <code>readback model add NAME</code> registers one. Its vectors are made while the active model answers. nDCG@10
+        is as published, of MTEB or BEIR in English.
       </p>
       <Fault error={error} retry={reload} />
       {data !== undefined && (

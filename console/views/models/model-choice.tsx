@@ -1,4 +1,4 @@
-/** One of the models that are ready. */
+/** A menu of the ready models. */
 import type { ModelInfo } from '../../../src/domain/model.ts';
 
 export function ModelChoice({

@@ -1,16 +1,12 @@
-/** Models: embedding models, their vectors, and which one answers; below them two beside each other, and how well searches did. */
+/** Embedding models, their vectors and the active one; comparison and evaluation. */
 import { useState } from 'preact/hooks';
-import type {
-  BackfillEstimateResponse,
-  ModelBackfillResponse,
-  ModelInfo,
-  ModelListResponse,
-} from '../../../src/domain/model.ts';
+import type { BackfillEstimateResponse, ModelBackfillResponse, ModelInfo } from '../../../src/domain/model.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
+import { isBuiltIn, PauseButton, useModels } from '../../app/filling.tsx';
 import { notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
-import { count, decimal, duration } from '../../ui/format.ts';
+import { count, decimal, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { ActButton, Badge, Confirm, Dialog, Fault, Progress, ViewHead } from '../../ui/parts.tsx';
 import { Compare } from './compare.tsx';
@@ -19,21 +15,24 @@ import { KnownModels } from './known-models.tsx';
 import { RegisterDialog } from './register-dialog.tsx';
 
 const lookAgainMs = 2000;
+const idleMs = 30_000;
 const pathOf = (id: string) => `/v1/models/${encodeURIComponent(id)}`;
 
 export function ModelsView() {
-  const models = useLoad((signal) => get<ModelListResponse>('/v1/models', {}, signal), []);
+  const models = useModels(true);
   const [isNew, setNew] = useState(false);
   const list = models.data?.models ?? [];
   const ready = list.filter(({ status }) => status === 'ready');
-  useRepeat(
-    [models],
-    lookAgainMs,
-    list.some(({ status }) => status === 'backfilling'),
+  const isMoving = list.some(
+    ({ status, vectors_pending = 0, paused }) => !paused && (status === 'backfilling' || vectors_pending > 0),
   );
+  useRepeat([models], isMoving ? lookAgainMs : idleMs, true);
   return (
     <div class="view">
-      <ViewHead title="Models" lead="What makes vectors of passages. One is built in; others may know more.">
+      <ViewHead
+        title="Models"
+        lead="Embedding models compute vectors of passages. One is built in; others may be more accurate."
+      >
         {mayWrite() && (
           <button type="button" class="button" onClick={() => setNew(true)}>
             <Icon name="plus" />
@@ -62,8 +61,34 @@ export function ModelsView() {
   );
 }
 
+const runtimeWords: Record<string, string> = { native: 'Runs natively', webassembly: 'Runs in WebAssembly' };
+
+/** The built-in model's device, and its waiting passages. */
+function BuiltInState({ model }: { model: ModelInfo }) {
+  const { runtime = null, vectors_pending = 0, pages_pending = 0, rate_per_s, eta_s, paused } = model;
+  const words = runtime === null ? 'Loads with the first search or page' : runtimeWords[runtime];
+  const pending = `${many(vectors_pending, 'passage')} of ${many(pages_pending, 'page')} without vectors`;
+  const facts = [
+    words,
+    vectors_pending === 0 ? 'every page has its vectors' : pending,
+    vectors_pending > 0 && paused && 'paused',
+    vectors_pending > 0 && !paused && rate_per_s != null && `${decimal(rate_per_s, 1)} passages a second`,
+    vectors_pending > 0 && eta_s != null && `about ${duration(eta_s)} left`,
+  ];
+  return (
+    <>
+      <p class="quiet">{facts.filter(Boolean).join(' · ')}</p>
+      {runtime !== null && words === undefined && (
+        <p class="row-error">
+          <bdi>{runtime}</bdi>
+        </p>
+      )}
+    </>
+  );
+}
+
 function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void }) {
-  const { id, provider, model_name, dim, is_active, status } = model;
+  const { id, provider, model_name, dim, is_active, status, vectors_pending = 0, paused } = model;
   const [estimate, setEstimate] = useState<BackfillEstimateResponse | null>(null);
   const [isRemoving, setRemoving] = useState(false);
   const backfill = useLoad(
@@ -78,7 +103,7 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
   };
   const activate = async () => {
     await call('POST', `${pathOf(id)}/activate`);
-    notify(`${id} answers from now on.`);
+    notify(`Searches now use ${id}.`);
     changed();
   };
   const estimateBackfill = async () => {
@@ -101,7 +126,8 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
         <p class="quiet">
           <bdi>{provider}</bdi> · <bdi>{model_name}</bdi> · {count(dim)} dimensions
         </p>
-        {backfill.data !== undefined && status === 'backfilling' && (
+        {isBuiltIn(model) && <BuiltInState model={model} />}
+        {backfill.data !== undefined && status === 'backfilling' && !isBuiltIn(model) && (
           <Progress
             part={backfill.data.embedded_chunks}
             whole={backfill.data.total_chunks}
@@ -117,9 +143,10 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
       </div>
       {mayWrite() && (
         <div class="row-end">
+          {isBuiltIn(model) && (paused || vectors_pending > 0) && <PauseButton paused={paused} />}
           {(status === 'registered' || status === 'failed') && (
             <ActButton class="button button-small" act={estimateBackfill}>
-              Make its vectors…
+              Compute vectors…
             </ActButton>
           )}
           {status === 'ready' && !is_active && (
@@ -139,11 +166,11 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
       )}
       {isRemoving && (
         <Confirm title={`Delete ${id}?`} act="Delete" onAct={remove} onClose={() => setRemoving(false)}>
-          <p>Its vectors go with it. To have them again they must be made again.</p>
+          <p>Its vectors are deleted too, and must be computed again if needed.</p>
         </Confirm>
       )}
       {estimate !== null && (
-        <Dialog title="Make vectors of every passage?" onClose={() => setEstimate(null)}>
+        <Dialog title="Compute vectors of every passage?" onClose={() => setEstimate(null)}>
           <dl class="facts facts-wide">
             <div>
               <dt>Passages</dt>
@@ -155,14 +182,14 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
             </div>
             <div>
               <dt>Time</dt>
-              <dd>{estimate.est_duration_s === null ? 'not known' : `about ${duration(estimate.est_duration_s)}`}</dd>
+              <dd>{estimate.est_duration_s === null ? 'unknown' : `about ${duration(estimate.est_duration_s)}`}</dd>
             </div>
             <div>
               <dt>Cost</dt>
-              <dd>{estimate.est_cost_usd === null ? 'not known' : `about $${decimal(estimate.est_cost_usd, 2)}`}</dd>
+              <dd>{estimate.est_cost_usd === null ? 'unknown' : `about $${decimal(estimate.est_cost_usd, 2)}`}</dd>
             </div>
           </dl>
-          <p class="quiet">Searches go on with the active model meanwhile. It goes on after a restart.</p>
+          <p class="quiet">Searches keep using the active model meanwhile. A restart resumes it.</p>
           <div class="dialog-actions">
             <ActButton class="button button-primary" act={beginBackfill}>
               Begin

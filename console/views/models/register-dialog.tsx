@@ -1,4 +1,4 @@
-/** Registering a model: one that is known, or any other of a provider that is set. */
+/** Registers a known model, or any other of a configured provider. */
 import { useState } from 'preact/hooks';
 import type { KnownModel, KnownModelsResponse } from '../../../src/domain/known-models.ts';
 import { call, get } from '../../api/client.ts';
@@ -7,7 +7,7 @@ import { useAttempt } from '../../app/notices.tsx';
 import { count } from '../../ui/format.ts';
 import { Dialog, FormFault } from '../../ui/parts.tsx';
 
-/** An embedding model once for each provider that has it. */
+/** An embedding model once per provider. */
 function choicesOf(model: KnownModel) {
   if (model.does !== 'embedding') return [];
   return Object.entries(model.names).map(([provider, called]) => ({ model, provider, called }));

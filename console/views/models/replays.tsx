@@ -1,6 +1,6 @@
 /**
- * Evaluation over time: queries asked again in two ways, model and reranker each. Every replay is a job; what each way came to is a point of the
- * chart and a row of the table.
+ * Evaluation over time: queries replayed in two ways, by model and ranking. Every replay is a job; each way is a point
+ * of the chart and a row of the table.
  */
 import { useMemo, useState } from 'preact/hooks';
 import type {
@@ -23,7 +23,7 @@ import { statusKinds } from '../jobs/job-words.ts';
 import { ModelChoice } from './model-choice.tsx';
 
 const lookAgainMs = 1500;
-const mostShown = 50;
+const maxShown = 50;
 
 const measures: readonly [keyof Measures, string][] = [
   ['ndcg', 'nDCG'],
@@ -31,14 +31,14 @@ const measures: readonly [keyof Measures, string][] = [
   ['recall', 'Recall'],
 ];
 
-/** The newest first. */
+/** Newest first. */
 const loadReplays = async (signal: AbortSignal): Promise<EvalReplayItem[]> =>
-  (await get<EvalReplayList>('/v1/admin/eval/replay', { limit: mostShown }, signal)).replays;
+  (await get<EvalReplayList>('/v1/admin/eval/replay', { limit: maxShown }, signal)).replays;
 
-/** What pages' own queries come to is no measure of judged searches. */
+/** Scores of pages' own queries are not comparable with judged searches. */
 function wayOf({ source = 'log' }: ReplayReport, { model, rerank, reranker_model: by }: ReplayReport['a']): string {
-  const reranked = by === 'local' ? 'reranked' : `reranked by ${by}`;
-  const way = `${model}, ${rerank && by !== null ? reranked : 'not reranked'}`;
+  const reranked = by === 'local' ? 'score fusion' : `reranked by ${by}`;
+  const way = `${model}, ${rerank && by !== null ? reranked : 'rank fusion'}`;
   return source === 'log' ? way : `${way}, on queries made of pages`;
 }
 
@@ -55,10 +55,7 @@ export function Replays({ models, judged }: { models: readonly ModelInfo[]; judg
       <div class="section-head">
         <div>
           <h2 id="replays">Over time</h2>
-          <p class="quiet">
-            A replay asks every judged search again, in two ways, and measures both by what you said of the pages. Those
-            of <code>readback model try</code> also ask queries made of pages.
-          </p>
+          <p class="quiet">A replay repeats every judged search in two ways and scores both by your judgements.</p>
         </div>
         {mayWrite() && judged > 0 && (
           <button type="button" class="button" onClick={() => setNew(true)}>
@@ -68,7 +65,7 @@ export function Replays({ models, judged }: { models: readonly ModelInfo[]; judg
         )}
       </div>
       <Fault error={error} retry={reload} />
-      {judged === 0 && <p class="quiet">First judge some results: the thumbs beside each result of a search.</p>}
+      {judged === 0 && <p class="quiet">First judge some results with the thumbs next to each search result.</p>}
       {data !== undefined && data.length > 0 && (
         <>
           {lines.length > 0 && (
@@ -99,12 +96,12 @@ export function Replays({ models, judged }: { models: readonly ModelInfo[]; judg
   );
 }
 
-/** One line for each way in which queries were replayed, the oldest point first. */
+/** One line per way, oldest point first. */
 function linesOf(replays: readonly EvalReplayItem[], measure: keyof Measures): Line[] {
   const lines = new Map<string, { ts: string; value: number }[]>();
   for (const { updated_at, report } of replays.toReversed()) {
     if (report === null || report.queries === 0) continue;
-    // Twice the same way is one point.
+    // Two equal ways are one point.
     const arms = new Map([report.a, report.b].map((arm) => [wayOf(report, arm), arm]));
     for (const [way, arm] of arms) {
       const points = lines.get(way) ?? [];
@@ -117,7 +114,7 @@ function linesOf(replays: readonly EvalReplayItem[], measure: keyof Measures): L
 
 function Table({ replays }: { replays: readonly EvalReplayItem[] }) {
   return (
-    <TableScroll label="Replays, the newest first">
+    <TableScroll label="Replays, newest first">
       <table class="table">
         <caption class="hidden">Replays, the newest first</caption>
         <thead>
@@ -194,7 +191,7 @@ function ReplayDialog({ models, onClose }: { models: readonly ModelInfo[]; onClo
     void attempt(async () => {
       const body = { model_a: a.model, rerank_a: a.rerank, model_b: b.model, rerank_b: b.rerank };
       await call<EvalReplayAccepted>('POST', '/v1/admin/eval/replay', { body });
-      notify('The searches are replayed.');
+      notify('Replay started.');
       onClose();
     });
   };
@@ -215,13 +212,13 @@ function ReplayDialog({ models, onClose }: { models: readonly ModelInfo[]; onClo
                 checked={way.rerank}
                 onChange={({ currentTarget }) => set({ ...way, rerank: currentTarget.checked })}
               />
-              Reranked
+              By scores, or by the reranker if one is set
             </label>
           </div>
         ))}
         <p class="quiet">
-          Pages that nobody judged count as not relevant, which favours the way in which they were found. It may call
-          providers that cost money.
+          Unjudged pages count as not relevant, which favours the original ranking. It may call providers that cost
+          money.
         </p>
         <FormFault said={said} />
         <div class="dialog-actions">

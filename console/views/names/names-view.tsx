@@ -1,10 +1,12 @@
-/** Names: people, places, organisations that the pages mention; merges of names, with undo. */
+/** Names: people, places, organisations that the pages mention; merges of names, which can be split. */
 import { useEffect, useState } from 'preact/hooks';
 import type {
   EntityDetailResponse,
   EntityListResponse,
   EntityMergeListResponse,
   EntityMergeResponse,
+  EntitySuggestion,
+  EntitySuggestionListResponse,
   EntitySummary,
 } from '../../../src/domain/entity.ts';
 import type { PageResponse } from '../../../src/domain/page.ts';
@@ -25,10 +27,10 @@ export function NamesView() {
   return part === '' ? <NameList /> : <NamePages key={part} reference={part} />;
 }
 
-/** Of what pages are read for: days and sums of money are found by the words of a search. */
+/** Earlier versions read days and sums of money, too, which are found by the words of a search. */
 export const isName = ({ type }: EntitySummary): boolean => type !== 'date' && type !== 'amount';
 
-/** Names beyond the first, of a list that is told by what was asked for. */
+/** Further names of a list, with its request. */
 interface Further {
   of: string;
   entities: EntitySummary[];
@@ -78,10 +80,7 @@ function NameList() {
     });
   return (
     <div class="view">
-      <ViewHead
-        title="Names"
-        lead="People, places, organisations and works in what you read, those of most pages first."
-      />
+      <ViewHead title="Names" lead="People, places, organisations and others in your pages, most frequent first." />
       <div class="toolbar">
         <search>
           <form
@@ -116,8 +115,8 @@ function NameList() {
       </div>
       <Fault error={error} retry={reload} />
       {data !== undefined && names.length === 0 && (
-        <Empty icon="names" title={asked === '' ? 'No names yet' : 'No such name'}>
-          <p>They are found after a page is indexed, when there is time.</p>
+        <Empty icon="names" title={asked === '' ? 'No names yet' : 'Name not found'}>
+          <p>They are found while the encoder reads a page, after it is indexed.</p>
         </Empty>
       )}
       <ul class="tags name-tags">
@@ -140,6 +139,7 @@ function NameList() {
           reload();
         }}
       />
+      <Suggestions changed={reload} />
     </div>
   );
 }
@@ -148,53 +148,108 @@ const types = [
   ['person', 'People'],
   ['organization', 'Organisations'],
   ['place', 'Places'],
-  ['group', 'Groups'],
-  ['work', 'Works'],
-  ['event', 'Events'],
+  ['other', 'Other'],
 ] as const;
 
-function Merges({ changed }: { changed: () => void }) {
+/** Pairs that may be one name: the user says which are. */
+function Suggestions({ changed }: { changed: () => void }) {
   const { data, error, set, reload } = useLoad(
-    (signal) => get<EntityMergeListResponse>('/v1/admin/entity-merges', {}, signal),
+    (signal) => get<EntitySuggestionListResponse>('/v1/admin/entity-suggestions', {}, signal),
     [],
   );
   if (data === undefined) return <Fault error={error} retry={reload} />;
-  if (data.merges.length === 0) return null;
-  const latest = data.merges.find(({ undone_at }) => undone_at === null);
-  const undo = async (id: string) => {
+  if (data.suggestions.length === 0) return null;
+  const decide = async ({ entity_id, other_entity_id }: EntitySuggestion, route: 'merge' | 'reject') => {
     try {
-      await call('POST', `/v1/entities/merges/${encodeURIComponent(id)}/undo`);
+      const path = `/v1/entities/${encodeURIComponent(entity_id)}/${route}`;
+      await call('POST', path, { body: { with: other_entity_id } });
+    } catch (error) {
+      // Gone, or decided elsewhere.
+      if (!(error instanceof ApiError && (error.status === 409 || error.status === 404))) throw error;
+    }
+    set(({ suggestions }) => ({
+      suggestions: suggestions.filter(
+        (each) => each.entity_id !== entity_id || each.other_entity_id !== other_entity_id,
+      ),
+    }));
+    if (route === 'reject') return;
+    dropKeptSearches();
+    changed();
+  };
+  return (
+    <section class="block" aria-labelledby="suggestions">
+      <h2 id="suggestions">Are these the same?</h2>
+      <Rows items={data.suggestions} atOnce={20}>
+        {(pair) => (
+          <li key={`${pair.entity_id} ${pair.other_entity_id}`} class="row">
+            <Badge kind="plain">{pair.type}</Badge>
+            <div class="row-main">
+              <p class="row-title">
+                <bdi>{pair.form}</bdi> = <bdi>{pair.other_form}</bdi>
+              </p>
+            </div>
+            {mayWrite() && (
+              <div class="row-end">
+                <ActButton class="button button-small" act={() => decide(pair, 'merge')}>
+                  Merge
+                </ActButton>
+                <ActButton class="button button-small" act={() => decide(pair, 'reject')}>
+                  Keep both
+                </ActButton>
+              </div>
+            )}
+          </li>
+        )}
+      </Rows>
+    </section>
+  );
+}
+
+/** All merges, or those behind one name; any of them can be split. */
+function Merges({ entity, changed }: { entity?: EntityDetailResponse['entity']; changed: () => void }) {
+  const { data, error, set, reload } = useLoad(
+    (signal) => get<EntityMergeListResponse>('/v1/admin/entity-merges', { entity: entity?.id }, signal),
+    [entity?.id, entity?.mention_count],
+  );
+  if (data === undefined) return <Fault error={error} retry={reload} />;
+  // A pair that a user said is not one is stored as a merge undone at once.
+  const merges = data.merges.filter((each) => each.made_by !== 'user' || each.undone_at !== each.merged_at);
+  if (merges.length === 0) return null;
+  const split = async (id: string) => {
+    try {
+      await call('POST', `/v1/entities/merges/${encodeURIComponent(id)}/split`);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 409)) throw error;
       reload();
-      throw new Error('Others were merged meanwhile; the newest is undone first.', { cause: error });
+      throw new Error('Already split.', { cause: error });
     }
     const undone_at = new Date().toISOString();
     set(({ merges }) => ({ merges: merges.map((each) => (each.merge_id === id ? { ...each, undone_at } : each)) }));
     dropKeptSearches();
-    notify('They are two names again.');
+    notify('Names split.');
     changed();
   };
   return (
     <section class="block" aria-labelledby="merges">
-      <h2 id="merges">Names taken for one</h2>
-      <p class="quiet">The newest can be undone, then the one before.</p>
-      <Rows items={data.merges} atOnce={100}>
+      <h2 id="merges">Merged names</h2>
+      <p class="quiet">Names that differ only in how they are written are merged automatically.</p>
+      <Rows items={merges} atOnce={100}>
         {(merge) => (
           <li key={merge.merge_id} class="row">
             <Badge kind={merge.undone_at === null ? 'plain' : 'warn'}>
-              {merge.undone_at === null ? merge.type : 'undone'}
+              {merge.undone_at === null ? merge.type : 'split'}
             </Badge>
             <div class="row-main">
               <p class="row-title">
                 <bdi>{merge.merged_form}</bdi> → <bdi>{merge.kept_form}</bdi>
               </p>
+              {merge.made_by === 'user' && <p class="quiet">merged by you</p>}
             </div>
             <div class="row-end">
               <time dateTime={merge.merged_at}>{dateOf(merge.merged_at)}</time>
-              {mayWrite() && merge === latest && (
-                <ActButton class="button button-small" act={() => undo(merge.merge_id)}>
-                  Undo
+              {mayWrite() && merge.undone_at === null && (
+                <ActButton class="button button-small" act={() => split(merge.merge_id)}>
+                  Split
                 </ActButton>
               )}
             </div>
@@ -207,7 +262,7 @@ function Merges({ changed }: { changed: () => void }) {
 
 const offered = 8;
 
-/** Which other name is the same; asked once by choosing it, and undone in the list of names. */
+/** Which other name is the same; asked once by choosing it. */
 function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClose: () => void; merged: () => void }) {
   const [wanted, setWanted] = useState('');
   const { busy, said, attempt } = useAttempt();
@@ -222,7 +277,7 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
     attempt(async () => {
       const path = `/v1/entities/${encodeURIComponent(entity.id)}/merge`;
       const { kept_form } = await call<EntityMergeResponse>('POST', path, { body: { with: other.id } });
-      notify(`They are one name: ${isolated(kept_form)}.`);
+      notify(`Merged into ${isolated(kept_form)}.`);
       dropKeptSearches();
       onClose();
       merged();
@@ -255,8 +310,7 @@ function MergeDialog({ entity, onClose, merged }: { entity: EntitySummary; onClo
         )}
         <FormFault said={said} />
         <p class="quiet">
-          Pages of both are found by either. Under Names it can be undone until others are merged after it; then only
-          after those, and for good.
+          Pages of both are found by either. You can split them again at any time; they then stay two.
         </p>
       </div>
     </Dialog>
@@ -291,7 +345,7 @@ function NamePages({ reference }: { reference: string }) {
     [shown],
   );
   const isGone = error instanceof ApiError && error.status === 404;
-  useTitle(isGone ? 'No such name' : data?.entity.canonical_form);
+  useTitle(isGone ? 'Name not found' : data?.entity.canonical_form);
   if (isGone) {
     return (
       <Empty icon="names" title="No page mentions this name" isView>
@@ -343,6 +397,7 @@ function NamePages({ reference }: { reference: string }) {
           More of {count(data.page_ids.length)}
         </button>
       )}
+      <Merges entity={entity} changed={reload} />
     </div>
   );
 }

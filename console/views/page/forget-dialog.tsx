@@ -1,4 +1,4 @@
-/** Forgetting a page or a site: asked once, plainly, and followed until nothing is left. */
+/** Deletes a page or blocks a site, after a confirmation, and shows the progress. */
 import { useState } from 'preact/hooks';
 import type { ForgetResponse } from '../../../src/domain/blacklist.ts';
 import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
@@ -41,16 +41,16 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
       >
         <Forgetting done={done} />
         <p class="quiet">
-          It is not taken in again until you lift the rule under <a href={linkTo('system')}>System</a>.
+          It stays blocked until you unblock it under <a href={linkTo('system')}>System</a>.
         </p>
       </Dialog>
     );
   }
   return (
-    <Dialog title="Forget for good?" onClose={busy ? null : onClose}>
+    <Dialog title="Delete permanently?" onClose={busy ? null : onClose}>
       <form onSubmit={forget} class="stack">
         <fieldset class="choices">
-          <legend class="hidden">What to forget</legend>
+          <legend class="hidden">What to delete</legend>
           <label class="choice">
             <input type="radio" name="scope" checked={scope === 'page'} onChange={() => setScope('page')} />
             <span>
@@ -66,21 +66,21 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
               <strong>
                 Everything from <bdi>{domain}</bdi>
               </strong>
-              <span class="quiet">every page of this site and of those below it</span>
+              <span class="quiet">every page of this site and its subdomains</span>
             </span>
           </label>
         </fieldset>
         <p class="warning">
           <Icon name="alert" />
-          <span>Text, vectors, names and visits are erased from the library. This cannot be undone.</span>
+          <span>Text, vectors, names and visits are deleted from the library. This cannot be undone.</span>
         </p>
         <FormFault said={said} />
         <div class="dialog-actions">
           <button type="button" class="button" disabled={busy} onClick={onClose}>
-            Keep it
+            Cancel
           </button>
           <button type="submit" class="button button-danger" disabled={busy}>
-            {busy ? 'Forgetting…' : scope === 'page' ? 'Forget this page' : 'Forget the site'}
+            {busy ? 'Deleting…' : scope === 'page' ? 'Delete page' : 'Delete site and block it'}
           </button>
         </div>
       </form>
@@ -90,7 +90,7 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
 
 const lookAgainMs = 2000;
 
-/** From erased to verified: what the service still has to do. */
+/** From deleted to verified. */
 function Forgetting({ done }: { done: ForgetResponse }) {
   const summary = useLoad((signal) => get<MetricsSummaryResponse>('/v1/admin/metrics/summary', {}, signal), []);
   const { data } = summary;
@@ -100,16 +100,16 @@ function Forgetting({ done }: { done: ForgetResponse }) {
   return (
     <ol class="progress-steps">
       <li class="done">
-        {isIndexed ? `${many(done.pages_purged, 'page')} erased from the store` : 'Nothing of it was stored'}; not found
-        any more
+        {isIndexed ? `${many(done.pages_purged, 'page')} deleted from the store` : 'No page was stored'}; not found any
+        more
       </li>
       <li class={data !== undefined && data.tombstones.pending === 0 ? 'done' : 'doing'}>
-        Taken out of the index files
+        Deleted from the index files
       </li>
       <li class={left === 0 ? 'done' : 'doing'}>
         {left === 0
-          ? 'Verified: no file holds it any more'
-          : 'The files are written anew a minute after the last forgetting, then checked. You may close this.'}
+          ? 'Verified: no file contains it any more'
+          : 'The files are rewritten a minute after the last deletion, then checked. You may close this.'}
       </li>
     </ol>
   );

@@ -1,4 +1,4 @@
-/** The stored text of a page as paragraphs, with one passage brought into view. Long texts are shown in parts. */
+/** A page's stored text as paragraphs, scrolled to a passage. Long texts are shown in parts. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { kept, useKept } from '../../app/router.ts';
 
@@ -18,7 +18,7 @@ function paragraphsOf(text: string): Range[] {
 
 const shownAtFirst = 400;
 
-/** `turn` is raised when the passage is asked for again. */
+/** `turn` increments when the passage is requested again. */
 export function PageText({ text, passage, turn }: { text: string; passage: Range | null; turn: number }) {
   const paragraphs = useMemo(() => paragraphsOf(text), [text]);
   const target = useRef<HTMLElement>(null);
@@ -26,7 +26,7 @@ export function PageText({ text, passage, turn }: { text: string; passage: Range
   const [most, setMost] = useKept('most', shownAtFirst);
   const shown = Math.max(most, wanted + 50);
   useEffect(() => {
-    // Who comes back is where they left.
+    // Returns restore the scroll position.
     if (turn > 0 || kept('scroll') === undefined) target.current?.scrollIntoView({ block: 'center' });
   }, [passage?.start, text, turn]);
   return (

@@ -1,4 +1,4 @@
-/** A page: its stored text, and what is known of it. */
+/** A page: its stored text and details. */
 import { useState } from 'preact/hooks';
 import { textFragmentLink } from '../../../src/compute/web/text-fragment.ts';
 import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
@@ -18,10 +18,10 @@ import { PageText } from './page-text.tsx';
 import { SimilarPages } from './similar-pages.tsx';
 
 const passagesAtOnce = 200;
-/** How long after the last look a page that is still to be read is looked at again, ms. */
+/** An unread page is reloaded after this time, ms. */
 const waitedMs = 2000;
 
-/** Of each page by itself: what is asked about one is not answered of another. */
+/** Keyed by page, so that no state moves to another one. */
 export function PageView() {
   const { part } = route.value;
   return <OnePage key={part} pageId={part} />;
@@ -42,10 +42,12 @@ function OnePage({ pageId }: { pageId: string }) {
   const isWaiting = page.data !== undefined && page.data.status !== 'indexed';
   const status = useLoad(
     (signal) => get<PageStatusResponse>(`${path}/status`, {}, signal),
-    [isWaiting ? pageId : null],
+    [pageId],
     [page.data?.status],
   );
-  const parts = [page, chunks, names];
+  const namesStatus = status.data?.features?.entities?.status;
+  const isReadingNames = namesStatus === 'pending' || namesStatus === 'running' || namesStatus === 'failed';
+  const parts = [page, chunks, names, status];
   const again = () => {
     for (const { reload } of parts) reload();
   };
@@ -53,7 +55,7 @@ function OnePage({ pageId }: { pageId: string }) {
   if (page.error instanceof ApiError && page.error.status === 404) {
     return (
       <Empty icon="text" title="This page is not in your library" isView>
-        <p>It may have been forgotten.</p>
+        <p>It may have been deleted.</p>
       </Empty>
     );
   }
@@ -94,20 +96,20 @@ function OnePage({ pageId }: { pageId: string }) {
           {mayWrite() && (
             <button type="button" class="button button-small button-quiet-danger" onClick={() => setAsksToForget(true)}>
               <Icon name="trash" />
-              Forget…
+              Delete…
             </button>
           )}
         </div>
         {wanted !== null && at < 0 && chunks.data !== undefined && (
           <p class="bar bar-warn" role="status">
-            The passage of this link is not there any more: the page was read again, and is another.
+            The passage of this link no longer exists: the page has changed.
           </p>
         )}
         {data.body_text === null || data.body_text === '' ? (
-          <Empty icon="text" title="No text is stored">
+          <Empty icon="text" title="No stored text">
             <p>
               {data.status === 'indexed'
-                ? 'The page had none.'
+                ? 'The page has no text.'
                 : isFailing
                   ? 'It could not be fetched.'
                   : 'It has not been fetched yet.'}
@@ -131,20 +133,20 @@ function OnePage({ pageId }: { pageId: string }) {
           <h2>Read</h2>
           <dl class="facts">
             <div>
-              <dt>First</dt>
+              <dt>First read</dt>
               <dd>{timeOf(data.first_seen_at)}</dd>
             </div>
             <div>
-              <dt>Last</dt>
+              <dt>Last read</dt>
               <dd>{timeOf(data.last_seen_at)}</dd>
             </div>
             <div>
-              <dt>Times</dt>
+              <dt>Visits</dt>
               <dd>{count(data.visit_count)}</dd>
             </div>
             {data.author !== null && (
               <div>
-                <dt>By</dt>
+                <dt>Author</dt>
                 <dd>
                   <bdi>{data.author}</bdi>
                 </dd>
@@ -152,7 +154,7 @@ function OnePage({ pageId }: { pageId: string }) {
             )}
             {data.published_at !== null && (
               <div>
-                <dt>Of</dt>
+                <dt>Published</dt>
                 <dd>{fullDateOf(data.published_at)}</dd>
               </div>
             )}
@@ -174,7 +176,7 @@ function OnePage({ pageId }: { pageId: string }) {
             )}
             {data.source !== null && (
               <div>
-                <dt>From</dt>
+                <dt>Source</dt>
                 <dd>
                   <bdi>{data.source}</bdi>
                 </dd>
@@ -217,10 +219,10 @@ function OnePage({ pageId }: { pageId: string }) {
             )}
           </section>
         )}
-        <Fault error={chunks.error ?? names.error} retry={again} />
-        <NamesOf names={names.data?.entities ?? []} />
+        <Fault error={chunks.error ?? names.error ?? status.error} retry={again} />
+        <NamesOf names={names.data?.entities ?? []} isReading={!isWaiting && isReadingNames} />
         <section class="facet">
-          <h2>Similar pages</h2>
+          <h2>Related pages</h2>
           <SimilarPages pageId={pageId} />
         </section>
       </aside>
@@ -238,8 +240,16 @@ function OnePage({ pageId }: { pageId: string }) {
 
 const shownNames = 24;
 
-function NamesOf({ names: all }: { names: readonly EntitySummary[] }) {
+function NamesOf({ names: all, isReading }: { names: readonly EntitySummary[]; isReading: boolean }) {
   const names = all.filter(isName);
+  if (names.length === 0 && isReading) {
+    return (
+      <section class="facet">
+        <h2>Names</h2>
+        <p>Not read yet: the encoder has still to see this page.</p>
+      </section>
+    );
+  }
   if (names.length === 0) return null;
   return (
     <section class="facet">

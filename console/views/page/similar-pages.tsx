@@ -1,4 +1,4 @@
-/** Pages like one, by vectors, topic or names. */
+/** Related pages, by vectors, topic or names. */
 import { useState } from 'preact/hooks';
 import type { SimilarResponse } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
@@ -22,7 +22,7 @@ export function SimilarPages({ pageId }: { pageId: string }) {
   );
   return (
     <div class="similar">
-      <fieldset class="segments" aria-label="Similar by">
+      <fieldset class="segments" aria-label="Related by">
         {ways.map(([value, text]) => (
           <button key={value} type="button" aria-pressed={way === value} onClick={() => setWay(value)}>
             {text}

@@ -1,24 +1,27 @@
-/** What is looked for: as the address has it, and as the service is asked. */
+/** The search criteria, in the address and in requests. */
 import type { SearchFilters } from '../../../src/domain/search.ts';
 import { linkTo } from '../../app/router.ts';
 
 export interface Criteria {
   query: string;
+  /** `as-written`: no spelling correction. */
+  spelling: 'as-written' | null;
   site: string | null;
   topic: string | null;
-  /** Shown for the topic: its name. */
+  /** The topic's name, for display. */
   topicName: string | null;
   name: string | null;
-  /** Shown for the name, where that is an id. */
+  /** The name, for display if the filter is an id. */
   nameText: string | null;
   lang: string | null;
-  /** Days, `YYYY-MM-DD`, both included. */
+  /** Days, `YYYY-MM-DD`, inclusive. */
   from: string | null;
   to: string | null;
 }
 
 const keys = {
   query: 'q',
+  spelling: 'spelling',
   site: 'site',
   topic: 'topic',
   topicName: 'topic-name',
@@ -28,11 +31,11 @@ const keys = {
   from: 'from',
   to: 'to',
 } as const;
-/** The service takes no longer query. */
-export const mostLetters = 4000;
+/** The service's maximum query length. */
+export const maxLetters = 4000;
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The period in an address, which may be typed: what is no day is left out. */
+/** The period of an address; invalid days are dropped. */
 export function periodIn(params: URLSearchParams): Pick<Criteria, 'from' | 'to'> {
   const [from, to] = [keys.from, keys.to].map((name) => {
     const text = params.get(name) ?? '';
@@ -41,13 +44,14 @@ export function periodIn(params: URLSearchParams): Pick<Criteria, 'from' | 'to'>
   return { from, to };
 }
 
-/** The earlier day first: while one of the two is typed they may stand the other way round. */
+/** Earlier day first; typing may reverse them. */
 export const inOrder = ({ from, to }: Pick<Criteria, 'from' | 'to'>): Pick<Criteria, 'from' | 'to'> =>
   from !== null && to !== null && from > to ? { from: to, to: from } : { from, to };
 
 export function criteriaOf(params: URLSearchParams): Criteria {
   return {
-    query: (params.get(keys.query) ?? '').slice(0, mostLetters),
+    query: (params.get(keys.query) ?? '').slice(0, maxLetters),
+    spelling: params.get(keys.spelling) === 'as-written' ? 'as-written' : null,
     site: params.get(keys.site),
     topic: params.get(keys.topic),
     topicName: params.get(keys.topicName),
@@ -58,7 +62,7 @@ export function criteriaOf(params: URLSearchParams): Criteria {
   };
 }
 
-/** To the results, or to another view that shows them. */
+/** A link to the results, or to another view. */
 export function linkOf(criteria: Criteria, view = 'search'): string {
   return linkTo(
     view,
@@ -67,7 +71,7 @@ export function linkOf(criteria: Criteria, view = 'search'): string {
   );
 }
 
-export const filterless: Omit<Criteria, 'query'> = {
+export const filterless: Omit<Criteria, 'query' | 'spelling'> = {
   site: null,
   topic: null,
   topicName: null,
@@ -78,10 +82,10 @@ export const filterless: Omit<Criteria, 'query'> = {
   to: null,
 };
 
-export const isFiltered = ({ query: _query, topicName: _topic, nameText: _name, ...filters }: Criteria): boolean =>
-  Object.values(filters).some((value) => value !== null);
+export const isFiltered = ({ site, topic, name, lang, from, to }: Criteria): boolean =>
+  [site, topic, name, lang, from, to].some((value) => value !== null);
 
-/** A day of the calendar here, as the moment when it begins. */
+/** The start of a local day. */
 export const startOf = (day: string): Date => new Date(`${day}T00:00:00`);
 const dayAfter = (day: string): Date => {
   const date = startOf(day);

@@ -1,8 +1,8 @@
-/** A period by its first and last day, typed or picked. What is typed into one field is one step of the history. */
+/** A period by first and last day. Typing in one field is one history step. */
 import { useRef, useState } from 'preact/hooks';
 import { stepNow } from '../../app/router.ts';
 
-/** A year that is typed passes through the first centuries. */
+/** Typing a year passes through the first centuries. */
 const earliest = '1900-01-01';
 const latest = '9998-12-31';
 
@@ -18,12 +18,12 @@ export function Dates({
 }: {
   period: Period;
   labels: readonly [from: string, to: string];
-  /** `again`: it replaces what the same field was changed to just before. */
+  /** `again`: replaces the field's previous change. */
   change: (part: Partial<Period>, again: boolean) => void;
 }) {
-  /** The step that the field with the focus has made. */
+  /** The history step of the focused field. */
   const made = useRef<number | null>(null);
-  // What stands in a field while it is typed into: keys are faster than what they lead to.
+  // A field's own value while typing: keys are faster than updates.
   const [typed, setTyped] = useState<{ name: keyof Period; value: string; taken: string } | null>(null);
   const field = (name: keyof Period, label: string) => {
     const day = (name === 'from' ? from : to) ?? '';

@@ -1,4 +1,4 @@
-/** What narrows a search: chips of what is set, and a panel with counts of the pages found. */
+/** Filters: chips of the active ones, and a panel with counts of the results. */
 import { useState } from 'preact/hooks';
 import type { EntityListResponse } from '../../../src/domain/entity.ts';
 import { get } from '../../api/client.ts';
@@ -26,7 +26,7 @@ export function FilterChips({ criteria, change }: { criteria: Criteria; change: 
     chips.push({ label: 'Read', text: periodOf(from, to), clear: { from: null, to: null } });
   if (chips.length === 0) return null;
   return (
-    <ul class="chips" aria-label="Filters in force">
+    <ul class="chips" aria-label="Active filters">
       {chips.map(({ label, text, clear }) => (
         <li key={label}>
           <button
@@ -75,7 +75,7 @@ export function FilterPanel({
 }: {
   criteria: Criteria;
   counted: Counted;
-  /** Whether that is not what is looked for now. */
+  /** Whether it belongs to earlier criteria. */
   isOld: boolean;
   change: Change;
   isOpen: boolean;
@@ -219,7 +219,7 @@ function NameFilter({ name, change }: { name: string | null; change: Change }) {
           value={text}
           onInput={(event) => {
             const { value } = event.currentTarget;
-            // One that is chosen from the list is not typed.
+            // A choice from the list is no typing.
             const isChosen = !(event instanceof InputEvent) || event.inputType === 'insertReplacementText';
             if (isChosen && offered.some(({ canonical_form }) => canonical_form === value)) choose(value);
             else setText(value);

@@ -1,6 +1,4 @@
-/**
- * When the pages found were read: bars to drag over. The two dates below say the same, for keyboards and for what the bars are too coarse for.
- */
+/** A histogram of reading times: drag over bars. The date fields do the same for keyboards and single days. */
 import { useRef, useState } from 'preact/hooks';
 import { useEscape } from '../../app/keys.tsx';
 import { fullDateOf, many, monthOfYearOf } from '../../ui/format.ts';
@@ -19,7 +17,7 @@ interface Bar {
 const width = 240;
 const height = 56;
 const dayMs = 86_400_000;
-const mostBars = 44;
+const maxBars = 44;
 
 function floorTo(unit: Unit, at: Date): Date {
   const date = new Date(
@@ -40,11 +38,11 @@ function next(unit: Unit, at: Date): Date {
   return date;
 }
 
-/** As fine as so many bars allow. */
+/** As fine as the number of bars allows. */
 function barsOf(times: readonly number[]): { unit: Unit; bars: Bar[] } {
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const days = (last - first) / dayMs;
-  const unit: Unit = days <= 45 ? 'day' : days <= 7 * mostBars ? 'week' : days <= 30 * mostBars ? 'month' : 'year';
+  const unit: Unit = days <= 45 ? 'day' : days <= 7 * maxBars ? 'week' : days <= 30 * maxBars ? 'month' : 'year';
   const bars: Bar[] = [];
   for (let start = floorTo(unit, new Date(first)); start.getTime() <= last; start = next(unit, start)) {
     bars.push({ start, end: next(unit, start), pages: 0 });
@@ -57,7 +55,7 @@ function barsOf(times: readonly number[]): { unit: Unit; bars: Bar[] } {
 }
 
 interface Props {
-  /** What was looked for: bars of something else are not kept. */
+  /** Criteria of the bars; others are not kept. */
   of: string;
   times: readonly number[];
   from: string | null;
@@ -68,7 +66,7 @@ interface Props {
 export function Histogram({ of, times, from, to, change }: Props) {
   const svg = useRef<SVGSVGElement>(null);
   const [drag, setDrag] = useState<{ anchor: number; at: number } | null>(null);
-  // Bars stay as they are while a period is chosen, so that it can be widened again.
+  // Bars stay while a period is chosen, so that it can be widened.
   const kept = useRef<{ of: string; times: readonly number[] }>({ of: '', times: [] });
   const isNarrowed = from !== null || to !== null;
   if (!isNarrowed || kept.current.of !== of || kept.current.times.length === 0) kept.current = { of, times };

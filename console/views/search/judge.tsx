@@ -1,4 +1,4 @@
-/** Two thumbs: whether a page was a good result of a search, or of a comparison. They wait for one that is logged: `queryId` is null until then. */
+/** Two thumbs for a result of a search or comparison. `queryId` is null until the search is logged. */
 import { signal } from '@preact/signals';
 import { call } from '../../api/client.ts';
 import { attempt } from '../../app/notices.tsx';
@@ -11,11 +11,11 @@ const words = [
 
 type Judgements = ReadonlyMap<string, boolean>;
 
-/** By query and page, what the service was told since the console was loaded: who comes back to the results finds it. */
+/** By query and page, since the console was loaded, for returns to the results. */
 export const judgements = signal<Judgements>(new Map());
-/** The same with what is still on its way. */
+/** Including those still being sent. */
 const said = signal<Judgements>(new Map());
-/** Of each page what was said before is sent first: of two thumbs the last counts. */
+/** Sent in order per page: the last thumb counts. */
 const sent = new Map<string, Promise<void>>();
 
 function withJudgement(all: Judgements, key: string, relevant: boolean | undefined): Judgements {
@@ -36,7 +36,7 @@ export function Judge({ queryId, pageId }: { queryId: string | null; pageId: str
         await call('POST', '/v1/feedback', { body: { query_id: queryId, page_id: pageId, relevant } });
         judgements.value = withJudgement(judgements.value, key, relevant);
       } catch (error) {
-        // It is as the service has it, unless more was said since.
+        // The service's value, unless there are newer ones.
         if (sent.get(key) === own) said.value = withJudgement(said.value, key, judgements.value.get(key));
         throw error;
       }

@@ -1,4 +1,4 @@
-/** Before anything is looked for: what was read last; in an empty library, how to fill it. */
+/** The start page: recently read pages, or how to fill an empty library. */
 import { useState } from 'preact/hooks';
 import type { PageListResponse } from '../../../src/domain/page.ts';
 import { call, get } from '../../api/client.ts';
@@ -50,31 +50,31 @@ export function Landing() {
 
 export const stateWords = {
   queued: 'waiting',
-  indexing: 'being read',
+  indexing: 'indexing',
   indexed: 'searchable',
-  failed: 'tried again soon',
-  dead: 'not readable',
+  failed: 'retrying soon',
+  dead: 'failed',
 } as const;
 
 const ways: readonly { icon: IconName; title: string; text: string; view: string; label: string }[] = [
   {
     icon: 'file',
-    title: 'Bring in what you have',
+    title: 'Import your history',
     text: 'A browser history, bookmarks, or an export of Pocket, Instapaper, Wallabag, Readwise, Zotero and others.',
     view: 'sources',
     label: 'Import a file',
   },
   {
     icon: 'plug',
-    title: 'Keep what you read from now on',
-    text: 'The browser extension hands in each page that you read, as you saw it.',
+    title: 'Save what you read',
+    text: 'The browser extension saves each page that you read, as you saw it.',
     view: 'system',
     label: 'Pair the extension',
   },
   {
     icon: 'sources',
     title: 'Follow feeds',
-    text: 'News feeds, podcasts and video channels are read when something new is there.',
+    text: 'New items of feeds, podcasts and video channels are added automatically.',
     view: 'sources',
     label: 'Add a feed',
   },
@@ -84,7 +84,7 @@ function Welcome({ reload }: { reload: () => void }) {
   return (
     <section class="welcome" aria-labelledby="welcome">
       <h2 id="welcome">Your library is empty</h2>
-      <p class="quiet">Whatever goes in is found again by words and by meaning. There are three ways to fill it.</p>
+      <p class="quiet">Search finds pages by words and by meaning. Three ways to add pages:</p>
       <ul class="ways">
         {ways.map(({ icon, title, text, view, label }) => (
           <li key={title} class="card">
@@ -104,8 +104,8 @@ function Welcome({ reload }: { reload: () => void }) {
   );
 }
 
-/** One page by its address: the service fetches it. */
-export function AddAddress({ added, label = 'Or try it with one address' }: { added: () => void; label?: string }) {
+/** Adds one page by address; the service fetches it. */
+export function AddAddress({ added, label = 'Or add one page by address' }: { added: () => void; label?: string }) {
   const [url, setUrl] = useState('');
   const { busy, said, attempt } = useAttempt();
   const submit = (event: Event) => {
@@ -113,7 +113,7 @@ export function AddAddress({ added, label = 'Or try it with one address' }: { ad
     void attempt(async () => {
       await call('POST', '/v1/pages', { body: { url: typedAddress(url), source: 'console' } });
       setUrl('');
-      notify('Taken in; it is fetched and read now.');
+      notify('Added. It is being fetched and indexed.');
       added();
     });
   };

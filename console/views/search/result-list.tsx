@@ -1,7 +1,8 @@
-/** The results: pages, each with its passages, the best first. Arrows go from one to the next. */
+/** Results: pages with passages, best first. Arrow keys move between them. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { withParts } from '../../../src/compute/ranking/query-operators.ts';
 import type { PageListResponse } from '../../../src/domain/page.ts';
-import type { Correction, PageResult, SearchResponse } from '../../../src/domain/search.ts';
+import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { isInChord } from '../../app/keys.tsx';
@@ -12,40 +13,32 @@ import { PageLinks } from '../../ui/page-row.tsx';
 import { Empty, Fault } from '../../ui/parts.tsx';
 import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
-import type { Criteria } from './criteria.ts';
+import { type Criteria, filterless, linkOf } from './criteria.ts';
 import { Judge } from './judge.tsx';
-import { type Found, mostCounted } from './use-search.ts';
+import { type Found, maxCounted } from './use-search.ts';
 import { Why } from './why.tsx';
 
 interface Props {
   found: Found;
   busy: boolean;
   moreError: unknown;
-  isFiltered: boolean;
+  /** Those of the search; its query is that of `found`. */
+  criteria: Criteria;
   toBox: () => void;
   more: () => void;
-  clearFilters: () => void;
-  searchFor: (query: string) => void;
+  again: () => void;
+  /** Called by elements that disappear with the change. */
+  change: (part: Partial<Criteria>) => void;
   narrow: (part: Partial<Criteria>) => void;
 }
 
-export function ResultList({
-  found,
-  busy,
-  moreError,
-  isFiltered,
-  toBox,
-  more,
-  clearFilters,
-  searchFor,
-  narrow,
-}: Props) {
-  const { results, corrected, query, suggestions } = found;
+export function ResultList({ found, busy, moreError, criteria, toBox, more, again, change, narrow }: Props) {
+  const { results, query, suggestions } = found;
   const list = useRef<HTMLOListElement>(null);
   const moreButton = useRef<HTMLButtonElement>(null);
-  /** How many there were when more were asked for. */
+  /** Results before "Show more". */
   const shownBefore = useRef<number | null>(null);
-  // Before the button goes that has the focus.
+  // Before the focused button disappears.
   useLayoutEffect(() => {
     const { current: before } = shownBefore;
     if (before === null || results.length <= before) return;
@@ -58,8 +51,7 @@ export function ResultList({
     shownBefore.current = results.length;
     more();
   };
-  if (results.length === 0)
-    return <NothingFound found={found} isFiltered={isFiltered} clearFilters={clearFilters} searchFor={searchFor} />;
+  if (results.length === 0) return <NothingFound found={found} again={again} change={change} />;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isInChord()) return;
     const list = event.currentTarget as HTMLElement;
@@ -78,13 +70,13 @@ export function ResultList({
     const action = keyActions[event.key];
     if (action === undefined) return;
     event.preventDefault();
-    // It may take away what has the focus.
+    // It may remove the focused element.
     if (document.activeElement?.closest('.similar')) focusTitle(items[at]);
     items[at].querySelector<HTMLElement>(`[data-action="${action}"]`)?.click();
   };
   return (
     <>
-      {results[0].why.exact !== 'url' && <Corrections corrected={corrected} query={query} searchFor={searchFor} />}
+      <Corrected found={found} criteria={criteria} change={change} />
       <ol ref={list} class="result-list" onKeyDown={onKeyDown}>
         {results.map((result) => (
           <Result
@@ -102,7 +94,7 @@ export function ResultList({
           More results
         </button>
       )}
-      {!found.has_more && results.length >= mostCounted && (
+      {!found.has_more && results.length >= maxCounted && (
         <p class="quiet">These are the best {count(results.length)}. Other words, or filters, bring up others.</p>
       )}
       {suggestions.length > 0 && !found.has_more && (
@@ -217,7 +209,7 @@ function Result({
             onClick={() => toggle('similar')}
           >
             <Icon name="similar" />
-            Similar
+            Related
           </button>
           <button
             type="button"
@@ -257,7 +249,7 @@ function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageI
   );
 }
 
-/** Three small bars: enough to see where the good ones end. */
+/** Three bars. */
 function Relevance({ value }: { value: number | null }) {
   if (value === null) return null;
   const level = value >= 0.6 ? 3 : value >= 0.2 ? 2 : 1;
@@ -272,63 +264,52 @@ function Relevance({ value }: { value: number | null }) {
   );
 }
 
-function Corrections({
-  corrected,
-  query,
-  searchFor,
-}: {
-  corrected: readonly Correction[];
-  query: string;
-  searchFor: Props['searchFor'];
-}) {
-  const changed = corrected.filter(({ taken }) => taken.length > 0);
-  if (changed.length === 0) return null;
-  const mended = changed.reduce((text, { word, taken }) => replaceWord(text, word, taken[0]), query);
+function Corrected({
+  found: { query, corrected_query: corrected },
+  criteria,
+  change,
+}: Pick<Props, 'found' | 'criteria' | 'change'>) {
+  if (corrected === null) return null;
+  const link = (part: Pick<Criteria, 'query' | 'spelling'>) => (
+    <a
+      href={linkOf({ ...criteria, ...part })}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        change(part);
+      }}
+    >
+      <bdi>{part.query}</bdi>
+    </a>
+  );
   return (
     <p class="corrected">
-      <Icon name="alert" />
-      <span>
-        You have read nothing with{' '}
-        {changed.map(({ word }, at) => (
-          <span key={word}>
-            {at > 0 && ', '}
-            <bdi>“{word}”</bdi>
-          </span>
-        ))}
-        .
-        {mended === query ? (
-          ' These are the nearest words.'
-        ) : (
-          <>
-            {' '}
-            Did you mean{' '}
-            <button type="button" class="link-button" onClick={() => searchFor(mended)}>
-              <bdi>{mended}</bdi>
-            </button>
-            ?
-          </>
-        )}
-      </span>
+      Showing results for <strong>{link({ query: corrected, spelling: null })}</strong>. Search for{' '}
+      {link({ query, spelling: 'as-written' })} instead
     </p>
   );
 }
 
-/** Once, where it stands by itself and is no part of an address or an operator; it holds letters alone. */
-const replaceWord = (text: string, word: string, by: string): string =>
-  text.replace(new RegExp(`(?<![\\p{L}:/.])${word}(?![\\p{L}:/])`, 'iu'), () => by);
+/** Characters of a query in a heading. */
+const maxShown = 100;
 
-function NothingFound({
-  found,
-  isFiltered,
-  clearFilters,
-  searchFor,
-}: Pick<Props, 'found' | 'isFiltered' | 'clearFilters' | 'searchFor'>) {
+/** Names of the service's filters. */
+const filterNames: Readonly<Record<string, string>> = {
+  domain: 'Site',
+  cluster_id: 'Topic',
+  entity: 'Name',
+  lang: 'Language',
+  after: 'Period',
+  before: 'Period',
+};
+
+function NothingFound({ found, again, change }: Pick<Props, 'found' | 'again' | 'change'>) {
   const { data } = useLoad((signal) => get<PageListResponse>('/v1/pages', { limit: 1 }, signal), []);
-  const { query } = found;
-  const nearest = useLoad(
-    (signal) => nearestTo(query, signal),
-    [isFiltered || query === '' || found.isPassing ? null : query],
-  );
+  const { query, no_results: why, isUnfinished } = found;
+  const mayBeNear = why?.reason === 'no_match' && query !== '' && !found.isPassing;
+  const nearest = useLoad((signal) => nearestTo(query, signal), [mayBeNear ? query : null]);
+  // One letter begins too many words, and an operator alone is unfinished.
+  if (isUnfinished && (query.length < 2 || why?.operators[0] === query)) return null;
   if (data?.pages.length === 0) {
     return (
       <Empty icon="search" title="Your library is empty">
@@ -338,19 +319,63 @@ function NothingFound({
       </Empty>
     );
   }
-  return (
-    <Empty icon="search" title="You have read nothing about this">
-      <Corrections corrected={found.corrected} query={found.query} searchFor={searchFor} />
-      {isFiltered ? (
-        <>
-          <p>Not with these filters.</p>
-          <button type="button" class="button" onClick={clearFilters}>
+  const title =
+    query === ''
+      ? 'No results'
+      : `No results for “${query.length > maxShown ? `${query.slice(0, maxShown)}…` : query}”`;
+  if (why?.reason === 'excluded') {
+    // With filters alone the operator is the console's own.
+    const operators = query === '' ? [] : why.operators;
+    const filters = new Set(why.filters.map((name) => filterNames[name] ?? name));
+    const rest = withParts(query, (part) => (operators.includes(part) ? '' : part)).trim();
+    const names = [
+      ...operators.map((written) => <code key={written}>{written}</code>),
+      ...Array.from(filters, (name) => `the filter ${name}`),
+    ];
+    return (
+      <Empty icon="search" title={title}>
+        <p>
+          All matching pages are excluded by{' '}
+          {names.map((name, at) => (
+            <>
+              {at > 0 && (at === names.length - 1 ? ' and ' : ', ')}
+              {name}
+            </>
+          ))}
+          .
+        </p>
+        {operators.length > 0 && (
+          <button type="button" class="button" onClick={() => change({ query: rest })}>
+            {`Search without ${operators.join(' ')}`}
+          </button>
+        )}
+        {filters.size > 0 && (
+          <button type="button" class="button" onClick={() => change(filterless)}>
             Search without filters
           </button>
-        </>
-      ) : (
-        <p>Other words may do: readback searches by meaning, too, but only in what it was given.</p>
-      )}
+        )}
+      </Empty>
+    );
+  }
+  if (why?.reason === 'indexing') {
+    const waiting = why.pages_waiting;
+    return (
+      <Empty icon="search" title={`${title} yet`}>
+        <p>
+          {waiting === 0
+            ? 'The index is being rebuilt.'
+            : `${many(waiting, 'page')} still ${waiting === 1 ? 'waits' : 'wait'} to be indexed.`}{' '}
+          <a href={linkTo('jobs')}>Jobs</a>
+        </p>
+        <button type="button" class="button" onClick={again}>
+          Search again
+        </button>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="search" title={title}>
+      <p>Try other words, or fewer of them.</p>
       {nearest.data !== undefined && nearest.data.length > 0 && (
         <section aria-labelledby="nearest">
           <h3 id="nearest">Nearest by meaning</h3>
@@ -363,7 +388,7 @@ function NothingFound({
 
 const shownNearest = 3;
 
-/** Pages that are as near as any, however little that is. */
+/** The nearest pages, however irrelevant. */
 async function nearestTo(query: string, signal: AbortSignal): Promise<readonly PageResult[]> {
   const body = {
     query,

@@ -1,4 +1,4 @@
-/** Search: the box, the results, and beside them what narrows them. */
+/** Search: the box, results and filters. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { connection } from '../../api/client.ts';
 import { isTyping, searchWanted } from '../../app/keys.tsx';
@@ -6,20 +6,20 @@ import { go, keep, kept, route, settle, stepNow, useTitle } from '../../app/rout
 import { count, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Fault } from '../../ui/parts.tsx';
-import { type Criteria, criteriaOf, filterless, isFiltered, linkOf, mostLetters } from './criteria.ts';
+import { type Criteria, criteriaOf, isFiltered, linkOf, maxLetters } from './criteria.ts';
 import { FilterChips, FilterPanel } from './filters.tsx';
 import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
 import { type Counted, type Found, nothingCounted, useSearch } from './use-search.ts';
 
-/** What is looked for becomes something else: a step that one can go back on, but for what is passing while it is typed, or changes the last step `again`. */
+/** Change the criteria: adds a history step, except while `passing`, or replaces the last one with `again`. */
 function change(part: Partial<Criteria>, { passing = false, again = false } = {}): void {
   go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: again, passing });
 }
 
 const resultTitle = '[data-result] .result-title';
 
-/** Results of something else than what is asked for now are told apart once that takes a while, ms: with every key they would flicker. */
+/** Stale results are dimmed after this time, ms, to avoid flicker. */
 const staleMs = 400;
 
 export function SearchView() {
@@ -27,7 +27,7 @@ export function SearchView() {
   const section = useRef<HTMLElement>(null);
   const [showsFilters, setShowsFilters] = useState(kept<boolean>('filters') ?? false);
   const criteria = criteriaOf(route.value.params);
-  const { found, isStale, key, error, moreError, busy, counted, isCounted, more, again, type, rest } =
+  const { found, isStale, key, error, moreError, busy, counted, isCounted, more, again, type, rest, finish } =
     useSearch(criteria);
   const focusBox = () => {
     box.current?.focus();
@@ -36,16 +36,16 @@ export function SearchView() {
   const [wantedBefore] = useState(searchWanted.value);
   useEffect(() => {
     if (searchWanted.value > wantedBefore) focusBox();
-    // Who comes back to a result finds the focus on it.
+    // Returns restore the focus on a result.
     else if (!kept('link') && !matchMedia('(hover: none)').matches) box.current?.focus();
   }, [searchWanted.value]);
   const title = criteria.query.trim();
   useTitle(title === '' ? 'Search' : title);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      // It is of an input method, or of another field, first.
+      // Input methods and other fields handle Escape first.
       if (event.key !== 'Escape' || event.isComposing || document.querySelector('dialog[open]') !== null) return;
-      if (event.target === box.current) change({ query: '' });
+      if (event.target === box.current) change({ query: '', spelling: null });
       else if (!isTyping(event.target)) focusBox();
     };
     addEventListener('keydown', onKey);
@@ -54,9 +54,9 @@ export function SearchView() {
   const looksStale = useLasting(isStale, staleMs);
   const countsLast = useLasting(!isCounted, staleMs);
   const hasFailed = error !== undefined && isStale;
-  /** Whether the results come that stay: what passes is in another order. */
+  /** Whether the ranking is final: passing results have another order. */
   const isPassing = isStale || (found?.isPassing === true && error === undefined);
-  /** The search whose results are gone to once they are there. */
+  /** The search whose results get the focus when they arrive. */
   const wanted = useRef<string | null>(null);
   const toResults = () => {
     rest(); // also where there are none yet to go to
@@ -69,7 +69,7 @@ export function SearchView() {
     if (wanted.current === key && document.activeElement === box.current) toFirst();
     wanted.current = null;
   }, [found, isPassing, key]);
-  /** What is changed by something that goes away with it. */
+  /** Changes by elements that disappear with them. */
   const changeFromResults = (part: Partial<Criteria>) => {
     change(part);
     section.current?.focus({ preventScroll: true });
@@ -78,7 +78,7 @@ export function SearchView() {
   useEffect(() => keep('filters', showsFilters), [showsFilters, step]);
   const isEmpty = title === '';
   const isIdle = isEmpty && !isFiltered(criteria);
-  // Neither is drawn anew with every key: results come with an answer, what the filters show when typing rests.
+  // Avoids rerendering with every key: results change with answers, filters when typing pauses.
   const filterKey = linkOf({ ...criteria, query: '' });
   const resultList = useMemo(
     () =>
@@ -87,11 +87,11 @@ export function SearchView() {
           found={found}
           busy={busy}
           moreError={moreError}
-          isFiltered={isFiltered(criteria)}
+          criteria={criteria}
           toBox={focusBox}
           more={more}
-          clearFilters={() => changeFromResults(filterless)}
-          searchFor={(query) => changeFromResults({ query })}
+          again={again}
+          change={changeFromResults}
           narrow={change}
         />
       ),
@@ -118,6 +118,10 @@ export function SearchView() {
             class="search-box"
             onSubmit={(event) => {
               event.preventDefault();
+              if (finish()) {
+                wanted.current = key;
+                return;
+              }
               toResults();
               if (busy || (error === undefined && found?.results.length !== 0)) return;
               wanted.current = key;
@@ -134,12 +138,12 @@ export function SearchView() {
               autocomplete="off"
               autocapitalize="off"
               spellcheck={false}
-              maxLength={mostLetters}
+              maxLength={maxLetters}
               enterkeyhint="search"
               value={criteria.query}
               onInput={({ currentTarget }) => {
                 type(currentTarget.value);
-                change({ query: currentTarget.value }, { passing: true });
+                change({ query: currentTarget.value, spelling: null }, { passing: true });
               }}
               onBlur={settle}
               onKeyDown={(event) => {
@@ -152,9 +156,9 @@ export function SearchView() {
               <button
                 type="button"
                 class="icon-button"
-                aria-label="Clear the search"
+                aria-label="Clear search"
                 onClick={() => {
-                  change({ query: '' });
+                  change({ query: '', spelling: null });
                   focusBox();
                 }}
               >
@@ -189,7 +193,7 @@ export function SearchView() {
               aria-controls="filters"
               onClick={() => {
                 setShowsFilters(!showsFilters);
-                // They are shown above the results, and stand behind them in the page.
+                // Filters are above the results but later in the page.
                 if (!showsFilters) requestAnimationFrame(() => document.getElementById('filters')?.focus());
               }}
             >
@@ -225,7 +229,7 @@ export function SearchView() {
   );
 }
 
-/** Whether `is` has been so for a while. */
+/** Whether `is` has been true for `ms`. */
 function useLasting(is: boolean, ms: number): boolean {
   const [lasts, setLasts] = useState(false);
   useEffect(() => {
@@ -254,8 +258,8 @@ function statusOf({ found, busy, looksStale, counted, hasFailed, isAway }: Told)
   if (found === null || hasFailed) return '';
   const best = counted.results.length > found.results.length ? counted : found;
   const all = best.results.length;
-  if (all === 0) return 'Nothing found';
+  if (all === 0) return 'No results';
   const pages = best.has_more ? `More than ${count(all)} pages` : many(all, 'page');
-  const mended = found.corrected.some(({ taken }) => taken.length > 0) ? ', spelling corrected' : '';
+  const mended = found.corrected_query === null ? '' : ', spelling corrected';
   return `${pages} in ${duration(found.tookMs / 1000)}${mended}`;
 }

@@ -1,8 +1,7 @@
 /**
- * The search while somebody types. A passing request for each pause, those for an older query aborted: the last word is taken as unfinished, nothing is reranked,
- * and nothing comes to the query log. Once typing rests, or the person goes on to the results, the query is searched in full as it stands, as it is by who
- * comes by its address, and only this is logged; then come the counts of the filters. Only answers to what is in the box are shown, and what was shown
- * stays until then, so that nothing flickers.
+ * Search as you type. Each pause sends a passing request and aborts older ones; these are fused by ranks and not logged. When typing rests,
+ * or the user moves to the results, the query is searched in full and logged; then come the filter counts. Until Enter the last word is a
+ * prefix, also in the full search. A space after it sends nothing. Results stay until newer ones arrive, so that nothing flickers.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
@@ -12,23 +11,25 @@ import { type Criteria, filtersOf, isFiltered, linkOf } from './criteria.ts';
 
 /** A pause between keys, ms. */
 const pauseMs = 60;
-/** Typing rests, ms after the last key: longer than between two keys of a slow typist. */
+/** After the last key, ms: longer than a slow typist's pause. */
 const restMs = 500;
 const pageSize = 10;
-/** The service gives no more at once. */
-export const mostCounted = 100;
+/** The service's maximum. */
+export const maxCounted = 100;
 
 const full = { k: pageSize, chunks_per_page: 3 };
-/** What is asked for while somebody types: the results that fit a window, and no more. */
-const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false, prefix: true };
-/** Filters alone ask for the newest pages that pass them: the service is asked for words or operators. */
+/** While typing: the results that fit a window. */
+const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false };
+/** Filters alone need an operator: this matches every page. */
 const anyPage = 'after:1970-01-01';
-const counts = { k: mostCounted, chunks_per_page: 0, suggest: 0, log: false };
-/** Of a filter by a name that nobody bears. */
+const counts = { k: maxCounted, chunks_per_page: 0, suggest: 0, log: false };
+/** For an unknown name in a filter. */
 const nothing: SearchResponse = {
   query_id: '',
   results: [],
   corrected: [],
+  corrected_query: null,
+  no_results: { reason: 'excluded', operators: [], filters: ['entity'], pages_waiting: 0 },
   offset: 0,
   has_more: false,
   suggestions: [],
@@ -36,21 +37,22 @@ const nothing: SearchResponse = {
 };
 
 export interface Found extends SearchResponse {
-  /** What these are the results of. */
   query: string;
-  /** All of what was asked, as a key. */
+  /** The request as a key. */
   key: string;
-  /** Whether the full search is still to come: there is no log entry yet that a judgement could be of. */
+  /** The full search is pending, so there is no log entry to judge. */
   isPassing: boolean;
+  /** Whether the last word was a prefix. */
+  isUnfinished: boolean;
   tookMs: number;
 }
 
-/** The best of a search, for the counts of the filters. */
+/** The best results, for the filter counts. */
 export interface Counted {
   results: readonly PageResult[];
-  /** Whether there are more than were counted. */
+  /** Whether there are more than the counted ones. */
   has_more: boolean;
-  /** What they are of, as a key, and the same but for the period. */
+  /** Their request as a key, with and without the period. */
   key: string;
   of: string;
 }
@@ -58,41 +60,48 @@ export const nothingCounted: Counted = { results: [], has_more: false, key: '', 
 
 interface Search {
   found: Found | null;
-  /** Whether they are results of something else than what is asked for now. */
+  /** Whether the results belong to earlier criteria. */
   isStale: boolean;
-  /** All of what is asked for now, as a key. */
+  /** The current request as a key. */
   key: string;
   error: unknown;
-  /** What went wrong with more of them. */
+  /** The error of loading more. */
   moreError: unknown;
   /** Until the full search is answered. */
   busy: boolean;
-  /** Of the latest search that rested, which is not the one shown while `isCounted` is false. */
+  /** Of the latest full search; not of the one shown while `isCounted` is false. */
   counted: Counted;
   isCounted: boolean;
   more: () => void;
-  /** Ask for the same anew. */
+  /** Repeat the search. */
   again: () => void;
-  /** What the box holds now was typed: what a link or a filter asks for is searched in full at once. */
+  /** The query was typed; links and filters search in full at once. */
   type: (query: string) => void;
-  /** Typing rests now. */
+  /** Search in full now. */
   rest: () => void;
+  /** The query is finished: returns whether it must be searched again without the prefix. */
+  finish: () => boolean;
 }
 
-/** The words of a search in a request; of filters alone none that is told to the log. */
-export const wordsOf = (asked: string) =>
-  asked === '' ? { query: anyPage, log: false, suggest: 0 } : { query: asked };
+/** The query of a request; filters alone send no words. */
+export const askedBy = (criteria: Criteria, isUnfinished = false) => {
+  const query = criteria.query.trim();
+  const shared = { filters: filtersOf(criteria), operators: true };
+  if (query === '') return { ...shared, query: anyPage, log: false, suggest: 0 };
+  const spelling = criteria.spelling === null;
+  return { ...shared, query, prefix: isUnfinished && spelling, spelling };
+};
 
-/** What is kept of a search for who comes back to it. */
+/** State kept for returns. */
 interface Kept {
   key: string;
   found: Found;
-  /** Null where they had not come yet. */
+  /** Null if pending. */
   counted: Counted | null;
 }
 const keptName = 'search';
 
-/** Other tabs are told when results are out of date, and ask for all that they show anew. */
+/** Makes other tabs reload stale results. */
 const otherTabs = new BroadcastChannel('readback results');
 let isOutOfDate = false;
 const askAnew = () => {
@@ -107,7 +116,7 @@ otherTabs.onmessage = () => {
 };
 addEventListener('visibilitychange', askAnew);
 
-/** Pages were forgotten, or names merged: results are asked for anew by who comes back to them. */
+/** Pages were deleted or names merged: kept results are stale. */
 export function dropKeptSearches(): void {
   dropKept(keptName);
   otherTabs.postMessage(null);
@@ -120,10 +129,13 @@ export function useSearch(criteria: Criteria): Search {
   const [busy, setBusy] = useState(false);
   const [counted, setCounted] = useState(nothingCounted);
   const [isCounted, setIsCounted] = useState(false);
-  /** Raised to ask for the same anew. */
+  /** Increment to repeat the search. */
   const [turn, setTurn] = useState(0);
   const askedBefore = useRef('');
+  const turnBefore = useRef(turn);
   const typed = useRef<string | null>(null);
+  /** The last typed query, until finished. */
+  const unfinished = useRef<string | null>(null);
   const running = useRef<AbortController | null>(null);
   const rest = useRef(() => {});
   const { query, ...filters } = criteria;
@@ -132,11 +144,15 @@ export function useSearch(criteria: Criteria): Search {
   const filterKey = JSON.stringify(filters);
   const key = JSON.stringify([asked, filterKey]);
 
-  // Before the next key can come, so that Enter is always of what is in the box.
+  // Before the next key, so that Enter applies to the box.
   useLayoutEffect(() => {
     const isTyping = asked !== askedBefore.current && asked === typed.current;
+    const isAgain = turn !== turnBefore.current;
     askedBefore.current = asked;
+    turnBefore.current = turn;
     typed.current = null;
+    if (asked === unfinished.current && /\s$/.test(query)) unfinished.current = null;
+    const isUnfinished = asked === unfinished.current;
     rest.current = () => {};
     setMoreError(undefined);
     if (isIdle) {
@@ -149,28 +165,27 @@ export function useSearch(criteria: Criteria): Search {
     const controller = new AbortController();
     const { signal } = controller;
     running.current = controller;
-    /** What passes may be answered after it. */
+    /** A passing answer may come later. */
     let fullSearch: 'awaited' | 'shown' | 'failed' = 'awaited';
-    /** Errors: none; what goes wrong is shown, an abort is nothing. */
+    /** Shows its errors; aborts are ignored. */
     const search = async (
       fields: typeof passing | typeof full | typeof counts,
       show: (answer: SearchResponse) => void,
     ) => {
       try {
-        const words = wordsOf(asked);
-        const body = { ...words, filters: filtersOf(criteria), operators: true, ...fields };
+        const body = { ...askedBy(criteria, isUnfinished), ...fields };
         const answer = await call<SearchResponse>('POST', '/v1/search', { body, signal });
         if (!signal.aborted) show(answer);
       } catch (reason) {
         if (isAbort(reason) || signal.aborted) return;
         if (reason instanceof ApiError && reason.status === 404) return show(nothing);
-        // The full search tells of what is wrong; counts that are missing are only left out.
+        // The full search reports errors; missing counts are omitted.
         if (fields === counts) setCounted(nothingCounted);
         else if (fields === full) {
           fullSearch = 'failed';
           setError(reason);
           setBusy(false);
-          // Results of the same that are shown keep their counts.
+          // Results of the same request keep their counts.
           setCounted((now) => (now.key === key ? now : nothingCounted));
           setIsCounted(true);
         }
@@ -182,9 +197,9 @@ export function useSearch(criteria: Criteria): Search {
     };
     const of = linkOf({ ...criteria, from: null, to: null });
     const count = () => search(counts, ({ results, has_more }) => showCounted({ results, has_more, key, of }));
-    // Also when the service was away meanwhile: nobody is to lose where they are in the results. What is typed again is asked again.
+    // Also after a lost connection, to keep the scroll position. Typed text is searched again.
     const before = kept<Kept | null>(keptName);
-    if (before?.key === key && !isTyping) {
+    if (before?.key === key && !isTyping && !isAgain) {
       setFound(before.found);
       setError(undefined);
       setBusy(false);
@@ -201,7 +216,7 @@ export function useSearch(criteria: Criteria): Search {
       if (fullSearch === 'shown') return;
       if (!isPassing) fullSearch = 'shown';
       const tookMs = performance.now() - began;
-      setFound({ ...answer, key, query: asked, isPassing, tookMs });
+      setFound({ ...answer, key, query: asked, isPassing, isUnfinished, tookMs });
       if (fullSearch !== 'failed') setError(undefined);
       if (isPassing) return;
       setBusy(false);
@@ -230,7 +245,7 @@ export function useSearch(criteria: Criteria): Search {
 
   const isStale = found?.key !== key;
   useEffect(() => {
-    // The address may be ahead of what is shown, and what is asked for anew is out of date.
+    // The address may be ahead of the results, and a repeat makes them stale.
     if (found === null || isStale || found.isPassing || busy || error !== undefined) return;
     keep(keptName, { key, found, counted: isCounted ? counted : null } satisfies Kept);
   }, [found, counted, isCounted, busy]);
@@ -239,9 +254,7 @@ export function useSearch(criteria: Criteria): Search {
     if (found === null || isStale || busy || controller === null) return;
     setBusy(true);
     const body = {
-      ...wordsOf(found.query),
-      filters: filtersOf(criteria),
-      operators: true,
+      ...askedBy(criteria, found.isUnfinished),
       ...full,
       suggest: 0,
       log: false, // it is the same search
@@ -263,6 +276,7 @@ export function useSearch(criteria: Criteria): Search {
       },
     );
   };
+  const again = () => setTurn(turn + 1);
   return {
     found,
     isStale,
@@ -273,13 +287,17 @@ export function useSearch(criteria: Criteria): Search {
     counted,
     isCounted,
     more,
-    again: () => {
-      keep(keptName, null);
-      setTurn(turn + 1);
-    },
+    again,
     type: (text) => {
       typed.current = text.trim();
+      unfinished.current = typed.current;
     },
     rest: () => rest.current(),
+    finish: () => {
+      if (unfinished.current !== asked) return false;
+      unfinished.current = null;
+      again();
+      return true;
+    },
   };
 }

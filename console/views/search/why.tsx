@@ -1,12 +1,12 @@
-/** Why a result stands where it does. */
+/** Explains a result's rank. */
 import type { PageResult } from '../../../src/domain/search.ts';
 import { percent } from '../../ui/format.ts';
 
 const exactWords = {
-  url: 'Your words are its address. Such pages come first.',
-  title: 'Your words are its title. Such pages come first.',
-  host: 'Your words are its site.',
-  phrase: 'It has your phrase word for word.',
+  url: 'The query is its address. Such pages come first.',
+  title: 'The query is its title. Such pages come first.',
+  host: 'The query is its site.',
+  phrase: 'It contains the exact phrase.',
 };
 
 export function Why({ result: { why, relevance } }: { result: PageResult }) {
@@ -27,12 +27,12 @@ export function Why({ result: { why, relevance } }: { result: PageResult }) {
         <dd>{placeOf(why.vector_rank)}</dd>
       </div>
       <div>
-        <dt>Reranked</dt>
-        <dd>{why.reranked ? 'yes, that set its place' : 'no, both lists together did'}</dd>
+        <dt>Order</dt>
+        <dd>{why.reranked ? 'by words and meaning, or a reranker if one is set' : 'by its ranks in both lists'}</dd>
       </div>
       {relevance !== null && (
         <div>
-          <dt>About your question</dt>
+          <dt>Relevance</dt>
           <dd>{percent(relevance)} likely</dd>
         </div>
       )}
@@ -40,4 +40,4 @@ export function Why({ result: { why, relevance } }: { result: PageResult }) {
   );
 }
 
-const placeOf = (rank: number | null): string => (rank === null ? 'not among the best' : `place ${rank}`);
+const placeOf = (rank: number | null): string => (rank === null ? 'not among the best' : `rank ${rank}`);

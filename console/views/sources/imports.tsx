@@ -1,4 +1,4 @@
-/** Files of other programs, dropped here: sent as they are, read by the service, followed until they are done. */
+/** Imports dropped files and shows their progress. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ImportResponse as Import, ImportListResponse } from '../../../src/domain/import.ts';
@@ -14,7 +14,7 @@ import { isolated } from '../../ui/text.tsx';
 const lookAgainMs = 1000;
 const statusKinds = { running: 'live', done: 'ok', failed: 'bad', stopped: 'warn' } as const;
 
-/** What is being sent, also while another view is looked at. */
+/** Uploads in progress, also while another view is open. */
 const sending = signal<readonly File[]>([]);
 
 async function send(files: Iterable<File>): Promise<void> {
@@ -40,7 +40,7 @@ export function Imports() {
   useDrop(setOver);
   return (
     <section class="block" aria-labelledby="imports">
-      <h2 id="imports">Bring in what you have</h2>
+      <h2 id="imports">Import your history</h2>
       {mayWrite() && (
         <div class={isOver ? 'drop drop-over' : 'drop'}>
           <span class="empty-icon">
@@ -51,7 +51,7 @@ export function Imports() {
             <span class="quiet">
               A browser’s History or places.sqlite, bookmarks, or an export of Pocket, Instapaper, Wallabag, Raindrop,
               Readwise, Omnivore, Karakeep, Linkding, Linkwarden, Pinboard, Hypothesis, Zotero; or a list of addresses.
-              The kind is recognised.
+              The format is detected.
             </span>
           </p>
           <input
@@ -73,7 +73,7 @@ export function Imports() {
       )}
       <Fault error={error} retry={reload} />
       <p class="hidden" role="status">
-        {isRunning ? 'Files are being imported.' : imports.length > 0 && 'What was sent is imported.'}
+        {isRunning ? 'Files are being imported.' : imports.length > 0 && 'All files are imported.'}
       </p>
       <ul class="rows">
         {sending.value.map(({ name }, at) => (
@@ -92,14 +92,14 @@ export function Imports() {
         ))}
       </ul>
       <p class="quiet">
-        Imports are listed until the service is started anew; what they brought stays. One that was cut off goes on
-        where its file is sent again.
+        This list is cleared when the service restarts; imported pages stay. To continue an interrupted import, send its
+        file again.
       </p>
     </section>
   );
 }
 
-/** Files may be dropped anywhere in the window while the view is looked at. */
+/** Files may be dropped anywhere in the window. */
 function useDrop(setOver: (isOver: boolean) => void): void {
   useEffect(() => {
     const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false;
@@ -152,13 +152,13 @@ function ImportRow({ item, changed }: { item: Import; changed: () => void }) {
             <strong>{count(revisits)}</strong> known
           </span>
           <span>
-            <strong>{count(left)}</strong> left out
+            <strong>{count(left)}</strong> skipped
           </span>
           <span class="quiet">of {many(items, 'item')} read</span>
         </p>
         {skipped.length > 0 && (
           <details>
-            <summary>What was left out</summary>
+            <summary>Skipped items</summary>
             <ul class="plain-list">
               {skipped.map(({ reason, count: n }) => (
                 <li key={reason}>

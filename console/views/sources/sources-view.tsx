@@ -1,4 +1,4 @@
-/** Sources: where pages come from: files that are dropped here, feeds that are watched, single addresses. */
+/** Sources: imported files, watched feeds, single addresses. */
 import { mayWrite } from '../../app/session.tsx';
 import { ViewHead } from '../../ui/parts.tsx';
 import { AddAddress } from '../search/landing.tsx';

@@ -1,4 +1,4 @@
-/** Feeds, podcasts and channels that are polled. */
+/** Watched feeds, podcasts and channels. */
 import { useState } from 'preact/hooks';
 import type { WatchKind, WatchListResponse, WatchResponse } from '../../../src/domain/watch.ts';
 import { ApiError, call, get, inOneDirection } from '../../api/client.ts';
@@ -22,7 +22,7 @@ export function Watches() {
   const load = useLoad((signal) => get<WatchListResponse>('/v1/watches', {}, signal), []);
   const { data, error, reload } = load;
   const [edited, setEdited] = useState<WatchResponse | 'new' | null>(null);
-  /** By watch, when it was polled last before somebody asked to poll it now. */
+  /** By watch, its last poll before the user requested one. */
   const [asked, setAsked] = useState<ReadonlyMap<string, string | null>>(new Map());
   const watches = data?.watches ?? [];
   const isPolled = ({ id, last_run_at }: WatchResponse) => asked.get(id) === last_run_at;
@@ -33,7 +33,7 @@ export function Watches() {
   );
   const run = async (watch: WatchResponse) => {
     await call('POST', `${pathOf(watch)}/run`);
-    notify('It is being polled.');
+    notify('Polling started.');
     setAsked((before) => new Map(before).set(watch.id, watch.last_run_at));
     reload();
   };
@@ -83,7 +83,7 @@ const pathOf = ({ id }: WatchResponse) => `/v1/watches/${encodeURIComponent(id)}
 
 interface WatchRowProps {
   watch: WatchResponse;
-  /** Whether it is being polled because somebody asked. */
+  /** Whether a requested poll runs. */
   isPolled: boolean;
   run: () => Promise<unknown>;
   edit: () => void;
@@ -152,20 +152,19 @@ function WatchRow({ watch, isPolled, run, edit }: WatchRowProps) {
   );
 }
 
-/** Errors: as of `call`; in words where it was deleted elsewhere. */
+/** Errors: as of `call`; a sentence if it was deleted elsewhere. */
 async function change(watch: WatchResponse, body: object): Promise<void> {
   try {
     await call('PATCH', pathOf(watch), { body });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404)
-      throw new Error('This feed is not followed any more.', { cause: error });
+    if (error instanceof ApiError && error.status === 404) throw new Error('Feed removed.', { cause: error });
     throw error;
   }
 }
 
 interface WatchDialogProps {
   watch: WatchResponse | null;
-  /** Those that are followed, by id. */
+  /** Ids of existing watches. */
   known: ReadonlySet<string>;
   onClose: () => void;
 }
@@ -190,7 +189,7 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
         const { id } = await call<WatchResponse>('POST', '/v1/watches', {
           body: { url: typedAddress(url), kind, ...shared },
         });
-        if (known.has(id)) throw new Error('You follow this feed already; nothing was changed.');
+        if (known.has(id)) throw new Error('You already follow this feed.');
       } else await change(watch, shared);
       onClose();
     });
@@ -266,7 +265,7 @@ function WatchDialog({ watch, known, onClose }: WatchDialogProps) {
           <input
             class="input"
             maxLength={4096}
-            placeholder="as the feed says"
+            placeholder="from the feed"
             value={title}
             onInput={({ currentTarget }) => setTitle(currentTarget.value)}
           />

@@ -1,4 +1,4 @@
-/** Who may come in: sessions of this page, tokens, and the pairing of an extension. */
+/** Access: sessions, tokens, and pairing. */
 import { useEffect, useState } from 'preact/hooks';
 import type { SessionResponse as Session, TokenResponse as Token } from '../../../src/domain/access.ts';
 import type { OneTimeCode } from '../../api/access.ts';
@@ -31,9 +31,7 @@ function Pairing() {
       <div class="section-head">
         <div>
           <h2 id="pairing">Browser extension</h2>
-          <p class="quiet">
-            It hands in what you read. Each browser gets a token of its own, which you can revoke below.
-          </p>
+          <p class="quiet">It saves what you read. Each browser gets its own token, which you can revoke below.</p>
         </div>
         <ActButton class="button" act={ask}>
           <Icon name="plug" />
@@ -72,7 +70,7 @@ function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () =
         {left > 0 && `Works once, for ${left} s.`}
       </p>
       <p class="quiet" role="status">
-        {left === 0 ? 'This code has run out.' : <span class="hidden">Works once, for a minute.</span>}
+        {left === 0 ? 'This code has expired.' : <span class="hidden">Works once, for a minute.</span>}
       </p>
       <div class="dialog-actions">
         {left === 0 && (
@@ -103,7 +101,7 @@ function Sessions() {
       <ul class="rows">
         {data?.sessions.map((each) => (
           <li key={each.id} class="row">
-            <Badge kind={each.current ? 'ok' : 'plain'}>{each.current ? 'this one' : 'session'}</Badge>
+            <Badge kind={each.current ? 'ok' : 'plain'}>{each.current ? 'this browser' : 'session'}</Badge>
             <div class="row-main">
               <p class="row-title">
                 <bdi>{browserOf(each.user_agent)}</bdi>
@@ -127,7 +125,7 @@ function Sessions() {
       {ending !== null && (
         <Confirm
           title={ending.current ? 'Sign out?' : 'End this session?'}
-          act={ending.current ? 'Sign out' : 'End it'}
+          act={ending.current ? 'Sign out' : 'End session'}
           onAct={() => end(ending)}
           onClose={() => setEnding(null)}
         >
@@ -140,7 +138,7 @@ function Sessions() {
   );
 }
 
-/** What a person calls a browser. */
+/** A browser's common name. */
 function browserOf(agent: string | null): string {
   if (agent === null) return 'A program';
   const browser = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(agent);
@@ -151,7 +149,7 @@ function browserOf(agent: string | null): string {
 
 const sourceWords = {
   settings: 'from the settings, or from the file “token” in the data folder',
-  created: 'made here',
+  created: 'created here',
   paired: 'paired',
 };
 
@@ -261,18 +259,18 @@ function NewToken({ onClose }: { onClose: () => void }) {
               checked={writes}
               onChange={({ currentTarget }) => setWrites(currentTarget.checked)}
             />
-            May hand in and forget, not only search
+            May add and delete pages, not only search
           </label>
           <FormFault said={said} />
           <div class="dialog-actions">
             <button type="submit" class="button button-primary" disabled={busy}>
-              Make it
+              Create
             </button>
           </div>
         </form>
       ) : (
         <div class="stack">
-          <p>This is shown once. Keep it where only the program reads it.</p>
+          <p>This is shown once. Cancel where only the program reads it.</p>
           <p class="secret">
             <code>{made}</code>
           </p>

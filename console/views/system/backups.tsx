@@ -1,6 +1,6 @@
-/** Backups: made now, and those that were. */
+/** Backups: a button to make one, and the list. */
 import { useState } from 'preact/hooks';
-import type { BackupListResponse, BackupResponse } from '../../../src/domain/backup.ts';
+import type { BackupListResponse, NewBackupResponse } from '../../../src/domain/backup.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
@@ -20,8 +20,9 @@ export function Backups() {
   const make = async () => {
     setAsked(true);
     await attempt(async () => {
-      const { pages } = await call<BackupResponse>('POST', '/v1/admin/backups');
-      notify(`${many(pages, 'page')} are in a new backup.`);
+      const { pages, removed } = await call<NewBackupResponse>('POST', '/v1/admin/backups');
+      const deleted = removed.length === 0 ? '' : ` ${many(removed.length, 'older backup')} deleted.`;
+      notify(`${many(pages, 'page')} are in a new backup.${deleted}`);
     });
     setAsked(false);
     reload();
@@ -38,7 +39,7 @@ export function Backups() {
         {mayWrite() && (
           <button type="button" class="button" disabled={isRunning} onClick={make}>
             <Icon name="copy" />
-            {isRunning ? 'Being made…' : 'Back up now'}
+            {isRunning ? 'Backing up…' : 'Back up now'}
           </button>
         )}
       </div>

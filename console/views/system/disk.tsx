@@ -1,4 +1,4 @@
-/** What the library takes on the disk, part by part, and what is left there. */
+/** Disk usage by part, and free space. */
 import type { DiskPart, DiskResponse } from '../../../src/domain/disk.ts';
 import { get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
@@ -6,15 +6,15 @@ import { bytes, percent } from '../../ui/format.ts';
 import { Fault } from '../../ui/parts.tsx';
 
 const lookAgainMs = 60_000;
-/** Less than this share of the disk free is said loudly. */
+/** Below this free share a warning appears. */
 const littleFree = 0.05;
 
 const partWords: Record<DiskPart, { name: string; what: string; hue: number }> = {
-  store: { name: 'Store', what: 'texts, vectors, jobs: the truth', hue: 7 },
+  store: { name: 'Store', what: 'texts, vectors, jobs', hue: 7 },
   words: { name: 'Words', what: 'index', hue: 1 },
   passage_vectors: { name: 'Vectors of passages', what: 'index', hue: 4 },
   page_vectors: { name: 'Vectors of pages', what: 'index', hue: 9 },
-  other: { name: 'Other', what: 'temporary files, stores that a restore has replaced', hue: 3 },
+  other: { name: 'Other', what: 'temporary files, replaced stores', hue: 3 },
 };
 
 export function Disk() {

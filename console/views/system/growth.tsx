@@ -1,4 +1,4 @@
-/** What the service used in the last day. */
+/** Resource usage of the last day. */
 import { useMemo } from 'preact/hooks';
 import type { MetricsTimeseriesResponse } from '../../../src/domain/metrics.ts';
 import { get } from '../../api/client.ts';

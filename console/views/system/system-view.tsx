@@ -1,4 +1,4 @@
-/** System: whether all is well, who may come in, what was forgotten, and the settings in force. */
+/** System: health, access, blocked sites and settings. */
 import { useState } from 'preact/hooks';
 import type { BlacklistResponse } from '../../../src/domain/blacklist.ts';
 import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
@@ -22,7 +22,7 @@ interface Readiness {
   index?: { state: 'whole' | 'rebuilding'; indexed_chunks: number; total_chunks: number };
 }
 
-/** 503 is an answer here, not an error. */
+/** 503 is a valid answer here. */
 async function readiness(signal: AbortSignal): Promise<Readiness> {
   const response = await fetch('/readyz', { signal, cache: 'no-store' });
   return (await response.json()) as Readiness;
@@ -34,7 +34,7 @@ export function SystemView() {
   useRepeat([ready, summary], lookAgainMs, true);
   return (
     <div class="view">
-      <ViewHead title="System" lead="Whether all is well, and who may come in." />
+      <ViewHead title="System" lead="Health, access and settings." />
       <Fault error={summary.error} retry={summary.reload} />
       <Health ready={ready.data} isAway={ready.error !== undefined} summary={summary.data} />
       <Disk />
@@ -49,7 +49,7 @@ export function SystemView() {
 
 interface HealthProps {
   ready: Readiness | undefined;
-  /** Whether what is shown is older than the last try to ask. */
+  /** Whether the last request failed and the data is older. */
   isAway: boolean;
   summary: MetricsSummaryResponse | undefined;
 }
@@ -68,7 +68,9 @@ function Health({ ready, isAway, summary }: HealthProps) {
           state={ready.status === 'ready' && !isAway ? 'ok' : 'bad'}
           value={isAway ? 'Away' : ready.status === 'ready' ? 'Ready' : 'Not ready'}
         >
-          {isAway ? 'does not answer; all else is as it was last' : (ready.reason ?? 'takes pages, answers searches')}
+          {isAway
+            ? 'does not answer; showing the last known state'
+            : (ready.reason ?? 'accepts pages, answers searches')}
         </Tile>
         <Tile
           name="Index"
@@ -76,7 +78,7 @@ function Health({ ready, isAway, summary }: HealthProps) {
           value={index === undefined ? '–' : count(index.indexed_chunks)}
         >
           {index?.state === 'rebuilding'
-            ? `of ${count(index.total_chunks)} passages; being built again`
+            ? `of ${count(index.total_chunks)} passages; rebuilding`
             : 'passages, all searchable'}
         </Tile>
         <Tile name="Searches" state="plain" value={latency === null ? '–' : duration(latency.p50_ms / 1000)}>
@@ -100,10 +102,10 @@ function Health({ ready, isAway, summary }: HealthProps) {
         <Tile
           name="Providers"
           state={open.length === 0 ? 'ok' : 'bad'}
-          value={open.length === 0 ? 'All well' : many(open.length, 'is away', 'are away')}
+          value={open.length === 0 ? 'All reachable' : many(open.length, 'is unreachable', 'are unreachable')}
         >
           {summary.breakers.length === 0
-            ? 'none outside'
+            ? 'no outside providers'
             : summary.breakers.map(({ name, state }) => (
                 <span key={name} class="breaker">
                   <bdi>{name}</bdi>: {breakerWords[state]}
@@ -111,15 +113,15 @@ function Health({ ready, isAway, summary }: HealthProps) {
               ))}
         </Tile>
         <Tile name="Forgetting" state={left === 0 ? 'ok' : 'live'} value={left === 0 ? 'Done' : count(left)}>
-          {left === 0 ? `${count(tombstones.verified)} verified` : 'on the way to verified'}
+          {left === 0 ? `${count(tombstones.verified)} verified` : 'being verified'}
         </Tile>
       </dl>
     </section>
   );
 }
 
-/** Of a breaker, which is open where nothing gets through. */
-const breakerWords = { closed: 'well', open: 'away', half_open: 'being tried' };
+/** Of a breaker, which is open during failures. */
+const breakerWords = { closed: 'reachable', open: 'unreachable', half_open: 'retrying' };
 
 type TileState = 'ok' | 'bad' | 'live' | 'plain';
 
@@ -151,10 +153,10 @@ function Forgotten() {
   };
   return (
     <section class="block" aria-labelledby="forgotten">
-      <h2 id="forgotten">Not taken in</h2>
-      <p class="quiet">What you forgot stays out until its rule is lifted.</p>
+      <h2 id="forgotten">Blocked sites</h2>
+      <p class="quiet">Deleted pages and sites stay blocked until you unblock them.</p>
       <Fault error={error} retry={reload} />
-      {data?.entries.length === 0 && <p class="quiet">Nothing is kept out.</p>}
+      {data?.entries.length === 0 && <p class="quiet">No blocked sites.</p>}
       <Rows items={data?.entries} atOnce={100}>
         {({ id, pattern, kind, created_at }) => (
           <li key={id} class="row">
@@ -168,7 +170,7 @@ function Forgotten() {
               <time dateTime={created_at}>{dateOf(created_at)}</time>
               {mayWrite() && (
                 <ActButton class="button button-small" act={() => lift(id)}>
-                  Lift
+                  Unblock
                 </ActButton>
               )}
             </div>
@@ -192,9 +194,9 @@ function Settings() {
     <section class="block" aria-label="Settings">
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
-          <h2>Settings in force</h2>
+          <h2>Settings</h2>
         </summary>
-        <p class="quiet">They are read from the environment at the start; secrets are not shown.</p>
+        <p class="quiet">Read from the environment at the start; secrets are hidden.</p>
         <Fault error={error} retry={reload} />
         <label class="search-box search-box-small">
           <Icon name="search" />
@@ -206,9 +208,9 @@ function Settings() {
             onInput={({ currentTarget }) => setWanted(currentTarget.value)}
           />
         </label>
-        <TableScroll label="Settings in force">
+        <TableScroll label="All settings">
           <table class="table">
-            <caption class="hidden">Settings in force</caption>
+            <caption class="hidden">Settings</caption>
             <thead>
               <tr>
                 <th scope="col">Setting</th>
@@ -236,7 +238,7 @@ function Settings() {
   );
 }
 
-/** `jobs.max_attempts`, with its value as JSON; sizes also in words. */
+/** `jobs.max_attempts`, with its value as JSON; sizes also formatted. */
 function flat(value: Record<string, unknown>, path = ''): [string, string][] {
   return Object.entries(value).flatMap(([name, inner]): [string, string][] => {
     const full = path === '' ? name : `${path}.${name}`;

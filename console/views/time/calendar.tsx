@@ -1,4 +1,4 @@
-/** A year of reading, a square a day: click one, or drag over several. */
+/** A calendar of a year: click a day, or drag over several. */
 import { useRef, useState } from 'preact/hooks';
 import { useEscape } from '../../app/keys.tsx';
 import { fullDateOf, many, monthOf } from '../../ui/format.ts';

@@ -1,4 +1,4 @@
-/** What was read when: the pages of a year, and the topics that they belong to. */
+/** Pages by reading time, and their topics. */
 import type {
   ClusterListResponse,
   ClusterProjectionResponse,
@@ -8,15 +8,15 @@ import type { PageListResponse, PageSummary } from '../../../src/domain/page.ts'
 import { get } from '../../api/client.ts';
 import { dayOf } from '../search/criteria.ts';
 
-/** So many pages at most are looked through for a calendar. */
-export const mostPages = 10_000;
+/** Maximum pages of a calendar. */
+export const maxPages = 10_000;
 const pagesAtOnce = 500;
-/** A larger map takes too long only to tell topics of a period. */
-const mostPoints = 30_000;
+/** A larger map takes too long only for the topics of a period. */
+const maxPoints = 30_000;
 
 export interface Reading {
   pages: PageSummary[];
-  /** Whether there are more than were looked through. */
+  /** Whether there are more pages than the maximum. */
   isPart: boolean;
 }
 
@@ -28,7 +28,7 @@ export async function readingSince(since: Date, domain: string | null, signal: A
     const answer: PageListResponse = await get<PageListResponse>('/v1/pages', query, signal);
     pages.push(...answer.pages);
     cursor = answer.next_cursor;
-  } while (cursor !== null && pages.length < mostPages);
+  } while (cursor !== null && pages.length < maxPages);
   return { pages, isPart: cursor !== null };
 }
 
@@ -37,12 +37,12 @@ export interface Topic {
   label: string;
 }
 
-/** The topic of each page by the latest run. */
+/** Each page's topic by the latest run. */
 export async function topicsOfPages(signal: AbortSignal): Promise<Map<string, Topic>> {
   const { clusters } = await get<ClusterListResponse>('/v1/clusters', {}, signal);
   const { runs } = await get<ClusterRunsResponse>('/v1/clusters/runs', { limit: 1 }, signal);
   const [run] = runs;
-  if (run === undefined || run.finished_at === null || (run.n_pages ?? 0) > mostPoints) return new Map();
+  if (run === undefined || run.finished_at === null || (run.n_pages ?? 0) > maxPoints) return new Map();
   const { points } = await get<ClusterProjectionResponse>('/v1/clusters/projection', { run_id: run.id }, signal);
   const topics = new Map(clusters.map(({ id, label, keywords }) => [id, { id, label: label ?? keywords.join(', ') }]));
   return new Map(
@@ -53,15 +53,15 @@ export async function topicsOfPages(signal: AbortSignal): Promise<Map<string, To
   );
 }
 
-/** That a page was read; of those between the first and the last time nothing is kept. */
+/** A visit; only the first and the last are stored. */
 export interface Visit {
   page: PageSummary;
   at: string;
-  /** The day here, `YYYY-MM-DD`. */
+  /** The local day, `YYYY-MM-DD`. */
   day: string;
 }
 
-/** The newest first; of a page that was read more than once in a day the last of them. */
+/** Newest first; the last visit per page and day. */
 export function visitsOf(pages: readonly PageSummary[]): Visit[] {
   return pages
     .flatMap((page) => {

@@ -1,4 +1,4 @@
-/** Time: what was read when, and what of: a calendar, the sites and topics of a period, its pages. */
+/** Reading over time: a calendar, and a period's sites, topics and pages. */
 import { useMemo } from 'preact/hooks';
 import { useLoad } from '../../api/load.ts';
 import { go, linkTo, route, useKept } from '../../app/router.ts';
@@ -11,7 +11,7 @@ import { dayOf, filterless, inOrder, periodIn, startOf } from '../search/criteri
 import { Dates } from '../search/dates.tsx';
 import { FilterChips, periodOf } from '../search/filters.tsx';
 import { Calendar, firstDay } from './calendar.tsx';
-import { byDay, mostPages, readingSince, type Topic, topicsOfPages, type Visit, visitsOf } from './reading.ts';
+import { byDay, maxPages, readingSince, type Topic, topicsOfPages, type Visit, visitsOf } from './reading.ts';
 
 export function TimeView() {
   const { params } = route.value;
@@ -19,7 +19,7 @@ export function TimeView() {
   const typed = periodIn(params);
   const { from, to } = inOrder(typed);
   const year = dayOf(firstDay());
-  // What lies before the year of the calendar is looked through, too, where it is asked for.
+  // A period before the calendar's year is searched too.
   const since = from !== null && from < year ? from : to !== null && to < year ? null : year;
   const reading = useLoad(
     (signal) => readingSince(since === null ? new Date(0) : startOf(since), site, signal),
@@ -46,9 +46,9 @@ export function TimeView() {
           Search within
         </a>
       </ViewHead>
-      <FilterChips criteria={{ ...filterless, query: '', site }} change={() => show({ site: null })} />
+      <FilterChips criteria={{ ...filterless, query: '', spelling: null, site }} change={() => show({ site: null })} />
       <Fault error={reading.error ?? topics.error} retry={reading.error ? reading.reload : topics.reload} />
-      {reading.data?.isPart && <p class="quiet">These are the newest {count(mostPages)} pages; there are more.</p>}
+      {reading.data?.isPart && <p class="quiet">These are the newest {count(maxPages)} pages; there are more.</p>}
       <section class="card" aria-label="Calendar" aria-busy={reading.loading}>
         <Calendar counts={counts} from={from} to={to} choose={(start, end) => show({ from: start, to: end })} />
         <div class="calendar-foot">
@@ -76,12 +76,12 @@ export function TimeView() {
           icon="clock"
           title={`Nothing ${site === null ? '' : `of ${isolated(site)} `}was read ${isWhole ? 'in the last year' : 'then'}`}
         >
-          {!isWhole && <p>Of a page that was read often only the first and the last time are known.</p>}
+          {!isWhole && <p>Only the first and last visit of a page are stored.</p>}
         </Empty>
       ) : (
         <div class="time-body">
           <PageDays visits={shown} />
-          <aside class="time-side" aria-label="Of this period">
+          <aside class="time-side" aria-label="In this period">
             <Ranking
               title="Sites"
               entries={rank(pages.map(({ domain }) => ({ id: domain, label: domain })))}

@@ -35,7 +35,7 @@ function TopicList() {
   useRepeat([topics, runs], lookAgainMs, isRunning);
   const recompute = async () => {
     const { accepted, detail } = await call<RecomputeResponse>('POST', '/v1/clusters/recompute');
-    notify(accepted ? 'Topics are being found anew.' : (detail ?? 'Not now.'), accepted ? 'done' : 'error');
+    notify(accepted ? 'Refreshing topics.' : (detail ?? 'Not now.'), accepted ? 'done' : 'error');
     runs.reload();
   };
   const clusters = data?.clusters ?? [];
@@ -43,7 +43,7 @@ function TopicList() {
     run === undefined
       ? 'What your library is about.'
       : isRunning
-        ? 'Being found anew…'
+        ? 'Refreshing…'
         : `${many(clusters.length, 'topic')} in ${many(run.n_pages ?? 0, 'page')} · found ${ago(run.finished_at ?? run.started_at)}`;
   return (
     <div class="view">
@@ -51,7 +51,7 @@ function TopicList() {
         {mayWrite() && (
           <ActButton class="button" disabled={isRunning} act={recompute}>
             <Icon name="refresh" />
-            Find anew
+            Refresh topics
           </ActButton>
         )}
       </ViewHead>
@@ -64,7 +64,7 @@ function TopicList() {
       />
       {data !== undefined && clusters.length === 0 && (
         <Empty icon="topics" title="No topics yet">
-          <p>They are found when there are enough pages and the service has nothing else to do.</p>
+          <p>{whatIsMissing(data)}</p>
         </Empty>
       )}
       <ul class="topic-grid">
@@ -91,9 +91,15 @@ function TopicList() {
   );
 }
 
+function whatIsMissing({ pages = 0, min_pages = 0 }: ClusterListResponse): string {
+  if (pages >= min_pages)
+    return 'There are enough pages. Refresh topics, or wait until the library has been quiet for a while.';
+  return `Topics need ${many(min_pages, 'page')} with text. So far ${pages === 1 ? '1 page is' : `${count(pages)} pages are`} ready; pages that were just added become ready in the background.`;
+}
+
 const pagesAtOnce = 50;
 /** The service gives no more at once. */
-const mostPages = 1000;
+const maxPages = 1000;
 
 function TopicPages({ id }: { id: string }) {
   const [limit, setLimit] = useKept('limit', pagesAtOnce);
@@ -103,10 +109,10 @@ function TopicPages({ id }: { id: string }) {
     [limit],
   );
   const isGone = error instanceof ApiError && error.status === 404;
-  useTitle(isGone ? 'No such topic' : data && nameOfTopic(data.cluster));
+  useTitle(isGone ? 'Topic not found' : data && nameOfTopic(data.cluster));
   if (isGone) {
     return (
-      <Empty icon="topics" title="There is no such topic" isView>
+      <Empty icon="topics" title="Topic not found" isView>
         <p>
           <a href={linkTo('topics')}>All topics</a>
         </p>
@@ -136,13 +142,13 @@ function TopicPages({ id }: { id: string }) {
       </ul>
       <Fault error={error} retry={reload} />
       {pages.length < (data.total ?? 0) &&
-        (limit < mostPages ? (
-          <button type="button" class="button" onClick={() => setLimit(Math.min(limit + 200, mostPages))}>
+        (limit < maxPages ? (
+          <button type="button" class="button" onClick={() => setLimit(Math.min(limit + 200, maxPages))}>
             More of {count(data.total ?? 0)}
           </button>
         ) : (
           <p class="quiet">
-            These are the first {count(mostPages)} of {count(data.total ?? 0)}; “Search within” finds the others.
+            These are the first {count(maxPages)} of {count(data.total ?? 0)}; “Search within” finds the others.
           </p>
         ))}
     </div>

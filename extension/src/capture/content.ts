@@ -1,32 +1,32 @@
-/**
- * The content script: watches whether the page of its tab is read, and hands it to the background program once. Does nothing while
- * the page is hidden but wait. Keeps no state but that of the present view.
- */
+/** The content script: detects whether the page is read, and sends it once. Idle while hidden. Keeps only the state of the current view. */
 import { ask, type CaptureOutcome, type Envelope } from '../messages.ts';
 import { pageAddress } from './page-address.ts';
+import { pageTitle } from './page-title.ts';
 import { readingRule } from './reading-rule.ts';
 import { type ReadingRule, ReadingTimer } from './reading-timer.ts';
 import { type Limits, mayAskForSecret, type Serialized, serialize } from './serialize.ts';
 import { withoutNames } from './without-names.ts';
 
 /**
- * What the service takes: at three bytes a unit below the 16 MiB of a body (docs/api.md), and below the 400,000 elements and 800,000 nodes
- * of src/compute/extraction/extraction-limit.ts.
+ * The service's limits: three bytes a unit stay below the 16 MiB of a body (docs/api.md), and below the 400,000
+ * elements and 800,000 nodes of src/compute/extraction/extraction-limit.ts.
  */
 const limits: Limits = { units: 5_000_000, elements: 390_000, nodes: 780_000 };
-/** Serialising holds the page up for so long at a time, ms. */
+/** Maximum blocking time of serialising, ms. */
 const sliceMs = 4;
-/** A page that is never idle is asked to wait after so long, ms. */
+/** A page that is never idle waits at most this long, ms. */
 const longestIdleMs = 200;
 const stepMs = 1000;
-/** Tries at a page that is rewritten while it is captured; the last is kept, though its parts may differ in age. */
-const mostTries = 5;
-/** As the background program cuts it. */
+/** Tries while a page changes during capture; the last is kept, though its parts may differ in age. */
+const maxTries = 5;
+/** The background program's limit. */
 const longestTitle = 1000;
-/** A page shorter than so many windows is read by time alone. */
-const leastWindows = 1.5;
+/** Elements of a kind considered for a title. */
+const maxTitles = 10;
+/** A page shorter than this many windows counts as read by time alone. */
+const minWindows = 1.5;
 
-/** A page can end our `setTimeout`: its scripts share our timers' numbers. */
+/** A page can clear our `setTimeout`, since timer numbers are shared. */
 declare const scheduler: {
   postTask(work: () => void, options: { delay?: number; signal?: AbortSignal }): Promise<void>;
 };
@@ -36,15 +36,14 @@ const page = withoutNames(document);
 class View {
   readonly timer: ReadingTimer;
   readonly address = pageAddress(location.href);
-  /** Captured, excluded or being captured: nothing more is to be done for this view. */
+  /** Captured, excluded or in progress: this view needs nothing more. */
   settled = false;
-  /** What came of it. */
   outcome: CaptureOutcome | null = null;
-  /** After a failure the next try waits twice as long as the one before, ms. */
+  /** After a failure the wait doubles, ms. */
   retryMs = stepMs;
   notBefore = 0;
 
-  /** `before`: the view that the page changed its address from, by itself or by a person. */
+  /** `before`: the view before the address changed. */
   constructor(before?: View) {
     this.timer = new ReadingTimer(Date.now(), before?.timer);
   }
@@ -56,22 +55,22 @@ let rule: ReadingRule | undefined;
 /** Since the last step. */
 let hasScrolled = false;
 
-/** The browser keeps these lists up to date; to look through a large page each second would hold it up. */
+/** Live lists: scanning a large page each second would block it. */
 const medias = (['video', 'audio'] as const).map((name) => page.getElementsByTagName(name));
 
 const mediaPlaying = (): boolean =>
   medias.some((list) => [...list].some(({ paused, ended, muted }) => !paused && !ended && !muted));
 
-/** The next time at which the page has nothing to do, or soon. */
+/** The next idle time, or soon. */
 const nextSlice = (): Promise<void> =>
   new Promise((resolve) => {
     requestIdleCallback(() => resolve());
     void scheduler.postTask(resolve, { delay: longestIdleMs });
   });
 
-/** Taken when it is needed: a page's load pays for what is looked up in it. Firefox has none, its elements have a property for it. */
+/** Looked up lazily, for faster page loads. Firefox has an element property instead. */
 let chromiumDom: typeof chrome.dom | undefined;
-/** Closed roots are looked into for fields that take secrets, and for nothing else. */
+/** Closed roots are only checked for secret fields. */
 function rootOf(element: Element): ShadowRoot | null {
   if ('openOrClosedShadowRoot' in element) return element.openOrClosedShadowRoot as ShadowRoot | null; // Firefox
   chromiumDom ??= chrome.dom;
@@ -90,14 +89,31 @@ async function serializeInSlices(): Promise<Serialized> {
   }
 }
 
-/** Null where the page became another one meanwhile. One that is written anew (`document.open`) is begun again, but not without an end. */
+/** Null if the page changed meanwhile. A rewritten page (`document.open`) restarts it, a limited number of times. */
 async function serializeShown(of: View): Promise<Serialized | null> {
   for (let tries = 1; ; tries++) {
     const { body } = page;
     const serialized = await serializeInSlices();
     if (pageAddress(location.href) !== of.address) return null;
-    if (page.body === body || tries === mostTries) return serialized;
+    if (page.body === body || tries === maxTries) return serialized;
   }
+}
+
+function titleNow(): string {
+  const first = (selector: string) => Array.from(page.querySelectorAll(selector)).slice(0, maxTitles);
+  const named = (name: string) =>
+    first(`meta[property="${name}"], meta[name="${name}"]`).map((meta) => meta.getAttribute('content') ?? '');
+  const loaded = performance.getEntriesByType('navigation')[0]?.name ?? location.href;
+  const title = pageTitle({
+    title: page.title,
+    shared: named('og:title'),
+    siteName: named('og:site_name')[0] ?? '',
+    sharedAddress: named('og:url')[0] ?? '',
+    headings: first('h1').map(({ textContent }) => (textContent ?? '').slice(0, longestTitle)),
+    address: location.href,
+    hasMoved: pageAddress(loaded) !== pageAddress(location.href),
+  });
+  return title.slice(0, longestTitle);
 }
 
 function metadataOf(of: View, serialized: Serialized | null): Record<string, string | number | boolean> {
@@ -111,7 +127,7 @@ function metadataOf(of: View, serialized: Serialized | null): Record<string, str
   };
 }
 
-/** Hand in what the tab shows; null where the page became another one meanwhile. */
+/** Send the tab's page; null if the page changed meanwhile. */
 async function capture(of: View, byHand: boolean): Promise<CaptureOutcome | null> {
   const url = of.address;
   const answer = await ask('mayCapture', { url, byHand });
@@ -122,7 +138,7 @@ async function capture(of: View, byHand: boolean): Promise<CaptureOutcome | null
   if (serialized?.secretField) return { outcome: 'excluded', rule: { rule: 'secret_field' } };
   const metadata = metadataOf(of, serialized);
   const html = serialized?.html ?? null;
-  const title = page.title.slice(0, longestTitle);
+  const title = titleNow();
   return ask('captured', { url, title, visitedAt: of.timer.startedAt, html, metadata, byHand });
 }
 
@@ -131,7 +147,7 @@ async function settleRead(of: View): Promise<void> {
   try {
     of.outcome = await capture(of, false);
   } catch {
-    // The background program was being replaced, or could not store the page: tried again. After an update of the extension nobody will ever answer.
+    // The background program was replaced or failed to store: retried. After an extension update nothing answers.
     if (chrome.runtime?.id === undefined) stop();
     of.settled = false;
     of.outcome = { outcome: 'failed' };
@@ -140,7 +156,7 @@ async function settleRead(of: View): Promise<void> {
   }
 }
 
-/** A change of the address is a new view, and no sign of a person. */
+/** A new address is a new view, and no user activity. */
 function followAddress(): void {
   if (pageAddress(location.href) !== view.address) view = new View(view);
 }
@@ -148,7 +164,7 @@ function followAddress(): void {
 async function step(): Promise<void> {
   followAddress();
   const of = view;
-  // A page may be without elements for a while, and then has nothing to read.
+  // A page may temporarily have no elements.
   if (of.settled || page.documentElement === null) return;
   of.timer.step(Date.now(), {
     visible: page.visibilityState === 'visible',
@@ -160,7 +176,7 @@ async function step(): Promise<void> {
   if (!of.settled && Date.now() >= of.notBefore && of.timer.isRead(rule)) await settleRead(of);
 }
 
-/** What the page says that it is about: by it others are found that were read. */
+/** The page's self-description, to find related pages. */
 function aboutPage(): string {
   const description = page.querySelector('meta[name="description"]')?.getAttribute('content');
   return (description ?? page.querySelector('article p, main p')?.textContent ?? '').trim().slice(0, 300);
@@ -171,7 +187,7 @@ function stop(): void {
   following = undefined;
 }
 
-/** Steps are taken while the page can be seen, by the settings of when it came into view. */
+/** Steps run while the page is visible, with the settings at that time. */
 async function follow(): Promise<void> {
   stop();
   rule = undefined;
@@ -183,15 +199,14 @@ async function follow(): Promise<void> {
   }
 }
 
-/** How far is asked at the step: to be told of it makes the browser lay the page out. */
+/** Measured per step: measuring per event would force layouts. */
 function noteScrolled(of: View): void {
   hasScrolled = false;
   const { scrollHeight } = page.documentElement;
-  if (scrollHeight >= leastWindows * innerHeight) of.timer.scrolled((scrollY + innerHeight) / scrollHeight);
+  if (scrollHeight >= minWindows * innerHeight) of.timer.scrolled((scrollY + innerHeight) / scrollHeight);
 }
 
 const active = () => view.timer.activity(Date.now());
-/** What is heard of a person and the browser. */
 const heard: Record<string, (event: Event) => void> = {
   keydown: active,
   pointermove: active,
@@ -202,18 +217,18 @@ const heard: Record<string, (event: Event) => void> = {
     if (view.timer.scrolling(Date.now())) hasScrolled = true;
   },
   visibilitychange: follow,
-  // Back by the browser's cache of pages: a new view.
+  // Restored from the page cache: a new view.
   pageshow: (event) => {
     if ((event as PageTransitionEvent).persisted) view = new View();
   },
 };
 
-/** A page may dispatch events of its own. */
+/** Pages may dispatch synthetic events. */
 const hear = (event: Event) => {
   if (event.isTrusted) heard[event.type](event);
 };
 
-/** Again changes nothing, but where the page was written anew (`document.open`): that takes all listeners away. */
+/** Idempotent; `document.open` removes all listeners. */
 function listen(): void {
   for (const name of Object.keys(heard)) addEventListener(name, hear, { passive: true, capture: true });
 }
@@ -225,7 +240,7 @@ function start(): void {
     followAddress();
     if (message.name === 'where') {
       const secretField = mayAskForSecret(document, rootOf);
-      answer({ url: location.href, title: page.title, about: aboutPage(), secretField, outcome: view.outcome });
+      answer({ url: location.href, title: titleNow(), about: aboutPage(), secretField, outcome: view.outcome });
     }
     if (message.name !== 'captureNow') return false;
     const failed: CaptureOutcome = { outcome: 'failed' };
@@ -238,7 +253,7 @@ function start(): void {
   void follow();
 }
 
-// Saving by hand puts the script into tabs that were open before the installation; others have it. An element of this name is no sign of it.
+// Manual saving injects the script into tabs older than the installation. An element of this name is no proof.
 const isThere = 'readbackCaptures';
 if (!Object.hasOwn(globalThis, isThere)) {
   Object.defineProperty(globalThis, isThere, { value: true });

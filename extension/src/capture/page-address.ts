@@ -1,6 +1,6 @@
-/** The address of what a tab shows, by which views are told apart. Pure. */
+/** The address that identifies a view. Pure. */
 
-/** Without user name and password, and without a fragment, but for those that are addresses of their own (`#!`, `#/`). */
+/** Without user name, password and fragment, except routing fragments (`#!`, `#/`). */
 export function pageAddress(href: string): string {
   const url = new URL(href);
   url.username = '';

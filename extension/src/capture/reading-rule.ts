@@ -1,7 +1,4 @@
-/**
- * When a page counts as read, for the content script: two numbers of the settings, read without the schema that checked them when they
- * were written, because this is loaded into every page.
- */
+/** When a page counts as read: two settings, read without the schema, because this is loaded into every page. */
 import type { ReadingRule } from './reading-timer.ts';
 
 export const defaultActiveSeconds = 10;

@@ -1,15 +1,12 @@
-/**
- * Whether a page was read: counts the time in which it was seen by somebody active. Pure; the content script tells it what happens
- * and asks each second. One timer is one view of one address.
- */
+/** Counts the time that an active user sees a page. Pure; the content script reports events and steps each second. One timer per view. */
 
-/** After the last sign of a person the page counts as read on for so long, ms: a screen of text takes some 15 s. */
+/** A page stays active this long after user input, ms: a screen of text takes some 15 s. */
 export const activityLastsMs = 15_000;
-/** Scrolling past the share counts after so much active time, ms: a flick to the end is no reading. */
-export const leastScrolledMs = 3_000;
-/** What a person sets in motion scrolls on for so long at most, ms; scrolling without a person is the page's own, or the browser's after a reload. */
+/** Minimum active time before scrolling counts, ms. */
+export const minScrolledMs = 3_000;
+/** Scrolling started by the user lasts at most this long, ms; other scrolling is the page's or the browser's. */
 export const scrollLastsMs = 3_000;
-/** No step counts for more, ms: between two a machine may have slept. */
+/** Maximum of a step, ms: the machine may have slept. */
 const longestStepMs = 2_000;
 
 export interface ReadingRule {
@@ -33,8 +30,8 @@ export class ReadingTimer {
   #lastInput: number;
 
   /**
-   * `now`, ms, is when the page was opened, which is a sign of a person, too; not so where it only changed its address: then `before` is the
-   * timer of the view before, and its last signs count on.
+   * `now`, ms: when the page was opened, which is user activity. If only the address changed, `before` is the previous
+   * view's timer and its activity continues.
    */
   constructor(now: number, before?: ReadingTimer) {
     this.#startedAt = now;
@@ -43,7 +40,7 @@ export class ReadingTimer {
     this.#lastInput = before === undefined ? Number.NEGATIVE_INFINITY : before.#lastInput;
   }
 
-  /** When it was first seen by somebody active; before that, when it was opened. Ms. */
+  /** When an active user first saw it, or when it was opened. Ms. */
   get startedAt(): number {
     return this.#startedAt;
   }
@@ -58,19 +55,19 @@ export class ReadingTimer {
     this.#lastInput = now;
   }
 
-  /** Whether it is a person who scrolls now, which keeps the page active. */
+  /** Whether the user scrolls, which keeps the page active. */
   scrolling(now: number): boolean {
     const byPerson = now - this.#lastInput <= scrollLastsMs;
     if (byPerson) this.#lastActivity = now;
     return byPerson;
   }
 
-  /** Somebody scrolled; `share` of the page, 0 to 1, is above the lower edge of the window. */
+  /** `share`: the part of the page above the lower edge of the window, 0 to 1. */
   scrolled(share: number): void {
     this.#share = Math.max(this.#share, share);
   }
 
-  /** Count what passed since the step before; the attention is that of now. */
+  /** Count the time since the previous step, by the current attention. */
   step(now: number, { visible, focused, mediaPlaying }: Attention): void {
     const passed = Math.min(Math.max(0, now - this.#lastStep), longestStepMs);
     this.#lastStep = now;
@@ -82,8 +79,7 @@ export class ReadingTimer {
 
   isRead({ activeMs, scrollShare }: ReadingRule): boolean {
     return (
-      this.#activeMs >= activeMs ||
-      (this.#share >= scrollShare && this.#activeMs >= Math.min(activeMs, leastScrolledMs))
+      this.#activeMs >= activeMs || (this.#share >= scrollShare && this.#activeMs >= Math.min(activeMs, minScrolledMs))
     );
   }
 }

@@ -1,16 +1,18 @@
 /**
- * A document as HTML, as it is shown: open shadow roots and frames of the same origin in their places, without what runs, what is
- * hidden and what somebody typed. The service makes readable text of it. Reads the document and changes nothing in it.
+ * Serialises a document as shown: with open shadow roots and same-origin frames, without scripts, hidden content and
+ * user input. The service extracts the text. Changes nothing.
  */
+import { isReadMeta } from '../../../src/compute/extraction/meta-names.ts';
+import { contentsPlace, isOutOfReach, isTooSmall, type Place, pagePlace, styleOf } from './seen.ts';
 import { withoutNames } from './without-names.ts';
 
-/** Not shown as text, or not the page's: scripts, what is drawn, and everything that people fill in. */
+/** Never shown as text, or not the page's: scripts, graphics, and form fields. */
 const skipped = new Set(
   'script style noscript template link object embed applet param canvas svg audio video source track map area input textarea select option optgroup datalist output progress meter'.split(
     ' ',
   ),
 );
-/** What extraction looks at. Addresses of pictures, inline styles, handlers and data attributes are not among it. */
+/** Used by extraction. Picture addresses, inline styles, handlers and data attributes are not. */
 const keptAttributes = new Set(
   'id class href alt title lang dir datetime rel role itemprop itemtype itemscope property name content colspan rowspan start cite aria-label'.split(
     ' ',
@@ -18,19 +20,19 @@ const keptAttributes = new Set(
 );
 const longestAttribute = 1000;
 /** Pages have some dozens. */
-const mostMetas = 1000;
+const maxMetas = 1000;
 const voidElements = new Set(['br', 'hr', 'img', 'meta', 'wbr', 'col', 'base']);
 
-/** Elements within elements that are written as such; the service takes 512. What is deeper is written without its tags. */
+/** Maximum depth; the service accepts 512. Deeper elements lose their tags. */
 const deepest = 400;
-/** Nodes between two moments at which the work may be interrupted. */
+/** Nodes per step. */
 const nodesAStep = 200;
 
 export interface Serialized {
   html: string;
-  /** The end is missing: the page was longer than the limit. */
+  /** The page was longer than the limit. */
   cut: boolean;
-  /** It shows a password or card field, or has one filled in: nothing of it may be kept. */
+  /** It shows or contains a password or card field, so nothing may be kept. */
   secretField: boolean;
 }
 
@@ -39,39 +41,29 @@ const escapeText = (text: string): string =>
 const escapeValue = (text: string): string =>
   /[&"]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('"', '&quot;') : text;
 
-/** Undefined where nothing is laid out: in tests. */
-const styleOf = (element: Element): CSSStyleDeclaration | undefined => globalThis.getComputedStyle?.(element);
-
-/** False for what has no box and is not there for its children either, such as `display: none` and what is closed. */
+/** False for elements that hide their children too, such as `display: none`. */
 function isShown(element: Element): boolean {
   return (withoutNames(element).checkVisibility?.() ?? true) || styleOf(element)?.display === 'contents';
 }
 
-/** Whether the children of an element that is shown are not: `content-visibility: hidden`, and what is closed, but for its summary. */
+/** Whether a shown element hides its children: `content-visibility: hidden`, or closed except for its summary. */
 function skipsContents(element: Element): boolean {
   if (element.localName === 'details' && !element.hasAttribute('open')) return true;
   return styleOf(element)?.contentVisibility === 'hidden';
 }
 
-/** Whether text has a place on the page: what is in an element with a closed root need not have one. */
-function hasPlace(text: Node): boolean {
-  const range = new Range();
-  range.selectNode(text);
-  return range.getClientRects().length > 0;
-}
-
-/** One of the tokens of `autocomplete`, however much stands before it. */
+/** Any token of `autocomplete`. */
 const secretTokens = /(?:^|\s)(?:cc-(?:number|csc|exp|exp-month|exp-year|name)|(?:current|new)-password)(?:\s|$)/i;
 const cardNames = /card.?num|cardnumber|\bcc.?num|\bcvc\b|\bcvv2?\b|security.?code/i;
 
-/** Whether a field takes a password or the number of a card. */
+/** Whether a field is for a password or card number. */
 function asksForSecret(input: Element): boolean {
   if (input.getAttribute('type')?.toLowerCase() === 'password') return true;
   if (secretTokens.test(input.getAttribute('autocomplete') ?? '')) return true;
   return ['name', 'id'].some((name) => cardNames.test(input.getAttribute(name) ?? ''));
 }
 
-/** Frames in which the large payment providers take card numbers; they are of other origins and cannot be looked into. */
+/** Card number frames of the large payment providers, which are of other origins. */
 const paymentFrame =
   /^https:\/\/(?:js\.stripe\.com\/.*(?:card|payment|number)|assets\.braintreegateway\.com|checkoutshopper-[a-z.]*\.adyen\.com|(?:www\.)?paypal\.com\/.*card)/i;
 
@@ -82,16 +74,16 @@ function isSecretField(element: Element, name: string): boolean {
   return name === 'iframe' && paymentFrame.test(element.getAttribute('src') ?? '') && isShown(element);
 }
 
-/** The shadow root of an element, open or closed; the page's own scripts see open ones alone. */
+/** Open or closed; page scripts only see open ones. */
 export type RootOf = (element: Element) => ShadowRoot | null;
 
-/** What may have a shadow root beside custom elements: HTML's list for `attachShadow`. */
+/** Possible hosts other than custom elements: HTML's list for `attachShadow`. */
 const possibleHosts = new Set(
   'article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span'.split(' '),
 );
 const mayHaveRoot = (name: string): boolean => possibleHosts.has(name) || name.includes('-');
 
-/** The document in an `embed` of the same origin, which Chromium gives by its window alone. */
+/** The document of a same-origin `embed`, which Chromium exposes only by its window. */
 function embeddedIn(embed: HTMLEmbedElement): Document | null {
   const { defaultView } = withoutNames(embed.ownerDocument);
   for (let n = 0; n < (defaultView?.length ?? 0); n++) {
@@ -105,7 +97,7 @@ function embeddedIn(embed: HTMLEmbedElement): Document | null {
   return null;
 }
 
-/** The body of the document in a frame, `object` or `embed` of the same origin; null for others. */
+/** The body in a same-origin frame, `object` or `embed`; null for others. */
 function frameBody(frame: Element, name: string): Element | null {
   const inner = name === 'embed' ? embeddedIn(frame as HTMLEmbedElement) : (frame as HTMLIFrameElement).contentDocument;
   return inner ? withoutNames(inner).body : null;
@@ -114,12 +106,12 @@ const isFrame = (name: string): boolean => name === 'iframe' || name === 'frame'
 const frameOf = (element: Element, name: string): Element | null =>
   isFrame(name) || name === 'object' || name === 'embed' ? frameBody(element, name) : null;
 
-/** Whether people edit the whole of a document, by `designMode` or its root element: what is in it was typed. */
+/** Whether users edit the whole document, by `designMode` or its root element. */
 const isEdited = (element: Element, name: string): boolean =>
   (name === 'body' || name === 'frameset') &&
   ((element as HTMLElement).isContentEditable || withoutNames(element.ownerDocument).designMode === 'on');
 
-/** The kept attributes as they are written; null where people edit what is in the element. */
+/** The kept attributes as written; null for editable elements. */
 function attributesOf(element: Element): string | null {
   if (!element.hasAttributes()) return '';
   let text = '';
@@ -132,12 +124,12 @@ function attributesOf(element: Element): string | null {
   return text;
 }
 
-/** What a written page has at most; of what is more there are end tags alone. */
+/** Maximum of a serialised page; beyond it only end tags follow. */
 export interface Limits {
-  /** UTF-16 units, escapes as they are written. */
+  /** UTF-16 units, with escapes. */
   units: number;
   elements: number;
-  /** Elements, texts and escapes: parsers make a text of each. Nodes that are not written count, too: a page may grow without an end. */
+  /** Elements, texts and escapes (parsers make a text of each), and skipped nodes, since a page may grow without end. */
   nodes: number;
 }
 
@@ -157,12 +149,11 @@ class Writer {
     return this.cut || this.secretField;
   }
 
-  /** A node is come to. */
   node(): void {
     if (++this.#nodes > this.#limits.nodes) this.cut = true;
   }
 
-  /** A start tag, which is left out as a whole where there is no room for it. */
+  /** A start tag, dropped if it does not fit. */
   markup(text: string): void {
     if (this.done) return;
     if (++this.#elements > this.#limits.elements || this.#html.length + text.length > this.#limits.units)
@@ -170,11 +161,11 @@ class Writer {
     else this.#html += text;
   }
 
-  /** Text of the page: as much of it as there is room for. */
+  /** Text, cut to the room. */
   text(text: string): void {
     if (this.done) return;
     const escaped = escapeText(text);
-    // Each escape is three to four units longer than what it is for.
+    // An escape is three to four units longer than its character.
     this.#nodes += (escaped.length - text.length) / 3;
     const room = this.#limits.units - this.#html.length;
     if (escaped.length <= room) this.#html += escaped;
@@ -184,7 +175,7 @@ class Writer {
     }
   }
 
-  /** An end tag, for which there is always room. */
+  /** An end tag, which always fits. */
   end(name: string): void {
     this.#html += `</${name}>`;
   }
@@ -194,7 +185,7 @@ class Writer {
   }
 }
 
-/** What stands in an element's place: its open shadow root's children, a slot's nodes, a frame's body. */
+/** What is shown in an element: its open shadow root's children, a slot's nodes, a frame's body. */
 function childrenOf(element: Element, name: string, root: ShadowRoot | null): ArrayLike<Node> {
   if (root?.mode === 'open') return root.childNodes;
   if (name === 'slot') {
@@ -206,30 +197,31 @@ function childrenOf(element: Element, name: string, root: ShadowRoot | null): Ar
   return body === null ? [] : [body];
 }
 
-/** The name under which an element is written: a frame and the body in it are parts of this page. */
+/** The tag name: a frame and its body become parts of this page. */
 function writtenName(name: string, depth: number): string {
   if (isFrame(name) || (name === 'body' && depth > 0)) return 'section';
   return name === 'slot' ? 'span' : name;
 }
 
-/** Nodes that are still to be dealt with: the children of an element whose start tag is written, or elements that are looked at alone. */
+/** Pending nodes: children of a written element, or elements only inspected. */
 interface Work {
-  /** The name of the element's end tag, or '' where it is too deep for one. Null: look for secret fields in these, their roots and frames. */
+  /** The end tag, or '' if too deep. Null: only look for secret fields in these, their roots and frames. */
   tag: string | null;
   nodes: ArrayLike<Node>;
   at: number;
-  /** Text directly below is not shown; elements may be. Null until it is asked. */
+  /** Direct text is hidden; elements may be visible. Null until checked. */
   muted: boolean | null;
-  /** Whose children these are. */
+  /** The parent. */
   of: Element | null;
-  /** It has a closed root, in which its text may have no place. */
+  /** It has a closed root, which may hide its text. */
   isClosed: boolean;
-  /** Which elements of frames are looked at. */
+  place: Place;
+  /** Selector of the inspected elements in frames. */
   which: string;
 }
 
 const every = '*';
-/** In a document, but not in its shadow roots: where most of them are, and found at once. */
+/** In a document without its shadow roots, which is fast. */
 const fieldsAndFrames = 'input, iframe, frame, object, embed';
 
 const lookInto = (elements: ParentNode, which = every): Work => ({
@@ -239,36 +231,40 @@ const lookInto = (elements: ParentNode, which = every): Work => ({
   muted: true,
   of: null,
   isClosed: false,
+  place: pagePlace,
   which,
 });
 
-/** Look at an element that is not written, and leave its root or frame to be looked into. */
+/** Inspect an unwritten element, and queue its root or frame. */
 function look(element: Element, name: string, root: ShadowRoot | null, which: string, out: Writer, work: Work[]): void {
   if (isSecretField(element, name)) out.secretField = true;
   const inner = root ?? frameOf(element, name);
   if (inner !== null) work.push(lookInto(inner, which));
 }
 
-/** Whether an element without a box, of which `display: contents` makes its children take the place, is shown in its parent. */
+/** Whether a `display: contents` element is shown in its parent. */
 const isShownIn = (parent: Element | null, element: Element): boolean =>
   isShown(element) && (parent === null || !skipsContents(parent));
 
-/** Write the start of an element and leave its children to be written; of what is not shown, leave its roots to be looked into. */
+/** Write an element's start and queue its children; of hidden ones only queue their roots. */
 function begin(given: Element, out: Writer, rootOf: RootOf, work: Work[]): void {
   const element = withoutNames(given);
   const name = element.localName;
   const root = mayHaveRoot(name) ? rootOf(element) : null;
   const isVisible = element.checkVisibility?.({ visibilityProperty: true }) ?? true;
   const isThere = isVisible || (!isFrame(name) && isShownIn(work.at(-1)?.of ?? null, given));
-  const attributes = skipped.has(name) || !isThere || isEdited(element, name) ? null : attributesOf(element);
-  if (attributes === null) {
+  const isLeftOut =
+    skipped.has(name) || !isThere || isEdited(element, name) || (name === 'meta' && !isReadMeta(element));
+  const place = isLeftOut ? null : contentsPlace(element, given, work.at(-1)?.place ?? pagePlace);
+  const attributes = place === null ? null : attributesOf(element);
+  if (place === null || attributes === null) {
     look(element, name, root, every, out, work);
     if (element.firstElementChild !== null) work.push(lookInto(element));
     return;
   }
   const isInvisible = !isVisible && styleOf(given)?.visibility !== 'visible';
   const tag = work.length < deepest ? writtenName(name, work.length) : '';
-  // What an invisible element says of itself is as invisible; its tag holds those below it that are not.
+  // Attributes of an invisible element are invisible; its tag contains visible children.
   if (tag !== '') out.markup(`<${tag}${isInvisible ? '' : attributes}>`);
   if (!out.cut && !voidElements.has(name)) {
     const nodes = childrenOf(element, name, root);
@@ -279,6 +275,7 @@ function begin(given: Element, out: Writer, rootOf: RootOf, work: Work[]): void 
       muted: isInvisible || null,
       of: given,
       isClosed: root?.mode === 'closed',
+      place,
       which: every,
     });
   }
@@ -286,18 +283,17 @@ function begin(given: Element, out: Writer, rootOf: RootOf, work: Work[]): void 
   else if (isSecretField(element, name)) out.secretField = true;
 }
 
-/** Write text, if it is shown. */
 function writeText(text: Node, parent: Work, out: Writer): void {
   const value = text.nodeValue ?? '';
-  // Space is no secret, and the most frequent text.
+  // White space is no secret, and the most frequent text.
   if (parent.muted !== true && /\S/.test(value)) {
-    parent.muted ??= parent.of !== null && skipsContents(parent.of);
-    if (parent.isClosed && !hasPlace(text)) return;
+    parent.muted ??= parent.of !== null && (skipsContents(parent.of) || isTooSmall(parent.of));
+    if (isOutOfReach(text, parent)) return;
   }
   if (parent.muted !== true) out.text(value);
 }
 
-/** Deal with an element and what is below it, however deep; a step ends after so many nodes. */
+/** Process an element and its descendants in steps. */
 function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
   for (let nodes = 1; work.length > 0 && !out.secretField; ) {
     const last = work[work.length - 1];
@@ -310,7 +306,7 @@ function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
     if (last.tag !== null) out.node();
     const { nodeType } = node;
     if (nodeType === 3) writeText(node, last, out);
-    // A form may have a field of the name.
+    // A form may have a field of that name.
     else if (nodeType === 1 || typeof nodeType !== 'number') {
       if (last.tag !== null) begin(node as Element, out, rootOf, work);
       else {
@@ -323,38 +319,34 @@ function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
   }
 }
 
-/** What describes the page: its title, its meta elements and its canonical link. */
+/** Title, meta elements and canonical link. */
 function writeHead(document: Document, out: Writer): void {
   out.markup('<head><meta charset="utf-8"><title>');
   out.text(document.title);
   out.end('title');
   const metas = document.querySelectorAll('meta[name], meta[property], meta[itemprop]');
-  for (const meta of Array.from(metas).slice(0, mostMetas)) {
-    if (!/csrf|token|nonce|verification/i.test(meta.getAttribute('name') ?? ''))
-      out.markup(`<meta${attributesOf(meta) ?? ''}>`);
+  for (const meta of Array.from(metas).filter(isReadMeta).slice(0, maxMetas)) {
+    out.markup(`<meta${attributesOf(meta) ?? ''}>`);
   }
   const canonical = document.querySelector('link[rel="canonical"]')?.getAttribute('href');
   if (canonical) out.markup(`<link rel="canonical" href="${escapeValue(canonical.slice(0, longestAttribute))}">`);
   out.end('head');
 }
 
-/** So many steps are made at once where somebody waits for the answer. */
-const mostStepsAtOnce = 250;
+/** Steps run at once while a caller waits. */
+const maxStepsAtOnce = 250;
 
-/** Whether a document shows a field for a secret, or has one filled in; true, too, for one that is too large to be looked through at once. */
+/** Whether a document shows or contains a secret field; also true if too large to check at once. */
 export function mayAskForSecret(document: Document, rootOf: RootOf): boolean {
   const out = new Writer({ units: 0, elements: 0, nodes: 0 });
   const work = finish([lookInto(withoutNames(document))], out, rootOf);
-  for (let steps = 0; steps < mostStepsAtOnce; steps++) {
+  for (let steps = 0; steps < maxStepsAtOnce; steps++) {
     if (work.next().done) return out.secretField;
   }
   return true;
 }
 
-/**
- * Write a document, interruptible at each step of the generator.
- * Errors: none; a page that changes meanwhile is written as each part is when it is reached, and who calls compares the address.
- */
+/** Serialise a document, interruptible at each step. A page that changes meanwhile mixes states; the caller compares the address. */
 export function* serialize(
   document: Document,
   limits: Limits,
@@ -371,7 +363,7 @@ export function* serialize(
     const work: Work[] = [];
     begin(body, out, rootOf, work);
     yield* finish(work, out, rootOf);
-    // Behind the cut nothing was looked at, and a field may have come meanwhile.
+    // The rest after the cut was not inspected, and a field may have appeared.
     if (out.cut) yield* finish([lookInto(body)], out, rootOf);
     yield* finish([lookInto(page, fieldsAndFrames)], out, rootOf);
   }

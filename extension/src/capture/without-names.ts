@@ -1,9 +1,9 @@
 /**
- * A document or form as its interface has it. Chromium shows content scripts, too, what a page named: an image named `body` stands before the
- * document's `body`, and a field named `childNodes` before its form's children, so that the page would decide what is read of it. Pure.
+ * A document or form by its interface. In Chromium, content scripts also see named elements: an image named `body`
+ * hides the document's `body`, so a page could control what is read. Pure.
  */
 
-/** Any node may be given; what cannot be named into is given back. The browser's own functions take no proxy: give them the node. */
+/** Accepts any node; those without named properties are returned unchanged. Pass the node, not the proxy, to browser functions. */
 export function withoutNames<Owner extends Node>(node: Owner): Owner {
   const { localName } = node as unknown as { localName?: unknown };
   if (typeof localName === 'string' && localName !== 'form') return node;

@@ -1,6 +1,6 @@
 /**
- * The content script of search engines that a person switched on: asks the background program for own matches of what was asked here, and
- * shows them in a corner. In a closed shadow root, which the page's scripts cannot read and its styles do not reach. Reads nothing of the page.
+ * The content script of enabled search engines: requests the user's own matches and shows them in a corner. Its closed
+ * shadow root is isolated from the page. Reads nothing of the page.
  */
 import { ask, type OwnMatch } from '../messages.ts';
 
@@ -35,7 +35,7 @@ function itemOf({ title, link, site, read, passage }: OwnMatch): HTMLLIElement {
   const item = element('li');
   const anchor = element('a', title);
   anchor.href = link;
-  // In a tab of its own: the page would be told where a link leads that replaces it.
+  // In a new tab: replacing the page would reveal the link to it.
   anchor.target = '_blank';
   anchor.rel = 'noopener noreferrer';
   item.append(anchor, element('p', `${site} · ${read}`));
@@ -69,7 +69,7 @@ function show(matches: readonly OwnMatch[]): void {
   document.documentElement.append(host);
 }
 
-// The background program reads from the address of this tab what was asked; it is told nothing here.
+// The background program reads the query from the tab's address; nothing is sent.
 ask('ownMatches', null).then(
   (matches) => matches.length > 0 && show(matches),
   () => undefined, // the extension was replaced, or is not paired: there is nothing to show

@@ -1,10 +1,10 @@
-/** The search engines on whose result pages a person's own matches can be shown: where these pages are, and what was asked. Pure. */
+/** The supported search engines: their result pages and queries. Pure. */
 
 export const engineNames = ['google', 'bing', 'duckduckgo', 'brave', 'ecosia', 'kagi', 'qwant'] as const;
 export type EngineName = (typeof engineNames)[number];
 
 interface Engine {
-  /** As people call it, in every language. */
+  /** The common name in every language. */
   label: string;
   hosts: readonly string[];
   /** Of its result pages; the parameter `q` is the query. */
@@ -24,11 +24,11 @@ export const engines: Record<EngineName, Engine> = {
   qwant: { label: 'Qwant', hosts: ['www.qwant.com'], path: '/' },
 };
 
-/** Match patterns of engines, as permissions are asked for. */
+/** Match patterns for permissions. */
 export const originsOf = (names: readonly EngineName[]): string[] =>
   names.flatMap((name) => engines[name].hosts.map((host) => `https://${host}/*`));
 
-/** What was asked on a result page of one of these engines; null for every other address. */
+/** The query of a result page of these engines, or null. */
 export function engineQueryOf(href: string, names: readonly EngineName[]): string | null {
   if (!URL.canParse(href)) return null;
   const { protocol, host, pathname, searchParams } = new URL(href);

@@ -1,6 +1,6 @@
 /**
- * Brings what the browser knows already, its history and bookmarks, into the queue: by address and time, without text, which the
- * service fetches. Goes on where it was after any end, by its state in the database; an address comes once. Times are ms.
+ * Queues the browser's history and bookmarks by address and time, without text, which the service fetches. Resumes from
+ * its state in the database; an address comes once. Times are ms.
  */
 import { pageAddress } from '../capture/page-address.ts';
 import {
@@ -17,10 +17,10 @@ import { insertItem, maxItems } from '../queue/queue.ts';
 import { canonicalAddress, exclusionOf, type RuleContext } from '../rules/decide.ts';
 import { isPaused } from '../settings.ts';
 
-/** What is looked at in one transaction. */
+/** Entries per transaction. */
 const chunkSize = 200;
-/** Imported items that wait at once: the service gets them as it takes them, and captured pages go first. */
-const mostWaiting = 1000;
+/** Maximum waiting imported items; captured pages go first. */
+const maxWaiting = 1000;
 const dayMs = 24 * 3600_000;
 
 interface Entry {
@@ -29,9 +29,9 @@ interface Entry {
   visitedAt: number;
 }
 
-/** What the browser offers, as far as it was allowed. */
+/** What the browser offers, as permitted. */
 export interface BrowserSources {
-  /** Visited before `before`, the newest first, at most `limit`. */
+  /** Visited before `before`, newest first, at most `limit`. */
   history(before: number, limit: number): Promise<Entry[]>;
   bookmarks(): Promise<Entry[]>;
 }
@@ -88,7 +88,7 @@ export function pauseImport(database: Database, paused: boolean): Promise<Import
 
 interface Step {
   entries: Entry[];
-  /** Where the next step goes on. */
+  /** Position of the next step. */
   next: Pick<ImportState, 'historyBefore' | 'bookmarksFrom'>;
 }
 
@@ -98,7 +98,7 @@ const isRead = ({ historyBefore, bookmarksFrom }: ImportState): boolean =>
 async function nextStep({ historyBefore, bookmarksFrom }: ImportState, sources: BrowserSources): Promise<Step | null> {
   if (historyBefore !== null) {
     const entries = await sources.history(historyBefore, chunkSize);
-    // Where many visits share a time, or the browser tells of later ones, time is made to pass.
+    // If many visits share a time, or the browser returns later ones, move on in time.
     const times = entries.map(({ visitedAt }) => visitedAt).filter((time) => time < historyBefore);
     const before = entries.length === 0 ? null : times.length > 0 ? Math.min(...times) : historyBefore - dayMs;
     return { entries, next: { historyBefore: before, bookmarksFrom } };
@@ -139,8 +139,8 @@ async function queueEntry(
 }
 
 /**
- * Put the next entries into the queue until enough wait, it or all capturing is paused, or all was seen. Where the browser gives none
- * (people took back what they had allowed), it is paused. Whether it goes on once those were sent.
+ * Queue entries until enough wait, the import or capturing is paused, or all were read. Pauses if the permission is
+ * gone. Returns whether to continue after these are sent.
  */
 export async function continueImport(
   database: Database,
@@ -157,8 +157,8 @@ export async function continueImport(
       ['waiting', rankOf.import, Number.MAX_SAFE_INTEGER],
     );
     const left = await database.countFromIndex('items', 'order', waiting);
-    // It is done when all is sent: until then people can pause it.
-    if (left >= (isRead(state) ? 1 : mostWaiting)) return true;
+    // Done when all is sent: until then users can pause it.
+    if (left >= (isRead(state) ? 1 : maxWaiting)) return true;
     if ((await database.count('items')) + chunkSize > maxItems) return false;
     let step: Step | null;
     try {
@@ -171,8 +171,8 @@ export async function continueImport(
     await transact(database, async (transaction) => {
       const metas = transaction.objectStore('meta');
       const present = await readMeta(metas, 'import');
-      if (present?.startedAt !== state.startedAt) return; // begun anew meanwhile, or another library is connected
-      // Something may have been forgotten since the rules were read.
+      if (present?.startedAt !== state.startedAt) return; // restarted meanwhile, or another library is connected
+      // Pages may have been deleted since the rules were read.
       const blacklist = (await readMeta(metas, 'blacklist'))?.rules ?? [];
       const counts = { queued: 0, excluded: 0, known: 0 };
       for (const entry of step?.entries ?? []) counts[await queueEntry(transaction, entry, { ...rules, blacklist })]++;

@@ -1,14 +1,14 @@
-/** How long to wait after a failure. Pure. */
+/** Retry delays. Pure. */
 
 const firstMs = 30_000;
 const longestMs = 30 * 60_000;
-/** What a service may ask for at most, and so the longest wait: a day. */
+/** The longest wait, also on request: a day. */
 const longestAskedMs = 24 * 3600_000;
 
 /**
- * Ms until the next try: doubled with each failure in a row, spread over the upper half so that several browsers do not come at
- * once, and never less than what the service asked for.
- * Units: `failures` from 1; `retryAfterMs` null where nothing was asked; `random` 0 to 1.
+ * Ms until the next try: doubles with each failure, with jitter in the upper half, and at least what the service asked
+ * for.
+ * Units: `failures` from 1; `retryAfterMs` null if not given; `random` 0 to 1.
  */
 export function backoffMs(failures: number, retryAfterMs: number | null, random: number): number {
   const full = Math.min(longestMs, firstMs * 2 ** Math.min(20, failures - 1));

@@ -1,6 +1,6 @@
 /**
- * The database of the extension in this browser (docs/extension.md, "States of a queued item"): what waits to be sent, the visits of
- * late, what became of the last pages, where the service is, and small states. Opened by the background program; the fields' times are ms since the epoch.
+ * The extension's database: waiting items, recent visits, the log, the connection, and small states. Only the
+ * background program opens it. Times are ms since the epoch.
  */
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
 import type { BlacklistRule } from '../rules/decide.ts';
@@ -8,7 +8,7 @@ import type { Connection } from '../service/connection.ts';
 
 export type ItemState = 'waiting' | 'refused';
 
-/** What was read is sent before what is imported. */
+/** Captured pages are sent before imported ones. */
 export const rankOf = { read: 0, import: 1 } as const;
 
 export interface QueuedItem {
@@ -22,7 +22,7 @@ export interface QueuedItem {
   visitedAt: number;
   queuedAt: number;
   metadata: Record<string, string | number | boolean>;
-  /** UTF-16 units of its body; 0 where it has none and is handed in by its address. */
+  /** UTF-16 units of its body; 0 for items by address. */
   size: number;
   /** Why it was refused. */
   reason: string | null;
@@ -30,7 +30,7 @@ export interface QueuedItem {
 
 export type LogOutcome = 'accepted' | 'revisit' | 'blacklisted';
 
-/** What became of a page that left the queue. */
+/** A page that left the queue. */
 export interface LogEntry {
   id: number;
   url: string;
@@ -40,11 +40,11 @@ export interface LogEntry {
   outcome: LogOutcome;
 }
 
-/** The visit of late of an address: read again within the session it is the same visit. */
+/** The recent visit of an address: a reading in the same session belongs to it. */
 export interface RecentVisit {
   canonical: string;
   visitedAt: number;
-  /** Moves with each reading. */
+  /** Updated by each reading. */
   lastReadAt: number;
 }
 
@@ -55,11 +55,11 @@ export interface SendState {
   problem: { kind: 'unreachable' | 'unauthorized' | 'forbidden' | 'full' | 'busy' | 'failing'; detail: string } | null;
 }
 
-/** Sums of all items; kept in the transaction that changes an item. */
+/** Sums of all items, updated in the transaction of an item's change. */
 export interface Totals {
   items: number;
   units: number;
-  /** Pages that came when there was no room even for their address. */
+  /** Pages dropped for lack of room even for their address. */
   dropped: number;
 }
 
@@ -72,10 +72,10 @@ export type ImportSource = 'history' | 'bookmarks';
 export interface ImportState {
   sources: ImportSource[];
   status: 'running' | 'paused' | 'done';
-  /** History is read in windows of time, newest first: this is the end of the next; null when it is over. */
+  /** History is read in time windows, newest first: the end of the next one; null when done. */
   historyBefore: number | null;
   bookmarksFrom: number | null;
-  /** Entries looked at; those of them queued, and left out by a rule, or because they were imported before. */
+  /** Entries seen; those queued, and those skipped by a rule or as already imported. */
   seen: number;
   queued: number;
   excluded: number;
@@ -84,9 +84,9 @@ export interface ImportState {
 }
 
 interface Metas {
-  /** Null once somebody parted them. */
+  /** Null once disconnected. */
   connection: Connection | null;
-  /** Address and library of the last connection: what is remembered here is of it. */
+  /** Address and library of the last connection, which this data belongs to. */
   library: string;
   totals: Totals;
   send: SendState;
@@ -110,7 +110,7 @@ export type Transaction = IDBPTransaction<ExtensionDatabase, StoreName[], 'readw
 export const noTotals: Totals = { items: 0, units: 0, dropped: 0 };
 export const noSendState: SendState = { failures: 0, notedAt: 0, notBefore: 0, problem: null };
 
-/** The database, opened when it is first asked for, and again after that failed or the browser closed it. */
+/** Opens the database on demand, and again after a failure or a close by the browser. */
 export function keepOpen(name?: string): () => Promise<Database> {
   let opened: Promise<Database> | undefined;
   const openAgain = () => {
@@ -142,7 +142,7 @@ export function openDatabase(name = 'readback', terminated = () => {}): Promise<
   });
 }
 
-/** Version 1 had a third state for what a request was under way with. */
+/** Version 1 had a third state for items being sent. */
 async function waitAgain(transaction: IDBPTransaction<ExtensionDatabase, StoreName[], 'versionchange'>): Promise<void> {
   const items = transaction.objectStore('items');
   for (const item of await items.getAll()) if (item.state !== 'refused') await items.put({ ...item, state: 'waiting' });
@@ -151,8 +151,8 @@ async function waitAgain(transaction: IDBPTransaction<ExtensionDatabase, StoreNa
 const allStores: StoreName[] = ['items', 'bodies', 'visits', 'imported', 'log', 'meta'];
 
 /**
- * Run `work` in one transaction over all stores; resolves when it is complete. `work` may wait for requests of the transaction only.
- * `strict`: what was told to somebody as stored is on the disk.
+ * Run `work` in one transaction over all stores; resolves on completion. `work` may only await requests of the
+ * transaction. `strict`: waits for the disk.
  */
 export async function transact<Result>(
   database: Database,

@@ -1,6 +1,10 @@
 /**
- * The queue's rows and the only code that changes them, but for what an import adds (import-browser.ts); each function is one transaction (docs/extension.md, "States of a queued
- * item"). Who sends is `send.ts`. Times are ms since the epoch.
+ * The queue's rows and the only code that changes them, except for imports (import-browser.ts); each function is one
+ * transaction. `send.ts` sends. Times are ms since the epoch.
+ *
+ * waiting  to be sent, oldest first. Deleted when accepted, counted as a revisit or blocked; refused when the service
+ * rejects it alone (413, 422), or fails on it alone twice while it accepts another page
+ * refused  not accepted, with the reason. The user retries or deletes it
  */
 
 import type { BlacklistRule } from '../rules/decide.ts';
@@ -8,16 +12,16 @@ import type { Connection } from '../service/connection.ts';
 import type { Database, ItemState, LogOutcome, QueuedItem, SendState, Transaction } from './database.ts';
 import { noSendState, noTotals, rankOf, readMeta, transact } from './database.ts';
 
-/** Read again within this time of the last reading, an address has one visit, ms. */
+/** Readings within this time of the last one are one visit, ms. */
 export const sessionMs = 30 * 60_000;
-/** Items of all states: what people read in a year, a few hundred bytes each. */
+/** Items of all states: a year's reading, a few hundred bytes each. */
 export const maxItems = 50_000;
-/** Pages whose fate is remembered. */
+/** Maximum rows of the log. */
 const maxLogged = 500;
-/** Of a batch: 100 are the most that the service takes; fewer are repeated after an answer that was lost. */
+/** Of a batch: the service accepts 100; fewer are repeated after a lost answer. */
 const batchItems = 20;
 const batchUnits = 6_000_000;
-/** UTF-16 units in a megabyte of the queue's bound: the browsers store text at two bytes a unit. */
+/** UTF-16 units per megabyte of the limit: browsers store two bytes a unit. */
 const unitsAMegabyte = 500_000;
 
 export interface ReadPage {
@@ -25,7 +29,7 @@ export interface ReadPage {
   canonical: string;
   title: string;
   visitedAt: number;
-  /** Null for what is handed in by its address. */
+  /** Null for items by address. */
   html: string | null;
   metadata: QueuedItem['metadata'];
 }
@@ -53,7 +57,7 @@ const inState = (state: ItemState, rank?: number): IDBKeyRange =>
     ? IDBKeyRange.bound([state, 0, 0], [state, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
     : IDBKeyRange.bound([state, rank, 0], [state, rank, Number.MAX_SAFE_INTEGER]);
 
-/** Take the text of the refused items, then of the waiting ones, the oldest first, until `units` more fit. */
+/** Drop texts of refused items, then of waiting ones, oldest first, until `units` more fit. */
 async function makeRoom(transaction: Transaction, units: number, maxUnits: number): Promise<void> {
   const totals = (await readMeta(transaction.objectStore('meta'), 'totals')) ?? noTotals;
   let excess = totals.units + units - maxUnits;
@@ -75,7 +79,7 @@ async function makeRoom(transaction: Transaction, units: number, maxUnits: numbe
   await addTotals(transaction, { units: -freed });
 }
 
-/** Put an item in; its totals are counted. */
+/** Adds an item and its totals. */
 export async function insertItem(
   transaction: Transaction,
   { html, ...page }: ReadPage,
@@ -84,13 +88,13 @@ export async function insertItem(
 ): Promise<void> {
   const size = html?.length ?? 0;
   const row = { ...page, state: 'waiting', rank, queuedAt: now, size, reason: null } satisfies Omit<QueuedItem, 'id'>;
-  // The database gives the id.
+  // The database generates the id.
   const id = await transaction.objectStore('items').add(row as QueuedItem);
   if (html !== null) await transaction.objectStore('bodies').put(html, id);
   await addTotals(transaction, { items: 1, units: size });
 }
 
-/** Queue a page that was read. Resolves when it is stored, or known to be the visit that is stored already. */
+/** Queue a read page. Resolves when stored, or when the visit is already stored. */
 export function enqueue(
   database: Database,
   page: ReadPage,
@@ -99,7 +103,7 @@ export function enqueue(
   return transact(database, async (transaction) => {
     const visits = transaction.objectStore('visits');
     const last = await visits.get(page.canonical);
-    // A reading that is yet to come was noted by a clock that was set back since.
+    // A future reading was recorded before the clock was set back.
     const isSame =
       last !== undefined && page.visitedAt - last.lastReadAt < sessionMs && last.lastReadAt - now < sessionMs;
     if (isSame) {
@@ -121,7 +125,7 @@ export function enqueue(
   });
 }
 
-/** Drop the visits of sessions that are over. */
+/** Drop visits of past sessions. */
 export const dropOldVisits = (database: Database, now: number): Promise<void> =>
   transact(database, (transaction) => forgetOldVisits(transaction, now));
 
@@ -139,7 +143,7 @@ export interface BatchItem {
   html: string | null;
 }
 
-/** The first items whose texts make no more than a request is to hold; one at least. */
+/** The first items that fit a request; at least one. */
 function withinUnits(items: QueuedItem[]): QueuedItem[] {
   let units = 0;
   const end = items.findIndex(({ size }, at) => {
@@ -149,7 +153,7 @@ function withinUnits(items: QueuedItem[]): QueuedItem[] {
   return end < 0 ? items : items.slice(0, end);
 }
 
-/** Those that `choose` takes of the oldest waiting items, one at least, with their texts. */
+/** The oldest waiting items that `choose` accepts, at least one, with their texts. */
 export async function nextBatch(
   database: Database,
   { imports }: { imports: boolean },
@@ -164,10 +168,9 @@ export async function nextBatch(
   return batch;
 }
 
-/** Where an item goes. */
 export type Fate = { to: 'gone'; outcome: LogOutcome } | { to: 'refused'; reason: string };
 
-/** Settle what became of items that waited, and clear the failures: the service has answered. */
+/** Apply the results of sent items, and reset the failures. */
 export function settle(database: Database, fates: readonly { id: number; fate: Fate }[], now: number): Promise<void> {
   return transact(database, async (transaction) => {
     for (const { id, fate } of fates) await settleItem(transaction, id, fate, now);
@@ -206,7 +209,7 @@ async function trimLog(transaction: Transaction): Promise<void> {
   }
 }
 
-/** Sending failed: say why, and when to try again. */
+/** Record a failed sending with its reason and the next try. */
 export function noteFailure(
   database: Database,
   problem: NonNullable<SendState['problem']>,
@@ -222,7 +225,7 @@ export function noteFailure(
   });
 }
 
-/** Try again at once: somebody asked for it, or another service was paired. */
+/** Retry at once: by request, or for a new connection. */
 export function clearFailures(database: Database): Promise<void> {
   return transact(database, async (transaction) => {
     await transaction.objectStore('meta').put(noSendState, 'send');
@@ -230,9 +233,9 @@ export function clearFailures(database: Database): Promise<void> {
 }
 
 /**
- * Another connection, or none. What is remembered of the library goes, unless it is the same one: what it was sent, what it refused, what was read and imported, and an
- * import that goes on. What waits stays, with its visits; failures count no more, and what is blocked stays so until the new one tells what it
- * blocks. A pasted token does not tell its library: each counts as a library of its own.
+ * Set or clear the connection. With another library, data about the previous one is deleted: the log, refusals, visits,
+ * and a running import. Waiting items stay with their visits, failures reset, and blocking rules stay until the new
+ * service sends its own. A pasted token has no library id: each counts as its own library.
  */
 export async function changeConnection(database: Database, made: Connection | null): Promise<void> {
   const library = made && `${made.address} ${made.library ?? (await digestOf(made.token))}`;
@@ -259,13 +262,13 @@ async function forgetLibrary(transaction: Transaction): Promise<void> {
   }
 }
 
-/** Tells tokens apart, and is kept when one is not. */
+/** Identifies a token without storing it. */
 async function digestOf(token: string): Promise<string> {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token));
   return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Keep what a service blocks, if it is the one that is connected. Gives whether it is. */
+/** Store a service's blocking rules, if it is still connected. Returns whether it is. */
 export function keepRules(database: Database, asked: Connection, rules: BlacklistRule[], at: number): Promise<boolean> {
   return transact(database, async (transaction) => {
     const metas = transaction.objectStore('meta');
@@ -285,10 +288,7 @@ export function retryItem(database: Database, id: number): Promise<void> {
   });
 }
 
-/**
- * Delete items that `matches`, and their visits: read again, the page is queued again. The caller holds the lock of sending, so that
- * none is on its way. Gives how many.
- */
+/** Delete items that `matches`, and their visits, so that the pages can be queued again. The caller has the sending lock. Returns the count. */
 export function deleteItems(database: Database, matches: (item: QueuedItem) => boolean): Promise<number> {
   return transact(database, async (transaction) => {
     const visits = transaction.objectStore('visits');
@@ -303,7 +303,7 @@ export function deleteItems(database: Database, matches: (item: QueuedItem) => b
   });
 }
 
-/** A rule that holds before the service tells of it. */
+/** A rule that applies before the service sends it. */
 export function addRule(database: Database, rule: BlacklistRule): Promise<void> {
   return transact(database, async (transaction) => {
     const metas = transaction.objectStore('meta');
@@ -312,10 +312,7 @@ export function addRule(database: Database, rule: BlacklistRule): Promise<void> 
   });
 }
 
-/**
- * Forget what is remembered here of pages that `matches`: the log, recent visits. The caller holds the lock of sending: what is on its way is
- * written into the log when it is answered.
- */
+/** Delete log rows and recent visits of pages that `matches`. The caller has the sending lock, since answers add log rows. */
 export function deleteTraces(database: Database, matches: (url: string) => boolean): Promise<void> {
   return transact(database, async (transaction) => {
     const log = transaction.objectStore('log');

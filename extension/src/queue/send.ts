@@ -1,6 +1,6 @@
 /**
- * Sends what is queued until nothing waits or something is in the way. May be ended at any moment: every step leaves rows from which
- * the next run goes on (docs/extension.md, invariant 2). One run at a time: the caller sees to that.
+ * Sends queued items until none wait or a problem occurs. May be stopped at any moment: every step leaves rows from which the next run
+ * continues. Each item has its visit's time (`once`), so repeats count once. The caller ensures one run at a time.
  */
 import type { IngestBatchResult } from '../../../src/domain/page.ts';
 import type { IngestItem, Problem, ServiceClient } from '../service/client.ts';
@@ -10,14 +10,14 @@ import { type BatchItem, type Fate, nextBatch, noteFailure, settle } from './que
 
 export interface SendDependencies {
   database: Database;
-  /** To the service that is connected now; null where none is. */
+  /** For the connected service, or null. */
   client: () => Promise<Pick<ServiceClient, 'ingest'> | null>;
   now: () => number;
   /** 0 to 1. */
   random: () => number;
-  /** Whether what is imported is sent, too. */
+  /** Whether to send imported items. */
   imports: () => Promise<boolean>;
-  /** Runs `work`, a batch from the reading of its items to what became of them, while nobody takes items out or connects another service. */
+  /** Runs `work`, a whole batch, under the lock of sending. */
   undisturbed: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
@@ -41,7 +41,7 @@ function ingestItemOf({ item, html }: BatchItem): IngestItem {
   };
 }
 
-/** What people are told of a problem. */
+/** Problem kinds for the user. */
 export const problemKindOf: Record<Problem['problem'], NonNullable<SendState['problem']>['kind']> = {
   unreachable: 'unreachable',
   busy: 'busy',
@@ -55,20 +55,20 @@ export const problemKindOf: Record<Problem['problem'], NonNullable<SendState['pr
   invalid: 'failing',
 };
 
-/** After so many failures in a row pages are sent one by one: one of them may be at fault. */
+/** After this many failures in a row pages are sent one by one, to find a faulty one. */
 const failuresOfAll = 2;
 /** Pages of a run that are sent one by one, at most: a batch. */
-const mostOneByOne = 20;
+const maxOneByOne = 20;
 
-/** Run until the queue is empty (null), or to the state that says why not and until when. */
+/** Run until the queue is empty (null), or return the problem and the next try. */
 export async function sendQueue(dependencies: SendDependencies): Promise<SendState | null> {
   const { database, client, now, random, imports, undisturbed } = dependencies;
   const state = (await getMeta(database, 'send')) ?? noSendState;
-  // What was noted later than now was noted by a clock that was set back since.
+  // A future time was recorded before the clock was set back.
   if (now() >= state.notedAt && now() < state.notBefore) return state;
-  let oneByOne = state.failures >= failuresOfAll ? mostOneByOne : 0;
+  let oneByOne = state.failures >= failuresOfAll ? maxOneByOne : 0;
   const firstAndAny = ([first, ...others]: QueuedItem[]): QueuedItem[] => {
-    // Any: the next one may be at fault, too.
+    // Random: the next one may be faulty too.
     const at = Math.min(others.length - 1, Math.floor(random() * others.length));
     return [first, ...others.splice(at, 1)];
   };
@@ -87,7 +87,7 @@ export async function sendQueue(dependencies: SendDependencies): Promise<SendSta
   }
 }
 
-/** Send the first page alone. Where the service fails or breaks off, takes the other, and fails again, the first page is set aside. */
+/** Send the first page alone. If the service fails on it twice but accepts the other one between, it is set aside. */
 async function sendFirst(sending: Sending, [first, other]: BatchItem[]): Promise<Problem | null> {
   const { database } = sending;
   const problem = await sendBatch(sending, [first]);
@@ -101,13 +101,13 @@ async function sendFirst(sending: Sending, [first, other]: BatchItem[]): Promise
   return null;
 }
 
-/** Whether the service has stored a page: one that is refused, or on the blacklist, says nothing of others. */
+/** Whether the service stored a page; refused and blocked ones prove nothing. */
 async function isStored(database: Database, { item }: BatchItem): Promise<boolean> {
   const entry = (await database.getAllFromIndex('log', 'url', item.url)).at(-1);
   return entry?.visitedAt === item.visitedAt && entry.outcome !== 'blacklisted';
 }
 
-/** Whether a page may be the reason: the service fails on it, or ends. */
+/** Whether a page may cause the problem: the service fails or ends. */
 const isFault = (problem: Problem | null): problem is Problem =>
   problem?.problem === 'failing' || problem?.problem === 'unreachable';
 
@@ -117,7 +117,7 @@ async function sendBatch(sending: Sending, batch: BatchItem[]): Promise<Problem 
   if (answer.problem === null) return settleResults(sending, batch, answer.body.results);
   if (answer.problem !== 'too_large' && answer.problem !== 'invalid') return answer;
   if (batch.length > 1) {
-    // One of them is at fault; the others are not to suffer.
+    // One of them is faulty; find it by halves.
     const half = batch.length >> 1;
     return (await sendBatch(sending, batch.slice(0, half))) ?? (await sendBatch(sending, batch.slice(half)));
   }
@@ -147,7 +147,7 @@ function fateOf(result: IngestBatchResult): Fate {
     : { to: 'gone', outcome: result.outcome };
 }
 
-/** Everything waits on: what of it the service took in all the same counts once when it comes again. */
+/** Everything waits; repeated pages count once. */
 function fail({ database, now, random }: SendDependencies, problem: Problem): Promise<SendState> {
   const asked = 'retryAfterMs' in problem ? problem.retryAfterMs : null;
   return noteFailure(

@@ -1,4 +1,4 @@
-/** What is handed in by its address, because the service reads it better than the browser shows it (docs/fetching.md, docs/video.md). Pure. */
+/** Pages sent by address, because the service reads them better than the browser shows them (docs/fetching.md, docs/video.md). Pure. */
 import { domainMatches } from '../../../src/compute/web/domain-match.ts';
 import type { CaptureMode } from '../messages.ts';
 

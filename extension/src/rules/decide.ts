@@ -1,6 +1,6 @@
 /**
- * Whether a page may be captured, and by which rule not (docs/extension.md, "Never captured"). Pure: called before a page is
- * serialised, when it is queued, for the popup, and for each entry of an import.
+ * Whether a page may be captured, or the rule that prevents it (docs/extension.md, "Never captured"). Pure: called
+ * before serialising, when queueing, for the popup, and for imported entries.
  */
 import { canonicalizeUrl, defaultTrackingParams, presetKeepParams } from '../../../src/compute/web/canonical-url.ts';
 import { domainMatches } from '../../../src/compute/web/domain-match.ts';
@@ -28,24 +28,24 @@ export interface RuleContext {
   blacklist: readonly BlacklistRule[];
   /** Ms since the epoch. */
   now: number;
-  /** A person asked for this page: only the blacklist and the scheme count. */
+  /** On request of the user: only the block list and the scheme count. */
   byHand?: boolean;
 }
 
 const canonicalization = { tracking_params: defaultTrackingParams, keep_params: presetKeepParams };
 
-/** The address under which the service keeps a page, by its default settings; null for what it would refuse. */
+/** The service's canonical address by its default settings; null if refused. */
 export function canonicalAddress(url: string): { url: string; domain: string } | null {
   const canonical = canonicalizeUrl(url, canonicalization);
   return 'invalid' in canonical ? null : { url: canonical.canonical_url, domain: canonical.domain };
 }
 
-/** The name of a site in the list of switches: its host without `www.`. */
+/** A site's name in the list of switches: its host without `www.`. */
 export function siteOf(url: string): string | null {
   return canonicalAddress(url)?.domain.replace(/^www\./, '') ?? null;
 }
 
-/** The switch that counts for a host: that of the longest listed name that it is or lies below. */
+/** The switch of a host: of the longest matching listed name. */
 function switchOf(domain: string, sites: Settings['sites']): { site: string; to: SiteSwitch } | null {
   let longest: string | null = null;
   for (const site of Object.keys(sites)) {
@@ -54,11 +54,11 @@ function switchOf(domain: string, sites: Settings['sites']): { site: string; to:
   return longest === null ? null : { site: longest, to: sites[longest] };
 }
 
-/** Whether a rule of the blacklist is about a page. */
+/** Whether a blocking rule matches a page. */
 export const isNamedBy = ({ kind, pattern }: BlacklistRule, page: { url: string; domain: string }): boolean =>
   kind === 'url' ? pattern === page.url : domainMatches(page.domain, pattern);
 
-/** The first rule that keeps a page from being captured; null where it may be. */
+/** The first rule that prevents a capture, or null. */
 export function exclusionOf(
   url: string,
   { settings, blacklist, now, byHand = false }: RuleContext,
@@ -77,7 +77,7 @@ export function exclusionOf(
     if (kind !== null) return { rule: 'kind', kind };
     if (settings.onlyAllowed) return { rule: 'only_allowed' };
   }
-  // Last, as the popup asks the service only about pages that nothing but the pause excludes.
+  // Last: the popup only sends pages to the service that nothing but the pause excludes.
   const { pausedUntil } = settings;
   return pausedUntil !== null && isPaused(settings, now) ? { rule: 'paused', until: pausedUntil } : null;
 }

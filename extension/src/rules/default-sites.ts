@@ -1,18 +1,18 @@
-/** The built-in list: sites that most people do not want to find again, by kind. Each kind can be turned off in the options. */
+/** The built-in list of unwanted sites by kind. Options disable each kind. */
 import { domainMatches } from '../../../src/compute/web/domain-match.ts';
 
 export const defaultKinds = ['bank', 'mail', 'health', 'adult', 'sign_in'] as const;
 export type DefaultKind = (typeof defaultKinds)[number];
 
 interface Listed {
-  /** With the domains below them. */
+  /** Including subdomains. */
   domains: readonly string[];
-  /** Labels of a host, whole, wherever they stand in it before its last two. */
+  /** Complete host labels before the last two. */
   labels: readonly string[];
   path?: RegExp;
 }
 
-/** The largest of each kind; the labels and paths find the others. */
+/** The largest of each kind; labels and paths match others. */
 const listed: Record<DefaultKind, Listed> = {
   bank: {
     domains: [
@@ -101,7 +101,7 @@ const listed: Record<DefaultKind, Listed> = {
   },
 };
 
-/** The kind of the built-in list that an address is of; null where it is of none of `kinds`. */
+/** The kind that matches an address; null for none of `kinds`. */
 export function defaultKindOf({ hostname, pathname }: URL, kinds: readonly DefaultKind[]): DefaultKind | null {
   const labels = hostname.split('.').slice(0, -2);
   const isOf = (kind: DefaultKind) => {

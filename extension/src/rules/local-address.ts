@@ -1,6 +1,6 @@
-/** Which hosts are of this machine or of a private network: what is shown there is for few eyes, and no address for others. */
+/** Hosts of this machine and private networks, which are never captured. */
 
-/** Names that are never public: RFC 6761, RFC 6762, RFC 8375, and what routers and companies use. */
+/** Names that are never public: RFC 6761, RFC 6762, RFC 8375, and those of routers and companies. */
 const localSuffixes = [
   'localhost',
   'localdomain',
@@ -15,7 +15,7 @@ const localSuffixes = [
   'invalid',
   'onion',
 ];
-/** What routers call themselves. */
+/** Common router names. */
 const routers = ['fritz.box', 'speedport.ip'];
 
 /** Special-purpose ranges of RFC 6890 that are private, link-local, shared or loopback. */
@@ -34,10 +34,10 @@ function isPrivateIpv4(host: string): boolean {
   );
 }
 
-/** All of IPv6 but what is handed out (2000::/3): RFC 4291, section 2.4. */
+/** Allocated IPv6 (2000::/3): RFC 4291, section 2.4. */
 const isPublicIpv6 = (host: string): boolean => /^\[[23][0-9a-f]{3}:/.test(host);
 
-/** Takes a host as the URL parser gives it: lower case, IPv4 addresses in four decimal parts. */
+/** A host of the URL parser: lower case, IPv4 in four decimal parts. */
 export function isLocalHost(hostname: string): boolean {
   const host = hostname.replace(/\.$/, '');
   if (host.startsWith('[')) return !isPublicIpv6(host);

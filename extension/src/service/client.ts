@@ -1,28 +1,28 @@
 /**
- * Calls of the service. Every expected end of a call is a value; a body that is not what the contract says is `failing`. No retries
- * here: the queue has its own, and people click again.
+ * Calls to the service. Every expected result is a value; an unexpected body is `failing`. No retries: the queue has
+ * its own, and users click again.
  */
 import type { BlacklistResponse, ForgetResponse } from '../../../src/domain/blacklist.ts';
 import type { IngestBatchResult, PageSummary } from '../../../src/domain/page.ts';
-import type { SearchResponse } from '../../../src/domain/search.ts';
+import type { SearchRequest, SearchResponse } from '../../../src/domain/search.ts';
 import { retryAfterMs } from '../queue/backoff.ts';
 import type { Connection } from './connection.ts';
 
 export type Problem =
-  /** No answer: whether the request was taken in is not known. */
+  /** No answer: the request may have been processed. */
   | { problem: 'unreachable'; detail: string }
-  /** 5xx, and 4xx that say nothing of the pages: the same. */
+  /** 5xx, and 4xx unrelated to the pages: the same. */
   | { problem: 'busy' | 'failing' | 'full'; detail: string; retryAfterMs: number | null }
-  /** 4xx: nothing was taken in. */
+  /** 4xx: nothing was accepted. */
   | { problem: 'unauthorized' | 'forbidden' | 'too_large' | 'invalid' | 'not_found'; detail: string }
   | { problem: 'rate_limited'; detail: string; retryAfterMs: number | null };
 export type Outcome<Body> = { problem: null; body: Body } | Problem;
 
-/** An answer is waited for so long, ms; a batch is answered when it is on the disk. */
+/** Time limit, ms; a batch is answered when it is on the disk. */
 const answerWithinMs = 60_000;
-/** Of an answer: a blacklist of 50,000 addresses. */
-const mostBytes = 16 * 1024 * 1024;
-/** Units of a problem's text that are kept. */
+/** Of an answer: a block list of 50,000 addresses. */
+const maxBytes = 16 * 1024 * 1024;
+/** Units of a problem's text. */
 const longestDetail = 300;
 
 export interface IngestItem {
@@ -30,7 +30,7 @@ export interface IngestItem {
   title: string | null;
   body_html?: string;
   fetched_at: string;
-  /** What was handed in before, without an answer that anybody heard, counts once. */
+  /** Repeats of unanswered requests count once. */
   once: true;
   source: string;
   metadata: Record<string, string | number | boolean>;
@@ -56,7 +56,7 @@ function problemOf(response: Response, body: unknown): Problem {
   return status === 422 ? { problem: 'invalid', detail } : { problem: 'failing', detail, retryAfterMs: wait };
 }
 
-/** What an answer of a route has at least: lists, texts. */
+/** Required fields of an answer. */
 type Shape = Record<string, 'list' | 'text'>;
 
 function hasShape(answered: unknown, shape: Shape): boolean {
@@ -67,7 +67,7 @@ function hasShape(answered: unknown, shape: Shape): boolean {
   );
 }
 
-/** The JSON of an answer; null where it is none, or longer than any answer of the service to what is asked here. */
+/** Null if invalid, or longer than any expected answer. */
 async function readJson(response: Response): Promise<unknown> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
@@ -75,7 +75,7 @@ async function readJson(response: Response): Promise<unknown> {
     const { done, value } = await reader.read();
     if (done) break;
     bytes += value.length;
-    if (bytes > mostBytes) {
+    if (bytes > maxBytes) {
       await reader.cancel();
       return null;
     }
@@ -88,7 +88,7 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** Send a request to the service at `address`; without a token where it is null. No redirect is followed: the token goes nowhere else. */
+/** Send a request, without a token if null. No redirect is followed, so the token goes nowhere else. */
 async function send<Body>(
   { address, token, leaving }: { address: string; token: string | null; leaving?: AbortSignal | undefined },
   method: string,
@@ -131,7 +131,7 @@ export interface Paired {
   scopes: string[];
 }
 
-/** Exchange a pairing code for a token of this browser's own. */
+/** Exchange a pairing code for this browser's token. */
 export function pair(address: string, code: string, name: string): Promise<Outcome<Paired>> {
   return send(
     { address, token: null },
@@ -145,7 +145,7 @@ export function pair(address: string, code: string, name: string): Promise<Outco
 export class ServiceClient {
   readonly #connection: Connection & { leaving: AbortSignal | undefined };
 
-  /** `leaving` ends what is asked. */
+  /** `leaving` aborts requests. */
   constructor(connection: Connection, leaving?: AbortSignal) {
     this.#connection = { ...connection, leaving };
   }
@@ -158,7 +158,6 @@ export class ServiceClient {
     return send(this.#connection, 'POST', '/v1/pages/batch', { results: 'list' }, { pages });
   }
 
-  /** The page of an address, or none. */
   pageOf(url: string): Promise<Outcome<{ pages: PageSummary[] }>> {
     return send(this.#connection, 'GET', `/v1/pages?limit=1&url=${encodeURIComponent(url)}`, { pages: 'list' });
   }
@@ -171,18 +170,22 @@ export class ServiceClient {
     return send(this.#connection, 'POST', '/v1/forget', {}, target);
   }
 
-  /**
-   * Passages, the best first. `typed`: somebody is typing, so that the last word may be unfinished and operators count; the signal ends
-   * a search that nobody waits for any more. None is put into the query log: they are typed, or made by the extension.
-   */
+  /** Passages, best first. `asked`: query options; the signal aborts. Never logged: these queries are typed, or generated. */
   search(
     query: string,
     k: number,
-    { typed = false, signal, minRelevance }: { typed?: boolean; signal?: AbortSignal; minRelevance?: number } = {},
+    {
+      asked = {},
+      signal,
+      minRelevance,
+    }: {
+      asked?: Partial<Pick<SearchRequest, 'operators' | 'prefix' | 'spelling'>>;
+      signal?: AbortSignal;
+      minRelevance?: number;
+    } = {},
   ): Promise<Outcome<SearchResponse>> {
-    const asTyped = typed ? { operators: true, prefix: true } : {};
     const floor = minRelevance === undefined ? {} : { min_relevance: minRelevance };
-    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, log: false, ...asTyped, ...floor };
+    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, log: false, ...asked, ...floor };
     return send(this.#connection, 'POST', '/v1/search', { results: 'list' }, body, signal);
   }
 }

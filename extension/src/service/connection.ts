@@ -1,11 +1,8 @@
-/**
- * Where the service is, and the token that opens it. Kept in the extension's database and not in `storage.local`, which the process of
- * every web page may read: it holds a content script.
- */
+/** The service's address and token. In the extension's database, not in `storage.local`, which every page's process may read. */
 import * as z from 'zod/mini';
 
 export const connection = z.strictObject({
-  /** Without a path and a slash at the end. */
+  /** Without path and trailing slash. */
   address: z.url({ protocol: /^https?$/ }),
   token: z.string().check(z.minLength(1)),
   name: z.string(),

@@ -1,4 +1,4 @@
-/** Brings in the browser's history and bookmarks: asks for the permission, then shows how far it is. */
+/** Imports the browser's history and bookmarks: requests the permission and shows the progress. */
 import { useState } from 'preact/hooks';
 import { ask } from '../messages.ts';
 import { isChromium } from '../omnibox.ts';
@@ -8,7 +8,7 @@ import { Notice, numberOf, t, useLoaded, useTicks } from './parts.tsx';
 const refreshMs = 1000;
 const allSources: readonly ImportSource[] = ['history', 'bookmarks'];
 
-/** What Firefox asks people for beside permissions: the kinds of data that are sent, of which bookmarks are one of their own. */
+/** Firefox also requests data collection permissions, with bookmarks as a separate kind. */
 const dataOf = (sources: readonly ImportSource[]): object =>
   sources.includes('bookmarks') && !isChromium() ? { data_collection: ['bookmarksInfo'] } : {};
 
@@ -21,7 +21,7 @@ export function ImportPanel() {
   const overview = useLoaded(() => ask('queueOverview', null), [tick, changes]);
   const changed = () => setChanges((n) => n + 1);
   const goOn = async (sources: readonly ImportSource[], begin: () => Promise<unknown>) => {
-    // The click is what the browser wants to see: nothing may be waited for before.
+    // Must run within the click: no await before.
     const granted = await chrome.permissions.request({ permissions: [...sources], ...dataOf(sources) });
     setRefused(!granted);
     if (granted) await begin();

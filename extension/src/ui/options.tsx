@@ -1,4 +1,4 @@
-/** The options page: when a page counts as read, what is never captured, what waits and what was sent, the connection, settings as a file. */
+/** The options page: reading rule, exclusions, queue and log, connection, settings file. */
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import { normalizeDomain } from '../../../src/compute/web/domain-match.ts';
@@ -167,11 +167,11 @@ function Engines({ settings, change }: { settings: Settings; change: Change }) {
   const toggle = async (name: EngineName) => {
     const others = settings.engines.filter((each) => each !== name);
     const off = others.length < settings.engines.length;
-    // The click is what the browser wants to see: nothing may be waited for before.
+    // Must run within the click: no await before.
     const granted = off || (await chrome.permissions.request({ origins: originsOf([name]) }));
     setRefused(!granted);
     if (granted) change({ engines: off ? others : [...others, name] });
-    // Where it was given for good, by a policy, it stays: nothing is loaded there all the same.
+    // A permission granted by policy stays, but nothing is loaded.
     if (off) await chrome.permissions.remove({ origins: originsOf([name]) }).catch(() => false);
   };
   return (

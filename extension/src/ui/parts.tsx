@@ -1,4 +1,4 @@
-/** What the pages of the extension share: texts in the person's language, times, passages. */
+/** Shared parts of the pages: localized texts, times, passages. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PageResult } from '../../../src/domain/search.ts';
@@ -24,13 +24,13 @@ export function timeOf(time: number | string): string {
 
 export const numberOf = (value: number): string => new Intl.NumberFormat(language()).format(value);
 
-/** The document's language and title, which its file cannot know. */
+/** Sets the document's language and title. */
 export function describeDocument(title: string): void {
   document.documentElement.lang = language();
   document.title = title;
 }
 
-/** The value of `load`, again whenever `again` changes; undefined until it is there. */
+/** The value of `load`, repeated when `again` changes; undefined at first. */
 export function useLoaded<Value>(load: () => Promise<Value>, again: readonly unknown[]): Value | undefined {
   const [value, setValue] = useState<Value>();
   useEffect(() => {
@@ -46,7 +46,7 @@ export function useLoaded<Value>(load: () => Promise<Value>, again: readonly unk
   return value;
 }
 
-/** Counts up every so many ms while the page is shown. */
+/** Counts up every so many ms while visible. */
 export function useTicks(everyMs: number): number {
   const [tick, setTick] = useState(0);
   useEffect(() => {
@@ -92,7 +92,7 @@ function* highlighted(text: string, from: number, highlights: readonly { start: 
   yield text.slice(at);
 }
 
-/** Results with the passage to show first; a click opens the page there. */
+/** Results with snippets; a click opens the page there. */
 export function Results({ results, label }: { results: readonly PageResult[]; label: string }) {
   return (
     <ol class="results" aria-label={label}>

@@ -1,4 +1,4 @@
-/** The popup: whether it is connected, what became of this page, what was read about it before, and search. Also a page of its own for searches from the menu. */
+/** The popup: connection, the page's state, related pages, and search. Also a separate page for searches from the menu. */
 import { render } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { PageResult } from '../../../src/domain/search.ts';
@@ -15,22 +15,22 @@ import { dateOf, describeDocument, Notice, numberOf, outcomeText, Results, ruleT
 import { SearchBox } from './search-box.tsx';
 
 const hourMs = 3600_000;
-const mostRelated = 3;
+const maxRelated = 3;
 
 interface Tab {
   id: number;
   url: string;
   title: string;
   about: string;
-  /** It shows a field for a secret, or is not known not to. */
+  /** It shows a secret field, or may. */
   secretField: boolean;
-  /** What its content script found out. */
+  /** From its content script. */
   outcome: CaptureOutcome | null;
 }
 
 const parameters = new URLSearchParams(location.search);
 
-/** The tab that the popup belongs to; null for a search of its own, and on pages of the browser. */
+/** Null for a separate search page, and on browser pages. */
 async function currentTab(): Promise<Tab | null> {
   if (parameters.has('search')) return null;
   const given = Number(parameters.get('tab'));
@@ -47,11 +47,11 @@ async function currentTab(): Promise<Tab | null> {
 
 const openedAt = Date.now();
 
-/** Whether the last sending failed for what an answer of the service since then disproves. */
+/** Whether a newer answer of the service disproves the last problem. */
 const isDisproved = ({ problem, notedAt }: SendState, now: Outcome<unknown> | undefined): boolean =>
   now?.problem === null && notedAt < openedAt && (problem?.kind === 'unreachable' || problem?.kind === 'unauthorized');
 
-/** What was in the way of the last sending, or is now. */
+/** The last or current problem of sending. */
 function connectionOf(
   before: SendState,
   now: Outcome<unknown> | undefined,
@@ -79,7 +79,7 @@ function stateText(
   return { kind: 'quiet', text: t('page_not_yet') };
 }
 
-/** What came of a click. */
+/** The result of a click. */
 interface Said {
   kind: 'good' | 'bad';
   text: string;
@@ -115,7 +115,7 @@ function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => vo
   return null;
 }
 
-/** Where the lists leave a site out, that it is not switched off says nothing; `Undo` allows it. */
+/** A site excluded by the lists is not "switched off"; `Undo` allows it. */
 const isOverruled = ({ exclusion }: PageState): boolean =>
   exclusion?.rule === 'local' || exclusion?.rule === 'kind' || exclusion?.rule === 'only_allowed';
 
@@ -180,7 +180,7 @@ function Forget({ tab, done }: { tab: Tab; done: (said: Said) => void }) {
   );
 }
 
-/** Whether the service may hear of this page: of what is never captured it gets no address and no title either. */
+/** Whether the service may see this page: excluded pages send neither address nor title. */
 function mayTell({ exclusion }: PageState, { secretField, outcome }: Tab): boolean {
   return (exclusion === null || exclusion.rule === 'paused') && !secretField && outcome?.outcome !== 'excluded';
 }
@@ -204,7 +204,7 @@ function ThisPage({
     [tab.url, state],
   );
   const known = page && page.problem === null ? page.body.pages.at(0) : undefined;
-  // That of a parent domain stands for the sites below it.
+  // A parent domain's switch includes its subdomains.
   const site = state.exclusion?.rule === 'site' ? state.exclusion.site : siteOf(tab.url);
   const { kind, text } = stateText(state, tab);
   const done = (words: Said | null) => {
@@ -246,14 +246,14 @@ function ThisPage({
   );
 }
 
-/** Nobody typed these words: marked, they would hide the text. */
+/** Generated queries: highlights would hide the text. */
 const withoutMarks = (result: PageResult): PageResult => ({
   ...result,
   chunks: result.chunks.map((chunk) => ({ ...chunk, highlights: [] })),
 });
 
 function Related({ tab, client }: { tab: Tab; client: ServiceClient }) {
-  const answer = useLoaded(() => client.search(`${tab.title || tab.url} ${tab.about}`, mostRelated + 1), [tab.url]);
+  const answer = useLoaded(() => client.search(`${tab.title || tab.url} ${tab.about}`, maxRelated + 1), [tab.url]);
   if (answer?.problem !== null) return null;
   const others = answer.body.results.filter(
     ({ canonical_url, title }) => canonical_url !== tab.url && title !== tab.title,
@@ -262,7 +262,7 @@ function Related({ tab, client }: { tab: Tab; client: ServiceClient }) {
   return (
     <section aria-label={t('related')}>
       <h2>{t('related')}</h2>
-      <Results results={others.slice(0, mostRelated).map(withoutMarks)} label={t('related')} />
+      <Results results={others.slice(0, maxRelated).map(withoutMarks)} label={t('related')} />
     </section>
   );
 }
@@ -300,7 +300,7 @@ function Popup() {
   }, [changes]);
   const reached = useLoaded(async () => {
     const answer = await loaded?.client?.whoami();
-    // Fails it again, that is noted now, and not tried here once more.
+    // If it fails again, that is recorded, and not retried here.
     if (loaded && isDisproved(loaded.queue.send, answer)) void ask('sendNow', null).then(changed);
     return answer;
   }, [loaded]);

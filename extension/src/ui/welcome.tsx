@@ -1,4 +1,4 @@
-/** The first page: pairs this browser with a service by a code, and offers to bring in what was read before. */
+/** The first page: pairs this browser by a code, and offers an import. */
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask } from '../messages.ts';
@@ -16,7 +16,7 @@ function browserName(): string {
   return `${browser} ${system}`.trim();
 }
 
-/** The permission to reach an address; null for what is none. */
+/** The permission for an address; null if invalid. */
 function reachOf(address: string): { origins: string[] } | null {
   if (!URL.canParse(address)) return null;
   const { protocol, hostname } = new URL(address);
@@ -38,7 +38,7 @@ function PairForm({ paired, cancel }: { paired: () => void; cancel: (() => void)
   const [busy, setBusy] = useState(false);
 
   const reach = reachOf(address);
-  // Known before the click: Firefox lets a page ask in the moment of a click only.
+  // Checked before the click: Firefox only allows requests within it.
   const mayReach = useLoaded(async () => reach !== null && chrome.permissions.contains(reach), [address]);
 
   const connect = async (): Promise<string | null> => {

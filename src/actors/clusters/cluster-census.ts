@@ -1,6 +1,6 @@
-/** Which pages the current run of the clustering knows, and which came since. */
+/** What runs of the clustering have put where, and which pages came since. The store is read on the main thread, a part at a time. */
+import type { ClusterPoint } from '../../domain/cluster.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { pointBlocks } from './read-points.ts';
 
 export interface ClusterCensus {
   /** Indexed pages that have vectors. */
@@ -13,6 +13,16 @@ export interface ClusterCensus {
 
 /** Page numbers that are read before others get their turn: some ms. */
 const sliceNumbers = 200;
+/** Blocks read between two turns of the event loop: a millisecond or two. */
+const blocksPerTurn = 16;
+
+/** The points of a run, a block of some hundred pages at a time. */
+export async function* pointBlocks({ clusters }: StoreReader, run: number): AsyncGenerator<ClusterPoint[]> {
+  for (const [i, block] of clusters.blockNumbers(run).entries()) {
+    yield clusters.pointsOfBlock(run, block);
+    if (i % blocksPerTurn === 0) await new Promise(setImmediate);
+  }
+}
 
 /** Whether a page has no text, or none yet, and no topic therefore: its vector is of its title. */
 export function isUnread({ pages }: StoreReader, no: number): boolean {
@@ -20,7 +30,7 @@ export function isUnread({ pages }: StoreReader, no: number): boolean {
   return status !== undefined && (status !== 'indexed' || pages.bodySlice(no, 0, 1) === '');
 }
 
-/** `space`: of the active model; null where there is none. */
+/** `space`: of the active model, or null. */
 export async function clusterCensus(reader: StoreReader, space: number | null): Promise<ClusterCensus> {
   const known = new Set<number>();
   let since = 0;

@@ -2,29 +2,28 @@
  * The handler of `cluster` jobs. docs/clusters.md has the states of a run.
  *
  * 1. page vectors go to the clustering thread, which finds clusters, which of them are known ones, and places on the map
- * 2. the points are stored in slices, then a draft of the clusters: from here an interrupted run goes on
+ * 2. the points are stored in slices, then a draft of the clusters: from here an interrupted run continues
  * 3. texts go to the thread, which finds keywords
  * 4. the job's completion makes the clusters those that count
  */
-import { randomUUID } from 'node:crypto';
 import { finishRun, storeDraft, storePoints, takeClusterNumbers } from '../../commands/cluster-runs.ts';
 import { queueNaming } from '../../commands/name-clusters.ts';
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../../domain/cluster.ts';
-import { dayMs } from '../../domain/durations.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import type { OldBefore } from '../system/retention.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
-import { type ClusteredText, findKeywords } from './cluster-keywords.ts';
-import { type ClusterPool, handOverPages, orForget } from './hand-over-pages.ts';
-import { pointBlocks } from './read-points.ts';
+import { pointBlocks } from './cluster-census.ts';
+import { type ClusteredText, type ClusterPool, clusterInThread, findKeywords } from './thread-work.ts';
 
 export interface ClusterPagesDependencies {
   reader: StoreReader;
   commit: CommitCommand;
   pool: ClusterPool;
   resolution: number;
-  keepDays: number;
+  /** Of runs. */
+  oldBefore: OldBefore;
   /** Whether a language model is there to label what was found. */
   labels: boolean;
   maxAttempts: number;
@@ -35,7 +34,7 @@ export interface ClusterPagesDependencies {
 const slicePoints = 1024;
 
 export function clusterPagesHandler(dependencies: ClusterPagesDependencies): JobHandler {
-  const { reader, commit, pool, resolution, keepDays, labels, maxAttempts, now } = dependencies;
+  const { reader, commit, pool, resolution, oldBefore, labels, maxAttempts, now } = dependencies;
 
   const cluster = async (run: ClusterRun, { attempt, signal, goOn }: Omit<JobContext, 'checkpoint'>) => {
     const keep = async (command: ReturnType<typeof storePoints>) => {
@@ -45,16 +44,9 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     };
     const model = reader.models.activeModel();
     if (model === undefined) throw new JobError('no active embedding model', { permanent: true });
-    const token = randomUUID();
-    const pageNos = await orForget(pool, token, handOverPages({ reader, pool }, token, model, { signal, goOn }));
     const current = reader.clusters.currentRun();
-    const earlier = await foundClusters(reader, pageNos, current);
-    const scale = reader.clusters.run(current)?.params.tried_resolution;
-    const found = await pool.run(
-      'cluster',
-      { run: token, resolution, earlier, ...(typeof scale === 'number' ? { earlierScale: scale } : {}) },
-      { signal },
-    );
+    const earlierOf = (pageNos: readonly number[]) => foundClusters(reader, pageNos, current);
+    const { pageNos, found } = await clusterInThread({ reader, pool, signal, goOn }, model, { resolution, earlierOf });
     const fresh = found.continued.filter((no) => no === null).length;
     let next = await commit(takeClusterNumbers(attempt, run.no, fresh));
     if (next === null) throw takenOver();
@@ -74,8 +66,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
       await keep(storePoints(attempt, run.no, points.slice(at, at + slicePoints)));
     }
     const timing = Object.fromEntries(Object.entries(found.timing_ms).map(([stage, ms]) => [stage, Math.round(ms)]));
-    const params = { model: model.id, tried_resolution: found.scale, timing_ms: timing };
-    await keep(storeDraft(attempt, run.no, draftOf(points), params));
+    await keep(storeDraft(attempt, run.no, draftOf(points), { model: model.id, timing_ms: timing }));
   };
 
   return async (job, context) => {
@@ -94,10 +85,11 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
         clustered.push({ page_no, cluster: cluster_no === 0 ? -1 : cluster_no });
       }
     }
-    const keywords = await findKeywords({ reader, pool }, clustered, { signal, goOn });
+    const keywords = await findKeywords({ reader, pool, signal, goOn }, clustered);
+    const keepFrom = (await oldBefore()) ?? 0;
     return (transaction) => {
       const at = now();
-      finishRun(transaction, run.no, { keywords, at, keepFrom: at - keepDays * dayMs });
+      finishRun(transaction, run.no, { keywords, at, keepFrom });
       if (labels) queueNaming(at, maxAttempts)(transaction);
     };
   };
@@ -119,13 +111,20 @@ export async function foundClusters(
   return Uint32Array.from(pageNos, (no) => clusters.get(no) ?? 0);
 }
 
-/** Clusters with their pages counted and the middle of them. */
-function draftOf(points: readonly ClusterPoint[]): ClusterDraft[] {
-  const drafts = new Map<number, ClusterDraft>();
-  for (const { cluster_no: no, x, y } of points) {
-    if (no === 0) continue;
-    const draft = drafts.get(no) ?? { no, size: 0, x: 0, y: 0 };
-    drafts.set(no, { no, size: draft.size + 1, x: draft.x + x, y: draft.y + y });
+/** Clusters with their pages counted, each at the point of one of its pages: the one nearest to the middle by both coordinates. */
+export function draftOf(points: readonly ClusterPoint[]): ClusterDraft[] {
+  const members = new Map<number, ClusterPoint[]>();
+  for (const point of points) {
+    if (point.cluster_no === 0) continue;
+    const others = members.get(point.cluster_no);
+    if (others === undefined) members.set(point.cluster_no, [point]);
+    else others.push(point);
   }
-  return [...drafts.values()].map(({ no, size, x, y }) => ({ no, size, x: x / size, y: y / size }));
+  return [...members].map(([no, own]) => {
+    const middle = (axis: 'x' | 'y') => own.map((point) => point[axis]).sort((a, b) => a - b)[own.length >> 1];
+    const [x, y] = [middle('x'), middle('y')];
+    const far = (point: ClusterPoint) => Math.hypot(point.x - x, point.y - y);
+    const medoid = own.reduce((best, point) => (far(point) < far(best) ? point : best));
+    return { no, size: own.length, x: medoid.x, y: medoid.y };
+  });
 }

@@ -1,6 +1,6 @@
 /**
  * Clusters: answers what there is, starts runs (asked for, and those that the run clock says are due), has pages that come between runs
- * put to the nearest cluster, and has clusters named anew whose pages were forgotten. The rows are the truth; what is kept here is what
+ * put to the nearest cluster, and renames clusters that lost pages to a forget. The rows are the truth; what is kept here is what
  * waits for the next step.
  */
 import type { Logger } from 'pino';
@@ -8,12 +8,11 @@ import { isRunInFlight, startRun } from '../../commands/cluster-runs.ts';
 import { queueNamingOfStale } from '../../commands/name-clusters.ts';
 import type { ClusterRun, ClusterTrigger } from '../../domain/cluster.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { MessageName } from '../../domain/messages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background, type Every } from '../system/background.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import type { Handlers, StartService } from '../system/service.ts';
-import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
+import { commitThrough, type SystemAsk, type SystemMessageName } from '../system/system-messages.ts';
 import { clusterCensus } from './cluster-census.ts';
 import { PagePlacement } from './page-placement.ts';
 import { RunClock, type RunClockSettings } from './run-clock.ts';
@@ -34,7 +33,7 @@ export interface ClustersDependencies {
   every?: Every;
 }
 
-type ClusterMessages = Extract<MessageName, `cluster.${string}`>;
+type ClusterMessages = Extract<SystemMessageName, `cluster.${string}`>;
 
 const tickMs = 60_000;
 /** Pages wait so long for others before they are put somewhere, ms. */
@@ -64,16 +63,19 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
       background.soon('naming clusters failed: tried again', nameStale);
     };
     const takeUp = () => put(() => placement.takeUp());
-
-    const unsubscribe = feed.subscribe('durable', ({ pages, jobs, tombstones }) => {
-      if (pages.length > 0) clock.pagesCame();
-      for (const { no, status } of pages) if (status === 'indexed') placement.add(no);
-      if (jobs.some(({ kind, status }) => kind === 'cluster' && status === 'done')) takeUp();
-      if (placement.isEmpty && tombstones.length === 0) return;
+    const gather = () => {
       gathering ??= setTimeout(() => {
         gathering = undefined;
         put(() => placement.placeAll());
       }, gatherMs);
+    };
+
+    const unsubscribe = feed.subscribe('durable', ({ pages, jobs, tombstones }) => {
+      if (pages.length > 0) clock.pagesCame();
+      for (const { no, status } of pages) if (status === 'indexed') placement.add(no);
+      // Pages that came during the run.
+      if (jobs.some(({ kind, status }) => kind === 'cluster' && status === 'done')) takeUp();
+      if (!placement.isEmpty || tombstones.length > 0) gather();
     });
     takeUp();
     background.every(tickMs, 'looking whether to cluster failed: tried again', async () => {
@@ -81,18 +83,24 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
       if (trigger !== null) await begin(trigger);
     });
 
+    const pagesNow = async () => (await clusterCensus(reader, activeSpace())).pages;
     const handlers: Handlers<ClusterMessages> = {
-      ...showClusters(reader),
+      ...showClusters(reader, pagesNow, settings.min_pages),
       'cluster.recompute': async () => {
-        const space = activeSpace();
-        if (space === null) return { accepted: false, detail: 'no active embedding model' };
-        const { pages } = await clusterCensus(reader, space);
+        if (activeSpace() === null) return { accepted: false, detail: 'no active embedding model' };
+        const pages = await pagesNow();
         if (isRunInFlight(reader)) throw new DomainError('conflict', 'a run is in flight');
         if (pages < settings.min_pages) {
-          return { accepted: false, detail: `${pages} pages are indexed; clustering needs ${settings.min_pages}` };
+          return { accepted: false, detail: `${pages} pages have vectors; clustering needs ${settings.min_pages}` };
         }
         if ((await begin('manual')) === null) throw new DomainError('conflict', 'a run is in flight');
         return { accepted: true, detail: null };
+      },
+      'cluster.place': ({ page_nos }) => {
+        clock.pagesCame();
+        for (const no of page_nos) placement.add(no);
+        gather();
+        return undefined;
       },
     };
     return {

@@ -1,5 +1,5 @@
 /**
- * The handler of `label_clusters` jobs: keywords of clusters that lost pages to a forget are found anew, and where a language model
+ * The handler of `label_clusters` jobs: finds new keywords for clusters that lost pages to a forget, and where a language model
  * is configured, clusters that it has not named yet get their label from it. Each name is stored as it comes; where the provider
  * refuses single ones, the others are named, and the job fails at its end; where it refuses the first ones, the job fails at once.
  */
@@ -10,9 +10,8 @@ import { ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
-import { findKeywords } from './cluster-keywords.ts';
-import type { ClusterPool } from './hand-over-pages.ts';
-import { pointBlocks } from './read-points.ts';
+import { pointBlocks } from './cluster-census.ts';
+import { type ClusteredText, type ClusterPool, evenSample, findKeywords } from './thread-work.ts';
 
 export interface LabelClustersDependencies {
   reader: StoreReader;
@@ -22,7 +21,7 @@ export interface LabelClustersDependencies {
   chat: ChatClient | null;
 }
 
-/** Pages of other clusters that keywords are set against. */
+/** Pages of other topics that stale ones are compared with: more hardly change their keywords. */
 const comparedPages = 2000;
 /** Titles that the model is shown, and characters of each. */
 const shownTitles = 8;
@@ -35,21 +34,19 @@ const firstRefusals = 3;
 
 export function labelClustersHandler({ reader, commit, pool, chat }: LabelClustersDependencies): JobHandler {
   const findAnew = async (stale: readonly Cluster[], context: Pick<JobContext, 'signal' | 'goOn'>) => {
-    const numbers = new Set(stale.map(({ no }) => no));
-    const mine: { page_no: number; cluster: number }[] = [];
-    const others: { page_no: number; cluster: number }[] = [];
-    const run = reader.clusters.currentRun();
-    for await (const points of pointBlocks(reader, run)) {
+    const staleNos = new Set(stale.map(({ no }) => no));
+    const own: ClusteredText[] = [];
+    const others: ClusteredText[] = [];
+    for await (const points of pointBlocks(reader, reader.clusters.currentRun())) {
       for (const { page_no, cluster_no } of points) {
-        if (numbers.has(cluster_no)) mine.push({ page_no, cluster: cluster_no });
-        else others.push({ page_no, cluster: -1 });
+        const list = staleNos.has(cluster_no) ? own : others;
+        list.push({ page_no, cluster: cluster_no === 0 ? -1 : cluster_no });
       }
     }
-    const step = Math.max(1, Math.ceil(others.length / comparedPages));
-    const compared = others.filter((_, i) => i % step === 0);
-    const keywords = await findKeywords({ reader, pool }, [...mine, ...compared], context);
+    const read = [...own, ...evenSample(others, comparedPages)];
+    const keywords = await findKeywords({ reader, pool, ...context }, read);
     for (const { no } of stale) {
-      const pageNos = mine.filter(({ cluster }) => cluster === no).map(({ page_no }) => page_no);
+      const pageNos = own.filter(({ cluster }) => cluster === no).map(({ page_no }) => page_no);
       await commit(renameCluster(no, keywords.get(no) ?? [], pageNos));
     }
   };

@@ -5,22 +5,26 @@ import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import { isPart } from '../../domain/query-values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Handlers } from '../system/service.ts';
-import { pointBlocks } from './read-points.ts';
+import { pointBlocks } from './cluster-census.ts';
 
 /** Pages of a topic that are read before others get their turn: some ms. */
 const slicePages = 1000;
 
+/** `pagesOf`: how many pages could be clustered now. */
 export function showClusters(
   reader: StoreReader,
+  pagesOf: () => Promise<number>,
+  minPages: number,
 ): Handlers<'cluster.list' | 'cluster.runs' | 'cluster.get' | 'cluster.projection'> {
   return {
-    'cluster.list': ({ include_tombstoned }) => ({
-      clusters: reader.clusters
+    'cluster.list': async ({ include_tombstoned }) => {
+      const clusters = reader.clusters
         .all()
         .filter(({ tombstoned }) => include_tombstoned || !tombstoned)
         .sort((a, b) => Number(a.tombstoned) - Number(b.tombstoned) || b.size - a.size || a.no - b.no)
-        .map(summaryOf),
-    }),
+        .map(summaryOf);
+      return clusters.length > 0 ? { clusters } : { clusters, pages: await pagesOf(), min_pages: minPages };
+    },
     'cluster.runs': ({ limit }) => ({ runs: reader.clusters.runs(limit).map(runResponseOf) }),
     'cluster.get': async ({ cluster_id, ...part }) => {
       const cluster = reader.clusters.get(numberOf('cluster', cluster_id) ?? 0);

@@ -1,42 +1,55 @@
 /**
- * The entities: answers what is known of them, merges them by hand and undoes merges, queues the pages that were indexed earlier to be read, and has names
- * compared when nothing else is to be done.
+ * The entities: answers what is known of them, merges them by hand and splits merges, reviews merges of earlier versions, has the
+ * languages of pages that were indexed earlier decided again and queues these pages to be read, and has names compared when nothing else is to be done.
  */
 import type { Logger } from 'pino';
 import { canonicalForm, mentionsOf, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import { queueMatching } from '../../commands/match-entities.ts';
-import { mergeEntities, undoMerge } from '../../commands/merge-entities.ts';
+import { mergeEntities, rejectMerge, splitMerge } from '../../commands/merge-entities.ts';
 import { sweepPages } from '../../commands/page-entities.ts';
+import { areReviewed, reviewMerges } from '../../commands/review-merges.ts';
+import { allDecided, hasEarlierLanguage, storeLanguages } from '../../commands/store-languages.ts';
 import type {
   Entity,
   EntityDetailResponse,
   EntityMerge,
+  EntityMergeListQuery,
   EntityMergeListResponse,
   EntityMergeResponse,
   EntitySummary,
+  UndoMergeResponse,
 } from '../../domain/entity.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
+import type { ChunkedText } from '../../engine/prepare-page.ts';
+import { chunkedTextOf } from '../../index/recover-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { listEntities } from './list-entities.ts';
 import { entityIdf, requireEntity } from './resolve-entity.ts';
+import { type SuggestionThresholds, suggestMerges } from './suggest-merges.ts';
 
 export interface EntitiesDependencies {
   reader: StoreReader;
   commit: CommitCommand;
+  /** Decides the language of a page on a work thread. */
+  languageOfPage: (page: ChunkedText, signal: AbortSignal) => Promise<string | null>;
   maxAttempts: number;
   /** Whether pages are read for entities; those that are known are answered all the same. */
   enabled: boolean;
+  /** How alike names are that may be one. */
+  thresholds: SuggestionThresholds;
   log: Logger;
   now: () => number;
 }
 
 type EntityMessages = Extract<MessageName, `entity.${string}`> | 'page.entities';
 
+/** Pages whose language is decided at a time: each may have 12 MB of text. */
+const decidedAtOnce = 8;
 /** Pages looked at in one transaction of the sweep: some ms. */
 const sweptAtOnce = 100;
 /** How often it is looked whether there is nothing else to do, ms. */
@@ -44,12 +57,16 @@ const idleMs = 30_000;
 /** Rest after a comparison of names for each of them, which takes some 4 µs of the main thread, ms. */
 const restPerNameMs = 1;
 const maxMerges = 1000;
+/** Merges reviewed in one transaction: some ms. */
+const reviewedAtOnce = 20;
 
 export function entitiesService({
   reader,
   commit,
+  languageOfPage,
   maxAttempts,
   enabled,
+  thresholds,
   log,
   now,
 }: EntitiesDependencies): StartService<EntityMessages> {
@@ -88,21 +105,41 @@ export function entitiesService({
     return shown;
   };
 
-  const undo = async (merge_id: string): Promise<{ restored_entity_id: string }> => {
+  const reject = async (ref: string, other: string): Promise<EntityMergeResponse> => {
+    const [a, b] = [requireEntity(entities, ref), requireEntity(entities, other)];
+    const rejected = await commit(rejectMerge(a.no, b.no, now()));
+    const shown = rejected === null ? null : presentMerge(reader, rejected);
+    if (shown === null) throw new DomainError('conflict', 'these are one name already, or of two types');
+    return shown;
+  };
+
+  const split = async (merge_id: string, which: { latestOnly: boolean }): Promise<UndoMergeResponse> => {
     const no = numberOf('merge', merge_id);
-    const undone = no === null ? ({ outcome: 'unknown' } as const) : await commit(undoMerge(no, now()));
-    switch (undone.outcome) {
-      case 'undone':
-        return { restored_entity_id: idOf('entity', undone.restored) };
+    const split = no === null ? ({ outcome: 'unknown' } as const) : await commit(splitMerge(no, now(), which));
+    switch (split.outcome) {
+      case 'split':
+        return { restored_entity_id: idOf('entity', split.restored) };
       case 'unknown':
         throw unknownId('merge', merge_id);
       case 'undone_before':
         throw new DomainError('conflict', `the merge ${merge_id} was undone before`);
       case 'not_latest': {
-        const latest = idOf('merge', undone.latest);
+        const latest = idOf('merge', split.latest);
         throw new DomainError('conflict', `merges are undone last in, first out: the latest is ${latest}`);
       }
     }
+  };
+
+  const listMerges = ({ entity }: EntityMergeListQuery): EntityMergeListResponse => {
+    const merges = entity === undefined ? entities.merges(maxMerges) : mergesBehind(requireEntity(entities, entity));
+    return { merges: merges.flatMap((merge) => presentMerge(reader, merge) ?? []) };
+  };
+
+  /** What was merged into this name, newest first. */
+  const mergesBehind = (root: Entity): EntityMerge[] => {
+    const numbers = new Set(treeOf(entities, root).flatMap(({ no }) => entities.mergesOfEntity(no)));
+    const newest = [...numbers].sort((a, b) => b - a).slice(0, maxMerges);
+    return newest.flatMap((no) => entities.merge(no) ?? []);
   };
 
   const handlers: Handlers<EntityMessages> = {
@@ -112,10 +149,13 @@ export function entitiesService({
     },
     'entity.get': ({ ref }) => detailOf(requireEntity(entities, ref)),
     'entity.merge': ({ ref, with: other }) => merge(ref, other),
-    'entity.undoMerge': ({ merge_id }) => undo(merge_id),
-    'entity.merges': (): EntityMergeListResponse => ({
-      merges: entities.merges(maxMerges).flatMap((merge) => presentMerge(reader, merge) ?? []),
+    'entity.suggestions': async ({ limit }, signal) => ({
+      suggestions: await suggestMerges(entities, thresholds, limit, signal),
     }),
+    'entity.reject': ({ ref, with: other }) => reject(ref, other),
+    'entity.undoMerge': ({ merge_id }) => split(merge_id, { latestOnly: true }),
+    'entity.splitMerge': ({ merge_id }) => split(merge_id, { latestOnly: false }),
+    'entity.merges': listMerges,
     'page.entities': ({ page_id }) => {
       const no = numberOf('page', page_id);
       if (no === null || !reader.pages.has(no)) {
@@ -133,11 +173,46 @@ export function entitiesService({
   };
 
   return async () => {
-    if (!enabled) return { handlers };
     const background = new Background(log);
-    background.soon('pages that came before are read for names from the next start on', () =>
-      background.slices(true, async () => (await commit(sweepPages(sweptAtOnce, policy()))) || null),
-    );
+    const review = async () => {
+      let takenBack = 0;
+      await background.slices(!areReviewed(entities) || null, async () => {
+        const reviewed = await commit(reviewMerges(reviewedAtOnce));
+        takenBack += reviewed.takenBack;
+        return reviewed.isLast ? null : true;
+      });
+      if (takenBack > 0) log.info({ merges: takenBack }, 'took back automatic merges of names that are no variants');
+    };
+    background.soon('merges of earlier versions are reviewed from the next start on', review);
+    const decideAgain = async (from: number) => {
+      const numbers = reader.pages.numbersAfter(from, decidedAtOnce);
+      const decided = numbers
+        .flatMap((no) => reader.pages.get(no) ?? [])
+        .filter(hasEarlierLanguage)
+        .map(async (page) => {
+          try {
+            const language = await languageOfPage(chunkedTextOf(reader, page), background.signal);
+            return [{ no: page.no, language }];
+          } catch (error) {
+            background.signal.throwIfAborted();
+            log.warn({ err: error, page_no: page.no }, 'a page keeps the language that an earlier version decided');
+            return [];
+          }
+        });
+      const to = numbers.at(-1) ?? null;
+      if (decided.length > 0 || (to === null && from > 0))
+        await commit(storeLanguages((await Promise.all(decided)).flat(), to));
+      return to;
+    };
+    const sweep = async () => (await commit(sweepPages(sweptAtOnce, policy()))) || null;
+    // Pages are queued in seconds; a language takes the time to read its page.
+    background.soon('pages that came before are looked at for languages and names from the next start on', async () => {
+      if (enabled) await background.slices(true, sweep);
+      const from = entities.state('languages_to');
+      if (from !== allDecided) await background.slices(from, decideAgain);
+    });
+    const stop = () => background.stop();
+    if (!enabled) return { handlers, stop };
     const queueIfDue = async () => {
       if (entities.state('unmatched') === 0 || reader.jobs.nextDueAt('entities') !== undefined) return;
       const compared = reader.jobs.get(entities.state('matching_job'))?.updated_at ?? 0;
@@ -145,13 +220,13 @@ export function entitiesService({
       await commit(queueMatching(policy()));
     };
     background.every(idleMs, 'names could not be queued to be compared', queueIfDue);
-    return { handlers, stop: () => background.stop() };
+    return { handlers, stop };
   };
 }
 
 function presentMerge(
   { entities }: StoreReader,
-  { no, kept, merged, merged_at, undone_at }: EntityMerge,
+  { no, kept, merged, merged_at, undone_at, made_by }: EntityMerge,
 ): EntityMergeResponse | null {
   const [into, from] = [entities.get(kept), entities.get(merged)];
   if (into === undefined || from === undefined) return null;
@@ -164,5 +239,6 @@ function presentMerge(
     type: into.type,
     merged_at: isoOf(merged_at),
     undone_at: undone_at === null ? null : isoOf(undone_at),
+    made_by: made_by ?? null,
   };
 }

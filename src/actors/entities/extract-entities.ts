@@ -1,40 +1,69 @@
 /**
- * The handler of `extract_entities` jobs: a page's title and text are read for names on the entity thread, and what it mentions replaces what an
- * earlier reading left, in the transaction that completes the job. Safe to run again at any point.
+ * The handler of `extract_entities` jobs. While the built-in model is filled, names come with its vectors (commands/page-entities.ts) and no
+ * such job runs; of all other pages the passages go through the encoder for their names alone. Safe to run again at any point.
  */
-import { noteNewEntities } from '../../commands/match-entities.ts';
-import { storePageEntities } from '../../commands/page-entities.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { storeNames } from '../../commands/page-entities.ts';
 import { JobError } from '../../domain/errors.ts';
+import { localProvider } from '../../domain/model.ts';
+import type { Embedders } from '../../providers/embedders.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { QueueFullError, type SharedPool } from '../../threads/thread-pool.ts';
-import type { JobHandler } from '../jobs/job-actor.ts';
-
-export type EntityPool = Pick<SharedPool<typeof import('../../threads/entity-thread.ts')>, 'run'>;
+import { goOnUnlessSuspect, type JobHandler } from '../jobs/job-actor.ts';
+import type { TakeTurn } from '../models/fill-built-in.ts';
+import { encodePages } from '../models/model-embedder.ts';
 
 export interface ExtractEntitiesDependencies {
   reader: StoreReader;
-  pool: EntityPool;
+  embedders: Pick<Embedders, 'passages'>;
+  takeTurn: TakeTurn;
   now: () => number;
+  wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** When a job that found the thread's queue full is tried again, ms. */
-const retryAfterMs = 5000;
+/** An encoder that cannot be used is tried again after so long, ms. */
+const unusableMs = 120_000;
+/** Meanwhile it is looked so often whether the attempt is to stop, ms. */
+const waitStepMs = 1000;
+/** Passages between two turns of other libraries. */
+const passagesAtOnce = 16;
 
-export function extractEntitiesHandler({ reader, pool, now }: ExtractEntitiesDependencies): JobHandler {
-  return async (job, { signal }) => {
+export function extractEntitiesHandler(dependencies: ExtractEntitiesDependencies): JobHandler {
+  const { reader, embedders, takeTurn, now, wait = (ms, signal) => delay(ms, undefined, { signal }) } = dependencies;
+  return async (job, context) => {
     const { page_no, max_attempts } = job;
-    const body = page_no === null ? undefined : reader.pages.body(page_no);
-    if (page_no === null || body === undefined) throw new JobError('the page has no text', { permanent: true });
-    const title = reader.pages.head(page_no)?.title ?? null;
-    const found = await pool.run('recognize', { title, body }, { signal }).catch((error: unknown) => {
-      if (!(error instanceof QueueFullError)) throw error;
-      throw new JobError('too many pages wait to be read for entities', { retryAfterMs, cause: error });
-    });
+    const goOn = goOnUnlessSuspect(job, context);
+    /** In its place, so that the other pages are not tried one by one; a suspect, which all others wait for, is released at once. */
+    const laterIfUnusable = async (error: unknown): Promise<never> => {
+      if (!(error instanceof ProviderError && error.code === 'unreachable')) throw error;
+      if (job.suspect) throw new BreakerOpenError(localProvider, unusableMs, error.message);
+      for (let waited = 0; waited < unusableMs; waited += waitStepMs) {
+        await wait(waitStepMs, context.signal);
+        await goOn();
+      }
+      throw new BreakerOpenError(localProvider, 0, error.message);
+    };
+    const text = page_no === null ? undefined : reader.pages.body(page_no);
+    const head = page_no === null ? undefined : reader.pages.head(page_no);
+    if (page_no === null || text === undefined || head === undefined)
+      throw new JobError('the page has no text', { permanent: true });
+    const { title, first_label } = head;
+    const chunks = reader.pages.chunks(page_no);
+    const names: number[] = [];
+    for (let at = 0; at < chunks.length; at += passagesAtOnce) {
+      const some = chunks.slice(at, at + passagesAtOnce);
+      const found = await takeTurn(
+        () => encodePages(embedders, [{ title, text, ordinals: [at], chunks: some }], context.signal),
+        { signal: context.signal, goOn },
+      ).catch(laterIfUnusable);
+      for (const spans of found.names) names.push(...spans);
+      if (at + passagesAtOnce < chunks.length) await goOn();
+    }
     return (transaction) => {
-      // The page may be gone, or another job may be to read its newer text.
-      if (transaction.pages.get(page_no)?.entity_job !== job.no) return;
-      const fresh = storePageEntities(transaction, page_no, found);
-      noteNewEntities(transaction, fresh, { at: now(), max_attempts });
+      const page = transaction.pages.get(page_no);
+      // The page may be gone or have another text, or another job may be to read it.
+      if (page?.entity_job !== job.no || page.first_label !== first_label) return;
+      storeNames(transaction, page, names, { at: now(), max_attempts });
     };
   };
 }

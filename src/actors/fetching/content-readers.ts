@@ -1,48 +1,37 @@
-/**
- * Who reads what was fetched: a table from content type to reader. A kind of content is added here, with the reader that turns
- * its bytes into a page.
- */
+/** Maps content types to readers. A new kind of content is added here. */
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
+import { wallNames } from '../../compute/extraction/recognize-wall.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import type { ReadText, TextKind } from '../../threads/extract-thread.ts';
 
 export interface FetchedContent {
   bytes: Uint8Array;
-  /** As the header names it. */
+  /** From the header. */
   charset: string | null;
-  /** Where it came from; without it nothing redirects. */
+  /** Source address; without it no redirects. */
   address?: string;
-  /** The header `Refresh` that came with it. */
+  /** The `Refresh` header. */
   refresh?: string | undefined;
 }
 
-/** Content that is no page, only the way to one at this address: absolute, http or https. */
+/** Content that only redirects to an absolute http or https address. */
 export interface Redirect {
   redirect: string;
 }
 
 /**
- * Bytes to a page; they are given away.
- * Errors: FetchError for what cannot be read or is no page; JobError when it may work later.
+ * Reads a page; takes ownership of the bytes.
+ * Errors: FetchError for unreadable content; JobError if a retry may work.
  */
 export type ContentReader<Read = ExtractedPage | Redirect> = (
   content: FetchedContent,
   signal: AbortSignal,
 ) => Promise<Read>;
 
-/** By content type, in lower case, without parameters. */
+/** Lower case, without parameters. */
 export type ContentReaders<Read = ExtractedPage | Redirect> = Readonly<Record<string, ContentReader<Read>>>;
 
-/** Reads a fetched text on a thread. */
 export type ReadFetchedText = (content: FetchedContent & { kind: TextKind }, signal: AbortSignal) => Promise<ReadText>;
-
-const wallMessages = {
-  challenge: 'challenge page',
-  login_wall: 'login page',
-  cookie_wall: 'cookie wall',
-  error_page: 'error page',
-  needs_script: 'a page that needs JavaScript',
-} as const;
 
 const textKinds: Record<string, TextKind> = {
   'text/html': 'html',
@@ -56,7 +45,7 @@ export function textReaders(read: ReadFetchedText): ContentReaders {
   const readerOf = (kind: TextKind): ContentReader => {
     return async (content, signal) => {
       const result = await read({ ...content, kind }, signal);
-      if ('wall' in result) throw new FetchError(result.wall, wallMessages[result.wall]);
+      if ('wall' in result) throw new FetchError(result.wall, wallNames[result.wall], { said: result.page });
       return 'page' in result ? result.page : result;
     };
   };
@@ -64,9 +53,9 @@ export function textReaders(read: ReadFetchedText): ContentReaders {
 }
 
 /**
- * Content type and charset of an answer's head. `type` is '' where the head does not say. Of several that a
- * proxy joined with commas the last one holds, with the charset that was said of that type.
- * Source: Fetch standard, "extract a MIME type": what is none, such as a charset behind a comma, is passed over.
+ * Content type and charset of an answer. `type` is '' if missing. Of several joined by commas the last one counts, with its charset;
+ * invalid ones are skipped.
+ * Source: Fetch standard, "extract a MIME type".
  */
 export function contentTypeOf(header: string | undefined): { type: string; charset: string | null } {
   const said = (header ?? '').split(',').map(oneContentType);
@@ -86,12 +75,12 @@ function isMediaType(text: string): boolean {
   return /^[^/\s]+\/[^/\s]+$/.test(text) && text !== '*/*';
 }
 
-/** Its mark is at the beginning, or near it behind what other programs have put there. */
+/** The mark may follow junk of other programs. */
 export function isPdf(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 1024)).toString('latin1').includes('%PDF-');
 }
 
-/** What content without a type is: a PDF or HTML where it begins like that, a text otherwise (the readers refuse what is none). */
+/** Guesses the type of untyped content: PDF, HTML, or else text (readers refuse binary data). */
 export function sniffedType(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.subarray(0, 512)).toString('latin1');
   if (/^\s*%PDF-/.test(start)) return 'application/pdf';

@@ -1,12 +1,11 @@
 /**
- * Readable text of submitted HTML, with the ways in which that fails as answers to the one who sent it, and of what was fetched,
- * with those ways as failures of its job. Extraction has threads of its own, so that nobody's page is refused because others are being indexed; a page is handed over only when one of them is free.
+ * Extracts readable text: of submitted HTML, with failures as answers to the client, and of fetched content, with failures of its job.
+ * Its own threads keep submissions from waiting for indexing.
  */
-import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import { programFile } from '../../files/program-files.ts';
-import type { FetchedTranscript } from '../../threads/extract-thread.ts';
+import type { FetchedTranscript, SubmittedPage } from '../../threads/extract-thread.ts';
 import { givenAway } from '../system/thread-faults.ts';
 import type { ReadFetchedText } from './content-readers.ts';
 import { openParserPool, type SharedParserPool } from './parser-pool.ts';
@@ -14,16 +13,16 @@ import { openParserPool, type SharedParserPool } from './parser-pool.ts';
 type Tasks = typeof import('../../threads/extract-thread.ts');
 
 export interface Extractor {
-  /** Errors: DomainError `invalid` for HTML that takes too long, too much memory or is too deep; `overloaded` when too many wait. */
-  extract(html: string, url: string): Promise<ExtractedPage>;
-  /** Read a text that was fetched; its bytes are given away. Errors: as of ParserPool. */
+  /** `isArticle`: already extracted. Errors: DomainError `invalid` for HTML over a limit of time, memory or depth; `overloaded`. */
+  extract(html: string, url: string, isArticle?: boolean): Promise<SubmittedPage>;
+  /** Takes ownership of the bytes. Errors: as of ParserPool. */
   readFetched: ReadFetchedText;
   /** Errors: as of `readFetched`. */
   readTranscript(transcript: FetchedTranscript, signal: AbortSignal): Promise<TranscriptText>;
 }
 
 export interface ExtractorThreads extends Extractor {
-  /** The same for a library, whose pages take turns with those of others. */
+  /** The same for a library, which takes turns with others. */
   of(library: string): Extractor;
   close(): Promise<void>;
 }
@@ -45,7 +44,7 @@ export function openExtractor(threads: number): ExtractorThreads {
     },
   });
   const extractor = ({ run }: SharedParserPool<Tasks>): Extractor => ({
-    extract: (html, url) => run('extract', { html, url }).catch(answer),
+    extract: (html, url, isArticle = false) => run('extractSubmitted', { html, url, isArticle }).catch(answer),
     readFetched: (content, signal) => run('readFetched', content, { signal, transfer: givenAway(content.bytes) }),
     readTranscript: (transcript, signal) =>
       run('readPublishedTranscript', transcript, { signal, transfer: givenAway(transcript.bytes) }),

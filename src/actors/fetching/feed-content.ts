@@ -1,24 +1,25 @@
 /**
- * Around the handler of `fetch_and_index` jobs: where a page that a feed brought in cannot be fetched for good, what the feed itself
- * says becomes its text. A page whose place on the web is blacklisted gets none: it would come back by another way.
+ * Wraps the handler of `fetch_and_index` jobs: if a feed's page can never be fetched, the feed's content becomes its text, unless its
+ * address is blacklisted.
  */
-import { storeFetched } from '../../commands/store-fetched.ts';
+
+import { hash } from 'node:crypto';
+import { type FetchedPage, storeFetched } from '../../commands/store-fetched.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';
+import type { PageFacts } from '../../domain/page-facts.ts';
 import { endsTries, FetchError } from '../../providers/fetch-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Completion, JobHandler } from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
-import { fetchedPage } from './fetched-page.ts';
 
 export interface FeedContentDependencies {
   reader: StoreReader;
   commit: CommitCommand;
-  /** Readable text of HTML. Errors: DomainError. */
-  extract: (html: string, url: string) => Promise<ExtractedPage>;
-  /** The handler of `index_page` jobs. */
+  /** Errors: DomainError. */
+  extract: (html: string, url: string, isArticle: true) => Promise<ExtractedPage>;
   indexPage: JobHandler;
 }
 
@@ -27,7 +28,7 @@ export function withFeedContent(fetchAndIndex: JobHandler, dependencies: FeedCon
 
   const textOf = async (html: string, page: Page): Promise<ExtractedPage | null> => {
     try {
-      const read = await extract(html, page.canonical_url);
+      const read = await extract(html, page.canonical_url, true);
       return read.text.trim() === '' ? null : read;
     } catch (error) {
       if (error instanceof DomainError && error.code === 'invalid') return null;
@@ -57,10 +58,21 @@ function isForGood(error: unknown, job: Job): boolean {
   return error instanceof FetchError && error.code !== 'blacklisted' && endsTries(error, job);
 }
 
-/** With the page's own text there, the feed's is not needed any more. */
+/** The page's own text makes the feed's obsolete. */
 function dropping(pageNo: number, completion: Completion): Completion {
   return (transaction) => {
     completion?.(transaction);
     transaction.pages.removeFeedContent(pageNo);
   };
+}
+
+/** Extraction may split a surrogate pair; a lone half becomes U+FFFD. */
+export function fetchedPage(
+  page_no: number,
+  final: FetchedPage['final'],
+  read: ExtractedPage & PageFacts,
+): FetchedPage {
+  const body = read.text.toWellFormed();
+  const title = read.title?.toWellFormed() ?? null;
+  return { page_no, final, title, body, content_hash: hash('sha256', body), sections: read.sections, facts: read };
 }

@@ -1,17 +1,17 @@
 /**
- * The handler of `fetch_and_index` jobs: a page that was submitted without its text gets it from the web and becomes searchable.
- * Safe to run again at any point. A page that is a video gets what is said in it, an episode of a podcast the transcript that was
- * published with it; of any other:
+ * The handler of `fetch_and_index` jobs: fetches a submitted page's text and makes it searchable. Idempotent. A video becomes its
+ * captions or transcript, a podcast episode its published transcript; for other pages:
  *
- * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business; what only redirects,
- *    by its content or the header `Refresh`, is a redirect
- * 2. what is no page is refused: a status, a content type that nobody reads, something in front of the page
- * 3. read it on a thread; a sound recording goes to a temporary file and is transcribed
- * 4. store the text, unless the place that it came from is blacklisted; an attempt that finds it stored begins here
+ * 1. fetch the canonical URL, without tracking parameters and credentials; content or a `Refresh` header that only redirects is a
+ *    redirect
+ * 2. refuse what is no page: a status, an unknown content type, a wall
+ * 3. read it on a thread; a recording goes to a temporary file and is transcribed
+ * 4. store the text unless its final address is blacklisted; a retry that finds it stored continues here
  * 5. index it like any other page
  */
-import { type FetchedPage, type StoredFetch, storeFetched } from '../../commands/store-fetched.ts';
+import { type FetchedPage, type StoredFetch, storeFetched, storeSaid } from '../../commands/store-fetched.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
+import { isWallTitle } from '../../compute/extraction/recognize-wall.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { isRecording, isRecordingAddress, unnamedTypes } from '../../compute/web/content-types.ts';
@@ -19,13 +19,14 @@ import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';
 import type { PageFacts } from '../../domain/page-facts.ts';
-import { endsTries, FetchError } from '../../providers/fetch-error.ts';
+import { endsTries, FetchError, type SaidOfPage } from '../../providers/fetch-error.ts';
 import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import type { StoreReader } from '../../store/store.ts';
+import type { PageIndexer } from '../ingest/index-page.ts';
 import { type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { type ContentReader, type ContentReaders, contentTypeOf, sniffedType } from './content-readers.ts';
-import { fetchedPage } from './fetched-page.ts';
+import { fetchedPage } from './feed-content.ts';
 import type { EpisodeReader } from './read-episode.ts';
 import type { OpenRecording, RecordingReader } from './read-recording.ts';
 import type { VideoReader } from './read-video.ts';
@@ -35,12 +36,11 @@ export interface FetchAndIndexDependencies {
   commit: CommitCommand;
   fetch: WebFetch;
   readers: ContentReaders;
-  /** Null for a page that is no video. */
   readVideo: VideoReader['read'];
   episodes: EpisodeReader;
   recordings: RecordingReader;
-  /** The handler of `index_page` jobs. */
   indexPage: JobHandler;
+  index: PageIndexer;
   canonicalize: CanonicalizeSettings;
 }
 
@@ -51,17 +51,18 @@ interface ReadPage {
 
 const accept = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/markdown;q=0.9,text/plain;q=0.9,*/*;q=0.5';
 const longestType = 100;
-/** Of the pages of one host one is fetched, as many wait, and the others let pages of other hosts go first. */
+/** Per host one page is fetched and one waits; the others let other hosts go first. */
 const maxAhead = 1;
 
 export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): JobHandler {
-  const { reader, commit, fetch, readers, readVideo, episodes, recordings, indexPage, canonicalize } = dependencies;
+  const { reader, commit, fetch, readers, readVideo, episodes, recordings, indexPage, index, canonicalize } =
+    dependencies;
 
-  /** Where a page's text came from in the end, canonical. Errors: FetchError for a place that is blacklisted. */
+  /** Canonical. Errors: FetchError for a blacklisted address. */
   const finalOf = (finalUrl: string): FetchedPage['final'] => {
     const final = canonicalizeUrl(finalUrl, canonicalize);
     if ('invalid' in final) throw new FetchError('bad_address', 'redirected to what is no address');
-    // Asked again in the transaction; here it spares the reading.
+    // The transaction checks again; this saves the reading.
     const address = { ...final, original_url: finalUrl };
     if (reader.blacklist.match(address) !== undefined) throw blacklisted();
     return address;
@@ -69,7 +70,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
 
   const readFromWeb = async (page: Page, context: JobContext): Promise<ReadPage> => {
     const { signal } = context;
-    // Its host need not be asked what it is that cannot be read now.
+    // Avoids asking the host for a recording that cannot be read now.
     if (isRecordingAddress(page.canonical_url)) recordings.refuse(page);
     const opened: { recording: OpenRecording | null } = { recording: null };
     try {
@@ -104,7 +105,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     }
   };
 
-  /** What is read elsewhere than at the page's own address: null for a page that is not. */
+  /** For pages read from another source than their own address; else null. */
   const readElsewhere = async (page: Page, job: Job, { signal, goOn }: JobContext): Promise<ReadPage | null> => {
     const isLast = job.attempts >= job.max_attempts;
     const video = await readVideo(page, { signal, goOn, isLast, recordings, admit: finalOf });
@@ -115,19 +116,32 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
 
   const fill = async (page: Page, job: Job, context: JobContext): Promise<void> => {
     const { final, read } = (await readElsewhere(page, job, context)) ?? (await readFromWeb(page, context));
-    if (read.text === '') throw new FetchError('no_text', 'no readable text');
+    if (read.text === '') throw new FetchError('no_text', 'no readable text', { said: read });
     settle(await commit(storeFetched(context.attempt, fetchedPage(page.no, final, read))));
+  };
+
+  /** A page without a text is found by facts of its answer, except a wall's title. */
+  const keepSaid = async (no: number, said: SaidOfPage, { attempt, signal }: JobContext): Promise<void> => {
+    const title = said.title === null || isWallTitle(said.title) ? null : said.title.toWellFormed();
+    if (!(await commit(storeSaid(attempt, no, { ...said, title })))) return;
+    const page = reader.pages.get(no);
+    if (page !== undefined) await index({ page, attempt: null, signal, readText: () => '' });
   };
 
   return async (job, context) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw new JobError('the page is gone', { permanent: true });
-    if (!reader.pages.hasBody(page.no)) await fill(page, job, context);
+    if (!reader.pages.hasBody(page.no)) {
+      await fill(page, job, context).catch(async (error: unknown) => {
+        if (error instanceof FetchError && error.said !== undefined) await keepSaid(page.no, error.said, context);
+        throw error;
+      });
+    }
     return indexPage(job, context);
   };
 }
 
-/** Refuse, before it is loaded, what nobody can read. */
+/** Refuses unreadable content before it is loaded. */
 function admit(readers: ContentReaders, head: AnswerHead): undefined {
   const { type } = contentTypeOf(head.headers['content-type']);
   if (isSuccess(head) && type !== '') readerOf(readers, type);
@@ -137,7 +151,7 @@ function isSuccess({ status }: AnswerHead): boolean {
   return status >= 200 && status < 300;
 }
 
-/** What is said in a recording, as a page; the title is for the podcast to say. */
+/** The podcast sets the title. */
 function ofRecording({ text, sections }: TranscriptText, transcript: 'published' | 'local'): ReadPage['read'] {
   const nothing = { title: null, author: null, published_at: null, lang: null, site_name: null };
   return { ...nothing, text, sections, transcript };
@@ -150,7 +164,7 @@ function readerOf(readers: ContentReaders, type: string): ContentReader {
   throw new FetchError('unsupported_content', `unsupported content type ${shown}`);
 }
 
-/** The content type; where the head says none, or only that it is a text or bytes, the content or the name of the file say more. */
+/** If the header says nothing specific, content or file name decide. */
 function typeOf({ headers, body, finalUrl }: WebAnswer): string {
   const { type } = contentTypeOf(headers['content-type']);
   const sniffed = sniffedType(body);
@@ -160,10 +174,7 @@ function typeOf({ headers, body, finalUrl }: WebAnswer): string {
   return type === 'text/plain' && /\.(?:md|markdown)$/i.test(new URL(finalUrl).pathname) ? 'text/markdown' : type;
 }
 
-/**
- * What a status that is no success means: its number, unless a captcha was sent with it. One that comes with 429 or 503 may be gone
- * another time.
- */
+/** What an error status means: a captcha, or its number. A captcha with 429 or 503 may disappear. */
 async function refusalOf(answer: WebAnswer, readers: ContentReaders, signal: AbortSignal): Promise<FetchError | null> {
   const { status, headers, body } = answer;
   const refusal = status === 304 ? new FetchError('http_status', 'HTTP 304', { status }) : statusError(answer);
@@ -182,7 +193,7 @@ async function refusalOf(answer: WebAnswer, readers: ContentReaders, signal: Abo
   });
 }
 
-/** Any other failure to read the text that came with a status says nothing: the status is what is told. */
+/** Other failures to read an error's body are ignored. */
 async function isCaptcha(reading: Promise<unknown>): Promise<boolean> {
   return reading.then(
     () => false,

@@ -1,7 +1,6 @@
 /**
- * Threads that read what others have written, which may be made to take time or memory. Each kind of document has a pool of its own, so
- * that none waits for those of another kind. Here what goes wrong on such a thread becomes an error of the job; who opens a pool gives
- * the entry, the limits and the sentences.
+ * Threads that read untrusted documents, which may take much time or memory. Each kind has its own pool and does not wait for others.
+ * Thread faults become errors of the job; the caller gives entry, limits and messages.
  */
 import { JobError } from '../../domain/errors.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
@@ -17,37 +16,37 @@ import {
 import { ranOutOfMemory, taskCode } from '../system/thread-faults.ts';
 
 export interface ParserLimits {
-  /** Processor time that a document may take, ms. */
+  /** Processor time per document, ms. */
   processorMs: number;
-  /** The time that may pass meanwhile, the start of the thread included, ms: on a machine that is busy, or does not count. */
+  /** Elapsed time, with the thread's start, ms: for a busy machine or one without processor accounting. */
   timeoutMs: number;
 }
 
 export interface ParserPoolOptions extends Pick<ThreadPoolOptions, 'entry' | 'name' | 'nice'> {
-  /** 1 without it: nobody waits for these documents. */
+  /** Default 1: no user waits for these documents. */
   threads?: number;
-  /** Documents that may wait, of each owner. */
+  /** Waiting documents, per owner. */
   maxQueue: number;
   maxHeapMb: number;
   limits: ParserLimits;
-  /** A document for which only time has passed is read again: its size is bounded, so the machine was busy. Without it, it is refused for good. */
+  /** Retry a document that only exceeded elapsed time (its size is bounded, so the machine was busy); else refuse it permanently. */
   retriesLate?: boolean;
-  /** When one that found too many waiting comes again; without it as after any failure. */
+  /** Retry time when the queue is full; default as after any failure. */
   retryAfterMs?: number;
-  /** Sentences for `last_error`; `tooLong` goes on with a number of seconds. */
+  /** Messages for `last_error`; `tooLong` is followed by a number of seconds. */
   sentences: Record<'tooMany' | 'tooLong' | 'tooLarge', string>;
 }
 
 export interface SharedParserPool<Tasks> {
   /**
-   * Errors: FetchError `unreadable` for a document that takes too much time or memory, or that the task refuses (`unreadable` in
-   * thread-pool.ts); JobError where it may be read later; the signal's reason.
+   * Errors: FetchError `unreadable` for a document over a limit or refused by the task (`unreadable` in thread-pool.ts); JobError if it
+   * may be read later; the signal's reason.
    */
   run: ThreadPool<Tasks>['run'];
 }
 
 export interface ParserPool<Tasks> extends SharedParserPool<Tasks>, Pick<ThreadPool<Tasks>, 'close'> {
-  /** The same threads for an owner, as of ThreadPool. */
+  /** As of ThreadPool. */
   of(owner: string): SharedParserPool<Tasks>;
 }
 

@@ -1,13 +1,12 @@
 /**
- * Reads what a podcast has published beside an episode's recording: a transcript, which goes before what could be recognized here, and
- * chapters. Where they are is said by the page's metadata (src/domain/podcast.ts).
+ * Reads a podcast episode's published transcript, preferred over speech recognition, and its chapters. Their addresses are in the page's
+ * metadata (src/domain/podcast.ts).
  */
-import { readChapters } from '../../compute/transcript/read-chapters.ts';
-import { type TranscriptFormat, transcriptFormat } from '../../compute/transcript/read-transcript.ts';
+import { readChapters, type TranscriptFormat, transcriptFormat } from '../../compute/transcript/read-transcript.ts';
 import type { Chapter, TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import type { Page } from '../../domain/page.ts';
-import { episodeOf, type PublishedTranscript } from '../../domain/podcast.ts';
+import { episodeOf, type PublishedTranscript } from '../../domain/watch-config.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { statusError, type WebFetch } from '../../providers/web-fetch.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -22,27 +21,26 @@ export interface EpisodeReaderDependencies {
 }
 
 export interface ReadEpisode {
-  /** Where the transcript was found. */
   finalUrl: string;
   text: TranscriptText;
 }
 
 export interface EpisodeReader {
   /**
-   * The best transcript that can be read; null where none can. `isGivenUp`: whether what failed so is not tried another time.
+   * The best readable transcript or null. `isGivenUp`: whether that error is final.
    * Errors: FetchError, JobError; the signal's reason.
    */
   published(
     page: Page,
     options: { signal: AbortSignal; isGivenUp: (error: FetchError) => boolean },
   ): Promise<ReadEpisode | null>;
-  /** None where there are none that can be had. Errors: FetchError `offline`; the signal's reason. */
+  /** Empty if unavailable. Errors: FetchError `offline`; the signal's reason. */
   chapters(page: Page, signal: AbortSignal): Promise<Chapter[]>;
 }
 
-/** Those with times first. Others say only what was said, not when. */
+/** Best first: those with times. */
 const ranks: readonly (TranscriptFormat | null)[] = ['captions', 'json', 'html', 'text', null];
-/** A thousand chapters are 100 KB; read where others wait, this takes 2 ms. */
+/** A thousand chapters are 100 KB, parsed in 2 ms on the main thread. */
 const maxChaptersBytes = 200_000;
 
 export function episodeReader(dependencies: EpisodeReaderDependencies): EpisodeReader {
@@ -77,7 +75,7 @@ export function episodeReader(dependencies: EpisodeReaderDependencies): EpisodeR
       const { body } = await load(chapters_url, signal, maxChaptersBytes);
       return readChapters(Buffer.from(body).toString());
     } catch (error) {
-      // Titles of sections are not worth another attempt at the episode.
+      // Chapters are not worth another attempt.
       if (error instanceof FetchError && error.code !== 'offline') return [];
       throw error;
     }

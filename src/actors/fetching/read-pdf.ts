@@ -1,7 +1,4 @@
-/**
- * Reads PDFs on a thread of their own, with the ways in which that fails as failures of the job. One at a time: a PDF may take
- * gigabytes of memory at worst, and nobody waits for it.
- */
+/** Reads PDFs on a thread, one at a time: a PDF may take gigabytes of memory. */
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/pdf/repeated-lines.ts';
 import { unnamedTypes } from '../../compute/web/content-types.ts';
@@ -14,7 +11,7 @@ import { openParserPool, type SharedParserPool } from './parser-pool.ts';
 type Tasks = typeof import('../../threads/pdf-thread.ts');
 
 export interface PdfThread {
-  /** Readers for a library, whose PDFs take turns with those of others. Errors: FetchError `no_text`, `unsupported_content`; those of ParserPool. */
+  /** Takes turns with other libraries. Errors: FetchError `no_text`, `unsupported_content`; those of ParserPool. */
   of(library: string): ContentReaders<ExtractedPage>;
   close(): Promise<void>;
 }
@@ -43,7 +40,7 @@ function readersOn({ run }: SharedParserPool<Tasks>, settings: RepeatedLineSetti
     if (page.text === '') throw new FetchError('no_text', 'the PDF has no text: its pages may be pictures');
     return page;
   };
-  /** Many servers do not know what they send. */
+  /** Many servers send no usable type. */
   const unnamedReader = (type: string): ContentReader<ExtractedPage> => {
     return async (content, signal) => {
       if (isPdf(content.bytes)) return read(content, signal);

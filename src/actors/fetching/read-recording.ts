@@ -1,7 +1,6 @@
 /**
- * Reads pages that are sound recordings: what is fetched goes to a temporary file, and what is said in it becomes the text, with
- * sections that begin at a second of it. One recording at a time is loaded and transcribed: that takes minutes and the whole processor.
- * Whoever comes meanwhile is sent away, uncounted, so that the pages behind are fetched.
+ * Reads recordings: the file is downloaded to a temporary folder and transcribed into text with timed sections. One at a time, as it
+ * takes minutes and the whole processor; others are postponed, uncounted, so that later pages are fetched.
  */
 import { type Chapter, type TranscriptText, transcriptText } from '../../compute/transcript/transcript-text.ts';
 import type { Page } from '../../domain/page.ts';
@@ -14,40 +13,36 @@ import type { JobContext } from '../jobs/job-actor.ts';
 export interface RecordingReaderDependencies {
   transcription: Transcription;
   folder: RecordingFolder;
-  /** `fetch.audio_max_bytes`. */
   maxBytes: number;
-  /** `fetch.audio_timeout_s`: of fetching. */
   timeoutMs: number;
-  /** `fetch.audio_transcripts`, `fetch.podcast_transcripts`, `fetch.video_transcribe_fallback`. */
   reads: { audio: boolean; podcasts: boolean; videos: boolean };
   random: () => number;
 }
 
-/** A recording that is on its way. Whoever has one closes it. */
+/** A recording being read; the caller closes it. */
 export interface OpenRecording {
   sink: BodySink;
-  /** Of its file, for who has another program write it, within the bounds of `sink`. */
+  /** Its file, for another program that writes it within the limits of `sink`. */
   path(): Promise<string>;
-  /** When all of it has come. Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason. */
+  /** Transcribes the complete file. Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason. */
   read(chapters: readonly Chapter[], context: Pick<JobContext, 'signal' | 'goOn'>): Promise<TranscriptText>;
-  /** Removes the file and lets the next one in. */
+  /** Deletes the file and admits the next recording. */
   close(): Promise<void>;
 }
 
 export interface RecordingReader {
-  /** Errors: FetchError where the recording that a page is cannot be read, or not now. */
+  /** Errors: FetchError if the page is a recording that cannot be read, or not now. */
   refuse(page: Page): void;
   /** Errors: as of `refuse`. */
   open(page: Page): OpenRecording;
-  /** Whether videos are transcribed here. */
   readsVideos: boolean;
-  /** The sound of a video. Errors: FetchError where another recording is being read. */
+  /** Errors: FetchError while another recording is being read. */
   openVideo(): OpenRecording;
 }
 
-/** When to come back, ms: between one and two of them, so that those who wait do not come at once. */
+/** Retry time, ms, plus up to as much jitter. */
 const comebackMs = 30_000;
-/** The same for videos: whoever comes back asks the site about the video once more. */
+/** The same for videos: each retry asks the site again. */
 const videoComebackMs = 600_000;
 
 export function recordingReader(dependencies: RecordingReaderDependencies): RecordingReader {
@@ -91,7 +86,7 @@ export function recordingReader(dependencies: RecordingReaderDependencies): Reco
       },
       async close() {
         try {
-          // Where it could not be made there is nothing to remove, and whoever wrote has the error.
+          // If the file could not be created, the writer has the error.
           await (await file?.catch(() => null))?.remove();
         } finally {
           isBusy = false;

@@ -1,7 +1,6 @@
 /**
- * Reads pages that are videos: what yt-dlp says of them, and those captions that the settings want, as a text whose sections begin at a
- * second of the video. The captions are fetched like any page, with the same limits and turns. Of a video without captions the sound is
- * loaded and transcribed, where that is possible; pictures are loaded only where the sound is not to be had without.
+ * Reads videos: description and captions by yt-dlp, as text with timed sections. Captions are fetched like pages, with the same limits.
+ * Without captions the sound is loaded and transcribed, if possible.
  */
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
@@ -10,59 +9,58 @@ import type { VideoInfo, VideoList } from '../../compute/video/video-info.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import type { Page } from '../../domain/page.ts';
 import type { PageFacts } from '../../domain/page-facts.ts';
-import { videoWishesOf } from '../../domain/video-config.ts';
+import { videoWishesOf } from '../../domain/watch-config.ts';
+import { programFile } from '../../files/program-files.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { statusError, type WebFetch } from '../../providers/web-fetch.ts';
 import type { YtDlp } from '../../providers/yt-dlp.ts';
+import type { CaptionsFile } from '../../threads/video-thread.ts';
 import type { JobContext } from '../jobs/job-actor.ts';
 import { contentTypeOf } from './content-readers.ts';
+import { openParserPool, type ParserLimits } from './parser-pool.ts';
 import type { RecordingReader } from './read-recording.ts';
-import { openVideoParser } from './video-parser.ts';
 
 export interface VideoReaderDependencies {
   ytDlp: YtDlp;
   fetch: WebFetch;
-  /** `fetch.video_hosts`: domains, with those below them. */
+  /** With subdomains. */
   hosts: readonly string[];
-  /** `fetch.video_captions`. */
   readsCaptions: boolean;
   wishes: CaptionWishes;
   now: () => number;
 }
 
 export interface ReadVideo {
-  /** Where the site has it. */
   finalUrl: string;
   page: ExtractedPage & PageFacts;
 }
 
-/** The attempt that a video is read in. */
 export interface VideoAttempt extends Pick<JobContext, 'signal' | 'goOn'> {
-  /** There is no other one that captions could be waited for. */
+  /** No later attempt, so captions are not waited for. */
   isLast: boolean;
-  /** Before anything is loaded for a page that is read elsewhere. Errors: FetchError where that is blacklisted. */
+  /** Called before anything is loaded. Errors: FetchError for a blacklisted address. */
   admit(finalUrl: string): void;
   recordings: Pick<RecordingReader, 'readsVideos' | 'openVideo'>;
 }
 
 export interface VideoReader {
-  /** Why videos cannot be read, in a sentence; null where they can. */
+  /** Why videos cannot be read, or null. */
   unavailable(): string | null;
   /**
-   * What is said in the video that a page is; null for a page that is none: of another host, or one on which no video is.
+   * Null for a page that is no video: another host, or no video on it.
    * Errors: FetchError; JobError; of transcribing, ProviderError and BreakerOpenError; the signal's reason.
    */
   read(page: Page, attempt: VideoAttempt): Promise<ReadVideo | null>;
-  /** The list at an address. Errors: as of `read`. */
+  /** Errors: as of `read`. */
   list(url: string, range: { max: number; from: 'start' | 'end' }, signal: AbortSignal): Promise<VideoList>;
   close(): Promise<void>;
 }
 
-/** Of the pages of one host one is read, as many wait, and the others let pages of other hosts go first. */
+/** Per host one page is read and one waits; the others let other hosts go first. */
 const maxAhead = 1;
 /** A captions file of ten hours is about 2 MB. */
 const maxCaptionsBytes = 10_000_000;
-/** Machines take hours to write down what was said in a new video; for about a day it is looked at again, ms. */
+/** How long new videos are checked again for automatic captions, ms. */
 const freshForMs = 86_400_000;
 const againAfterMs = 6 * 3_600_000;
 
@@ -77,7 +75,7 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
     if (reason !== null) throw new FetchError('program_missing', reason);
   };
 
-  /** Null where no video is at the address. */
+  /** Null without a video. */
   const describe = async (url: string, signal: AbortSignal): Promise<VideoInfo | null> => {
     let described: Uint8Array;
     try {
@@ -92,7 +90,7 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
     throw new FetchError('no_video', 'the address is that of a list of videos: a watch of kind video reads those');
   };
 
-  /** For a video without the captions that are wanted. Errors: FetchError where they are all that is read, or may come yet. */
+  /** For a video without captions. Errors: FetchError unless it can be transcribed now. */
   const refuseSilent = (info: VideoInfo, { isLast, recordings }: VideoAttempt) => {
     const isFresh = info.published_at !== null && now() - Date.parse(info.published_at) < freshForMs;
     if (recordings.readsVideos && (isLast || !isFresh)) return;
@@ -101,7 +99,7 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
     throw new FetchError('no_captions', message, isFresh ? { permanent: false, retryAfterMs: againAfterMs } : {});
   };
 
-  /** The one at `url`, which is asked again: addresses of sounds are good for one program and a short time. */
+  /** Asks for the video again, as addresses of sounds expire and are bound to one program. */
   const transcriptOf = async (url: string, info: VideoInfo, attempt: VideoAttempt): Promise<TranscriptText> => {
     const { signal, goOn } = attempt;
     const recording = attempt.recordings.openVideo();
@@ -136,7 +134,7 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
       refuseUnavailable();
       const info = await describe(canonical_url, signal);
       if (info === null) {
-        // A list that names what is no video is mistaken; a site of videos has pages of other kinds.
+        // A list's entry must be a video; other pages of a video site may be pages.
         if (isWatched) throw new FetchError('no_video', 'no video is at this address');
         return null;
       }
@@ -172,4 +170,47 @@ function refuseUnfinished({ state }: VideoInfo): void {
 
 function factsOf({ title, uploader, published_at, site, duration_s }: VideoInfo) {
   return { title, author: uploader, published_at, site_name: site, duration_s };
+}
+
+/* Parses yt-dlp's JSON and captions on a thread. */
+
+interface VideoParser {
+  /** Errors: FetchError `program_failed` for invalid bytes; as of `readCaptions`. */
+  readInfo(bytes: Uint8Array, signal: AbortSignal): Promise<VideoInfo | VideoList>;
+  /** Errors: FetchError `unreadable`, also without text; those of ParserPool. */
+  readCaptions(file: CaptionsFile, signal: AbortSignal): Promise<TranscriptText>;
+  close(): Promise<void>;
+}
+
+/** Megabytes take a second. */
+const defaultLimits: ParserLimits = { processorMs: 60_000, timeoutMs: 300_000 };
+
+export function openVideoParser(limits = defaultLimits): VideoParser {
+  const pool = openParserPool<typeof import('../../threads/video-thread.ts')>({
+    entry: programFile('threads/video-thread'),
+    name: 'videos',
+    maxQueue: 64,
+    maxHeapMb: 512,
+    limits,
+    retriesLate: true,
+    retryAfterMs: 1000,
+    sentences: {
+      tooMany: 'too many captions are waiting to be read',
+      tooLong: 'the captions took longer than',
+      tooLarge: 'the captions take too much memory to read',
+    },
+  });
+  return {
+    async readInfo(bytes, signal) {
+      const info = await pool.run('readInfo', { bytes }, { signal });
+      if (info === null) throw new FetchError('program_failed', 'yt-dlp wrote what is no description of a video');
+      return info;
+    },
+    async readCaptions(file, signal) {
+      const read = await pool.run('readCaptions', file, { signal });
+      if (read.text === '') throw new FetchError('unreadable', 'the captions of the video cannot be read');
+      return read;
+    },
+    close: () => pool.close(),
+  };
 }

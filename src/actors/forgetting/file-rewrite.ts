@@ -1,17 +1,17 @@
 /**
- * Has every file of the data folder rewritten without what was forgotten: step 5 of docs/forgetting.md. It knows what is due from the
- * tombstones that are not verified, so a crash loses nothing of it.
+ * Rewrites all files without what was forgotten: step 5 of docs/forgetting.md. Unverified tombstones say what is due, so a crash loses
+ * nothing.
  *
- * resting  nothing forgotten is left in a file
- * due      something is: a rewrite follows when nothing was forgotten for `afterMs`, and topics have their new names
- * rewrite  index files, then the store's file, then the check; when it fails (no room on the disk) it is due again
+ * resting  nothing is due
+ * due      a rewrite follows once nothing was forgotten for `afterMs` and topics are renamed
+ * rewrite  index files, the store's file, then the check; after a failure (disk full) it is due again
  */
 import type { Logger } from 'pino';
 import { markVerified } from '../../commands/forget.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
 import { inFlightStatuses } from '../../domain/job.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type CommitCommand, type SystemAsk, wholeBatch } from '../system/system-messages.ts';
+import { type CommitCommand, maxBatch, type SystemAsk } from '../system/system-messages.ts';
 
 export interface FileRewriteDependencies {
   ask: SystemAsk;
@@ -21,14 +21,14 @@ export interface FileRewriteDependencies {
   log: Logger;
 }
 
-/** Tombstones verified in one transaction: some ms. */
+/** Per transaction: some ms. */
 const sliceTombstones = 500;
 
 export class FileRewrite {
   readonly #dependencies: FileRewriteDependencies;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
-  /** Files may hold what was forgotten although no tombstone says so. */
+  /** Forgotten data without tombstones may be in files. */
   #untracked = false;
   #stopped = false;
 
@@ -36,7 +36,7 @@ export class FileRewrite {
     this.#dependencies = dependencies;
   }
 
-  /** Something may have been forgotten: look `afterMs` from now, and not before, whatever was due. */
+  /** Something may have been forgotten: restart the wait of `afterMs`. */
   due(): void {
     clearTimeout(this.#timer);
     if (this.#stopped) return;
@@ -48,13 +48,13 @@ export class FileRewrite {
     );
   }
 
-  /** As `due`, for what no tombstone tells of: files of an older time, or what never was a page. */
+  /** As `due`, for data without tombstones: older files, or what never was a page. */
   dueUntracked(): void {
     this.#untracked = true;
     this.due();
   }
 
-  /** Begin nothing more; resolves when what runs has ended. */
+  /** Resolves when running work has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -80,20 +80,20 @@ export class FileRewrite {
     this.due();
   }
 
-  /** Rewrite every file, and verify the pages if nothing was indexed meanwhile: to whether that is so. */
+  /** Rewrite every file, and verify the pages if nothing was indexed meanwhile. Returns whether they are verified. */
   async #rewriteWithout(pageNos: readonly number[]): Promise<boolean> {
     const { ask, commit, log } = this.#dependencies;
     const { clean } = await ask('index.purge', {});
     const sizes = await ask('store.compact', {});
     if (!clean) return false;
     for (let at = 0; at < pageNos.length; at += sliceTombstones) {
-      await commit(markVerified(pageNos.slice(at, at + sliceTombstones)), wholeBatch);
+      await commit(markVerified(pageNos.slice(at, at + sliceTombstones)), maxBatch);
     }
     log.info({ pages: pageNos.length, ...sizes }, 'what was forgotten is out of every file');
     return true;
   }
 
-  /** Topics still are called by words of pages that they have lost, and a job that names them anew is on its way. */
+  /** Topics still have names with words of lost pages, and a job will rename them. */
   #namesWait(): boolean {
     const { clusters, jobs } = this.#dependencies.reader;
     return (

@@ -1,7 +1,7 @@
 /**
- * Forgetting: puts rules and takes them away, erases what they match, and later has every file rewritten without it. Forgets run
- * one after the other. What a crash interrupts is taken up at the next start (interrupted-forgets.ts), from the rules that are
- * still purging and the tombstones that are not verified. docs/forgetting.md has the states and what holds between the steps.
+ * Forgetting: adds and removes rules, erases matching pages, and later rewrites all files. One forget at a time. After a crash,
+ * interrupted-forgets.ts continues with purging rules and unverified tombstones. Steps: docs/forgetting.md; states:
+ * src/machines/tombstone.ts.
  */
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
@@ -28,13 +28,12 @@ export interface ForgettingDependencies {
   maxAttempts: number;
   compactAfterMs: number;
   log: Logger;
-  /** Wall clock, ms. */
   now: () => number;
-  /** Ms, for what lasts. */
+  /** Monotonic, ms. */
   monotonic: () => number;
 }
 
-/** Rules read at a time: half a millisecond. */
+/** Rules per read: half a millisecond. */
 const rowsPerRead = 100;
 
 type ForgettingMessages = 'page.forget' | 'blacklist.list' | 'blacklist.remove';
@@ -108,7 +107,7 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
   return start;
 }
 
-/** The contract's view of all rules, newest first; read some at a time. */
+/** All rules in the contract's form, newest first, read in parts. */
 async function* entriesOf({ blacklist }: StoreReader): AsyncGenerator<BlacklistResponse['entries'][number]> {
   for (let rules = blacklist.list(undefined, rowsPerRead); rules.length > 0; ) {
     for (const { no, pattern, kind, reason, created_at } of rules) {
@@ -118,7 +117,7 @@ async function* entriesOf({ blacklist }: StoreReader): AsyncGenerator<BlacklistR
   }
 }
 
-/** What a request wants forgotten. Errors: DomainError `invalid` for what is no address, and for a domain of too many. */
+/** Errors: DomainError `invalid` for an invalid address or a public suffix. */
 function targetOf(
   { url, domain, reason }: ForgetRequest,
   at: number,
@@ -133,7 +132,7 @@ function targetOf(
   const pattern = normalizeDomain(domain ?? '');
   if (typeof pattern !== 'string') throw new DomainError('invalid', pattern.invalid);
   if (isPublicSuffix(pattern)) {
-    throw new DomainError('invalid', `anybody may have a domain under ${pattern}: name the one that is meant`);
+    throw new DomainError('invalid', `anybody may have a domain under ${pattern}: name the domain in full`);
   }
   return { kind: 'domain', pattern, ...rest };
 }

@@ -1,12 +1,9 @@
-/**
- * What the last process left undone of its forgets, taken up at the start: rules that are still purging, before anything is served,
- * and the rest beside the service. "What holds" 3 of docs/forgetting.md says what each crash leaves.
- */
+/** Continues interrupted forgets at startup: purging rules before anything is served, the rest in the background. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { StoreReader } from '../../store/store.ts';
+import { tellProgress } from '../system/background.ts';
 import type { SystemAsk } from '../system/system-messages.ts';
-import { tellProgress } from '../system/tell-progress.ts';
 import type { FileRewrite } from './file-rewrite.ts';
 import type { RuleEraser } from './rule-eraser.ts';
 
@@ -15,17 +12,17 @@ export interface InterruptedForgetsDependencies {
   reader: StoreReader;
   eraser: RuleEraser;
   rewrite: FileRewrite;
-  /** Aborted when the service is to stop: what is not done then is for the next start. */
+  /** Aborted on stop: the next start continues. */
   ending: AbortSignal;
   log: Logger;
 }
 
-/** Before what has failed is tried again, ms. */
+/** Retry time, ms. */
 export const retryMs = 1000;
 
 /**
- * End the purges. Their pages could be read by their ids, so nothing is served before they are done, however often that fails (a full
- * disk, say). Errors: none; it ends undone only when the service is to stop.
+ * Finish purges. Their pages are readable by id, so nothing is served before, however often this fails (a full disk, say). Errors: none;
+ * ends early only on stop.
  */
 export async function finishPurges(dependencies: InterruptedForgetsDependencies): Promise<void> {
   const { reader, ending, log } = dependencies;
@@ -45,7 +42,7 @@ export async function finishPurges(dependencies: InterruptedForgetsDependencies)
 
 async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsDependencies): Promise<void> {
   const rules = reader.blacklist.purging();
-  log.info({ rules: rules.length }, 'a purge that was interrupted goes on');
+  log.info({ rules: rules.length }, 'an interrupted purge continues');
   const left = { rules: rules.length, pages: 0 };
   const tell = () => log.info({ rules_left: left.rules, pages_left: left.pages }, 'erasing what was being forgotten');
   await tellProgress(tell, async () => {
@@ -59,14 +56,14 @@ async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsD
   });
 }
 
-/** Take up what else was left, of which nothing can be read: to whether that is done, or to be tried again. Errors: none. */
+/** Continue the rest, which is unreadable. Returns whether it is done or must be retried. Errors: none. */
 export async function takeUpRest(dependencies: InterruptedForgetsDependencies): Promise<boolean> {
   const { ask, reader, eraser, rewrite, ending, log } = dependencies;
   if (ending.aborted) return true;
   try {
     await eraser.noteSettings();
     const pages = await eraser.adoptOrphans();
-    if (pages > 0) log.info({ pages }, 'a purge that was interrupted goes on');
+    if (pages > 0) log.info({ pages }, 'an interrupted purge continues');
     const { dropped, setAside } = await ask('index.heldAtStart', {});
     if ((dropped > 0 || setAside) && reader.tombstones.any()) rewrite.dueUntracked();
     else rewrite.due();

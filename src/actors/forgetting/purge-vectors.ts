@@ -1,7 +1,4 @@
-/**
- * The handler of `purge_vectors` jobs: what is left of erased pages in the store goes, in slices. The query log is looked
- * through once for all pages that wait at that time, not once for each job.
- */
+/** The handler of `purge_vectors` jobs: deletes what remains of erased pages, in slices. One pass over the query log serves all waiting pages. */
 import { markDeleted, purgeSlice } from '../../commands/forget.ts';
 import { purgeFromLog } from '../../commands/log-queries.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -13,11 +10,11 @@ export interface PurgeDependencies {
   commit: CommitCommand;
 }
 
-/** Pages of one transaction: some ms. */
+/** Per transaction: some ms. */
 const slicePages = 100;
 
 export function purgeVectorsHandler({ reader, commit }: PurgeDependencies): JobHandler {
-  /** Pages that the log does not know any more. */
+  /** Pages already removed from the log. */
   let unlogged: ReadonlySet<number> = new Set();
 
   return async (job, { attempt, signal }) => {

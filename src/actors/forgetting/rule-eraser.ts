@@ -1,7 +1,6 @@
 /**
- * Erases what a rule matches: its pages, in slices, their labels in the index, and what imports could not take in; then queues the
- * jobs that purge the rest. Steps 2 and 3 of docs/forgetting.md. All of it may be done again, so that a crash costs nothing: the
- * rule is `purging` until the end.
+ * Erases a rule's pages in slices, their labels in the index, and failed import items; then queues purge jobs. Steps 2 and 3 of
+ * docs/forgetting.md. Idempotent: the rule is `purging` until the end.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -13,12 +12,12 @@ import {
   orphanPurges,
   queuePurge,
 } from '../../commands/forget.ts';
-import { forgetFailures } from '../../commands/import-items.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import type { BlacklistRule } from '../../store/blacklist.ts';
 import type { FailureKey } from '../../store/imports.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
-import { type CommitCommand, isOverloaded, type SystemAsk, wholeBatch } from '../system/system-messages.ts';
+import { forgetFailures } from '../ingest/import-target.ts';
+import { type CommitCommand, isOverloaded, maxBatch, type SystemAsk } from '../system/system-messages.ts';
 
 export interface RuleEraserDependencies {
   ask: SystemAsk;
@@ -26,24 +25,22 @@ export interface RuleEraserDependencies {
   commit: CommitCommand;
   canonicalize: CanonicalizeSettings;
   maxAttempts: number;
-  /** Told when something was erased that no tombstone tells of. */
+  /** Called when something without a tombstone was erased. */
   onUntracked: () => void;
-  /** Aborted when the service has stopped. */
   stopped: AbortSignal;
-  /** Wall clock, ms. */
   now: () => number;
-  /** Ms, for what lasts. */
+  /** Monotonic, ms. */
   monotonic: () => number;
 }
 
-/** Pages looked at at once, or erased in one transaction at most, and how long that goes on, ms: pages differ a hundredfold in what they own. */
+/** Pages per slice, and its duration, ms: pages differ a hundredfold in size. */
 const slicePages = 100;
 const sliceMs = 4;
-/** Labels that the index is asked to let go of at once: some ms, and a round trip to every shard. */
+/** Labels per removal: some ms, and a round trip to every shard. */
 const removedLabels = 2000;
-/** Failures of imports that are looked at before others get their turn: 1 ms. */
+/** Per turn: 1 ms. */
 const sliceFailures = 50;
-/** Before the index is asked again when too much waits for it, ms. */
+/** Retry time of a full queue, ms. */
 const busyMs = 200;
 
 export class RuleEraser {
@@ -54,8 +51,8 @@ export class RuleEraser {
   }
 
   /**
-   * Erase everything that the rule matches, queue what is left to do, and end its purge. `onSlice` is told how many pages are left
-   * before each slice, and what it throws ends the purge. Gives the numbers of pages erased and of jobs queued.
+   * Erase everything that matches, queue the rest, and end the purge. `onSlice` gets the number of remaining pages before each slice;
+   * its error ends the purge. Returns the numbers of erased pages and queued jobs.
    * Errors: those of the writer and the index.
    */
   async erase(rule: BlacklistRule, onSlice = (_left: number): void => {}): Promise<{ pages: number; jobs: number }> {
@@ -67,17 +64,17 @@ export class RuleEraser {
     return { pages, jobs };
   }
 
-  /** Rules of earlier versions, and of exports of these, count as made by the present settings. Errors: those of the writer. */
+  /** Rules of earlier versions count as made by the current settings. Errors: those of the writer. */
   async noteSettings(): Promise<void> {
     const { reader, commit, canonicalize } = this.#dependencies;
     if (reader.blacklist.withoutSettings().length > 0) await commit(noteSettings(canonicalize));
   }
 
-  /** Queue jobs for erased pages that have none, or whose job is dead or gone: to the number of the latter. */
+  /** Queue jobs for erased pages without one; returns how many jobs were dead or gone. */
   async adoptOrphans(): Promise<number> {
     let pages = 0;
     for (;;) {
-      const adopted = await this.#dependencies.commit(orphanPurges(), wholeBatch);
+      const adopted = await this.#dependencies.commit(orphanPurges(), maxBatch);
       if (adopted === 0) break;
       pages += adopted;
     }
@@ -94,8 +91,8 @@ export class RuleEraser {
   }
 
   /**
-   * Pages of the address that were stored when the settings made another canonical URL of it. Those settings are about the query alone, so
-   * that only pages whose URLs are the same but for that are compared.
+   * Pages stored under another canonical URL of this address by earlier settings. Settings only affect the query, so only URLs equal
+   * without it are compared.
    */
   async #pagesOfOlderForms(pattern: string): Promise<number[]> {
     const { ask, reader, canonicalize } = this.#dependencies;
@@ -115,7 +112,6 @@ export class RuleEraser {
     return found;
   }
 
-  /** Whether the URL's canonical form under the present settings is this one. */
   #isNow(url: string, canonicalUrl: string): boolean {
     const now = canonicalizeUrl(url, this.#dependencies.canonicalize);
     return !('invalid' in now) && now.canonical_url === canonicalUrl;
@@ -123,7 +119,7 @@ export class RuleEraser {
 
   async #erasePages(pageNos: readonly number[], onSlice: (left: number) => void): Promise<number> {
     let pages = 0;
-    /** Erased, hidden from searches, and still in the index. */
+    /** Erased and hidden, but still in the index. */
     const held: ErasedPage[] = [];
     let labels = 0;
     const letGo = async () => {
@@ -134,7 +130,7 @@ export class RuleEraser {
       for (let at = 0; at < pageNos.length; ) {
         onSlice(pageNos.length - at);
         const slice = this.#eraseInTime(pageNos.slice(at, at + slicePages));
-        const { erased, looked } = await this.#dependencies.commit(slice, wholeBatch);
+        const { erased, looked } = await this.#dependencies.commit(slice, maxBatch);
         at += looked;
         pages += erased.length;
         held.push(...erased);
@@ -147,7 +143,7 @@ export class RuleEraser {
     return pages;
   }
 
-  /** The time counts from when the writer comes to it. */
+  /** The time limit starts when the writer runs it. */
   #eraseInTime(pageNos: readonly number[]): Command<ErasedSlice> {
     const { now, monotonic } = this.#dependencies;
     return (transaction) => {
@@ -156,7 +152,7 @@ export class RuleEraser {
     };
   }
 
-  /** The index lets go of pages; what it lacks room for now it is asked again. */
+  /** Remove pages from the index; retries while its queue is full. */
   async #removeFromIndex(erased: readonly ErasedPage[]): Promise<void> {
     const { ask, stopped } = this.#dependencies;
     const pages = erased.filter(({ count }) => count > 0);
@@ -170,7 +166,7 @@ export class RuleEraser {
     }
   }
 
-  /** Items that an import could not take in were never pages, and their addresses were kept. */
+  /** Failed import items were never pages, but their addresses are stored. */
   async #eraseFailures(): Promise<void> {
     const { reader, commit, onUntracked } = this.#dependencies;
     let after: FailureKey | null = null;
@@ -199,12 +195,12 @@ export class RuleEraser {
   async #queuePurges(): Promise<number> {
     const { commit, maxAttempts, now } = this.#dependencies;
     let jobs = 0;
-    while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null) jobs++;
+    while ((await commit(queuePurge(now(), maxAttempts), maxBatch)) !== null) jobs++;
     return jobs;
   }
 }
 
-/** A fragment that is kept is a part of the address (`#!`, `#/`), and stays. */
+/** Keeps fragments that belong to the address (`#!`, `#/`). */
 function withoutQuery(url: string): string {
   return url.replace(/^([^?#]*)\?[^#]*/, '$1');
 }

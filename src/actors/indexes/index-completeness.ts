@@ -1,9 +1,6 @@
-/**
- * Whether the index has everything that the store has: the one place that knows, for whoever tells people that answers may lack pages
- * (searches, readiness). A side that misses a chunk misses it for all who ask; a model that is renewed has its vectors made anew.
- */
+/** Whether the index has everything in the store: the one source for searches and readiness. */
 import type { IndexState } from '../../domain/messages.ts';
-import type { EmbeddingModel } from '../../domain/model.ts';
+import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -17,21 +14,23 @@ export interface CompletenessDependencies {
 }
 
 export interface IndexCompleteness {
-  /** Whether a search with this model's vectors finds everything. */
   isWhole(model: EmbeddingModel): boolean;
-  /** How far the index is, with the active model. */
+  /** With the active model. */
   state(): IndexState;
 }
 
 export function indexCompleteness({ reader, catalog, spaces, recovery }: CompletenessDependencies): IndexCompleteness {
   const isWhole = (model: EmbeddingModel): boolean =>
-    model.status === 'ready' && recovery.text.isWhole && spaces.opened(model.space)?.isWhole !== false;
+    (model.status === 'ready' || isBuiltIn(model)) &&
+    recovery.text.isWhole &&
+    spaces.opened(model.space)?.isWhole !== false;
 
   const missing = (model: EmbeddingModel | undefined): number => {
     const text = recovery.text.lacking().chunks;
     if (model === undefined) return text;
     const lacking = spaces.opened(model.space)?.lacking().chunks ?? 0;
-    if (model.status === 'ready') return Math.max(text, lacking);
+    // Missing vectors of the built-in model are filled later and no fault.
+    if (model.status === 'ready' || isBuiltIn(model)) return Math.max(text, lacking);
     const backfill = reader.backfills.get(model.space);
     const unmade = backfill === undefined ? 0 : (backfill.total_chunks ?? 0) - backfill.embedded_chunks;
     return Math.max(text, lacking, unmade);

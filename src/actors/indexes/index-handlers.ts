@@ -1,4 +1,4 @@
-/** How the indexes answer each of their messages. What a full queue refuses is answered as overloaded. */
+/** The indexes' message handlers. A full queue is answered as overloaded. */
 import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { SparseIndex } from '../../engine/words/sparse-index.ts';
@@ -49,7 +49,6 @@ export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMess
   return { ...contentHandlers(options), ...questionHandlers(options) };
 }
 
-/** What is in the index, and goes. */
 function contentHandlers({ reader, sparse, spaces, recovery, idle }: IndexHandlersOptions): Handlers<ContentMessages> {
   return {
     'index.add': async ({ segment, vectors, pages, obsolete }) => {
@@ -65,25 +64,23 @@ function contentHandlers({ reader, sparse, spaces, recovery, idle }: IndexHandle
       });
       return undefined;
     },
-    'index.addVectors': async ({ model_id, space, pages, rows }) => {
+    'index.addVectors': async ({ model_id, space, chunks, rows, whole }) => {
       const model = reader.models.get(model_id);
       if (model?.space !== space) return undefined; // deleted meanwhile
       idle.changed();
       try {
-        await orOverloaded(() => spaces.use(model, (opened) => opened.add(pages, rows)));
+        await orOverloaded(() => spaces.use(model, (opened) => opened.add(chunks, rows, whole)));
       } catch (error) {
-        // Part of them may be there. What was refused by a full queue is sent again; else the space is read anew from the store.
+        // Some may be stored. After a full queue the caller retries; else the space is reloaded from the store.
         if (!(error instanceof DomainError) && model.id !== reader.models.activeId()) spaces.forget(model.space);
         throw error;
       }
       return undefined;
     },
-    'index.openSpace': async ({ model_id, save }) => {
+    'index.openSpace': async ({ model_id }) => {
       const model = reader.models.get(model_id);
       if (model === undefined) return undefined;
-      await spaces.use(model, async ({ chunks, pages }) => {
-        if (save) await Promise.all([chunks.save(), pages.save()]);
-      });
+      await spaces.use(model, async () => {});
       return undefined;
     },
     'index.dropSpace': async ({ space }) => {
@@ -111,7 +108,6 @@ function contentHandlers({ reader, sparse, spaces, recovery, idle }: IndexHandle
   };
 }
 
-/** What is asked of it. */
 function questionHandlers({
   reader,
   catalog,
@@ -121,13 +117,13 @@ function questionHandlers({
   idle,
   retrieve,
 }: IndexHandlersOptions): Handlers<QuestionMessages> {
-  /** Errors: DomainError `invalid` for a model whose vectors are not all there, unless it is the active one, which is being renewed. */
+  /** Errors: DomainError `invalid` for a model with missing vectors, except the active one, which is being renewed. */
   const searchableModel = (id: string): EmbeddingModel => {
     const model = reader.models.get(id);
     if (model?.status === 'ready' || (model !== undefined && id === reader.models.activeId())) return model;
     throw new DomainError('invalid', `the model ${id.slice(0, 64)} has no vectors here`);
   };
-  /** Ask a model's pages, among those that pass and are near enough; `none` where there is no model. */
+  /** `none` without a model. */
   const near = async <Reply>(
     { model: wanted, filters, anyScore = false }: Pick<NearPagesRequest, 'model' | 'filters' | 'anyScore'>,
     none: Reply,
@@ -142,15 +138,15 @@ function questionHandlers({
   };
   return {
     'index.retrieve': async (request, signal) => {
-      if (request.background !== true) idle.searched();
+      idle.searched();
       const model = searchableModel(request.model);
       return orOverloaded(() => retrieve(request, model, signal));
     },
-    'index.nearPages': ({ filters, anyScore = false, ...request }) =>
-      near({ ...request, filters, anyScore }, [], (pages, among) => pages.near({ ...request, ...among })),
-    'index.nearEach': ({ filters, ...request }) =>
-      near({ ...request, filters }, [], (pages, among) => pages.nearEach({ ...request, ...among })),
-    'index.markPassages': (request) => orOverloaded(() => sparse.searchers.mark(request)),
+    'index.nearPages': ({ filters, anyScore = false, ...request }, signal) =>
+      near({ ...request, filters, anyScore }, [], (pages, among) => pages.near({ ...request, ...among, signal })),
+    'index.nearEach': ({ filters, ...request }, signal) =>
+      near({ ...request, filters }, [], (pages, among) => pages.nearEach({ ...request, ...among, signal })),
+    'index.markPassages': (request, signal) => orOverloaded(() => sparse.searchers.mark(request, signal)),
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
     'index.state': () => completeness.state(),
     'index.pagesWithoutChunks': () => catalog.pagesWithoutLabels(),

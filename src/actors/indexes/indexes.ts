@@ -1,17 +1,18 @@
 /**
- * The indexes: owns both sides of retrieval and the catalog, and what pinned threads hold of them. When it says it is
- * ready, every chunk of an indexed page is searchable, but for what is missing because index files were lost (start-recovery.ts).
- * The store is the truth: at start, live labels that a side lacks are added to it again from the store's text and vectors, and
- * labels that it has beyond them are deleted.
+ * Owns both sides of retrieval, the catalog, and their state on pinned threads. When ready, every chunk of an indexed page is
+ * searchable, except after a loss of index files (start-recovery.ts). The store is the truth: at start, missing labels are added from
+ * its text and vectors, extra labels deleted.
  */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { openWordVectors } from '../../compute/embedding/word-vectors.ts';
 import type { SearchThreadData } from '../../engine/analyze-query.ts';
 import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
+import { wordListFingerprint } from '../../engine/words/word-list.ts';
+import { Catalog } from '../../index/catalog.ts';
 import { HighWaterMark } from '../../index/high-water-mark.ts';
 import { ModelSpaces } from '../../index/model-spaces.ts';
+import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitHistory } from '../../store/stored-rows.ts';
 import type { AskQueryVector } from '../search/query-vector.ts';
@@ -21,30 +22,26 @@ import type { StartService } from '../system/service.ts';
 import { indexCompleteness } from './index-completeness.ts';
 import { type IndexMessages, indexHandlers } from './index-handlers.ts';
 import { idleDetector, maintainIndex } from './index-maintenance.ts';
-import { openLiveCatalog } from './live-catalog.ts';
 import { StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
 
 export interface IndexesDependencies {
-  /** Folder of the index files. */
   dir: string;
   storeId: string;
   reader: StoreReader;
   feed: CommitFeed;
   work: WorkPool;
   threads: IndexThreads;
-  /** What the searcher threads were given. */
   searchData: SearchThreadData;
-  /** Gives queries their vectors by outside models. */
   askQueryVector: AskQueryVector;
   log: Logger;
   monotonic: () => number;
-  /** Null where the store's own file is the only one. */
+  /** Null for a standalone store. */
   history: CommitHistory | null;
   recoveryWaitMs?: StartRecoveryOptions['waitMs'];
   aroundRecovery?: StartRecoveryOptions['aroundRecovery'];
 }
 
-/** Chunks between two saves of the sparse side: bounds what a crash leaves to be built again. */
+/** Chunks between two saves of the sparse side: limits what a crash leaves to rebuild. */
 const saveEveryDocs = 2000;
 
 export function indexesService(dependencies: IndexesDependencies): StartService<IndexMessages> {
@@ -57,7 +54,7 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
         try {
           await step();
         } catch (also) {
-          dependencies.log.warn({ err: also }, 'a part of the index could not be let go of');
+          dependencies.log.warn({ err: also }, 'a part of the index could not be closed');
         }
       }
       throw error;
@@ -65,7 +62,7 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
   };
 }
 
-/** Open everything; what has to be let go of again if that fails half way is noted in `undo`. */
+/** Registers cleanups in `undo` for a failure half way. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
   const { dir, storeId, reader, feed, work, threads, searchData, askQueryVector } = dependencies;
   const { log, monotonic, history, aroundRecovery, recoveryWaitMs: waitMs } = dependencies;
@@ -90,7 +87,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
 
   const active = reader.models.activeModel();
-  const vocabulary = vocabularyOf(searchData);
+  const vocabulary = searchData.wordList === null ? undefined : wordListFingerprint;
   const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, vocabulary, noteLabels };
   const sparseOptions = { ...files, searchers, namespace, saveEveryDocs };
   const sides = [
@@ -125,7 +122,6 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     searchers: sparse.searchers,
     askQueryVector,
     isWhole: completeness.isWhole,
-    log,
     monotonic,
   });
   const idle = idleDetector(monotonic);
@@ -148,7 +144,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
       await recovery.settled();
       for (const closed of await Promise.allSettled([sparse.close(), spaces.close()])) {
         if (closed.status === 'fulfilled') continue;
-        // A full disk, say: the next start brings back from the store what the files lack.
+        // E.g. a full disk: the next start recovers from the store.
         log.error({ err: closed.reason }, 'the index could not be saved on closing');
       }
       await threads.release();
@@ -156,7 +152,28 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   };
 }
 
-/** Which word vectors the forward indexes are to have the rows of. */
-function vocabularyOf({ wordVectors }: SearchThreadData): number | undefined {
-  return wordVectors === null ? undefined : openWordVectors(wordVectors).fingerprint;
+/* A catalog in step with the store: filled at start, updated when a commit is visible, with labels marked safe when durable. */
+
+/** Fill a catalog and update it until `close`. Hides pages of domains being forgotten. */
+function openLiveCatalog(reader: StoreReader, feed: CommitFeed): { catalog: Catalog; close: () => void } {
+  const catalog = new Catalog();
+  const hideForgotten = () =>
+    catalog.hide(reader.blacklist.purging().flatMap(({ kind, pattern }) => (kind === 'domain' ? [pattern] : [])));
+  hideForgotten();
+  const apply = (page: PageHead) => catalog.apply(page, reader.pages.byline(page).published_at);
+  for (const page of reader.pages.all()) apply(page);
+  catalog.noteFlushed(catalog.labelEnd);
+  const stopApplying = feed.subscribe('visible', ({ pages, removedPages, rules }) => {
+    if (rules.length > 0) hideForgotten();
+    for (const page of pages) apply(page);
+    for (const no of removedPages) catalog.remove(no);
+  });
+  const stopNoting = feed.subscribe('durable', ({ pages }) => {
+    for (const { first_label, chunk_count } of pages) catalog.noteFlushed(first_label + chunk_count);
+  });
+  const close = () => {
+    stopApplying();
+    stopNoting();
+  };
+  return { catalog, close };
 }

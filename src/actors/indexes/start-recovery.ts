@@ -1,7 +1,7 @@
 /**
- * What the index files lack at a start is brought back from the store, on the sparse side and in the active model's space. What a crash
- * left unsaved is waited for, however much it is (in a cluster: not for long). What is missing because files were lost (a restore brings none along, a version may not
- * read those of before) is rebuilt beside the service, which says so meanwhile (index-completeness.ts). A space that is opened later brings back what it lacks by itself (src/index/model-spaces.ts).
+ * Restores at start what index files lack, on the sparse side and in the active model's space. Changes unsaved before a crash are waited
+ * for (in a cluster: briefly). Lost files (after a restore, or of another version) are rebuilt in the background, with a report by
+ * index-completeness.ts. Spaces opened later recover by themselves (src/index/model-spaces.ts).
  */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -14,27 +14,26 @@ import type { Catalog } from '../../index/catalog.ts';
 import { labelsOf, type ModelSpace } from '../../index/model-space.ts';
 import { IndexRecovery, recoverText } from '../../index/recover-index.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { tellProgress } from '../system/tell-progress.ts';
+import { tellProgress } from '../system/background.ts';
 
 export interface StartRecoveryOptions {
-  /** Folder of the index files. */
   dir: string;
   reader: StoreReader;
   catalog: Catalog;
   work: WorkPool;
   sparse: OpenedIndex;
-  /** The space of the active model; null where there is none. */
+  /** Space of the active model or null. */
   dense: ModelSpace | null;
   log: IndexLog;
-  /** The start waits so long, ms, and the rest comes back beside the service; until all is back unless given. */
+  /** How long the start waits, ms; default until everything is back. */
   waitMs?: number | undefined;
-  /** Put around bringing back a page's text: where tests hold it up. */
+  /** Lets tests delay the recovery of a page. */
   aroundRecovery?: ((recoverPage: RecoverPage) => RecoverPage) | undefined;
 }
 
 export type RecoverPage = (pageNo: number) => Promise<void>;
 
-/** A file in the index folder while lost files are rebuilt: after a crash meanwhile the rest is still rebuilt beside the service. */
+/** Marker file during a rebuild: after a crash the rest is still rebuilt in the background. */
 const rebuildingMark = 'rebuilding';
 
 export class StartRecovery {
@@ -60,22 +59,21 @@ export class StartRecovery {
     });
   }
 
-  /** Files were there once and cannot be used. */
+  /** Files existed and are unusable. */
   get lost(): boolean {
     return this.#options.sparse.lost || this.#options.dense?.lost === true;
   }
 
-  /** What the files held that is not live any more. */
+  /** Dead content of the files. */
   get dropped(): number {
     return this.#options.sparse.dropped + (this.#options.dense?.dropped ?? 0);
   }
 
-  /** The sparse side's, as of `IndexRecovery`. */
   get text(): Pick<IndexRecovery, 'lacking' | 'isWhole'> {
     return this.#text;
   }
 
-  /** Resolves when the service may be ready: all is back, or what is not comes back beside it. Errors: none. */
+  /** Resolves when the service may be ready. Errors: none. */
   async run(): Promise<void> {
     const { dir, log, waitMs } = this.#options;
     if (this.lost || existsSync(join(dir, rebuildingMark))) return this.#beginRebuilding();
@@ -87,13 +85,12 @@ export class StartRecovery {
     await (waitMs === undefined ? recovered : Promise.race([recovered, delay(waitMs, undefined, { ref: false })]));
   }
 
-  /** Begin no further page. */
   stop(): void {
     this.#text.stop();
     this.#options.dense?.stopRecovery();
   }
 
-  /** Resolves when text is no longer being brought back, and what was rebuilt is saved. */
+  /** Resolves when text recovery has ended and rebuilt files are saved. */
   async settled(): Promise<void> {
     await Promise.all([this.#text.settled(), this.#rebuilding]);
   }
@@ -102,7 +99,7 @@ export class StartRecovery {
     return this.#text.lacking().pages + (this.#options.dense?.lacking().pages ?? 0);
   }
 
-  /** Bring both sides back: to whether all of it is. */
+  /** Returns whether everything is back. */
   async #recover(): Promise<boolean> {
     const { sparse, dense } = this.#options;
     const options = { leaveToJobs: true };
@@ -113,8 +110,8 @@ export class StartRecovery {
   async #beginRebuilding(): Promise<void> {
     const { dir, sparse, dense, log } = this.#options;
     const counts = { sparse_chunks: sparse.missing.length, dense_chunks: dense?.missing.length ?? 0 };
-    if (this.lost) log.warn(counts, 'index files were lost: rebuilding them beside the service');
-    else log.info(counts, 'index files are not there: building them from the store, beside the service');
+    if (this.lost) log.warn(counts, 'index files were lost: rebuilding them in the background');
+    else log.info(counts, 'index files are missing: building them from the store in the background');
     await writeFile(join(dir, rebuildingMark), '', { mode: 0o600 }).catch((error) =>
       log.error({ err: error }, 'a start after a crash will wait for the rest of the rebuilding'),
     );

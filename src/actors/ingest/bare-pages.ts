@@ -1,7 +1,6 @@
 /**
- * Makes pages findable of which no text is in the index: those still to be fetched, those that could not be fetched or indexed, and those
- * whose text has no words. They get a bare chunk, which is found by title, author, host, tags and note; the text takes its place when it comes. No job is needed: what
- * lacks its chunk is seen from the rows, at the start (a store of before, a crash) and with every commit.
+ * Makes pages without indexed text findable: not yet fetched, failed, or without words. They get a bare chunk with title, author, host,
+ * tags and note, which the text later replaces. No jobs: rows show which pages lack a chunk, at start and after each commit.
  */
 
 import pLimit from 'p-limit';
@@ -20,9 +19,9 @@ export interface BarePagesDependencies {
   log: Logger;
 }
 
-/** Pages in work at once: four batches, so that pages with a text are never far behind. */
+/** Four batches, so pages with text never wait long. */
 const width = 32;
-/** What could not be done, as a provider or the disk does not work, is tried again after so long, ms, and after twice as long each time. */
+/** Retry time after a provider's or disk's failure, ms; doubles each time. */
 const firstWaitMs = 60_000;
 const maxWaitMs = 24 * 3_600_000;
 
@@ -31,7 +30,7 @@ export class BarePages {
   readonly #stop = new AbortController();
   readonly #unsubscribe: () => void;
   readonly #waiting = new Set<number>();
-  /** Their chunk may be in the store and not in the index, so that it is made again. */
+  /** Their chunk may be in the store but not in the index. */
   readonly #failed = new Set<number>();
   #running: Promise<void> | undefined;
   #again: NodeJS.Timeout | undefined;
@@ -56,7 +55,7 @@ export class BarePages {
     await this.#running;
   }
 
-  /** Those of before this start. */
+  /** Pages of earlier runs. */
   async #takeUp(): Promise<void> {
     const { ask, log } = this.#dependencies;
     try {
@@ -74,7 +73,7 @@ export class BarePages {
     });
   }
 
-  /** All that wait. Errors: none. */
+  /** Errors: none. */
   async #indexAll(): Promise<void> {
     const some = [...this.#waiting];
     this.#waiting.clear();
@@ -97,7 +96,7 @@ export class BarePages {
     }, waitMs).unref();
   }
 
-  /** Gives why that failed, or null. */
+  /** Returns the error, or null. */
   async #index(no: number): Promise<unknown> {
     const { reader, index } = this.#dependencies;
     const { signal } = this.#stop;

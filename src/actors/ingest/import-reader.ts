@@ -1,4 +1,4 @@
-/** A file to import, read on a thread of its own: hostile or huge, it costs that thread's memory and nobody's time. */
+/** Reads an import file on its own thread, which bounds the memory of a hostile or huge file. */
 import type { ImportFormat } from '../../domain/import.ts';
 import { programFile } from '../../files/program-files.ts';
 import { ImportError } from '../../importers/import-error.ts';
@@ -8,16 +8,15 @@ import { ranOutOfMemory } from '../system/thread-faults.ts';
 
 export interface ImportReader {
   source: ImportSource;
-  /** Ends the thread. */
   close(): Promise<void>;
 }
 
-/** A file of 64 MB of JSON that is held whole takes some 600 MB. */
+/** 64 MB of JSON read whole take some 600 MB. */
 const maxHeapMb = 1024;
 
 /**
- * Open a file; its items come once. `signal` ends whatever is being read.
- * Errors: ImportError for what cannot be read, cannot be told or takes too much memory, also of the items; the signal's reason.
+ * Open a file; its items can be read once. `signal` aborts reading.
+ * Errors, also of the items: ImportError for an unreadable, unknown or too large file; the signal's reason.
  */
 export async function openImportReader(
   file: { path: string; name: string; format: ImportFormat | null },

@@ -1,23 +1,25 @@
 /**
- * Imports straight into the store, running or stopped: a batch and its checkpoint are one transaction, so that every count is exact whenever
- * the process is killed, and the same file sent again goes on where it was.
+ * Imports into the store of a running or stopped service: a batch and its checkpoint are one transaction, so counts are exact after a
+ * kill, and the same file resumes where it stopped.
  */
-import { importItems, restartImport } from '../../commands/import-items.ts';
+
+import { ingestPage, type PageSubmission } from '../../commands/ingest-page.ts';
+import { afterBatch, type ImportBatch, type ItemOutcome } from '../../compute/import-progress.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import type { ImportCheckpoint } from '../../domain/import.ts';
 import { type ImportTarget, submissionOf } from '../../importers/run-import.ts';
-import type { ImportReader } from '../../store/imports.ts';
+import type { FailureKey, ImportReader } from '../../store/imports.ts';
+import type { Command } from '../../store/store.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import type { SubmissionPreparer } from './prepare-submission.ts';
 
 export interface ImportTargetDependencies extends Pick<SubmissionPreparer, 'prepareItem'> {
-  /** Of the pages' source. */
   label: string;
-  /** Items of one batch at most. */
   maxItems: number;
   commit: CommitCommand;
   imports: Pick<ImportReader, 'get' | 'failures'>;
   canonicalize: CanonicalizeSettings;
-  /** Throws where nothing new may be taken in. */
+  /** Throws if nothing new may be stored. */
   refuseOverQuota: () => void;
   now: () => number;
 }
@@ -35,8 +37,59 @@ export function importTarget(dependencies: ImportTargetDependencies): ImportTarg
     restart: (id) => commit(restartImport(id)),
     take: async (before, batch) => {
       refuseOverQuota();
-      const submissions = await Promise.all(batch.items.map(({ item }) => prepareItem(submissionOf(item, label))));
+      const submissions = await Promise.all(
+        batch.items.map(({ item }) =>
+          item.fault === null ? prepareItem(submissionOf(item, label)) : { rejected: item.fault },
+        ),
+      );
       return commit(importItems({ before, batch, submissions, targetOf, at: now() }), batch.items.length);
     },
   };
+}
+
+/* Store a batch with its checkpoint in one transaction. */
+
+interface ImportRequest {
+  before: ImportCheckpoint;
+  batch: ImportBatch;
+  /** One per item. */
+  submissions: (PageSubmission | { rejected: string })[];
+  /** Canonical URL and domain for the blacklist, or null. */
+  targetOf: (url: string) => { canonical_url: string; domain: string } | null;
+  at: number;
+}
+
+export function importItems({ before, batch, submissions, targetOf, at }: ImportRequest): Command<ImportCheckpoint> {
+  return (transaction) => {
+    const outcomes = submissions.map((submission, i): ItemOutcome => {
+      if (!('rejected' in submission)) return { outcome: ingestPage(submission)(transaction).outcome };
+      const original_url = batch.items[i].item.url;
+      const target = targetOf(original_url);
+      const isForgotten = target !== null && transaction.blacklist.match({ ...target, original_url }) !== undefined;
+      return isForgotten ? { outcome: 'blacklisted' } : { outcome: 'failed', reason: submission.rejected };
+    });
+    const { checkpoint, failures, mended } = afterBatch(before, batch, outcomes, at);
+    for (const failure of failures) transaction.imports.putFailure(before.id, failure);
+    for (const place of mended) transaction.imports.removeFailure(before.id, place);
+    transaction.imports.put(checkpoint);
+    return checkpoint;
+  };
+}
+
+/** Remove forgotten items from the failures; counted as if retried. */
+export function forgetFailures(keys: readonly FailureKey[]): Command<void> {
+  return ({ imports }) => {
+    for (const [id, place] of keys) {
+      const checkpoint = imports.get(id);
+      imports.removeFailure(id, place);
+      if (checkpoint === undefined) continue;
+      const { failed, blacklisted } = checkpoint.counts;
+      const counts = { ...checkpoint.counts, failed: failed - 1, blacklisted: blacklisted + 1 };
+      imports.put({ ...checkpoint, counts });
+    }
+  };
+}
+
+function restartImport(id: string): Command<void> {
+  return (transaction) => transaction.imports.remove(id);
 }

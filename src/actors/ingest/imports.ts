@@ -1,9 +1,9 @@
 /**
- * Files that were sent to be imported: each is kept in a temporary folder, read on a thread of its own, and taken in batch by batch. What is
- * known of an import is in memory only, the newest fifty; how far it is is in the store, so that the same file sent again goes on where it was.
+ * Uploaded import files: each is spooled to a temporary folder, read on its own thread, and stored in batches. The newest fifty imports
+ * are listed from memory; progress is in the store, so the same file resumes.
  *
- * States: running → done (the file has no more), failed (the file, the disk or the quota; what came before is in), stopped (by somebody, or with
- * the service). The file is deleted when it leaves `running`. Two take items in at a time, the others wait.
+ * States: running → done, failed (file, disk or quota; earlier items stay), stopped (by a user, or with the service). The file is
+ * deleted when it leaves `running`. Two store items at a time, the others wait.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -34,13 +34,14 @@ import { type PreparerDependencies, submissionPreparer } from './prepare-submiss
 export interface ImportsDependencies extends PreparerDependencies {
   commit: CommitCommand;
   reader: Pick<StoreReader, 'imports'>;
-  /** Where files are kept meanwhile; it is the service's own, and emptied when it starts. */
+  storeId: string;
+  /** Temporary folder, emptied at start. */
   dir: string;
   quotaBytes: number | null;
   usedBytes: () => number;
   metrics: Pick<LibraryMetrics, 'ingestPages'>;
   log: Logger;
-  /** Imports that are known; another bound than that of a service, for tests. */
+  /** For tests. */
   mostKept?: number;
 }
 
@@ -51,27 +52,26 @@ interface Import {
   /** Of the file's content. */
   sourceId: string;
   stop: AbortController;
-  /** Resolves when it has left `running`. */
+  /** Resolves when it leaves `running`. */
   over: Promise<void>;
 }
 
 type Outcome = Pick<ImportResponse, 'status' | 'error'>;
 
-/** Files on the disk at a time, those that are arriving included. */
+/** Files on disk at a time, including uploads. */
 const mostRunning = 5;
 const takenInAtOnce = 2;
-/** Imports that are known. */
 const usualMostKept = 50;
 const itemsPerBatch = 100;
-/** Reasons that are told of items that failed; the rest is one more. Failures beyond are not looked at. */
+/** Failure reasons listed; the rest are summed up. Failures beyond are not examined. */
 const mostReasons = 20;
 const mostFailuresRead = 10_000;
-/** A queue that is full, or a disk that is, is waited for so often, the longest wait being ten seconds. */
+/** Retries while a queue or disk is full; the longest wait is ten seconds. */
 const maxTries = 8;
 const maxWaitMs = 10_000;
 
 export function importsService(dependencies: ImportsDependencies): StartService<ImportMessages> {
-  const { commit, reader, dir, quotaBytes, usedBytes, metrics, log, now, canonicalize } = dependencies;
+  const { commit, reader, storeId, dir, quotaBytes, usedBytes, metrics, log, now, canonicalize } = dependencies;
   const { mostKept = usualMostKept } = dependencies;
   const { prepareItem } = submissionPreparer(dependencies);
   const refuseOverQuota = () => {
@@ -114,7 +114,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
       return one;
     };
 
-    /** Take in what the file has; `shown` tells how far it is. Gives what became of it. */
+    /** Import the file's items, updating `shown`. Returns the final state. */
     const takeIn = async (shown: ImportResponse, source: ImportSource, signal: AbortSignal): Promise<Outcome> => {
       const known = reader.imports.get(source.id);
       const tell = (checkpoint: ImportCheckpoint) => {
@@ -158,7 +158,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
       const path = join(dir, id);
       const leave = async () => {
         onDisk--;
-        // SQLite leaves files beside a database that it reads.
+        // SQLite leaves files next to a database.
         for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(path + suffix, { force: true });
       };
       const stop = new AbortController();
@@ -169,7 +169,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
         const file = { path, name, format: format === 'auto' ? null : format };
         const opened = await openImportReader(file, signal).catch(refuse);
         const { id: sourceId } = opened.source;
-        // Each would count from where it began, and visits twice.
+        // Concurrent runs of one file would count visits twice.
         if ([...imports.values()].some((each) => each.sourceId === sourceId && each.shown.status === 'running')) {
           await opened.close();
           throw new DomainError('conflict', 'this file is being imported already');
@@ -210,7 +210,10 @@ export function importsService(dependencies: ImportsDependencies): StartService<
 
     const handlers: Handlers<ImportMessages> = {
       'import.begin': begin,
-      'import.list': () => ({ imports: [...imports.values()].map(({ shown }) => structuredClone(shown)).reverse() }),
+      'import.list': () => ({
+        imports: [...imports.values()].map(({ shown }) => structuredClone(shown)).reverse(),
+        library_id: storeId,
+      }),
       'import.get': ({ import_id }) => structuredClone(found(import_id).shown),
       'import.stop': async ({ import_id }) => {
         const { stop, over } = found(import_id);
@@ -221,14 +224,14 @@ export function importsService(dependencies: ImportsDependencies): StartService<
     };
     return {
       handlers,
-      // `ending` was aborted before.
+      // `ending` is already aborted.
       stop: async () => {
         await Promise.all([...imports.values()].map(({ over }) => over));
       },
     };
   };
 
-  /** The file as it arrives. Errors: DomainError `store_unavailable`; those of the bytes; the signal's reason. */
+  /** Errors: DomainError `store_unavailable`; those of the bytes; the signal's reason. */
   const spool = async (path: string, bytes: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> => {
     await mkdir(dir, { recursive: true, mode: 0o700 });
     const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
@@ -240,30 +243,30 @@ export function importsService(dependencies: ImportsDependencies): StartService<
       if (cause !== ofFile || errorCode(cause) === undefined) throw cause;
       throw new DomainError('store_unavailable', `the file cannot be kept: ${errorMessage(cause)}`, { cause });
     });
-    // A sender that stands still keeps the pipeline from its end, also when it is to end.
+    // A stalled sender blocks the pipeline, even when aborted.
     try {
       await Promise.race([written, once(signal, 'abort').then(() => signal.throwIfAborted())]);
     } finally {
-      // A file that is still being opened would be there after it was deleted.
+      // A file still being opened would appear after its deletion.
       if (!file.closed) await new Promise<void>((resolve) => file.once('close', () => resolve()).destroy());
     }
   };
   return start;
 }
 
-/** What is wrong with a file is told to who sent it. */
+/** Reports a faulty file to its sender. */
 function refuse(error: unknown): never {
   if (error instanceof ImportError) throw new DomainError('invalid', error.message, { cause: error });
   throw error;
 }
 
 const options = { since: null, min_visits: 1 } as const;
-const failed = 'could not be taken in';
+const failed = 'could not be imported';
 const unexpected = 'internal error';
 
 type Counts = Pick<ImportResponse, 'items' | 'created' | 'revisits' | 'skipped'>;
 
-/** Of all runs of this file. */
+/** Over all runs of this file. */
 function countsOf({ next, counts }: ImportCheckpoint): Counts {
   const { accepted, revisit, blacklisted } = counts;
   const skipped = Object.entries(counts.skipped).map(([reason, count]) => ({ reason, count }));
@@ -272,12 +275,12 @@ function countsOf({ next, counts }: ImportCheckpoint): Counts {
   return { items: next, created: accepted, revisits: revisit, skipped };
 }
 
-/** Of a file that was imported before nothing is done. */
+/** A file already imported is skipped. */
 function knownBefore({ next }: ImportCheckpoint): Counts {
   return { items: next, created: 0, revisits: 0, skipped: [{ reason: 'imported before', count: next }] };
 }
 
-/** Items that failed, by reason; the most frequent ones first. */
+/** By reason, most frequent first. */
 function reasonsOf(failures: readonly FailedItem[]): ImportResponse['skipped'] {
   const counts = new Map<string, number>();
   for (const { reason } of failures) counts.set(reason, (counts.get(reason) ?? 0) + 1);
@@ -290,7 +293,7 @@ function reasonOf(error: unknown): string {
   return error instanceof ImportError || error instanceof DomainError ? error.message : unexpected;
 }
 
-/** A queue that is full, or a disk that does not write now, is waited for. Errors: the last one; the signal's reason. */
+/** Retry while a queue is full or the disk fails. Errors: the last one; the signal's reason. */
 async function untilTaken<Result>(take: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,22 +1,21 @@
 /**
- * The handler of `index_page` jobs: a stored text becomes searchable. Safe to run again at any point: new content gets new
- * labels and replaces what an earlier attempt left. Pages that wait at the same time go through steps 1 to 3 together, and so do pages
- * that have no text, for what else is known of them (bare-pages.ts).
+ * The handler of `index_page` jobs: makes a stored text searchable. Idempotent: new content gets new labels and replaces earlier
+ * attempts' content. Waiting pages share steps 1 to 3, also pages without text (bare-pages.ts).
  *
- * 1. chunk and embed the texts and build a segment on a work thread; after that outside models are asked for their vectors
- * 2. commit chunks and vectors; labels are allocated there
- * 3. both sides of the index take them in and let go of what they replace
- * 4. the job's completion makes the page `indexed` and queues the reading of its entities, where they are read
+ * 1. chunk texts and build a segment on a work thread; then ask outside models for vectors. The built-in model gets a gap
+ * 2. commit chunks and vectors, allocating labels
+ * 3. add them to both sides of the index and remove what they replace
+ * 4. the job's completion makes the page `indexed` and queues the reading of its entities, if enabled
  */
-import { commitPages } from '../../commands/commit-pages.ts';
+import { commitPages } from '../../commands/commit-content.ts';
 import { queueExtraction, sweepAgain } from '../../commands/page-entities.ts';
 import type { Attempt } from '../../commands/settle-job.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
 import { bylineOf } from '../../compute/text/byline.ts';
 import { authorText, factsText } from '../../compute/text/facts-text.ts';
-import { languageOfTag, languageTag } from '../../compute/text/language-tags.ts';
+import type { PageLanguages } from '../../compute/text/page-languages.ts';
 import { JobError } from '../../domain/errors.ts';
-import { type EmbeddingModel, isOutside, localDim, takesPages } from '../../domain/model.ts';
+import { type EmbeddingModel, isOutside, takesPages } from '../../domain/model.ts';
 import type { Chunk, Page } from '../../domain/page.ts';
 import type { PageText, PreparedPages } from '../../engine/prepare-page.ts';
 import type { Embedders } from '../../providers/embedders.ts';
@@ -31,37 +30,35 @@ import { type BatchedPage, PageBatches } from './page-batches.ts';
 export interface PageIndexerDependencies {
   ask: SystemAsk;
   reader: StoreReader;
-  /** `dims`: the embedded models whose vectors are wanted. */
-  prepare: (pages: readonly PageText[], dims: readonly number[], signal: AbortSignal) => Promise<PreparedPages>;
-  /** Work threads that prepare. */
+  prepare: (pages: readonly PageText[], signal: AbortSignal) => Promise<PreparedPages>;
   threads: number;
   embedders: Embedders;
 }
 
 export interface PageToIndex extends BatchedPage {
   page: Page;
-  /** Of the job that indexes its text; null for a page whose bare chunk is made. */
+  /** Of the job that indexes its text; null for a bare chunk. */
   attempt: Attempt | null;
 }
 
 /**
- * Make a page searchable: steps 1 to 3. Errors: `takenOver` where the attempt no longer owns its job; of its text, the thread, the store,
- * the index and the active model's provider; the signal's reason.
+ * Steps 1 to 3. Errors: `takenOver` if the attempt lost its job; of text, thread, store, index and the active model's provider; the
+ * signal's reason.
  */
 export type PageIndexer = (page: PageToIndex) => Promise<void>;
 
-/** What indexing makes of a batch: chunks and segment, and rows of all chunks by vector space. */
+/** Chunks and segment of a batch, and vector rows by space. */
 interface EmbeddedPages {
   chunks: Chunk[][];
   segment: SharedArrayBuffer;
-  languages: (string | null)[];
+  languages: PageLanguages[];
   wordCounts: number[];
-  /** Of models that took pages when the batch was begun. */
+  /** Outside models that accepted pages when the batch began. */
   models: readonly EmbeddingModel[];
   vectors: ReadonlyMap<number, Float32Array>;
 }
 
-/** Pages wait so long, ms, for a model that is not the active one. */
+/** How long pages wait for an inactive model, ms. */
 const outsidePatienceMs = 5000;
 
 export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer {
@@ -72,32 +69,19 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
     texts: readonly string[],
     signal: AbortSignal,
   ): Promise<EmbeddedPages> => {
-    const models = reader.models.all().filter(takesPages);
-    const dims = [...new Set(models.flatMap((model) => localDim(model) ?? []))];
-    const { vectors, ...prepared } = await prepare(
+    const models = reader.models.all().filter((model) => isOutside(model) && takesPages(model));
+    const prepared = await prepare(
       pages.map(({ page }, place) => ({
         title: page.title,
         facts: factsText(page),
         author: authorText(page),
-        lang: languageOfTag(page.metadata?.lang),
+        declared: bylineOf(page.metadata).declared_language,
         text: texts[place],
         sections: reader.pages.sections(page.no),
       })),
-      dims,
       signal,
     );
-    const rowsOf = (model: EmbeddingModel): [number, Float32Array][] => {
-      const dim = localDim(model);
-      const rows = dim === null ? undefined : vectors.get(dim);
-      return rows === undefined ? [] : [[model.space, rows]];
-    };
-    const languages = pages.map(({ page }, place) =>
-      languageTag(
-        bylineOf(page.metadata).declared_language,
-        prepared.wordCounts[place] === 0 ? '' : prepared.languages[place],
-      ),
-    );
-    return { ...prepared, languages, models, vectors: new Map(models.flatMap(rowsOf)) };
+    return { ...prepared, models, vectors: new Map() };
   };
   const vectorsOutside = outsideVectors({
     embedders,
@@ -108,15 +92,14 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
   const embedOutside = async (
     pages: readonly PageToIndex[],
     texts: readonly string[],
-    { vectors, ...prepared }: EmbeddedPages,
+    prepared: EmbeddedPages,
     signal: AbortSignal,
   ): Promise<EmbeddedPages> => {
-    if (!prepared.models.some(isOutside)) return { vectors, ...prepared };
+    if (prepared.models.length === 0) return prepared;
     const passages = pages.flatMap(({ page }, at) => embeddingTexts(page.title, texts[at], prepared.chunks[at]));
-    const outside = await vectorsOutside(prepared.models, passages, signal);
-    return { ...prepared, vectors: new Map([...vectors, ...outside]) };
+    return { ...prepared, vectors: await vectorsOutside(prepared.models, passages, signal) };
   };
-  /** An attempt that would be refused in the end is not begun. */
+  /** Do not start an attempt that must fail. */
   const refuseWhileDown = () => {
     const model = reader.models.activeModel();
     if (model === undefined || !isOutside(model)) return;
@@ -137,9 +120,8 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
           const rows = vectors.get(space);
           return rows === undefined ? [] : [[space, rows.subarray(from * dim, row * dim)]];
         });
-        const [language, word_count] = [languages[place], wordCounts[place]];
-        const content = { page_no: page.no, chunks: chunks[place], vectors: new Map(ofPage), language, word_count };
-        return { attempt, content };
+        const decided = { ...languages[place], word_count: wordCounts[place] };
+        return { attempt, content: { page_no: page.no, chunks: chunks[place], vectors: new Map(ofPage), ...decided } };
       });
       const { stored, ...labels } = await commit(commitPages(contents));
       await ask('index.add', { segment, vectors, ...labels });
@@ -155,7 +137,6 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
 export interface IndexPageDependencies {
   reader: StoreReader;
   index: PageIndexer;
-  /** Whether pages are read for entities. */
   readEntities: boolean;
 }
 
@@ -173,7 +154,7 @@ export function indexPageHandler({ reader, index, readEntities }: IndexPageDepen
   };
 }
 
-/** That a provider is down or refuses its key is no page's fault: asking again for each page would only add to it. */
+/** A provider that is down or refuses its key affects every page: do not retry them one by one. */
 function mayBeOnePage(error: unknown): boolean {
   return !(error instanceof BreakerOpenError) && !(error instanceof ProviderError && !error.mayBeOneText);
 }

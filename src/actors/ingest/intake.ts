@@ -1,6 +1,6 @@
 /**
- * Intake: takes pages in. Canonicalises, gets readable text out of HTML on a thread, and has the writer decide. It answers
- * when the decision is on the disk. Pages that come without a text are made findable by what else is known of them.
+ * Accepts pages: canonicalises, extracts readable text on a thread, and has the writer decide. Answers when the decision is durable.
+ * Pages without text become findable by their facts.
  */
 import { type IngestDecision, ingestPage } from '../../commands/ingest-page.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -15,13 +15,13 @@ import { type PreparerDependencies, submissionPreparer } from './prepare-submiss
 
 export interface IntakeDependencies extends PreparerDependencies, BarePagesDependencies {
   commit: CommitCommand;
-  /** `storage.max_bytes`, and what the store takes now; over it nothing new is taken in. */
+  /** `storage.max_bytes`, and a reader of the store's size. */
   quotaBytes: number | null;
   usedBytes: () => number;
   metrics: LibraryMetrics;
 }
 
-/** Why nothing new is taken in, or null. */
+/** Why nothing new is stored, or null. */
 export function overQuota(quotaBytes: number | null, usedBytes: () => number): string | null {
   if (quotaBytes === null || usedBytes() < quotaBytes) return null;
   return `the store has reached storage.max_bytes, ${quotaBytes} bytes`;

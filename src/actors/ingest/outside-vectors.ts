@@ -1,7 +1,7 @@
 /**
- * The vectors that outside providers make of pages while these are indexed. A page waits for the model that is searched by. For
- * another one it waits a little: where that one's provider is down, refuses, or takes too long, the page is left a gap, which the
- * model's backfill fills; and while the backfill is at it, or has failed, the provider is not asked for pages at all.
+ * Vectors of outside models for pages being indexed. A page waits for the active model. For another model it waits briefly: if that
+ * provider is down, refuses or is slow, the page gets a gap, which the model's backfill fills; during the backfill, or after its
+ * failure, the provider gets no single pages.
  */
 import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
@@ -13,12 +13,12 @@ export interface OutsideVectorsOptions {
   embedders: Pick<Embedders, 'documentVectors'>;
   reader: Pick<StoreReader, 'models' | 'backfills'>;
   calibrate: CalibrateOutside;
-  /** How long pages wait for a model that is not the active one, ms. */
+  /** How long pages wait for an inactive model, ms. */
   patienceMs: number;
 }
 
 /**
- * Rows of passages by vector space, those of outside models among `models`; none for a model that is to be left a gap.
+ * Rows by space for outside models among `models`; none for a model that gets a gap.
  * Errors: of the active model's provider; the signal's reason.
  */
 export type OutsideVectors = (
@@ -27,11 +27,10 @@ export type OutsideVectors = (
   signal: AbortSignal,
 ) => Promise<ReadonlyMap<number, Float32Array>>;
 
-/** Ends a wait that was long enough. */
 class TooLate extends Error {}
 
 export function outsideVectors({ embedders, reader, calibrate, patienceMs }: OutsideVectorsOptions): OutsideVectors {
-  /** Spaces of models that kept pages waiting: not asked until their backfills have closed their gaps. */
+  /** Spaces of slow models: not asked until their backfills have closed the gaps. */
   const late = new Set<number>();
 
   const isLeftToBackfill = ({ space }: EmbeddingModel): boolean => {
@@ -72,7 +71,7 @@ export function outsideVectors({ embedders, reader, calibrate, patienceMs }: Out
   };
 }
 
-/** Run with a signal that also fires after `ms`; whether or not the work heeds it, the wait is over then, with TooLate. */
+/** Run with a signal that also fires after `ms`; throws TooLate then, even if the work ignores it. */
 async function within<Result>(
   ms: number,
   signal: AbortSignal,

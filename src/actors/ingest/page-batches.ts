@@ -1,55 +1,51 @@
 /**
- * Brings pages that wait to be indexed together. While no work thread is busy a page goes at once; else pages gather, and what has gathered
- * goes as one batch: one task, one segment, one commit and one publication for all. A second thread, which loads a language model of its own,
- * begins where a full batch waits, or beside texts that take long. Where a batch fails in the thread, or one of its pages is aborted there,
- * the others are tried one by one, so that a page harms itself only. Texts are read when their batch is formed, so that few are in memory,
- * however many pages wait.
+ * Batches pages to be indexed. With an idle work thread a page starts at once; otherwise pages gather into a batch: one task, segment,
+ * commit and publication. A second thread, with its own language model, starts for a full waiting batch or alongside long texts. If a
+ * batch fails, or one of its pages is aborted in the thread, its pages are retried one by one. Texts are read when a batch is formed, to
+ * save memory.
  */
 export interface BatchedPage {
-  /** Errors: it is rejected with what this throws. */
+  /** An error rejects the page. */
   readText: () => string;
   signal: AbortSignal;
 }
 
 export interface PageBatchesOptions<Page extends BatchedPage, Prepared> {
-  /** Threads that prepare. */
   threads: number;
-  /** Do the threads' part. Rejects when the signal is aborted. */
+  /** The threads' part. Rejects when the signal is aborted. */
   prepare: (pages: readonly Page[], texts: readonly string[], signal: AbortSignal) => Promise<Prepared>;
-  /** What is left to others when the thread is done: it is free for the next batch meanwhile. Rejects as `prepare` does. */
+  /** The part after the thread, which is then free for the next batch. Rejects as `prepare` does. */
   embed?: (
     pages: readonly Page[],
     texts: readonly string[],
     prepared: Prepared,
     signal: AbortSignal,
   ) => Promise<Prepared>;
-  /** Whether an error of a batch may be one page's; else all its pages have failed. Always so unless given. */
+  /** Whether a batch's error may be caused by one page; else all pages fail. Default: always. */
   mayBeOnePage?: (error: unknown) => boolean;
-  /** Store and index what the threads have made. Gives for each page why it failed, or null. */
+  /** Store and index the results. Returns each page's error or null. */
   finish: (pages: readonly Page[], prepared: Prepared) => Promise<(Error | null)[]>;
 }
 
 interface Entry<Page> {
   page: Page;
   text: string | null;
-  /** It was in a batch that failed. */
+  /** Its batch failed. */
   alone: boolean;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
 
-/** Pages in a batch. */
 const maxPages = 8;
-/** Text in a batch, UTF-16 units: some 30 ms of work. A longer page goes alone. */
+/** UTF-16 units per batch: some 30 ms of work. A longer page is a batch of its own. */
 const maxLength = 131_072;
-/** A batch that takes longer, ms, is waited for by nobody: many times what one takes, and about what a thread takes that begins with it. */
+/** After this time, ms, a batch counts as long: many times the usual, and about the start of a thread. */
 const longMs = 2000;
 
 export class PageBatches<Page extends BatchedPage, Prepared> {
   readonly #options: PageBatchesOptions<Page, Prepared>;
   #waiting: Entry<Page>[] = [];
   #running = 0;
-  /** Of those that run, batches that take long. */
   #runningLong = 0;
 
   constructor(options: PageBatchesOptions<Page, Prepared>) {
@@ -75,7 +71,7 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     }
   }
 
-  /** Every thread may have a batch, and one more waits for the first that is free, if it is worth its while. */
+  /** Each thread may have a batch, and one more may wait, if large enough. */
   #hasRoom(): boolean {
     const { threads } = this.#options;
     if (this.#waiting.length >= maxPages) return this.#running <= threads;
@@ -114,7 +110,7 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     }
   }
 
-  /** Null where a batch failed whose pages are now to be tried one by one. */
+  /** Null if the batch failed and its pages are retried one by one. */
   async #prepare(batch: readonly Entry<Page>[]): Promise<{ value: Prepared } | null> {
     const stop = new AbortController();
     const abort = (event: Event) => stop.abort((event.target as AbortSignal).reason);
@@ -155,7 +151,7 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
   }
 }
 
-/** The entry's text; null when there is none to be had, which its page has been told. */
+/** Null if unreadable; then the entry is rejected. */
 function readEntry<Page extends BatchedPage>(entry: Entry<Page>): string | null {
   try {
     entry.page.signal.throwIfAborted();

@@ -1,19 +1,20 @@
-/** From a page as it is handed in to what the writer decides about: canonical URL, readable text and its hash. */
+/** Turns a submitted page into the writer's input: canonical URL, readable text and its hash. */
 import { hash } from 'node:crypto';
 import type { z } from 'zod';
 import type { PageSubmission } from '../../commands/ingest-page.ts';
-import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
+import { recognizeWallText, wallNames } from '../../compute/extraction/recognize-wall.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { instantOf } from '../../domain/ids.ts';
-import { type IngestPageRequest, ingestPageRequest } from '../../domain/page.ts';
+import { type IngestPageRequest, ingestPageRequest, ownTitle } from '../../domain/page.ts';
 import { withFacts } from '../../domain/page-facts.ts';
 import { prototypeKeyPath } from '../../domain/prototype-key.ts';
 import { schemaFaults } from '../../domain/schema-fault.ts';
+import type { SubmittedPage } from '../../threads/extract-thread.ts';
 
 export interface PreparerDependencies {
-  /** Readable text of an HTML page, made on an extraction thread. Errors: DomainError. */
-  extract: (html: string, url: string) => Promise<ExtractedPage>;
+  /** Runs on an extraction thread. Errors: DomainError. */
+  extract: (html: string, url: string, isArticle: boolean) => Promise<SubmittedPage>;
   canonicalize: CanonicalizeSettings;
   maxAttempts: number;
   now: () => number;
@@ -22,7 +23,7 @@ export interface PreparerDependencies {
 export interface SubmissionPreparer {
   /** Errors: DomainError. */
   prepare(request: IngestPageRequest): Promise<PageSubmission>;
-  /** An item as it came, of a batch: its submission, or why it is rejected. Trouble that is not the item's own is thrown. */
+  /** A raw batch item: its submission or reason of rejection. Throws other errors. */
   prepareItem(item: unknown): Promise<PageSubmission | { rejected: string }>;
 }
 
@@ -36,16 +37,28 @@ export function submissionPreparer(dependencies: PreparerDependencies): Submissi
     }
     const canonical = canonicalizeUrl(request.url, canonicalize);
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
-    const extracted = html === null ? null : await extract(html, canonical.canonical_url);
-    const body = wellFormed(extracted?.text) ?? request.body_extracted ?? null;
+    const { canonical_url } = canonical;
+    const isArticle = request.body_is_article ?? false;
+    const extracted = html === null ? null : await extract(html, canonical_url, isArticle);
+    const given = wellFormed(extracted?.text) ?? request.body_extracted ?? null;
+    const title =
+      ownTitle(request.title ?? null, canonical_url) ?? wellFormed(extracted?.title) ?? request.title ?? null;
+    const wall =
+      given === null || isArticle
+        ? null
+        : extracted === null
+          ? recognizeWallText(title, given)
+          : (extracted.wall ?? null);
+    const body = wall === null ? given : null;
     const at = now();
     return {
       ...canonical,
       original_url: request.url,
-      title: request.title ?? wellFormed(extracted?.title),
+      title,
       body,
+      no_body_because: wall === null ? null : `submitted: ${wallNames[wall]}`,
       content_hash: body === null ? null : hash('sha256', body),
-      sections: extracted?.sections ?? [],
+      sections: body === null ? [] : (extracted?.sections ?? []),
       source: request.source ?? null,
       metadata: extracted === null ? (request.metadata ?? null) : withFacts(request.metadata ?? null, extracted),
       seen_at: request.fetched_at == null ? at : instantOf(request.fetched_at),
@@ -72,14 +85,14 @@ export function submissionPreparer(dependencies: PreparerDependencies): Submissi
 }
 
 /**
- * Extracted text as it can be stored: where extraction cuts a text it may halve a pair of surrogates, and a half has no UTF-8 and
- * would make offsets disagree with what is stored, so it becomes U+FFFD. What requests hold is well-formed already.
+ * Extraction may split a surrogate pair; a lone half has no UTF-8 and would shift offsets, so it becomes U+FFFD. Texts in requests are
+ * well-formed.
  */
 function wellFormed(text: string | null | undefined): string | null {
   return text == null ? null : text.toWellFormed();
 }
 
-/** Parts told of the way to a fault, at its beginning and at its end. */
+/** Path elements shown at either end. */
 const shownParts = 10;
 
 function shortPath(path: readonly (string | number)[]): string {

@@ -1,14 +1,13 @@
 /**
- * One attempt at one job, alive while it is worked: runs the handler, renews the lease, keeps the time limit, and reports how
- * it ended. The row is the truth: a report that comes too late is refused by the ledger and changes nothing.
+ * One attempt at a job: runs the handler, renews the lease, enforces the time limit, and reports the outcome. The row is the truth: the
+ * ledger refuses a late report.
  *
- * work  working   the handler runs; beside it the lease is renewed every third of its length, and the time limit counts, from the
- *                 last checkpoint on
+ * work  working   the handler runs; the lease is renewed every third of its length; the time limit counts from the last checkpoint
  *       settling  the outcome goes to the ledger
- *       retrying  the store could not be written: it is told again after a while
+ *       retrying  the store failed: report again later
  * stay  open      until the scheduler asks to stop
- *       leaving   the handler may still finish within the grace time, else the attempt is given back uncounted; a ledger that
- *                 cannot be written is not waited for: who opens the library next finds the job running and gives it back
+ *       leaving   the handler may finish within the grace time, else the attempt is released uncounted; an unwritable ledger is not
+ * waited for: the next opening of the library releases the job
  * ended
  */
 import type { Logger } from 'pino';
@@ -22,7 +21,7 @@ import {
   noteUnreached,
   releaseJob,
 } from '../../commands/settle-job.ts';
-import { backoffDelayMs, reachDelayMs } from '../../compute/retries/backoff.ts';
+import { backoffDelayMs, reachDelayMs } from '../../compute/retries/retry-delay.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
@@ -34,34 +33,38 @@ import type { Command, Transaction } from '../../store/store.ts';
 import { traced } from '../../tracing/span.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 
-/** What an attempt ends with that no longer owns its job. */
+/** The error of an attempt that lost its job. */
 export function takenOver(): JobError {
   return new JobError('another attempt has taken over');
 }
 
-/** What a handler leaves to be done in the transaction that completes its job. */
+/** An error that the handler has logged. */
+export class LoggedError extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
+/** Runs in the transaction that completes the job. */
 export type Completion = ((transaction: Transaction) => void) | undefined;
 
 export interface JobContext {
   attempt: Attempt;
   signal: AbortSignal;
   /**
-   * For long jobs: store what a slice came to, renew the lease and begin the time limit anew, all if the attempt still owns its job.
-   * Attempts before it, and a crash, do not count against the job any more. A job that ran alone after a crash steps back here, so
-   * that the others need not wait for its end; so does one whose scheduler stops. Errors: JobError where another attempt has taken over.
+   * Store a slice, renew the lease and restart the time limit, if the attempt owns its job. Earlier attempts and crashes no longer
+   * count. A suspect, which runs alone after a crash, is released here, so that others can run; so is a job of a stopping scheduler.
+   * Errors: JobError if another attempt took over.
    */
   checkpoint<Reply>(command: Command<Reply>): Promise<Reply>;
   /**
-   * For long work of which nothing is kept until its end: begin the time limit anew. Attempts go on to count. Steps back where
-   * `checkpoint` does. Errors: as of `checkpoint`.
+   * For long work without intermediate results: restart the time limit. Attempts still count. Releases as `checkpoint` does. Errors: as
+   * of `checkpoint`.
    */
   goOn(): Promise<void>;
 }
 
-/**
- * `goOn` for work whose danger is still ahead: a suspect, which runs alone because a crash may be its fault, is not cleared by it and
- * has one time limit for all.
- */
+/** `goOn` for work whose risk is still ahead: a suspect is not cleared by it and has one time limit in total. */
 export function goOnUnlessSuspect(job: Job, { goOn }: JobContext): () => Promise<void> {
   return job.suspect ? async () => {} : goOn;
 }
@@ -82,13 +85,13 @@ export interface JobLimits {
   leaseMs: number;
   timeoutMs: number;
   backoffBaseMs: number;
-  /** How long a handler may go on after the scheduler was asked to stop. */
+  /** Time for a handler to finish after a stop request. */
   graceMs: number;
 }
 
 type Outcome =
   | { kind: 'done'; completion: Completion }
-  | { kind: 'failed'; error: unknown }
+  | { kind: 'failed'; error: unknown; isLogged?: boolean }
   | { kind: 'released' }
   | { kind: 'lost' };
 
@@ -97,16 +100,15 @@ interface Context extends JobActorInput {
 }
 
 interface HandleInput extends JobActorInput {
-  /** The attempt has come a step further. */
+  /** The attempt has made progress. */
   progressed: () => void;
   /** The scheduler has asked to stop. */
   isLeaving: () => boolean;
 }
 
-/** Ends an attempt that is to be given back. */
 class SteppedBack extends Error {}
 
-/** How long to wait before the ledger is told again, when it could not be written. */
+/** Retry time of a report, ms. */
 const settleRetryMs = 500;
 
 export const jobActor = setup({
@@ -131,7 +133,7 @@ export const jobActor = setup({
       };
       const goOn = async () => {
         signal.throwIfAborted();
-        // That it has come so far clears a suspect: it is no longer one that has to run alone.
+        // Progress clears a suspect.
         if (job.suspect) await checkpoint(() => undefined);
         if (isLeaving()) throw new SteppedBack('let the process end');
         progressed();
@@ -283,34 +285,44 @@ export const jobActor = setup({
 });
 
 function outcomeOf(error: unknown): Outcome {
-  return error instanceof SteppedBack ? { kind: 'released' } : { kind: 'failed', error };
+  if (error instanceof SteppedBack) return { kind: 'released' };
+  return error instanceof LoggedError
+    ? { kind: 'failed', error: error.cause, isLogged: true }
+    : { kind: 'failed', error };
 }
 
 function attemptOf(job: Job): Attempt {
   return { job_no: job.no, claim: job.claim };
 }
 
-/** A part of an attempt, in the trace of whoever made the job: `job KIND` is its work, `settle KIND` the writing of its outcome. */
+/** A traced part of an attempt: `job KIND` is its work, `settle KIND` its report. */
 function tracedPart<Result>(part: 'job' | 'settle', job: Job, run: () => Promise<Result>): Promise<Result> {
   const attributes = { 'job.id': idOf('job', job.no), 'job.attempt': job.attempts };
   return traced(`${part} ${job.kind}`, attributes, run, `job ${job.no}`);
 }
 
-/** One line for each attempt that ended. Errors appear as their code only: their texts may hold what a page or a provider said. */
+/** One line per ended attempt. Only error codes: messages may quote a page or provider. */
 function logEnd({ job, outcome, log }: Context, settled: Job): void {
   const { attempts: attempt, status } = settled;
   const line = { job_id: idOf('job', job.no), kind: job.kind, attempt, status };
-  // One that is given back, as its host or its provider is not asked now, may be so for thousands of pages, and is no failure.
-  if (outcome.kind !== 'failed' || status === 'pending') {
+  // Released attempts may be thousands, and are no failures.
+  if (outcome.kind !== 'failed' || status === 'pending' || outcome.isLogged === true) {
     log.debug(line, 'an attempt at a job ended');
     return;
   }
-  const { error } = outcome;
-  const code = error instanceof Error ? ('code' in error ? error.code : error.name) : typeof error;
-  log[status === 'dead' ? 'warn' : 'info']({ ...line, code }, 'an attempt at a job failed');
+  log[status === 'dead' ? 'warn' : 'info']({ ...line, code: codeOf(outcome.error) }, 'an attempt at a job failed');
 }
 
-/** The command that reports the outcome, or null when there is nothing left to report. */
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error ? ('code' in error ? error.code : error.name) : typeof error;
+}
+
+/** Whether the provider or host was not called, so the attempt does not count. */
+export function isNotMade(error: unknown): error is BreakerOpenError | FetchError {
+  return error instanceof BreakerOpenError || (error instanceof FetchError && error.isPostponed);
+}
+
+/** Null if there is nothing left to report. */
 function settlement({ job, outcome, now, random, limits, log }: Context): Command<Job | null> | null {
   const attempt = attemptOf(job);
   switch (outcome.kind) {
@@ -322,10 +334,10 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
       return null;
     case 'failed': {
       const error = outcome.error;
-      // The attempt has not been made: the provider or the host it needs is not called for now.
-      if (error instanceof BreakerOpenError || (error instanceof FetchError && error.isPostponed)) {
-        const said = error instanceof FetchError && error.code === 'offline' ? [error.message] : [];
-        return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0), ...said);
+      if (isNotMade(error)) {
+        const offline = error instanceof FetchError && error.code === 'offline' ? error.message : undefined;
+        const said = error instanceof BreakerOpenError ? error.reason : offline;
+        return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0), said);
       }
       if (error instanceof FetchError && error.maxReachTries !== null) {
         const tries = (job.unreached ?? 0) + 1;

@@ -1,20 +1,20 @@
-/** Lists stored pages, newest first, part by part; and finds the one of an address. */
+/** Lists stored pages, newest first, in parts; also finds the page of an address. */
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
+import { readMinutes } from '../../compute/text/byline.ts';
 import { addressesLike, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { idOf, instantOf, isoOf, numberOf } from '../../domain/ids.ts';
-import type { PageListQuery, PageListResponse, PageSummary } from '../../domain/page.ts';
+import type { ClusterRef, PageDetails, PageListQuery, PageListResponse, PageSummary } from '../../domain/page.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { pageDetailsOf } from './page-details.ts';
 
-/** Rows read between two turns of the event loop: some milliseconds. */
+/** Rows per turn of the event loop: some milliseconds. */
 const rowsPerTurn = 500;
 
 /**
- * Errors: DomainError `invalid` for a domain, an address or a cursor that can be none. What is forgotten or comes while the list is read is or is
- * not in it; what was there before is in exactly one part.
+ * Errors: DomainError `invalid` for an invalid domain, address or cursor. Pages added or forgotten during the listing may or may not
+ * appear; all others are in exactly one part.
  */
 export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettings) {
   const summaryOf = (page: PageHead) => pageSummaryOf(reader, page);
@@ -77,4 +77,25 @@ function pageSummaryOf(reader: StoreReader, page: PageHead): PageSummary {
     status: page.status,
     ...pageDetailsOf(reader, page),
   };
+}
+
+/** UTF-16 units per word, for pages of earlier versions without a word count. */
+const usualWordLength = 6;
+
+export function pageDetailsOf({ pages }: Pick<StoreReader, 'pages'>, page: PageHead): PageDetails {
+  const { author, published_at, site_name, declared_language } = pages.byline(page);
+  const language = page.language === undefined ? declared_language : page.language;
+  const words = page.word_count ?? Math.round((pages.bodyLength(page.no) ?? 0) / usualWordLength);
+  return {
+    author,
+    published_at: published_at === null ? null : isoOf(published_at),
+    language,
+    site_name,
+    read_minutes: readMinutes(words, language),
+  };
+}
+
+export function clusterRefOf({ clusters }: Pick<StoreReader, 'clusters'>, pageNo: number): ClusterRef | null {
+  const cluster = clusters.ofPage(pageNo)?.cluster;
+  return cluster === undefined ? null : { id: idOf('cluster', cluster.no), label: cluster.label };
 }

@@ -1,11 +1,7 @@
-/**
- * Queries: answers what is known of pages and jobs, moves dead jobs, and deletes jobs that were done long ago. Reads go straight to the store's
- * readers.
- */
+/** Answers questions about pages and jobs from the store's readers, retries dead jobs, and deletes old completed ones. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { removeOldJobs } from '../../commands/remove-old-jobs.ts';
-import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
+import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
 import { ownCopy } from '../../compute/text/own-copy.ts';
 import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
 import { dayMs } from '../../domain/durations.ts';
@@ -26,32 +22,31 @@ import { TextInParts } from '../../domain/rows.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background, type Every } from '../system/background.ts';
+import type { OldBefore } from '../system/retention.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
-import { pageLister } from './list-pages.ts';
-import { clusterRefOf, pageDetailsOf } from './page-details.ts';
+import { clusterRefOf, pageDetailsOf, pageLister } from './list-pages.ts';
 import type { HeldLane } from './scheduler.ts';
 
 export interface QueriesDependencies {
   reader: StoreReader;
   commit: CommitCommand;
-  /** Why the last write was refused; null where it was not. */
+  /** Why the last write was refused, or null. */
   writeTrouble: () => Promise<string | null>;
   indexState: () => Promise<IndexState>;
-  /** What pages that are to be fetched wait for while there is no network; null where there is one. */
+  /** Why fetching is paused while there is no network, or null. */
   held?: () => HeldLane | null;
   canonicalize: CanonicalizeSettings;
-  /** How long done jobs are kept. */
-  keepDays: number;
+  /** For completed jobs. */
+  oldBefore: OldBefore;
   log: Logger;
-  /** Wall clock, ms. */
   now: () => number;
   every?: Every;
 }
 
-/** UTF-16 code units read at a time of a text that is written whole: some tenths of a millisecond. */
+/** UTF-16 code units per read of a whole text: some tenths of a millisecond. */
 const partLength = 64 * 1024;
-/** An index that is being opened again after a fault does not tell its state in time, ms; pages are taken in all the same. */
+/** An index that is reopening after a fault may not answer in time, ms; pages are accepted anyway. */
 const indexPatienceMs = 1000;
 const unopened: IndexState = { state: 'rebuilding', indexed_chunks: 0, total_chunks: 0 };
 
@@ -69,7 +64,7 @@ type QueriesMessages =
   | 'system.readiness';
 
 export function queriesService(dependencies: QueriesDependencies): StartService<QueriesMessages> {
-  const { reader, commit, writeTrouble, indexState, held = () => null, keepDays, log, now, every } = dependencies;
+  const { reader, commit, writeTrouble, indexState, held = () => null, oldBefore, log, now, every } = dependencies;
   const listPages = pageLister(reader, dependencies.canonicalize);
   const findPage = (page_id: string): PageHead | undefined => {
     const no = numberOf('page', page_id);
@@ -195,9 +190,10 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
 
   return async () => {
     const background = new Background(log, every);
-    const removeOld = () => {
-      const before = now() - keepDays * dayMs;
-      return background.slices(0, (from: number) => commit(removeOldJobs(from, before)));
+    const removeOld = async () => {
+      const before = await oldBefore();
+      if (before === null) return;
+      await background.slices(0, (from: number) => commit(removeOldJobs(from, before)));
     };
     background.soon(oldJobsStay, removeOld);
     background.every(dayMs, oldJobsStay, removeOld);
@@ -205,14 +201,14 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
   };
 }
 
-/** A piece of a page's text that keeps nothing of the rest in memory; a character of two units is in the piece that it begins in. */
+/** A copy, so that the rest of the text can be freed; a surrogate pair belongs to the piece it begins in. */
 function slicedText({ pages }: StoreReader, no: number, from: number, to: number): string {
   const text = pages.bodySlice(no, from, to + 1);
   const isSecondHalf = (at: number) => /[\udc00-\udfff]/.test(text.charAt(at));
   return ownCopy(text.slice(from > 0 && isSecondHalf(0) ? 1 : 0, isSecondHalf(to - from) ? to - from + 1 : to - from));
 }
 
-/** The state that the index tells, or `unopened` where it tells none. Errors: none. */
+/** `unopened` without an answer. Errors: none. */
 async function inTime(state: Promise<IndexState>): Promise<IndexState> {
   const told = new AbortController();
   try {
@@ -224,7 +220,7 @@ async function inTime(state: Promise<IndexState>): Promise<IndexState> {
   }
 }
 
-/** A text never changes once it is there, but it may go while it is read. Errors: DomainError `not_found`. */
+/** A stored text never changes, but may be deleted during the read. Errors: DomainError `not_found`. */
 async function* textParts(reader: StoreReader, no: number, from: number, to: number): AsyncGenerator<string> {
   for (let at = from; at < to; at += partLength) {
     if (!reader.pages.has(no)) throw unknownId('page', idOf('page', no));
@@ -232,7 +228,7 @@ async function* textParts(reader: StoreReader, no: number, from: number, to: num
   }
 }
 
-/** Chunks of a page, one read at a time: a list of them all is as long as the text. */
+/** One at a time: the whole list is as long as the text. */
 async function* chunkRows({ pages }: StoreReader, no: number): AsyncGenerator<PageChunk> {
   const label = pages.head(no)?.first_label;
   for (let ordinal = 0; ; ordinal++) {
@@ -260,7 +256,7 @@ export function jobResponseOf(job: Job): JobResponse {
   };
 }
 
-/** What a job is about; null for one of no page and no watch, or of one that is gone. */
+/** The job's page or watch; null without one, or if deleted. */
 export function jobSubjectOf({ pages, watches }: StoreReader, job: Job): JobSubject | null {
   const page = job.page_no === null ? undefined : pages.head(job.page_no);
   if (page !== undefined) return { id: idOf('page', page.no), url: page.canonical_url, title: page.title };

@@ -1,13 +1,13 @@
 /**
- * The scheduler: gives orphans back at start, claims due jobs into free places and keeps one job actor alive per running job.
- * It looks when a commit made a job claimable, when a job ends, when the next one is due, and now and then in any case (`longestMs`). Each look
- * also takes expired leases back. A look is a commit, so a quiet service hardly writes.
+ * The scheduler: releases orphans at start, claims due jobs into free places, and runs one job actor per job. It looks after a commit
+ * makes a job claimable, when a job ends, when the next is due, and at least every `longestMs`. Each look also takes back expired
+ * leases. A look is a commit, so an idle service rarely writes.
  *
- * recovering  orphans of the library's last opening go back to pending
- * hindered    the store could not be written (disk full, say): the rest of the system serves, recovering is tried again
+ * recovering  releases orphans of the library's last opening
+ * hindered    the store failed (disk full): retry while the rest of the system serves
  * idle        waits for a reason to look
- * claiming    the writer claims; a reason that comes meanwhile (`again`) leads to another look, a stop (`last`) to draining
- * draining    no new claims; job actors were asked to stop; when the last has ended, so has the scheduler
+ * claiming    the writer claims; a new reason (`again`) leads to another look, a stop (`last`) to draining
+ * draining    no new claims; job actors were asked to stop; ends with the last of them
  */
 import type { Logger } from 'pino';
 import {
@@ -22,8 +22,7 @@ import {
   toPromise,
   waitFor,
 } from 'xstate';
-import { type Claimed, claimJobs } from '../../commands/claim-jobs.ts';
-import { drawInWaits, expireLeases, recoverOrphans } from '../../commands/recover-jobs.ts';
+import { type Claimed, claimJobs, drawInWaits, expireLeases, recoverOrphans } from '../../commands/claim-jobs.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { JobKind } from '../../domain/job.ts';
 import { type Lane, laneOf } from '../../domain/lane.ts';
@@ -37,12 +36,11 @@ export interface SchedulerDependencies {
   feed: CommitFeed;
   handlers: Partial<Record<JobKind, JobHandler>>;
   limits: JobLimits;
-  /** Jobs that may run at once in each lane. */
+  /** Concurrent jobs per lane. */
   capacity: Record<Lane, number>;
-  /** While there is no network, how many jobs of the lane that needs it may run, and when to look again, ms; null where there is one. */
+  /** Without a network: how many jobs of its lane may run, and when to look again, ms; else null. */
   held?: () => HeldLane | null;
   incarnation: string;
-  /** Wall clock, ms. */
   now: () => number;
   random: () => number;
   log: Logger;
@@ -50,9 +48,9 @@ export interface SchedulerDependencies {
 
 export interface HeldLane {
   lane: Lane;
-  /** 0, or 1 when the next one is to find out. */
+  /** 0, or 1 for a job that tests the network. */
   places: number;
-  /** How long that stays so; of no meaning where there is a place. */
+  /** Duration, ms; ignored with a free place. */
   forMs: number;
 }
 
@@ -62,30 +60,29 @@ interface RunningJob {
 }
 
 interface Context {
-  /** By the id of the job's actor. */
+  /** By actor id. */
   running: ReadonlyMap<string, RunningJob>;
   nextDueAt: number | null;
-  /** Why it could not start. */
   error: unknown;
 }
 
 type Event =
   | { type: 'wake' }
-  /** A job was cancelled: whoever works on it stops. */
+  /** The job's actor stops. */
   | { type: 'cancelled'; id: string }
   | { type: 'stop' }
   | { type: `xstate.done.actor.job.${string}`; actorId: string };
 
-/** After a look that failed comes the next, ms. */
+/** Retry time of a failed look, ms. */
 const retryMs = 1000;
-/** Longest time between two looks: how late a change of the wall clock is noticed, or a lease whose claim was never answered. Each is a commit. */
+/** Longest time between two looks, each a commit: limits how late a clock change or a lost claim is detected. */
 const longestMs = 60_000;
-/** The same while jobs run, of the length of a lease: how late one is noticed that is over. */
+/** The same while jobs run, as a share of the lease: limits how late an expired lease is detected. */
 const shareOfLease = 0.1;
-/** Jobs drawn in by one look after the clock was set back. */
+/** Jobs rescheduled per look after the clock was set back. */
 const drawnAtOnce = 1000;
 
-/** The scheduler as a service: it has started when the orphans are given back, or that is known to be hindered. */
+/** Ready when orphans are released, or that is known to be hindered. */
 export function schedulerService(dependencies: SchedulerDependencies): StartService {
   const machine = schedulerMachine(dependencies);
   return async ({ ending }) => {
@@ -113,7 +110,7 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
     return free;
   };
 
-  /** When the clock was last looked at. The first look finds it set back: nobody saw that while no process ran. */
+  /** Time of the last look. Infinity: at the first look the clock counts as set back, as no process was watching. */
   let lastLook = Number.POSITIVE_INFINITY;
 
   return setup({
@@ -138,7 +135,7 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
           expired: expireLeases(at)(transaction).length,
           claimed: claimJobs(request)(transaction),
         }));
-        // Where more are left, the next look finds the clock set back again.
+        // If more are left, the next look continues.
         if (drawn < drawnAtOnce) lastLook = at;
         if (drawn > 0)
           log.warn({ jobs: drawn }, 'the clock was set back: jobs that waited for a later time are drawn in');
@@ -185,9 +182,9 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
         if ('actorId' in event) running.delete(event.actorId);
         return { running };
       }),
-      /** An actor that has ended stays among the children until it is stopped. */
+      /** An ended actor stays among the children until stopped. */
       bury: stopChild(({ event }) => ('actorId' in event ? event.actorId : '')),
-      /** One that has reported its own end takes no notice. */
+      /** An actor that has reported its end ignores this. */
       cancel: ({ context, event }) => {
         if ('id' in event) context.running.get(event.id)?.actor.send({ type: 'cancelled' });
       },
@@ -273,7 +270,6 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
   });
 }
 
-/** The id of the actor that works on a claimed job. */
 function actorIdOf({ no, claim }: { no: number; claim: number }): string {
   return `job.${no}.${claim}`;
 }

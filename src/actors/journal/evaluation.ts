@@ -1,8 +1,5 @@
-/**
- * Evaluation: scores logged runs against feedback at once, and starts and shows replays, which are jobs. Part of the journal,
- * which owns what is evaluated.
- */
-import { startReplay } from '../../commands/replay-queries.ts';
+/** Evaluation: scores logged runs against feedback, and manages replays, which are jobs. Part of the journal. */
+import { startReplay } from '../../commands/log-queries.ts';
 import {
   gradesOf,
   hasPositive,
@@ -29,15 +26,14 @@ export interface EvaluationDependencies {
   reader: StoreReader;
   commit: CommitCommand;
   maxAttempts: number;
-  /** Wall clock, ms. */
   now: () => number;
 }
 
-/** Logged runs looked at before others get their turn: a few ms, where each has 1,000 candidates. */
+/** Per turn: a few ms with 1,000 candidates each. */
 const sliceRuns = 10;
 
 export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDependencies) {
-  /** All runs of a window and model, in slices. */
+  /** In slices. */
   async function* runsOf(next: (after: number) => number[], wanted: (run: NumberedRun) => boolean) {
     for (let after = 0; ; ) {
       const numbers = next(after);
@@ -89,7 +85,7 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
     };
   };
 
-  /** The model meant: the active one for none. Errors: `invalid` for one that is unknown or not ready. */
+  /** Default: the active one. Errors: `invalid` for an unknown model or one that is not ready. */
   const modelOf = (field: string, id: string | null | undefined): string => {
     const used = id ?? reader.models.activeId();
     if (used === null) throw new DomainError('no_active_model', 'no active embedding model');
@@ -141,7 +137,7 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
   return { score, start, result, list };
 }
 
-/** Page numbers by rank; 0 at ranks before the offset of the run. */
+/** By rank; 0 for ranks before the run's offset. */
 function rankedPages({ final_pages }: NumberedRun): number[] {
   const ranked: number[] = [];
   for (const { page_no, rank } of final_pages) {

@@ -1,25 +1,24 @@
 /**
- * The journal: writes down what was searched, takes feedback, and answers what is in the query log. Runs come from a queue, off
- * the search's way; before anything is read or judged the queue is emptied, so that whoever has a query id finds its run.
- * Runs older than `keepDays` are deleted, at the start and from time to time, in slices.
+ * The journal: logs searches, accepts feedback, answers from the query log. Runs come by a queue, off the search's path; it is flushed
+ * before a read or feedback, so that a known query id is found. Old runs are deleted in slices, at start and periodically.
  */
 import type { Logger } from 'pino';
-import { giveFeedback, purgeRunsBefore } from '../../commands/log-queries.ts';
-import { dayMs } from '../../domain/durations.ts';
+import { appendRuns, giveFeedback, purgeRunsBefore } from '../../commands/log-queries.ts';
 import { unknownId } from '../../domain/errors.ts';
 import { idOf, instantOf, isoOf } from '../../domain/ids.ts';
 import type { LoggedHit, LoggedHits, QueryLogRunResponse } from '../../domain/query-log.ts';
 import { type NumberedRun, withoutPages } from '../../store/query-log.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
+import type { OldBefore } from '../system/retention.ts';
 import type { Handlers, StartService } from '../system/service.ts';
+import type { CommitCommand } from '../system/system-messages.ts';
 import { type EvaluationDependencies, evaluation } from './evaluation.ts';
-import type { QueryLogQueue } from './query-log-queue.ts';
-import { openRunWriter } from './run-writer.ts';
+import { type QueryLogQueue, queryRunOf } from './query-log-queue.ts';
 
 export interface JournalDependencies extends EvaluationDependencies {
   queue: QueryLogQueue;
-  keepDays: number;
+  oldBefore: OldBefore;
   log: Logger;
 }
 
@@ -32,26 +31,27 @@ type JournalMessages =
   | 'eval.replay'
   | 'eval.replays';
 
-/** Between two looks for old runs, ms. */
+/** Interval of deletions, ms. */
 const purgeEveryMs = 3_600_000;
 const oldRunsStay = 'old runs could not be deleted from the query log';
 
 export function journalService(dependencies: JournalDependencies): StartService<JournalMessages> {
-  const { reader, commit, queue, keepDays, log, now } = dependencies;
+  const { reader, commit, queue, oldBefore, log } = dependencies;
   const { score, start: startReplay, result: replayResult, list: listReplays } = evaluation(dependencies);
 
   const start = async () => {
     const writer = openRunWriter({ queue, commit, log });
     const { flush } = writer;
     const background = new Background(log);
-    const purge = () => {
-      const before = now() - keepDays * dayMs;
-      return background.slices(true, async () => (await commit(purgeRunsBefore(before))) || null);
+    const purge = async () => {
+      const before = await oldBefore();
+      if (before === null) return;
+      await background.slices(true, async () => (await commit(purgeRunsBefore(before))) || null);
     };
     background.soon(oldRunsStay, purge);
     background.every(purgeEveryMs, oldRunsStay, purge);
 
-    /** Each is read when it is asked for. */
+    /** Reads each on demand. */
     async function* runsOf(numbers: readonly number[]): AsyncGenerator<QueryLogRunResponse> {
       for (const no of numbers) {
         const run = reader.queryLog.get(no);
@@ -129,4 +129,64 @@ function hitsOf({ labels, page_nos, scores }: LoggedHits): LoggedHit[] {
     page_id: idOf('page', page_nos[i]),
     score: scores[i],
   }));
+}
+
+interface RunWriter {
+  /** Resolves when all runs offered so far are written or dropped. */
+  flush(): Promise<void>;
+  /** The same; later runs stay in the queue. */
+  close(): Promise<void>;
+}
+
+/** How long a run waits for others to share its commit, ms. */
+const gatherMs = 100;
+/** A few ms of encoding. */
+const runsPerCommit = 32;
+
+function openRunWriter(parts: { queue: QueryLogQueue; commit: CommitCommand; log: Logger }): RunWriter {
+  const { queue, commit, log } = parts;
+  /** Runs written or dropped. */
+  let settled = queue.offered - queue.waiting;
+  let writing: Promise<void> | undefined;
+  let gathering: NodeJS.Timeout | undefined;
+  let closing = false;
+
+  const gather = () => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      void flush();
+    }, gatherMs);
+  };
+  const writeSome = async () => {
+    const runs = queue.take(runsPerCommit);
+    try {
+      if (runs.length > 0) await commit(appendRuns(runs.map(queryRunOf)));
+    } catch (error) {
+      queue.drop(runs.length);
+      log.warn({ err: error, runs: runs.length }, 'runs could not be written to the query log');
+    }
+    settled += runs.length;
+  };
+  const flush = async () => {
+    const upTo = queue.offered;
+    while (settled < upTo) {
+      writing ??= writeSome().finally(() => {
+        writing = undefined;
+      });
+      await writing;
+    }
+    // The queue only signals the first waiting run.
+    if (queue.waiting > 0 && !closing) gather();
+  };
+  const unlisten = queue.listen(gather);
+
+  return {
+    flush,
+    async close() {
+      closing = true;
+      unlisten();
+      clearTimeout(gathering);
+      await flush();
+    },
+  };
 }

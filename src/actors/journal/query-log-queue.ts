@@ -1,22 +1,21 @@
 /**
- * Runs on their way to the query log. A search hands over what it has, by reference; the journal takes it from here and makes a
- * row of it later, so that a search does not wait. Bounded: a run that finds no room is dropped and counted.
+ * Runs on their way to the query log: a search passes references, and the journal makes rows later. Bounded: a full queue drops and
+ * counts runs.
  */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import type { LoggedHits, QueryRun } from '../../domain/query-log.ts';
 import type { Retrieved } from '../system/system-messages.ts';
 
-/** A run as the one who made it has it. */
 export interface FreshRun extends Omit<QueryRun, 'candidate_set' | 'dense_hits' | 'sparse_hits' | 'final_pages'> {
   retrieved: Retrieved;
   fused: readonly FusedHit[];
-  /** The pages answered, best first. */
+  /** Best first. */
   pages: readonly { page_no: number; score: number }[];
   /** Pages before them. */
   offset: number;
 }
 
-/** Runs that may wait: seconds of searching, at up to 40 kB of hits each. */
+/** Seconds of searching, at up to 40 kB per run. */
 const maxWaiting = 512;
 
 export class QueryLogQueue {
@@ -25,7 +24,7 @@ export class QueryLogQueue {
   #offered = 0;
   #wake: () => void = () => {};
 
-  /** `onDrop` is told of each run that is dropped. */
+  /** `onDrop` is called per dropped run. */
   constructor(onDrop: () => void) {
     this.#onDrop = onDrop;
   }
@@ -34,7 +33,7 @@ export class QueryLogQueue {
     return this.#waiting.length;
   }
 
-  /** Runs offered and kept so far. */
+  /** Runs accepted so far. */
   get offered(): number {
     return this.#offered;
   }
@@ -48,7 +47,7 @@ export class QueryLogQueue {
     if (this.#waiting.push(run) === 1) this.#wake();
   }
 
-  /** Be told when a run waits where none did. Returns how not to be told any more. */
+  /** Called when the queue becomes nonempty. Returns the unsubscribe function. */
   listen(wake: () => void): () => void {
     this.#wake = wake;
     if (this.#waiting.length > 0) wake();
@@ -57,18 +56,17 @@ export class QueryLogQueue {
     };
   }
 
-  /** The oldest runs. */
   take(limit: number): FreshRun[] {
     return this.#waiting.splice(0, limit);
   }
 
-  /** Runs that were taken and could not be written. */
+  /** Count runs that could not be written. */
   drop(count: number): void {
     for (let i = 0; i < count; i++) this.#onDrop();
   }
 }
 
-/** The row of a run. Chunks that belonged to no page any more are left out. */
+/** Chunks that no longer belong to a page are left out. */
 export function queryRunOf({ retrieved, fused, pages, offset, ...run }: FreshRun): QueryRun {
   const { sparse, dense, pageOf } = retrieved;
   return {

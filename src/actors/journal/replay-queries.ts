@@ -1,68 +1,57 @@
 /**
- * The handler of `eval_replay` jobs: queries are ranked in two ways, and both are measured against what is known of their pages: judged
- * queries of the log against what was said, queries made of pages against that page. It goes in slices; each is stored, so that whatever
- * interrupts it, the next attempt goes on behind the last one.
+ * The handler of `eval_replay` jobs: ranks queries in two ways and measures both: judged queries of the log against their feedback,
+ * queries made from pages against their page. Works in slices with checkpoints.
  *
- * 1. learn what each model's vectors are worth beside the words, where that is due: without it an outside model that was not
- *    active yet counts nothing
- * 2. plan, once. Log: judged queries, newest first; repetitions of a query are one, with all that was said about it. Library: pages by
- *    chance, each once, and the seed of a query; no text, so that nothing of a forgotten page stays in it
- * 3. rank the next few queries in both arms, by turns either first, and measure them; store that; again until the plan is done
- * 4. the job's completion stores the report
+ * 1. plan, once. Log: judged queries, newest first, merging repetitions and their feedback. Library: random distinct pages and a query
+ *    seed; no text, so nothing of a forgotten page stays
+ * 2. rank the next queries in both arms, alternating which is first, measure and store; until the plan is done
+ * 3. the job's completion stores the report
  */
-import { planReplay, saveReplayed } from '../../commands/replay-queries.ts';
-import { agreementAtK } from '../../compute/agreement/agree.ts';
+import { planReplay, saveReplayed } from '../../commands/log-queries.ts';
+import { agreementAtK } from '../../compute/measures/agree.ts';
 import { replayReportOf } from '../../compute/measures/replay-report.ts';
 import { gradesOf, hasPositive, measureAnswer } from '../../compute/measures/score-run.ts';
+import { pseudoQuery, withoutOneWord } from '../../compute/ranking/pseudo-queries.ts';
 import { seededRandom } from '../../compute/seeded-random.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import type { Replay, ReplayedQuery } from '../../domain/evaluation.ts';
 import { vectorBytes } from '../../domain/known-models.ts';
 import { defaultRrfK, type SearchRequest, searchRequest } from '../../domain/search.ts';
-import type { Embedders } from '../../providers/embedders.ts';
 import type { NumberedRun } from '../../store/query-log.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
 import { countPages } from '../models/backfill-slices.ts';
 import { costOf } from '../models/estimate-backfill.ts';
-import { fusionLearner, isLearningDue } from '../models/learn-fusion.ts';
-import { measuringQuery } from '../models/page-queries.ts';
-import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
+import type { SystemAsk } from '../system/system-messages.ts';
 
 export interface ReplayDependencies {
   ask: SystemAsk;
   reader: StoreReader;
-  embedders: Pick<Embedders, 'queryVectors'>;
-  /** US dollars for a million tokens, by name of the model. */
+  /** US dollars per million tokens, by model name. */
   prices: Readonly<Record<string, number>>;
-  /** Ms, for what lasts. */
+  /** Monotonic, ms. */
   monotonic: () => number;
 }
 
-/** A query, and what is known of its pages. */
 interface JudgedQuery {
   request: SearchRequest;
   grades: Map<number, number>;
 }
 
-/** Queries between two checkpoints: tens of ms with the embedded model. */
+/** Queries per checkpoint: tens of ms with the built-in model. */
 const sliceQueries = 8;
-/** Logged runs looked at before others get their turn. */
+/** Per turn. */
 const sliceRuns = 100;
-/** Queries of the library where none are asked for: a difference of .05 in nDCG shows. */
+/** Default number of library queries: enough to show a difference of .05 in nDCG. */
 const usualQueries = 200;
-/** Pages that are looked at for a query, at most. */
+/** Pages tried per query. */
 const triesEach = 8;
-/** Pages looked at before others get their turn. */
+/** Per turn. */
 const slicePages = 20;
-/** Other queries than those from which weights are learned, whose seeds count from 1; the same for every pair of models. */
+/** The same queries for every pair of models. */
 const planSeed = 0x7e57;
-/** When a model whose provider did not answer is tried again, ms. */
-const retryAfterMs = 30_000;
 
-export function replayHandler({ ask, reader, embedders, prices, monotonic }: ReplayDependencies): JobHandler {
-  const learn = fusionLearner({ ask, reader, embedders, commit: commitThrough(ask) });
-
+export function replayHandler({ ask, reader, prices, monotonic }: ReplayDependencies): JobHandler {
   const planOfLog = async (limit: number | null): Promise<number[][]> => {
     const byQuery = new Map<string, number[]>();
     for (let after = 0; ; ) {
@@ -101,7 +90,7 @@ export function replayHandler({ ask, reader, embedders, prices, monotonic }: Rep
     }
   };
 
-  /** Null for one that cannot be asked any more. */
+  /** Null if it can no longer be asked. */
   const queryOf = ({ source }: Replay, [first, ...rest]: readonly number[]): JudgedQuery | null => {
     if (source === 'library') {
       const query = measuringQuery(reader, first, seededRandom(rest[0]));
@@ -137,17 +126,6 @@ export function replayHandler({ ask, reader, embedders, prices, monotonic }: Rep
     }
   };
 
-  const learnDue = async ({ model_a, model_b }: Replay, { signal, goOn }: JobContext) => {
-    for (const id of new Set([model_a, model_b])) {
-      const model = reader.models.get(id);
-      if (model === undefined || !isLearningDue(model, reader.pages.count())) continue;
-      if (await learn(model, signal, goOn)) continue;
-      signal.throwIfAborted();
-      throw new JobError(`what ${id} is worth beside the words cannot be learned now`, { retryAfterMs });
-    }
-  };
-
-  /** What a model's vectors of the library take. */
   const costsOf = (id: string, { chunks, tokens }: { chunks: number; tokens: number }) => {
     const model = reader.models.get(id);
     if (model === undefined) return {};
@@ -166,7 +144,6 @@ export function replayHandler({ ask, reader, embedders, prices, monotonic }: Rep
     const keep = async (command: ReturnType<typeof planReplay>) => {
       if (!(await checkpoint(command))) throw takenOver();
     };
-    await learnDue(replay, context);
     const { source, limit } = replay;
     const makePlan = () => (source === 'library' ? planOfLibrary(limit ?? usualQueries) : planOfLog(limit));
     const plan = replay.plan ?? (await makePlan());
@@ -188,9 +165,30 @@ export function replayHandler({ ask, reader, embedders, prices, monotonic }: Rep
   };
 }
 
-/** The search that was logged. Ages count from now, not from then. An `rrf_k` of the default was written with every search once. */
+/** The logged search. Ages count from now. The default `rrf_k` was once logged with every search. */
 function requestOf({ query_text, params }: NumberedRun): SearchRequest {
   const { rollup, rollup_m, recency_half_life_days, filters } = params;
   const rrf_k = params.rrf_k === defaultRrfK ? undefined : params.rrf_k;
   return searchRequest.parse({ query: query_text, rollup, rollup_m, rrf_k, recency_half_life_days, filters });
+}
+
+/** UTF-16 units from which a sentence is taken. */
+const stretch = 4000;
+/** Longest query. */
+const maxLength = 4000;
+
+/** A query for the page; null if it is gone or has too few words. A whole title would find its page trivially, so a word is dropped. */
+function measuringQuery(reader: StoreReader, no: number, random: () => number): string | null {
+  const page = reader.pages.head(no);
+  if (page === undefined || page.chunk_count === 0) return null;
+  const length = reader.pages.bodyLength(no) ?? 0;
+  const from = Math.floor(random() * Math.max(1, length - stretch));
+  const text = reader.pages.bodySlice(no, from, from + stretch);
+  const sections = reader.pages.sections(no);
+  const section = sections[Math.floor(random() * sections.length)]?.title ?? null;
+  const query = pseudoQuery(
+    { title: withoutOneWord(page.title, random), section: withoutOneWord(section, random), text },
+    random,
+  );
+  return query?.slice(0, maxLength) ?? null;
 }

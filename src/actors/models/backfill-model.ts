@@ -1,15 +1,17 @@
 /**
  * The handler of `backfill_model` jobs: a model comes to have vectors of every page. What is done is in the row of the backfill, so
- * that after any interruption the next attempt goes on behind the last slice that was stored.
+ * that after any interruption the next attempt continues after the last stored slice.
  *
  * 1. plan, once: count chunks and tokens; calibrate the floor of an outside model, which also shows whether its provider answers
  *    with vectors of its dimensions before thousands of texts are sent
  * 2. have the model's space in memory, with what earlier attempts stored
  * 3. sweep: slices of pages are embedded, as many at a time as there are threads, stored in the order of the pages together with
  *    the cursor, and added to the space, each while the next ones are embedded and stored
- * 4. the same for the pages of gaps; then save the space and seal; a gap that came meanwhile leads back to 4
+ * 4. the same for the pages of gaps; then seal; a gap that came meanwhile leads back to 4
  *
- * Texts that the provider refuses are told apart from the others, which do not wait for them: the store knows them, and the next
+ * The sweep of the built-in model only leaves gaps, which are filled in an order of their own (fill-built-in.ts).
+ *
+ * Texts that the provider refuses are stored as refused, and the others do not wait for them. The next
  * backfill that looks at every page tries them again. Where more are refused than `fewRefusals` and
  * `refusedShare` allow, the provider or its settings are at fault, and the backfill fails.
  *
@@ -20,19 +22,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   type EmbeddedPage,
   noteBackfillPause,
+  openGaps,
   planBackfill,
-  type StoredPage,
+  type StoredRows,
   saveSlice,
   sealBackfill,
 } from '../../commands/backfill-model.ts';
 import { JobError } from '../../domain/errors.ts';
-import type { Backfill, EmbeddingModel } from '../../domain/model.ts';
+import type { Job } from '../../domain/job.ts';
+import { type Backfill, type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { JobContext, JobHandler } from '../jobs/job-actor.ts';
+import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
 import { isOverloaded, type SystemAsk } from '../system/system-messages.ts';
 import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';
-import type { ModelEmbedder } from './model-embedder.ts';
+import { batchChunks, nextBatch, type TakeTurn } from './fill-built-in.ts';
+import type { EmbeddedTexts, ModelEmbedder } from './model-embedder.ts';
 
 export interface BackfillDependencies {
   ask: SystemAsk;
@@ -40,6 +45,9 @@ export interface BackfillDependencies {
   embedder: ModelEmbedder;
   /** Slices that are read ahead and embedded while one is stored. */
   width: number;
+  takeTurn: TakeTurn;
+  /** Whether the names that the encoder sees are kept. */
+  readNames: boolean;
   /** Wall clock and monotonic, ms. */
   now: () => number;
   monotonic: () => number;
@@ -50,8 +58,12 @@ interface EmbeddedSlice {
   pages: EmbeddedPage[];
 }
 
+/** An encoder that cannot be used is tried again after so long, ms. */
+const unusableEncoderMs = 120_000;
 /** Pages of gaps taken at a time. */
 const gapsAtOnce = 64;
+/** Pages that are looked at in one transaction for whether they lack vectors: some ms. */
+const gapsOpenedAtOnce = 500;
 /** So many chunks may be refused by the provider: a few, however small the collection, or this share of it. */
 const fewRefusals = 10;
 const refusedShare = 0.05;
@@ -69,9 +81,15 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
     if (found === undefined || model === undefined) throw new JobError('there is nothing to fill', { permanent: true });
     if (found.status !== 'running') return undefined;
     try {
-      await new BackfillAttempt(dependencies, found, model, context).fill();
+      await new BackfillAttempt(dependencies, found, model, context).fill(job);
     } catch (error) {
-      const waitMs = error instanceof ProviderError && !error.permanent ? embedder.waitMs(model) : 0;
+      if (reader.models.isFillPaused() && isBuiltIn(model)) throw error;
+      const waitMs =
+        error instanceof ProviderError && error.code === 'unreachable' && isBuiltIn(model)
+          ? unusableEncoderMs
+          : error instanceof ProviderError && !error.permanent
+            ? embedder.waitMs(model)
+            : 0;
       if (!(error instanceof BreakerOpenError) && waitMs === 0) throw error;
       const { message } = error as Error;
       if (!signal.aborted) await checkpoint(noteBackfillPause(model.space, now(), message));
@@ -90,7 +108,7 @@ class BackfillAttempt {
   /** Chunks that are refused: of the pages that are done, and of this attempt. Further ones will be asked about again. */
   #refusals: number;
   #chunks = 0;
-  /** The clock of the speed: time between two stored slices, whatever ran beside. */
+  /** The clock of the speed: time between two stored slices. */
   #lapAt: number;
 
   constructor(dependencies: BackfillDependencies, found: Backfill, model: EmbeddingModel, context: JobContext) {
@@ -103,24 +121,64 @@ class BackfillAttempt {
     this.#lapAt = dependencies.monotonic();
   }
 
-  /** Errors: as of the handler, before an open breaker is told apart. */
-  async fill(): Promise<void> {
+  /** Errors: as of the handler, before an open breaker is recognised. */
+  async fill(job: Job): Promise<void> {
     const { ask, reader, monotonic, now } = this.#dependencies;
     const { signal, checkpoint } = this.#context;
     const { id, space } = this.#model;
+    const isNew = this.#found.total_chunks === null;
+    // Counting reads all pages, and each captured page starts a fill: the built-in model uses its last counts.
+    const counts = this.#isBuiltIn && !isNew ? this.#goingOn() : await countPages(reader, signal);
     // Since the plan the collection may have grown by what was indexed with vectors of the model.
-    const counts = await countPages(reader, signal);
     this.#chunks = counts.chunks;
-    if (this.#found.total_chunks === null) await this.#plan(counts);
-    await ask('index.openSpace', { model_id: id, save: false });
+    if (isNew) await this.#plan(counts);
+    await ask('index.openSpace', { model_id: id });
     this.#lapAt = monotonic();
-    await this.#sweep();
+    await (this.#isBuiltIn ? this.#openGaps() : this.#sweep());
     for (let isSealed = false; !isSealed; ) {
-      await this.#fillGaps();
-      await ask('index.openSpace', { model_id: id, save: true });
-      const { chunks, tokens } = await countPages(reader, signal);
-      const embedded = chunks - refusedIn(reader, space).chunks;
+      await (this.#isBuiltIn ? this.#fillBuiltIn(job) : this.#fillGaps());
+      const isCounted = isNew || !this.#isBuiltIn;
+      const { chunks, tokens } = isCounted ? await countPages(reader, signal) : this.#goingOn();
+      const embedded = isCounted ? chunks - refusedIn(reader, space).chunks : chunks;
       isSealed = await checkpoint(sealBackfill(space, { at: now(), chunks: embedded, tokens }));
+    }
+  }
+
+  get #isBuiltIn(): boolean {
+    return isBuiltIn(this.#model);
+  }
+
+  /** What the backfill's row counts. */
+  #goingOn(): { chunks: number; tokens: number } {
+    const row = this.#dependencies.reader.backfills.get(this.#model.space);
+    return { chunks: row?.embedded_chunks ?? 0, tokens: row?.total_tokens ?? 0 };
+  }
+
+  /** Where an attempt failed, the texts that it may have failed over are stored one by one. */
+  async #fillBuiltIn(job: Job): Promise<void> {
+    const { reader, takeTurn } = this.#dependencies;
+    const { signal } = this.#context;
+    const isCareful = job.attempts > 1;
+    const attempt = { signal, goOn: goOnUnlessSuspect(job, this.#context) };
+    for (let batches = 0; ; batches++) {
+      signal.throwIfAborted();
+      const embedded = await takeTurn(async () => {
+        // Read when it is its turn: pages may have come and gone.
+        const slice = nextBatch(reader, this.#model, isCareful && batches < batchChunks ? 1 : batchChunks);
+        return slice === null ? null : this.#embed(slice);
+      }, attempt);
+      if (embedded === null) return;
+      await this.#addToSpace(await this.#store(embedded, null));
+    }
+  }
+
+  async #openGaps(): Promise<void> {
+    const { now, reader } = this.#dependencies;
+    const { space } = this.#model;
+    // No checkpoint where the sweep is over: it would clear the attempt, and a crash, of what the fill is still to do.
+    const isOver = ({ cursor, last_page } = reader.backfills.get(space) ?? this.#found) => cursor >= last_page;
+    while (!isOver()) {
+      if ((await this.#context.checkpoint(openGaps(space, now(), gapsOpenedAtOnce))) === null) throw gone();
     }
   }
 
@@ -176,12 +234,18 @@ class BackfillAttempt {
     const { signal } = this.#context;
     const most = Math.max(fewRefusals, Math.floor(this.#chunks * refusedShare));
     const tolerated = Math.max(0, most - this.#refusals);
-    const { rows, refused } = await this.#dependencies.embedder.embed(this.#model, slice.pages, { signal, tolerated });
+    const { rows, refused, names } = await this.#dependencies.embedder.embed(this.#model, slice.pages, {
+      signal,
+      tolerated,
+    });
     this.#refusals += refused.size;
-    return { slice, pages: pagesOf(slice, this.#model.dim, rows, refused) };
+    return {
+      slice,
+      pages: pagesOf(slice, this.#model.dim, { rows, refused, names: this.#dependencies.readNames ? names : null }),
+    };
   }
 
-  async #store({ slice, pages }: EmbeddedSlice, cursor: number | null): Promise<StoredPage[]> {
+  async #store({ slice, pages }: EmbeddedSlice, cursor: number | null): Promise<StoredRows[]> {
     const { monotonic, now } = this.#dependencies;
     const busyMs = Math.round(monotonic() - this.#lapAt);
     this.#lapAt = monotonic();
@@ -193,29 +257,31 @@ class BackfillAttempt {
   }
 
   /** They are in the store: what does not come in now comes when the space is opened the next time. */
-  async #addToSpace(pages: readonly StoredPage[]): Promise<void> {
-    if (pages.length === 0) return;
+  async #addToSpace(stored: readonly StoredRows[]): Promise<void> {
+    if (stored.length === 0) return;
+    const { ask, reader } = this.#dependencies;
     const { id, space } = this.#model;
-    const rows = joined(pages);
-    const labels = pages.map(({ first, count }) => ({ first, count }));
+    const rows = joined(stored);
+    const chunks = stored.flatMap(({ first, ordinals }) => ordinals.map((at) => ({ first: first + at, count: 1 })));
+    const pages = stored.filter(({ isWhole }) => isWhole);
+    const whole = pages.map(({ first }) => first);
     for (let waits = 0; ; waits++) {
       try {
-        return await this.#dependencies.ask('index.addVectors', { model_id: id, space, pages: labels, rows });
+        await ask('index.addVectors', { model_id: id, space, chunks, rows, whole });
+        break;
       } catch (error) {
         if (!isOverloaded(error) || waits === overloadWaits) throw error;
         await delay(overloadWaitMs, undefined, { signal: this.#context.signal });
       }
     }
+    if (id !== reader.models.activeId()) return;
+    // Where topics do not answer any more, the next start finds the pages.
+    await ask('cluster.place', { page_nos: pages.map(({ page_no }) => page_no) }).catch(() => {});
   }
 }
 
 /** What was made of a slice, page by page. Shapes: rows of all its chunks; `refused` by their places among them. */
-function pagesOf(
-  { pages }: PageSlice,
-  dim: number,
-  rows: Float32Array,
-  refused: ReadonlyMap<number, string>,
-): EmbeddedPage[] {
+function pagesOf({ pages }: PageSlice, dim: number, { rows, refused, names }: EmbeddedTexts): EmbeddedPage[] {
   let from = 0;
   return pages.map(({ page_no, first, count, ordinals }) => {
     const start = from;
@@ -225,12 +291,13 @@ function pagesOf(
       return reason === undefined ? [] : [[ordinal, reason] as const];
     });
     const ofPage = rows.subarray(start * dim, from * dim);
-    return { page_no, first, count, ordinals, rows: ofPage, refused: new Map(refusedHere) };
+    const named = names?.slice(start, from).flat() ?? null;
+    return { page_no, first, count, ordinals, rows: ofPage, refused: new Map(refusedHere), names: named };
   });
 }
 
 /** Rows of all pages: where they lie one behind the other already, as those of a slice do, without copying them. */
-function joined(pages: readonly StoredPage[]): Float32Array {
+function joined(pages: readonly StoredRows[]): Float32Array {
   const { buffer, byteOffset } = pages[0].rows;
   const length = pages.reduce((sum, page) => sum + page.rows.length, 0);
   let end = byteOffset;

@@ -1,5 +1,4 @@
 /** The pages of a backfill in slices: small enough that each is read from the store, embedded and stored in some tens of ms. */
-import { languageOfTag } from '../../compute/text/language-tags.ts';
 import type { Chunk } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 
@@ -10,10 +9,8 @@ export interface PageToEmbed {
   /** Chunks of the page. */
   count: number;
   title: string | null;
-  /** As it says itself. */
-  lang: string;
   text: string;
-  /** Those that lack their vectors: all, or the ones that were refused before. */
+  /** Those to embed now, which lack their vectors. */
   ordinals: number[];
   chunks: Chunk[];
 }
@@ -29,7 +26,7 @@ export interface PageSlice {
 }
 
 /**
- * Chunks in a slice, text (UTF-16 units) and pages looked at: one of them ends it. Measured with 64, 128 and 256 in turn (bench/results/2026-11-backfill.md):
+ * Chunks in a slice, text (UTF-16 units) and pages looked at: one of them ends it. Measured with 64, 128 and 256 in turn:
  * 1.06, 0.85 and 0.91 ms of processor time a chunk, and 0.2, 0.3 and 0.7 ms of the event loop to read a slice and hand it to a thread.
  */
 const maxChunks = 128;
@@ -72,9 +69,8 @@ export function sliceOf(reader: StoreReader, space: number, numbers: Iterable<nu
     const { title, first_label: first, chunk_count: count } = page;
     slice.found += count - ordinals.length;
     const all = reader.pages.chunks(no);
-    const lang = languageOfTag(reader.pages.get(no)?.metadata?.lang);
     const chunks = ordinals.map((at) => all[at]);
-    slice.pages.push({ page_no: no, first, count, title, lang, text, ordinals, chunks });
+    slice.pages.push({ page_no: no, first, count, title, text, ordinals, chunks });
     taken += ordinals.length;
     length += text.length;
   }

@@ -2,7 +2,7 @@
  * Measures the floor of an outside model (compute/embedding/calibrate-floor.ts) before its first vectors are made, and stores it with the
  * model: without one every passage would be a hit of every query. Three small requests, once in a model's life.
  */
-import { setModelFloor } from '../../commands/set-model-floor.ts';
+import { setModelFloor } from '../../commands/manage-models.ts';
 import { floorOfSample } from '../../compute/embedding/calibrate-floor.ts';
 import { FLOOR_SAMPLE } from '../../compute/embedding/floor-sample.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';

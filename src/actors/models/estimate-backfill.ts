@@ -6,7 +6,7 @@ import { type BackfillEstimateResponse, type EmbeddingModel, isOutside } from '.
 import { ollamaProvider } from '../../domain/usual-address.ts';
 import { transformersProvider } from '../../providers/transformers.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { countPages, type PageToEmbed, slicesFrom } from './backfill-slices.ts';
+import { countPages, slicesFrom } from './backfill-slices.ts';
 import type { ModelEmbedder } from './model-embedder.ts';
 
 export interface EstimateDependencies {
@@ -14,15 +14,13 @@ export interface EstimateDependencies {
   embedder: ModelEmbedder;
   /** US dollars for a million tokens, by name of the model. */
   prices: Readonly<Record<string, number>>;
-  /** Work threads, on which the embedded model is tried. */
-  workers: number;
   /** Ms, for what lasts. */
   monotonic: () => number;
 }
 
 const tokensPerPrice = 1_000_000;
 
-/** What so many tokens cost with a model, US dollars: nothing where it runs here or nobody is paid, null where its price is not set. */
+/** What so many tokens cost with a model, US dollars: 0 for a local model, null without a price. */
 export function costOf(
   tokens: number,
   model: Pick<EmbeddingModel, 'provider' | 'model_name'>,
@@ -34,11 +32,13 @@ export function costOf(
   return price === undefined ? null : (tokens / tokensPerPrice) * price;
 }
 
-/** Pages looked at for the first ones that lack vectors, when the speed of the embedded model is tried. */
+/** Pages looked at for the first ones that lack vectors, when the speed of the built-in model is tried. */
 const triedPages = 2000;
+/** Chunks that it is tried with. */
+const triedChunks = 4;
 
 /** Estimates the backfill of a model, for as long as the signal is not aborted. Errors: those of a trial. */
-export function backfillEstimator({ reader, embedder, prices, workers, monotonic }: EstimateDependencies) {
+export function backfillEstimator({ reader, embedder, prices, monotonic }: EstimateDependencies) {
   /** As measured: in earlier backfills of a model of this kind. */
   const speedBefore = (model: EmbeddingModel): number | null => {
     const speeds = reader.backfills.all().flatMap(({ model_id, made_chunks, busy_ms }) => {
@@ -51,23 +51,18 @@ export function backfillEstimator({ reader, embedder, prices, workers, monotonic
 
   /** As tried on stored pages; null where there are none that lack vectors. */
   const triedSpeed = async (model: EmbeddingModel, signal: AbortSignal | undefined): Promise<number | null> => {
-    const slices: PageToEmbed[][] = [];
     for (const { pages } of slicesFrom(reader, model.space, 0, triedPages)) {
-      if (pages.length > 0) slices.push(pages);
-      if (slices.length === 2 * workers) break;
+      const [page] = pages;
+      if (page === undefined) continue;
+      const tried = [{ ...page, chunks: page.chunks.slice(0, triedChunks) }];
+      const embed = () =>
+        embedder.embed(model, tried, { signal: signal ?? new AbortController().signal, tolerated: triedChunks });
+      await embed(); // the encoder may have to be loaded
+      const began = monotonic();
+      await embed();
+      return tried[0].chunks.length / Math.max(0.1, monotonic() - began);
     }
-    if (slices.length === 0) return null;
-    // Not the asker's signal: a task that is given up ends its thread, on which other work waits.
-    const options = { signal: new AbortController().signal, tolerated: 0 };
-    const embed = (some: PageToEmbed[][]) => Promise.all(some.map((pages) => embedder.embed(model, pages, options)));
-    // First the threads may have to load the language model. Then other texts: words that have just come are quicker.
-    await embed(slices.slice(0, workers));
-    signal?.throwIfAborted();
-    const tried = slices.slice(-workers);
-    const count = tried.flat().reduce((sum, { chunks }) => sum + chunks.length, 0);
-    const began = monotonic();
-    await embed(tried);
-    return count / Math.max(0.1, monotonic() - began);
+    return null;
   };
 
   const chunksPerMs = async (model: EmbeddingModel, signal: AbortSignal | undefined): Promise<number | null> =>

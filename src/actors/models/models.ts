@@ -7,19 +7,18 @@
  * - A deleted model is gone with its row; then its files and, in slices, its stored vectors go, before the answer. What a crash
  *   leaves of that is deleted at the next start.
  */
+
 import type { Logger } from 'pino';
-import { startBackfill } from '../../commands/backfill-model.ts';
+import { pauseFill, startBackfill } from '../../commands/backfill-model.ts';
 import { activateModel, emptySpace, registerModel, retireModel } from '../../commands/manage-models.ts';
-import { traitsOf } from '../../compute/embedding/local-model.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf } from '../../domain/ids.ts';
 import { dimProblem } from '../../domain/known-models.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import {
+  builtInModel,
   type EmbeddingModel,
-  isLocalDim,
-  localDims,
-  localModelName,
+  isBuiltIn,
   localProvider,
   type ModelBackfillResponse,
   type ModelInfo,
@@ -27,23 +26,22 @@ import {
   modelIdOf,
   type RegisterModelRequest,
 } from '../../domain/model.ts';
-import type { Embedders } from '../../providers/embedders.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 import { refusedIn } from './backfill-slices.ts';
 import { backfillEstimator, type EstimateDependencies } from './estimate-backfill.ts';
-import { fusionLearning } from './learn-fusion.ts';
 
 export interface ModelsDependencies extends EstimateDependencies {
   ask: SystemAsk;
-  embedders: Pick<Embedders, 'queryVectors'>;
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
   /** Tokens that no chunk exceeds: what every model must be able to read. */
   chunkBudget: number;
   maxAttempts: number;
+  /** What runs the encoder, or why it cannot be used; null before it is first used. */
+  encoderRuntime: () => string | null;
   log: Logger;
   /** Wall clock, ms. */
   now: () => number;
@@ -51,18 +49,21 @@ export interface ModelsDependencies extends EstimateDependencies {
 
 type ModelMessages = Extract<MessageName, `model.${string}`>;
 
-/** So often it is looked whether a model's share in fusion is to be learned, ms. */
-const learnEveryMs = 30_000;
 /** Pages whose vectors are deleted in one transaction: some ms. */
 const deletedAtOnce = 100;
 
 export function modelsService(dependencies: ModelsDependencies): StartService<ModelMessages> {
-  const { ask, reader, embedders, maxAttempts, log, now } = dependencies;
+  const { ask, reader, maxAttempts, encoderRuntime, log, now } = dependencies;
   const commit = commitThrough(ask);
   const estimate = backfillEstimator(dependencies);
 
-  const infoOf = ({ id, provider, model_name, dim, max_input_tokens, status }: EmbeddingModel): ModelInfo => {
+  const infoOf = (model: EmbeddingModel): ModelInfo => {
+    const { id, provider, model_name, dim, max_input_tokens, status } = model;
     return { id, provider, model_name, dim, max_input_tokens, is_active: reader.models.activeId() === id, status };
+  };
+  const listed = (model: EmbeddingModel): ModelInfo => {
+    const runtime = isBuiltIn(model) ? { runtime: encoderRuntime() } : {};
+    return { ...infoOf(model), ...progressOf(reader, model), ...runtime };
   };
   const requireModel = (id: string): EmbeddingModel => {
     const model = reader.models.get(id);
@@ -76,7 +77,10 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
     if (problem !== null) throw new DomainError('invalid', problem);
     const id = request.id ?? modelIdOf(request);
     const model = await commit(
-      registerModel({ id, provider, model_name, dim, max_input_tokens, ...traitsOf({ provider, dim }) }),
+      registerModel({
+        ...{ id, provider, model_name, dim, max_input_tokens },
+        floor: provider === localProvider ? builtInModel.floor : null,
+      }),
     );
     if (model === null) throw new DomainError('conflict', `the model ${id} is registered already`);
     return infoOf(model);
@@ -84,7 +88,7 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
 
   const activate = async (id: string): Promise<ModelInfo> => {
     const { space, status } = requireModel(id);
-    if (status === 'ready') await ask('index.openSpace', { model_id: id, save: false });
+    if (status === 'ready') await ask('index.openSpace', { model_id: id });
     const outcome = await commit(activateModel(id, space));
     if (outcome.outcome === 'unknown') throw unknownId('model', id);
     if (outcome.outcome === 'not_ready') {
@@ -106,11 +110,18 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
   };
 
   const handlers: Handlers<ModelMessages> = {
-    'model.list': () => ({ models: reader.models.all().map(infoOf) }),
+    'model.list': () => ({ models: reader.models.all().map(listed) }),
     'model.register': register,
     'model.activate': ({ model_id }) => activate(model_id),
+    'model.pauseFill': async ({ paused }) => {
+      await commit(pauseFill(paused, now()));
+      return { models: reader.models.all().map(listed) };
+    },
     'model.retire': ({ model_id }) => retire(model_id),
-    'model.backfill': ({ model_id }) => backfillOf(reader, requireModel(model_id)),
+    'model.backfill': async ({ model_id }) => {
+      const { total_chunks } = await ask('index.state', {});
+      return backfillOf(reader, requireModel(model_id), total_chunks);
+    },
     'model.estimateBackfill': ({ model_id }, signal) => estimate(requireModel(model_id), signal),
     'model.startBackfill': async ({ model_id }) => {
       const started = await commit(startBackfill(model_id, { at: now(), max_attempts: maxAttempts }));
@@ -120,15 +131,13 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
   };
 
   return async () => {
-    for (const space of reader.models.droppedSpaces()) {
-      log.info({ space }, 'what is left of a deleted model is deleted');
-      await clear(space);
-    }
     const background = new Background(log);
-    const learnDue = fusionLearning({ ask, reader, commit, embedders, log, now });
-    background.every(learnEveryMs, 'what models are worth beside the words could not be learned', () =>
-      learnDue(background.signal),
-    );
+    background.soon('what is left of deleted models could not be deleted', async () => {
+      for (const space of reader.models.droppedSpaces()) {
+        log.info({ space }, 'what is left of a deleted model is deleted');
+        await clear(space);
+      }
+    });
     return { handlers, stop: () => background.stop() };
   };
 }
@@ -149,13 +158,27 @@ function problemOf(request: RegisterModelRequest, { chunkBudget, isKnownProvider
     const problem = dimProblem(model_name, dim);
     return problem === null ? null : `dim: ${problem}`;
   }
-  if (model_name !== localModelName)
-    return `model_name: the built-in model is called ${localModelName}, not ${shown(model_name)}`;
-  return isLocalDim(dim) ? null : `dim: the built-in model takes ${localDims}`;
+  if (isBuiltIn(request)) return null;
+  const { model_name: name, dim: numbers } = builtInModel;
+  return `model_name: the one built-in model is ${name} of ${numbers} dimensions, not ${shown(model_name)} of ${dim}`;
 }
 
-/** How far a model's backfill is, with what its vectors lack for good. */
-function backfillOf(reader: StoreReader, { id, space }: EmbeddingModel): ModelBackfillResponse {
+/** What of a model's vectors is still to be made. */
+function progressOf(reader: StoreReader, model: EmbeddingModel): Partial<ModelInfo> {
+  const { made_chunks = 0, busy_ms = 0, ...row } = reader.backfills.get(model.space) ?? {};
+  const { pages, chunks } = reader.backfills.pending(model.space);
+  const rate = made_chunks > 0 && busy_ms > 0 ? (1000 * made_chunks) / busy_ms : null;
+  const swept =
+    !isBuiltIn(model) && 'cursor' in row && row.status === 'running' && (row.cursor ?? 0) < (row.last_page ?? 0);
+  const paused = isBuiltIn(model) && reader.models.isFillPaused();
+  const pending = swept ? Math.max(chunks, (row.total_chunks ?? 0) - (row.embedded_chunks ?? 0)) : chunks;
+  const eta_s = pending === 0 ? 0 : rate === null || paused ? null : pending / rate;
+  return { vectors_pending: pending, pages_pending: pages, rate_per_s: rate, eta_s, paused };
+}
+
+/** How far a model's backfill is, with what its vectors lack for good. `chunks`: those of all pages. */
+function backfillOf(reader: StoreReader, model: EmbeddingModel, chunks: number): ModelBackfillResponse {
+  const { id, space } = model;
   const row = reader.backfills.get(space);
   if (row === undefined) {
     const none = { cursor_page_id: null, started_at: null, updated_at: null, finished_at: null, last_error: null };
@@ -164,11 +187,20 @@ function backfillOf(reader: StoreReader, { id, space }: EmbeddingModel): ModelBa
   const refused = refusedIn(reader, space);
   const counted = refused.chunks === 1 ? '1 chunk has' : `${refused.chunks} chunks have`;
   const lacks = refused.reason === null ? null : `${counted} no vector: ${refused.reason}`;
+  // The built-in model's pages come and go without its backfill.
+  const counts = isBuiltIn(model)
+    ? {
+        total_chunks: chunks,
+        embedded_chunks: Math.max(0, chunks - reader.backfills.pending(space).chunks - refused.chunks),
+      }
+    : {
+        total_chunks: Math.max(row.total_chunks ?? 0, row.embedded_chunks + refused.chunks),
+        embedded_chunks: row.embedded_chunks,
+      };
   return {
     model_id: id,
     status: row.status,
-    total_chunks: Math.max(row.total_chunks ?? 0, row.embedded_chunks + refused.chunks),
-    embedded_chunks: row.embedded_chunks,
+    ...counts,
     total_tokens: row.total_tokens ?? 0,
     cursor_page_id: row.cursor === 0 ? null : idOf('page', row.cursor),
     started_at: isoOf(row.started_at),

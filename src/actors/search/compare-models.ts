@@ -1,8 +1,5 @@
-/**
- * Compares embedding models on one query: each model ranks by itself, one after the other, and every two rankings are
- * measured against each other. Each ranking is logged as an arm of the comparison.
- */
-import { agreementAtK } from '../../compute/agreement/agree.ts';
+/** Compares embedding models on one query: each ranks in turn, and rankings are compared in pairs. Each is logged as an arm of the comparison. */
+import { agreementAtK } from '../../compute/measures/agree.ts';
 import type { CompareAgreement, CompareRequest, CompareResponse } from '../../domain/compare.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
@@ -17,12 +14,12 @@ export interface CompareDependencies {
   queue: QueryLogQueue;
   newQueryId: () => string;
   newCompareId: () => string;
-  /** Wall clock, ms; monotonic, ms. */
+  /** Wall clock and monotonic, ms. */
   now: () => number;
   monotonic: () => number;
 }
 
-/** Errors: DomainError `invalid` for a model that is unknown, not ready or named twice. */
+/** Errors: DomainError `invalid` for a model that is unknown, not ready or repeated. */
 export function modelComparer({ reader, rank, queue, ...dependencies }: CompareDependencies) {
   const { newQueryId, newCompareId, now, monotonic } = dependencies;
 

@@ -1,36 +1,32 @@
 /**
- * Which of some pages have every phrase that a query quotes, as it is written. The index names the passages that have its words side by
- * side; these are read, each with what may stand over its borders, until one has the phrase. So a page costs a passage, mostly.
+ * Which pages contain every quoted phrase verbatim. Reads passages that contain the words next to each other, with context, until one
+ * has the phrase: mostly one passage per page.
  */
 import { foldPhrase } from '../../compute/ranking/exact-query.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CandidatePages } from '../system/system-messages.ts';
 
-/** Passages of a page that may be read for one phrase. */
+/** Passages read per page and phrase. */
 const maxPlaces = 256;
-/** Characters of passages that one search may read for phrases: some 400 passages, 20 ms. What is not found in them counts as not there. */
+/** Characters read per search: some 400 passages, 20 ms. Phrases beyond count as missing. */
 const maxCharacters = 1_000_000;
-/** Characters read between two turns of the event loop, about 1 ms. */
+/** Characters per turn of the event loop: about 1 ms. */
 const sliceCharacters = 32_768;
-/** A phrase may be longer in the text than folded: letters with marks apart, runs of white space. */
+/** A phrase may be longer in the text than folded: decomposed letters, white space. */
 const unfoldedLength = 4;
 const unfoldedRoom = 64;
 
-/**
- * The numbers of those of the pages that have each of the phrases in their title or text, folded. `quoting`: where each may have them. The
- * first pages are looked into first.
- */
+/** The pages with each folded phrase in title or text. `quoting`: candidate passages per phrase. Examines the first pages first. */
 export type FindPhrases = (
   phrases: readonly string[],
   pages: CandidatePages['quoting'],
   signal: AbortSignal | undefined,
 ) => Promise<ReadonlySet<number>>;
 
-/** A phrase that is still to be found in a page, in one of these chunks. */
+/** A phrase to find in one of these chunks of a page. */
 interface Sought {
   page: PageHead;
-  /** Folded. */
   phrase: string;
   ordinals: readonly number[];
 }
@@ -54,7 +50,7 @@ export function phraseFinder(reader: StoreReader): FindPhrases {
     });
     let left = maxCharacters;
     let unbroken = 0;
-    // One passage of each in turn: a page with many that might have the phrase does not use up what others need.
+    // One passage per page in turn, so that no page uses up the budget.
     for (let turn = 0; sought.length > 0; turn++) {
       const missed: Sought[] = [];
       for (const each of sought) {
@@ -79,7 +75,7 @@ export function phraseFinder(reader: StoreReader): FindPhrases {
   };
 }
 
-/** A passage with as much text around it as the phrase may have beyond its borders; null where it is gone, or longer than may be read. */
+/** A passage with enough context for the phrase; null if it is gone or over the budget. */
 function passageAround(
   { pages }: StoreReader,
   pageNo: number,

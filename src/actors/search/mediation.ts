@@ -1,7 +1,4 @@
-/**
- * Pages that are worth reading next: suggestions beside a search's results, and what is similar to one page. The mediation says
- * by what pages are related: nearness of vectors, the cluster that they share, or entities that both mention.
- */
+/** Suggests pages to read next: for a search's results, and similar to one page, by vectors, shared clusters, or shared entities. */
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import {
   nearnessReason,
@@ -15,16 +12,14 @@ import { idOf, numberOf } from '../../domain/ids.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';
-import { pageDetailsOf } from '../jobs/page-details.ts';
+import { pageDetailsOf } from '../jobs/list-pages.ts';
 import type { NearPagesRequest, SystemAsk } from '../system/system-messages.ts';
-import { onceAsked } from './once-asked.ts';
-import { pageFiltersOf } from './rank-query.ts';
+import { onNextTurn, pageFiltersOf } from './rank-query.ts';
 
-/** Suggestions are beside so many of the first results that are likely to be about the query. */
+/** Number of results, likely relevant, that suggestions are based on. */
 const topResults = 2;
-/** Beside results that are less relevant, suggestions are about something else. */
+/** Minimum relevance of such a result. */
 const likely = 0.5;
-/** Names in a reason. */
 const namesInReason = 2;
 
 export interface MediationDependencies {
@@ -34,12 +29,12 @@ export interface MediationDependencies {
 
 type Mediation = SearchRequest['mediation'];
 type SimilarResult = SimilarResponse['results'][number];
-/** What a page is suggested beside: `model` that found the results, their first pages, and all that are not wanted again. */
-type Beside = Pick<NearPagesRequest, 'model' | 'page_nos' | 'k' | 'except' | 'filters'>;
+/** `model` and first pages of the results, and pages to exclude. */
+type SuggestionQuery = Pick<NearPagesRequest, 'model' | 'page_nos' | 'k' | 'except' | 'filters'>;
 
 /** One way in which pages are related. */
 interface Mediator {
-  suggest(beside: Beside, signal: AbortSignal | undefined): Promise<Suggestion[]>;
+  suggest(query: SuggestionQuery, signal: AbortSignal | undefined): Promise<Suggestion[]>;
   similar(pageNo: number, k: number, signal: AbortSignal | undefined): Promise<SimilarResult[]>;
 }
 
@@ -51,7 +46,7 @@ export function mediation(dependencies: MediationDependencies) {
     entity: byNames(dependencies),
   };
 
-  /** Pages beside the results, by the model that these were found with; `ranked` are those answered or before them, best first. */
+  /** Suggestions by the results' model; `ranked`: pages shown so far, best first. */
   const suggest = async (
     { suggest: k, mediation, filters }: Pick<SearchRequest, 'suggest' | 'mediation' | 'filters'>,
     model: string,
@@ -62,8 +57,8 @@ export function mediation(dependencies: MediationDependencies) {
     if (k === 0 || relevant.length === 0) return [];
     const except = ranked.map(({ page_no }) => page_no);
     const page_nos = relevant.map(({ page_no }) => page_no);
-    const beside = { model, page_nos, k, except, filters: pageFiltersOf(filters, reader) };
-    return mediators[mediation].suggest(beside, signal);
+    const query = { model, page_nos, k, except, filters: pageFiltersOf(filters, reader) };
+    return mediators[mediation].suggest(query, signal);
   };
 
   /** Errors: DomainError `not_found` for an unknown page. A page that is not indexed is similar to none. */
@@ -81,12 +76,9 @@ export function mediation(dependencies: MediationDependencies) {
   return { suggest, similar };
 }
 
-/**
- * Nearness of the pages' vectors. Long pages of many subjects are near to everything, so a cosine says little: a page is suggested beside a
- * result where each is among the nearest few of the other.
- */
+/** By page vectors. Long pages of many subjects are near to everything, so a suggestion and a result must be mutual near neighbours. */
 function byVectors({ ask, reader }: MediationDependencies): Mediator {
-  /** The nearest that count: as many as keep a graph of mutual neighbours whole grow with the logarithm of the pages (Brito et al. 1997). */
+  /** Mutual neighbour graphs stay connected if k grows with the logarithm of the pages (Brito et al. 1997). */
   const fewNearest = () => Math.max(2, Math.floor(Math.log2(Math.max(1, reader.pages.count()))) - 2);
   const titleOf = (no: number) => {
     const page = reader.pages.head(no);
@@ -111,13 +103,14 @@ function byVectors({ ask, reader }: MediationDependencies): Mediator {
       const mutual = likeliest
         .filter(([, { result }], at) => nearThese[at].some(({ page_no }) => page_no === result))
         .slice(0, k);
-      return onceAsked(() => {
+      const suggestions = () => {
         const sharedWith = new Map(page_nos.map((no) => [no, namesSharedWith(reader.entities, no)]));
         return mutual.flatMap(([no, { result }]) => {
           const names = sharedWith.get(result)?.(no, namesInReason) ?? [];
           return suggestion(reader, no, nearResultReason(titleOf(result), names));
         });
-      });
+      };
+      return onNextTurn(suggestions, signal);
     },
     async similar(pageNo, k, signal) {
       const request = { model: null, page_nos: [pageNo], k, except: [], filters: pageFiltersOf(null, reader) };
@@ -127,9 +120,9 @@ function byVectors({ ask, reader }: MediationDependencies): Mediator {
   };
 }
 
-/** The cluster that pages share, nearest first. */
+/** By shared cluster, nearest first. */
 function byTopics({ ask, reader }: MediationDependencies): Mediator {
-  /** The topics of some pages, each once, in their order. */
+  /** Distinct topics, in order. */
   const topicsOf = (pageNos: readonly number[]) => {
     const topics = new Map<number, string | null>();
     for (const no of pageNos) {
@@ -138,10 +131,10 @@ function byTopics({ ask, reader }: MediationDependencies): Mediator {
     }
     return topics;
   };
-  /** Pages of the topics, however far they are; a filter narrows them further. */
+  /** Any distance; filters narrow further. */
   const nearIn = async (
     topics: ReadonlyMap<number, string | null>,
-    { filters, ...request }: Beside,
+    { filters, ...request }: SuggestionQuery,
     signal: AbortSignal | undefined,
   ) => {
     const members = [...topics.keys()].flatMap((no) => reader.clusters.pagesOf(no));
@@ -151,8 +144,8 @@ function byTopics({ ask, reader }: MediationDependencies): Mediator {
       : ask('index.nearPages', { ...request, filters: { ...filters, pages }, anyScore: true }, { signal });
   };
   return {
-    async suggest(beside, signal) {
-      const near = await nearIn(topicsOf(beside.page_nos), beside, signal);
+    async suggest(query, signal) {
+      const near = await nearIn(topicsOf(query.page_nos), query, signal);
       return near.flatMap(({ page_no }) => {
         const cluster = reader.clusters.ofPage(page_no)?.cluster;
         return cluster === undefined ? [] : suggestion(reader, page_no, topicReason(cluster.label));
@@ -170,7 +163,7 @@ function byTopics({ ask, reader }: MediationDependencies): Mediator {
   };
 }
 
-/** The entities that both mention. */
+/** By shared entities. */
 function byNames({ reader }: MediationDependencies): Mediator {
   return {
     async suggest({ page_nos, except, k, filters }) {
@@ -192,13 +185,13 @@ function byNames({ reader }: MediationDependencies): Mediator {
   };
 }
 
-/** None for a page that is gone meanwhile. */
+/** Null if the page is gone. */
 function suggestion(reader: StoreReader, pageNo: number, reason: string): Suggestion[] {
   const page = reader.pages.head(pageNo);
   return page === undefined ? [] : [{ page_id: idOf('page', pageNo), title: page.title, reason }];
 }
 
-/** None for a page that is gone meanwhile. */
+/** Null if the page is gone. */
 function similarResult(reader: StoreReader, pageNo: number, score: number, reason: string): SimilarResult[] {
   const page = reader.pages.head(pageNo);
   if (page === undefined) return [];

@@ -1,26 +1,24 @@
 /**
- * Reranks a search's candidates by the model of `reranker.provider` (`reranker.kind` `api`): the first of the order so far are sent as texts. Those
- * that it has scored by the deadline are ordered among the places that they held, and all others keep theirs; it is asked in their order, so what is
- * late are the last. A search does not fail of it and waits no longer.
+ * Reranks the first candidates by the model of `reranker.provider` (`reranker.kind` `api`). Those scored by the deadline are reordered
+ * among their places; others keep theirs. Candidates are sent in order, so late ones are the last. A search neither fails nor waits
+ * longer because of it.
  */
 import type { Logger } from 'pino';
 import { embeddingText } from '../../compute/embedding/embedding-text.ts';
-import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
-import { mergeReranked } from '../../compute/ranking/merge-reranked.ts';
+import { type FusedHit, mergeReranked } from '../../compute/ranking/fuse-rrf.ts';
 import type { Reranker } from '../../providers/api-reranker.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 
 export interface OutsideRerankerDependencies {
   reranker: Reranker;
-  /** How the query log calls it. */
+  /** Name in the query log. */
   name: string;
   reader: StoreReader;
-  /** Candidates that are sent, the first ones. */
   maxCandidates: number;
-  /** How long a search waits, ms. */
+  /** Per search, ms. */
   deadlineMs: number;
-  /** Told how many candidates were scored in time, and how many were not. */
+  /** Called with the numbers of candidates scored and late. */
   onScored: (scored: number, late: number) => void;
   log: Logger;
 }
@@ -28,18 +26,18 @@ export interface OutsideRerankerDependencies {
 export interface Reranked {
   /** Every candidate once, best first. */
   hits: FusedHit[];
-  /** Labels of those that the reranker scored; the others stand below them in the order that they had. */
+  /** Scored labels; the others follow in their former order. */
   scored: ReadonlySet<number>;
-  /** Not all that were sent were scored in time. */
+  /** Some of those sent were not scored in time. */
   isPartial: boolean;
 }
 
 export interface OutsideReranker {
   name: string;
   /**
-   * The candidates in the model's order, with scores in 0..1; null where it scored none.
+   * Scores in 0..1; null if none was scored.
    * Shapes: `hits` best first.
-   * Errors: the reason of the caller's signal.
+   * Errors: the caller's abort reason.
    */
   rerank(
     query: string,
@@ -79,7 +77,7 @@ export function openOutsideReranker(dependencies: OutsideRerankerDependencies): 
         if (!(error instanceof ProviderError) && !(error instanceof BreakerOpenError)) throw error;
         const { provider, code, message } = error;
         onScored(0, sent.length);
-        // What no search can change was said at the start.
+        // The start has already logged a missing configuration.
         log[code === 'breaker_open' || code === 'unconfigured' ? 'debug' : 'warn'](
           { provider, code, reason: message },
           'answering without rerank',
@@ -90,7 +88,7 @@ export function openOutsideReranker(dependencies: OutsideRerankerDependencies): 
   };
 }
 
-/** The text of a passage; null for a label that names none any more. */
+/** Null for a deleted label. */
 function passageText(reader: StoreReader, pageNo: number, label: number): string | null {
   const page = reader.pages.head(pageNo);
   const chunk = page && reader.pages.chunk(pageNo, label - page.first_label);

@@ -1,7 +1,4 @@
-/**
- * Which pages hold what a query asks for, and which of their passages may be found. The index names the passages that hold each thing; a page
- * holds what any of its passages does.
- */
+/** Applies a query's clauses: which pages match, and which of their passages are allowed. A page matches if any passage does. */
 
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
@@ -10,32 +7,32 @@ import type { Searchers } from '../../engine/searchers.ts';
 import type { AllowedLabels, Catalog } from '../../index/catalog.ts';
 import type { CandidatePages } from '../system/system-messages.ts';
 
-export interface Holding {
-  /** The passages that may be found; null: all. */
+export interface ClauseMatches {
+  /** Null: all. */
   allowed: AllowedLabels | null;
-  /** Those of them that may have one of the phrases, on pages that may have every one; null where there is none. */
+  /** Allowed passages with some phrase, on pages that may have every phrase; null without phrases. */
   quoting: Bitmap | null;
-  /** The labels of each phrase. */
+  /** Labels per phrase. */
   phrases: readonly Uint32Array[];
 }
 
-/** Find out, among the passages that the filters allow. Errors: those of the threads. */
-export async function findHolding(
+/** Within the filters' passages. Errors: those of the threads, the signal's reason. */
+export async function matchClauses(
   { catalog, searchers }: { catalog: Catalog; searchers: Pick<Searchers, 'locate'> },
   { phrases, clauses: { must, mustNot } }: { phrases: readonly string[]; clauses: QueryClauses },
   filtered: AllowedLabels | null,
-): Promise<Holding> {
+  signal: AbortSignal | undefined,
+): Promise<ClauseMatches> {
   const quoted = phrases.map((text): QueryClause => ({ in: 'phrase', text }));
   const ofWords = [...quoted, ...must.filter((each) => each.in !== 'phrase'), ...mustNot].filter(
     (each) => each.in !== 'site',
   );
   if (ofWords.length === 0 && must.length + mustNot.length === 0)
     return { allowed: filtered, quoting: null, phrases: [] };
-  const labels = ofWords.length === 0 ? [] : await searchers.locate(ofWords);
+  const labels = ofWords.length === 0 ? [] : await searchers.locate(ofWords, signal);
   const ofPhrases = labels.slice(0, phrases.length);
   const isRequired = must.some((each) => each.in === 'phrase');
 
-  /** The pages that hold what these labels do, by number. */
   const pagesOf = (labels: Uint32Array): Bitmap => {
     const pages = createBitmap(catalog.pageEnd);
     for (const label of labels) addBit(pages, catalog.pageOf(label));
@@ -77,7 +74,7 @@ export async function findHolding(
   return { allowed, quoting, phrases: ofPhrases };
 }
 
-/** Of candidate pages those that may have every phrase, with where. */
+/** Candidate pages that may have every phrase, with the passages. */
 export function quotingPages(
   catalog: Pick<Catalog, 'labelsOf'>,
   phrases: readonly Uint32Array[],

@@ -1,4 +1,4 @@
-/** Fills ranked pages with what the store knows of them: the passages that matched, and the facts of the page. */
+/** Fills ranked pages with stored facts and matching passages. */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import { textFragmentLink } from '../../compute/web/text-fragment.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
@@ -7,24 +7,21 @@ import type { PageResult } from '../../domain/search.ts';
 import { type Marked, maxSnippet } from '../../engine/highlight.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { clusterRefOf, pageDetailsOf } from '../jobs/page-details.ts';
-import type { ExplainPlace } from './explain-place.ts';
+import { clusterRefOf, pageDetailsOf } from '../jobs/list-pages.ts';
 import type { OrderedPage, Ranking } from './rank-query.ts';
 
 export interface Presentation {
   chunks_per_page: number;
-  /** Pages that hold every phrase that the query quotes. */
   quoting: ReadonlySet<number>;
   explain: ExplainPlace;
-  /** Of a passage by its label. */
   relevanceOf: Ranking['relevanceOf'];
   readText: ReadText;
 }
 
-/** A stretch of a page's text, UTF-16 offsets. */
+/** A slice of a page's text, UTF-16 offsets. */
 export type ReadText = (pageNo: number, from: number, to: number) => string;
 
-/** Reads texts for one search: what several passages of a page have in common, its beginning, is read once. */
+/** Caches each page's beginning, which its passages share, for one search. */
 export function textsOf({ pages }: StoreReader): ReadText {
   const heads = new Map<number, string>();
   return (pageNo, from, to) => {
@@ -34,7 +31,7 @@ export function textsOf({ pages }: StoreReader): ReadText {
   };
 }
 
-/** A result, or null for a page that has gone since it was ranked. */
+/** Null if the page is gone. */
 export function presentPage(
   reader: StoreReader,
   ordered: OrderedPage,
@@ -46,7 +43,7 @@ export function presentPage(
   const hits = shown.flatMap(({ label, score }) => {
     const ordinal = label - page.first_label;
     const chunk = reader.pages.chunk(page.no, ordinal);
-    // Indexed anew since the search; or there is no text, and no passage of it.
+    // Indexed again since, or without text.
     if (chunk === undefined || isBare(chunk)) return [];
     const text = readText(page.no, chunk.char_start, chunk.char_end);
     const relevance = rounded(relevanceOf(label));
@@ -76,10 +73,10 @@ export function presentPage(
   };
 }
 
-/** Of a text before a passage that is asked whether it has the passage's first words, too; UTF-16 units. */
+/** UTF-16 units of context searched for the passage's first words. */
 const lookedBehind = 32_768;
 
-/** The results with links that open their pages at what is shown of their passages. */
+/** Adds links that open a page at its passages. */
 export function linkPassages(readText: ReadText, results: readonly PageResult[]): PageResult[] {
   return results.map(({ chunks, ...result }) => {
     const no = numberOf('page', result.page_id) ?? 0;
@@ -94,20 +91,42 @@ export function linkPassages(readText: ReadText, results: readonly PageResult[])
   });
 }
 
-/** A passage's fields that say where the query's words are in it. */
 export function markedBy(text: string, { highlights, snippet }: Marked) {
   return { highlights, snippet: { ...snippet, text: text.slice(snippet.start, snippet.end) } };
 }
 
-/** To three digits: what is told of a probability that is known to a twentieth. */
+/** To three digits. */
 function rounded(relevance: number | null): number | null {
   return relevance === null ? null : Math.round(relevance * 1000) / 1000;
 }
 
-/** A page found by its title or URL alone begins with its first passages. */
+/** For a page found by title or URL only. */
 function firstChunks({ first_label, chunk_count }: PageHead, count: number): FusedHit[] {
   return Array.from({ length: Math.min(count, chunk_count) }, (_, ordinal) => ({
     label: first_label + ordinal,
     score: 0,
   }));
+}
+
+type ExplainPlace = (page: OrderedPage) => PageResult['why'];
+
+export function placeExplainer({ retrieved, scored }: Pick<Ranking, 'retrieved' | 'scored'>): ExplainPlace {
+  const byKeywords = ranksOf(retrieved.sparse.labels);
+  const byVectors = ranksOf(retrieved.dense.labels);
+  return ({ exact, hits }) => ({
+    exact,
+    keyword_rank: bestRank(hits, byKeywords),
+    vector_rank: bestRank(hits, byVectors),
+    reranked: hits.length > 0 && scored.has(hits[0].label),
+  });
+}
+
+/** Ranks from 1. */
+function ranksOf(labels: Uint32Array): ReadonlyMap<number, number> {
+  return new Map(Array.from(labels, (label, place) => [label, place + 1]));
+}
+
+function bestRank(hits: OrderedPage['hits'], ranks: ReadonlyMap<number, number>): number | null {
+  const best = hits.reduce((least, { label }) => Math.min(least, ranks.get(label) ?? least), Number.POSITIVE_INFINITY);
+  return Number.isFinite(best) ? best : null;
 }

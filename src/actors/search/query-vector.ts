@@ -1,6 +1,6 @@
 /**
- * The vector of a query by a model that an outside provider computes. A search waits for it no longer than its deadline and does
- * not fail of it: without it the sparse side answers alone, which is counted, logged and told with the search.
+ * A query's vector from an outside provider. A search waits until its deadline and does not fail: without a vector only words match,
+ * which is counted, logged and reported.
  */
 import type { Logger } from 'pino';
 import type { Embedders, ModelOfProvider } from '../../providers/embedders.ts';
@@ -8,15 +8,14 @@ import { BreakerOpenError, ProviderError } from '../../providers/provider-error.
 
 export interface QueryVectorDependencies {
   embedders: Pick<Embedders, 'queryVector'>;
-  /** How long a search waits, ms. */
+  /** Per search, ms. */
   deadlineMs: number;
-  /** Told of each search that has to do without its vector. */
   onDegraded: () => void;
   log: Logger;
 }
 
 export interface QueryVector {
-  /** Unit length; null for a query of blanks, and where the provider did not answer. */
+  /** Unit length; null for a blank query or without an answer. */
   vector: Float32Array | null;
   /** The provider did not answer. */
   degraded: boolean;
@@ -28,7 +27,7 @@ export type AskQueryVector = (
   signal: AbortSignal | undefined,
 ) => Promise<QueryVector>;
 
-/** Errors of the result: the reason of the caller's signal. */
+/** Errors of the result: the caller's abort reason. */
 export function queryVectorAsker({ embedders, deadlineMs, onDegraded, log }: QueryVectorDependencies): AskQueryVector {
   return async (model, query, signal) => {
     try {
@@ -38,7 +37,7 @@ export function queryVectorAsker({ embedders, deadlineMs, onDegraded, log }: Que
       if (!(error instanceof ProviderError) && !(error instanceof BreakerOpenError)) throw error;
       onDegraded();
       const { provider, code, message } = error;
-      // One line for each refused search would bury the breaker's own.
+      // The breaker logs its own state.
       log[code === 'breaker_open' ? 'debug' : 'warn']({ provider, code, reason: message }, 'searching without vectors');
       return { vector: null, degraded: true };
     }

@@ -1,8 +1,6 @@
 /**
- * Ranks pages for a query: the index gives both sides' hits, which are fused, or ordered by the
- * reranker where one is wanted and has scored them, then rolled up to pages, faded with age and ordered
- * (exact title or URL first, then pages of the host that the query is, then score). What a search, a comparison and a
- * replay have in common; it presents nothing.
+ * Ranks pages: fuses both sides' hits, or applies the reranker's order, rolls up to pages, applies recency, and sorts (exact title or
+ * URL first, then pages of the query's host, then score). Used by searches, comparisons and replays.
  */
 import { pagesOfTree } from '../../commands/entity-trees.ts';
 import { quotedPhrases, titleOfQuery, titleSpellings, urlOfQuery } from '../../compute/ranking/exact-query.ts';
@@ -10,44 +8,41 @@ import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
 import { fuseScores } from '../../compute/ranking/fuse-scores.ts';
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import { readOperators } from '../../compute/ranking/query-operators.ts';
-import { recencyFactor } from '../../compute/ranking/recency.ts';
-import { type RankedPage, rollUpPages } from '../../compute/ranking/roll-up-pages.ts';
+import { type RankedPage, recencyFactor, rollUpPages } from '../../compute/ranking/roll-up-pages.ts';
 import { addressesLike, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
-import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
+import { isOutside } from '../../domain/model.ts';
 import { foldTitle } from '../../domain/normalize-text.ts';
-import type { PageFilters } from '../../domain/page-filters.ts';
-import type { QueryClause } from '../../domain/query-clause.ts';
+import type { PageFilters } from '../../domain/page.ts';
+import type { QueryClause, QueryClauses } from '../../domain/query-clause.ts';
 import {
   defaultMinRelevance,
   defaultRrfK,
   type ExactMatch,
+  fewWordsMinRelevance,
   type SearchFilters,
   type SearchRequest,
 } from '../../domain/search.ts';
-import { rerankedOrder } from '../../engine/retrieve.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
 import type { Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
 import { phraseFinder } from './find-phrases.ts';
-import { onceAsked } from './once-asked.ts';
 import type { OutsideReranker } from './outside-reranker.ts';
 
 export interface RankDependencies {
   ask: SystemAsk;
   reader: StoreReader;
   canonicalize: CanonicalizeSettings;
-  /** Whether the local reranker orders the candidates where a request wants one. */
+  /** Whether searches with a reranker use score fusion. */
   localReranker: boolean;
-  /** Orders the first of them then; null for none. */
+  /** Reorders the first candidates then; null for none. */
   outsideReranker: OutsideReranker | null;
-  /** Told of each search that wanted a reranker's order and did not get it, or a part of it only. */
+  /** Called when a search got its reranked order partly or not at all. */
   onRerankDegraded: () => void;
-  /** Half-life where a request names none; null: nothing fades. */
+  /** Default half-life; null: no recency. */
   recencyHalfLifeDays: number | null;
-  /** Wall clock, ms. */
   now: () => number;
   /** Monotonic, ms. */
   monotonic: () => number;
@@ -58,6 +53,7 @@ export type RankRequest = Pick<
   | 'query'
   | 'operators'
   | 'prefix'
+  | 'spelling'
   | 'candidates'
   | 'rerank'
   | 'rollup'
@@ -68,35 +64,47 @@ export type RankRequest = Pick<
 >;
 
 export interface RankOptions {
-  /** An embedding model that is ready; null: the active one. */
+  /** A ready model; null: the active one. */
   model?: string | null;
-  /** By the local reranker alone, whatever else there is. */
+  /** Ignore the configured reranker. */
   isLocal?: boolean;
-  /** Compute relevance and leave out pages below `least`; undefined: the model's default. */
+  /** Without vectors. */
+  byWords?: boolean;
+  /** Compute relevance and drop pages below `least`; undefined: the model's default. */
   relevance?: { least: number | undefined } | null;
+  /** Overrides the request's query and filters. */
+  asked?: Asked;
   signal?: AbortSignal | undefined;
 }
 
+/** A request's words and conditions. */
+export interface Asked {
+  query: string;
+  /** Whether its last word may be unfinished. */
+  prefix: boolean;
+  phrases: readonly string[];
+  filters: PageFilters;
+  clauses: QueryClauses;
+}
+
 export interface OrderedPage extends RankedPage {
-  /** Which of the page the query is, if any. */
+  /** How the query names the page, if it does. */
   exact: ExactMatch | null;
-  /** Of its most relevant passage; 1 where the query is the page's own, null where it is not known. */
+  /** Of its most relevant passage; 1 for a named page, null if unknown. */
   relevance: number | null;
 }
 
 export interface Ranking {
-  /** The model whose vectors the dense side used. */
+  /** Model of the dense side. */
   model: string;
-  /** The model that gave the final order, or null where the fused scores did. */
+  /** Model that set the order; null for fused scores. */
   reranker: string | null;
   retrieved: Retrieved;
-  /** Every candidate chunk in the order before any reranking, best first. */
+  /** Candidates before reranking, best first. */
   fused: FusedHit[];
-  /** Of candidates, 0 to 1; null where it is not known. */
+  /** 0 to 1; null if unknown. */
   relevanceOf: (label: number) => number | null;
-  /** Labels that a reranker scored. */
   scored: ReadonlySet<number>;
-  /** Pages that have every phrase that the query quotes. */
   quoting: ReadonlySet<number>;
   /** Best first. */
   pages: OrderedPage[];
@@ -110,22 +118,21 @@ interface NamedPage {
   last_seen_at: number;
 }
 
-/** How the query log calls the local reranker. */
+/** Name of score fusion in the query log. */
 const LOCAL_RERANKER = 'local';
+/** Shorter queries are no questions: mere vector neighbours are rarely meant. */
+const fewWords = 3;
 const noLabels: ReadonlySet<number> = new Set();
-/** Pages of one title that can be put first; more have a title that names nothing. */
+/** A title of more pages names nothing. */
 const maxExactPages = 100;
 
-/**
- * Make the ranking function.
- * Errors: DomainError `no_active_model`; `not_found` for an entity filter that names none; `invalid` for a filter that cannot be.
- */
+/** Errors: DomainError `no_active_model`; `not_found` for an entity filter without an entity; `invalid` for an invalid filter. */
 export function queryRanker(dependencies: RankDependencies) {
   const findPhrases = phraseFinder(dependencies.reader);
   const { ask, reader, canonicalize, localReranker, outsideReranker, recencyHalfLifeDays, now, monotonic } =
     dependencies;
 
-  /** The page whose URL the query is; where there is none, those whose addresses people take for the same. */
+  /** The page with the query's URL, or else with equivalent addresses. */
   const addressedPages = (query: string): number[] => {
     const url = urlOfQuery(query);
     const canonical = url === null ? null : canonicalizeUrl(url, canonicalize);
@@ -136,10 +143,9 @@ export function queryRanker(dependencies: RankDependencies) {
     return addressesLike(canonical_url).flatMap((address) => reader.pages.numberByUrl(address) ?? []);
   };
 
-  /** Pages that pass the filters and whose title or URL the query is. */
   const namedPages = (query: string, filters: PageFilters): Map<number, NamedPage> => {
     const title = titleOfQuery(query);
-    // An empty title names nothing, or a query of white space would be the title of each page that has one.
+    // An empty title would match a blank query.
     const spellings = foldTitle(title) === '' ? [] : titleSpellings(title);
     const titled = spellings.flatMap((spelling) => reader.pages.numbersByTitle(spelling, maxExactPages));
     const found = new Map(titled.slice(0, maxExactPages).map((no): [number, ExactMatch] => [no, 'title']));
@@ -188,7 +194,7 @@ export function queryRanker(dependencies: RankDependencies) {
     for (const [page_no, { exact }] of named) {
       if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact, relevance: 1 });
     }
-    // Scores of pages many half-lives old are too small to tell apart, down to 0: of such pages the latest seen are first.
+    // Scores of pages many half-lives old are nearly equal, down to 0: of such pages the latest seen are first.
     const newest = (a: OrderedPage, b: OrderedPage): number =>
       halfLife === null ? 0 : lastSeenAt(b.page_no) - lastSeenAt(a.page_no);
     return pages.sort(
@@ -196,7 +202,7 @@ export function queryRanker(dependencies: RankDependencies) {
     );
   };
 
-  /** By the named model, or the active one. The latter may be replaced and deleted while it is asked: then the new one is asked. */
+  /** If the active model is replaced and deleted meanwhile, the new one is used. */
   const retrieve = async (
     request: Omit<RetrieveRequest, 'model'>,
     model: string | null,
@@ -214,71 +220,104 @@ export function queryRanker(dependencies: RankDependencies) {
     }
   };
 
-  return async (
+  const rank = async (
     request: RankRequest,
-    { model = null, isLocal = false, relevance = null, signal }: RankOptions = {},
+    {
+      model = null,
+      isLocal = false,
+      byWords = false,
+      relevance = null,
+      asked = askedBy(request, reader),
+      signal,
+    }: RankOptions = {},
   ): Promise<Ranking> => {
-    const { candidates, prefix, rrf_k = defaultRrfK } = request;
-    const { query, phrases, filters, clauses } = askedBy(request, reader);
+    signal?.throwIfAborted();
+    const { candidates } = request;
+    const { query, prefix, phrases, filters, clauses } = asked;
+    // No corrections in an address.
+    const isAddress = urlOfQuery(query) !== null;
+    const spelling = request.spelling && !isAddress;
     const wanted = request.rerank && query !== '';
-    const rerank = wanted && (localReranker || isLocal);
     const [{ used, retrieved }, named] = await Promise.all([
       retrieve(
-        { query, phrases, clauses, prefix, candidates, filters, rerank, relevance: relevance !== null, rrf_k },
+        {
+          query,
+          phrases,
+          clauses,
+          prefix,
+          spelling,
+          candidates,
+          filters,
+          // Unfinished queries, addresses and exclusions use words only.
+          byWords: byWords || prefix || isAddress || clauses.mustNot.length > 0,
+          relevance: relevance !== null,
+        },
         model,
         signal,
       ),
-      // A page that the query names would have to pass its operators, too: with operators no page is named.
-      clauses.must.length + clauses.mustNot.length > 0 ? none : onceAsked(() => namedPages(query, filters)),
+      // With operators no page is named, as it would have to pass them.
+      clauses.must.length + clauses.mustNot.length > 0 ? none : onNextTurn(() => namedPages(query, filters), signal),
     ]);
+    signal?.throwIfAborted();
     const began = monotonic();
-    const nothing = !retrieved.known;
-    const fused = nothing ? [] : fuse(request, retrieved, reader.models.get(used));
+    const fused = fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], request.rrf_k ?? defaultRrfK);
+    // Rank fusion if the request sets its constant, or a rollup that sums reciprocal ranks.
+    const isByRanks = request.rrf_k !== undefined || request.rollup === 'sum_rrf';
+    const isByScores = wanted && !isByRanks && (localReranker || isLocal) && fused.length > 0;
+    const floor = reader.models.get(used)?.floor ?? null;
+    const local = isByScores
+      ? { hits: fuseScores(retrieved, floor), scored: new Set(fused.map(({ label }) => label)) }
+      : null;
     const fusedAt = monotonic();
     const outside = wanted && !isLocal && fused.length > 0 ? outsideReranker : null;
-    const { reranked: judged } = retrieved;
-    const local =
-      nothing || judged === null ? null : { hits: rerankedOrder(judged, fused), scored: new Set(judged.labels) };
     const reordered = outside && (await outside.rerank(query, local?.hits ?? fused, retrieved.pageOf, signal));
     const reranked = reordered ?? local;
     const rerankedAt = monotonic();
     const relevanceOf = relevanceIn(retrieved);
     const looked = monotonic();
     const quoting = await findPhrases(phrases, retrieved.quoting, signal);
+    signal?.throwIfAborted();
     const found = monotonic();
     const all = order(request, retrieved, reranked?.hits ?? fused, { named, quoting }, relevanceOf);
     const isRequired = clauses.must.some((each) => each.in === 'phrase');
     const ordered = isRequired ? all.filter(({ page_no }) => quoting.has(page_no)) : all;
+    const isDefault = relevance?.least === undefined;
     const least = relevance === null ? 0 : (relevance.least ?? defaultThreshold(used));
-    const pages = ordered.filter((page) => (page.relevance ?? 1) >= least);
+    const ofWords = new Set(retrieved.sparse.labels);
+    const isByWords = ({ hits }: OrderedPage) => hits.length === 0 || hits.some(({ label }) => ofWords.has(label));
+    const leastNear = least > 0 && isDefault && retrieved.askedWords < fewWords ? fewWordsMinRelevance : least;
+    const pages = ordered.filter((page) => (page.relevance ?? 1) >= (isByWords(page) ? least : leastNear));
     const scored = reranked?.scored ?? noLabels;
     const timing_ms: Record<string, number> = {
       ...retrieved.timing_ms,
       fuse: fusedAt - began + monotonic() - found + looked - rerankedAt,
-      ...(outside === null ? {} : { rerank: (retrieved.timing_ms.rerank ?? 0) + rerankedAt - fusedAt }),
+      ...(outside === null ? {} : { rerank: rerankedAt - fusedAt }),
       ...(phrases.length === 0 ? {} : { phrases: found - looked }),
     };
-    const isDegraded = outside === null ? rerank && local === null : reordered === null || reordered.isPartial;
-    if (isDegraded && fused.length > 0) {
+    if (outside !== null && (reordered === null || reordered.isPartial)) {
       timing_ms.degraded_rerank = 1;
       dependencies.onRerankDegraded();
     }
     const reranker = reordered !== null ? (outside?.name ?? null) : local === null ? null : LOCAL_RERANKER;
     return { model: used, reranker, retrieved, fused, relevanceOf, scored, quoting, pages, timing_ms };
   };
+
+  return async (request: RankRequest, options: RankOptions = {}): Promise<Ranking> => {
+    const ranking = await rank(request, options);
+    const finished =
+      ranking.pages.length > 0 || options.asked !== undefined ? null : withoutUnfinishedOperator(request);
+    const wider = finished && (await rank(finished, options));
+    return wider !== null && wider.pages.length > 0 ? wider : ranking;
+  };
 }
 
-/** By what each side is worth; by ranks where the request names `rrf_k`, or a rollup that sums reciprocal ranks. */
-export function fuse(
-  { rrf_k, rollup }: Pick<RankRequest, 'rrf_k' | 'rollup'>,
-  retrieved: Pick<Retrieved, 'sparse' | 'dense' | 'denseWeight' | 'language'>,
-  model: EmbeddingModel | undefined,
-): FusedHit[] {
-  const { sparse, dense, denseWeight, language } = retrieved;
-  if (rrf_k !== undefined || rollup === 'sum_rrf')
-    return fuseRrf([sparse.labels, dense.labels], rrf_k ?? defaultRrfK, [1, denseWeight]);
-  const weight = model?.fusion?.weights[language] ?? 0;
-  return fuseScores(sparse, dense, { weight, floor: model?.floor ?? null });
+/** Without an operator at the query's end that may be unfinished; null if there is none. */
+function withoutUnfinishedOperator(request: RankRequest): RankRequest | null {
+  const { query, operators, prefix } = request;
+  const last = operators && prefix ? readOperators(query).written.at(-1) : undefined;
+  if (last === undefined || !query.endsWith(last) || /["“”«»„]$/.test(last)) return null;
+  const rest = query.slice(0, -last.length);
+  return rest.trim() === '' ? null : { ...request, query: rest };
 }
 
 function relevanceIn({ relevance }: Retrieved): Ranking['relevanceOf'] {
@@ -295,7 +334,7 @@ function highest(hits: readonly FusedHit[], relevanceOf: Ranking['relevanceOf'])
   }, null);
 }
 
-/** What a query names goes before what is found by its words: pages themselves, then pages of a host, then those that it quotes. */
+/** Named pages first, then pages of a named host, then pages with quoted phrases. */
 function precedence(exact: ExactMatch | null): number {
   if (exact === null) return 0;
   return exact === 'phrase' ? 1 : exact === 'host' ? 2 : 3;
@@ -303,21 +342,26 @@ function precedence(exact: ExactMatch | null): number {
 
 export type RankQuery = ReturnType<typeof queryRanker>;
 
-/** Phrases of a query that are looked for; the others of a query with more are words. */
+/** Further phrases count as words. */
 const maxPhrases = 16;
 const none: ReadonlyMap<number, NamedPage> = new Map();
 
-/** What a request asks for beside its words. Errors: as of `pageFiltersOf`. */
-function askedBy({ query: typed, operators, filters: body }: RankRequest, reader: StoreReader) {
+/** Errors: as of `pageFiltersOf`. */
+export function askedBy(
+  { query: typed, operators, prefix, filters: body }: Pick<RankRequest, 'query' | 'operators' | 'prefix' | 'filters'>,
+  reader: StoreReader,
+): Asked {
   const filters = pageFiltersOf(body, reader);
   const language: QueryClause[] = body?.lang == null ? [] : [{ in: 'language', text: body.lang }];
   if (!operators) {
     const phrases = quotedPhrases(typed).slice(0, maxPhrases);
-    return { query: typed, phrases, filters, clauses: { must: language, mustNot: [] } };
+    return { query: typed, prefix, phrases, filters, clauses: { must: language, mustNot: [] } };
   }
   const { text, phrases, must, mustNot, after, before } = readOperators(typed);
   return {
     query: text,
+    // The typed end may be an operator or a space.
+    prefix: prefix && typed.endsWith(text.slice(text.lastIndexOf(' ') + 1)),
     phrases: phrases.slice(0, maxPhrases),
     filters: { ...filters, after: latest(filters.after, after), before: earliest(filters.before, before) },
     clauses: { must: [...must, ...language], mustNot },
@@ -327,7 +371,7 @@ function askedBy({ query: typed, operators, filters: body }: RankRequest, reader
 const latest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.max(a, b));
 const earliest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
 
-/** Errors: DomainError `invalid` for a domain that can be none; `not_found` for an entity that nothing is known of. */
+/** Errors: DomainError `invalid` for an invalid domain; `not_found` for an unknown entity. */
 export function pageFiltersOf(
   filters: SearchFilters | null | undefined,
   { entities, clusters }: StoreReader,
@@ -351,4 +395,15 @@ export function pageFiltersOf(
 
 function inBoth(pages: ReadonlySet<number>, others: ReadonlySet<number> | null): ReadonlySet<number> {
   return others === null ? pages : new Set([...pages].filter((no) => others.has(no)));
+}
+
+/**
+ * Run main-thread work in parallel with a request just sent to threads. `ask` posts its message some microtasks later, so the work
+ * starts in the next turn.
+ * Errors: the signal's reason.
+ */
+export async function onNextTurn<Result>(work: () => Result, signal?: AbortSignal): Promise<Result> {
+  await new Promise(setImmediate);
+  signal?.throwIfAborted();
+  return work();
 }

@@ -1,41 +1,36 @@
 /**
- * Which passages may be candidates, and what their pages are: filters, operators and quoted phrases become sets of labels, which the engine
- * searches (src/engine/retrieve.ts). Where a page stands is decided elsewhere (rank-query.ts). A query that has operators and no words is
- * answered by the newest pages.
+ * Turns filters, operators and phrases into sets of labels, which the engine searches (src/engine/retrieve.ts), and finds the
+ * candidates' pages. rank-query.ts orders them. A query of operators only returns the newest pages.
  *
- * A query that is a host of which there are pages is searched by the names in it, twice: in all that passes, and in the host alone, so
- * that its pages are among the candidates however many others have these words. It costs one search with a filter more. So do quoted phrases:
- * the passages that have them are searched beside.
+ * A query that is a known host is searched twice by its words: everywhere, and within the host, so its pages become candidates. Passages
+ * with quoted phrases are also searched separately.
  */
-import type { Logger } from 'pino';
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type Bitmap, bitsInBoth, hasBit } from '../../compute/structures/bitmap.ts';
 import { TopK } from '../../compute/structures/top-k.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
-import { type EmbeddingModel, localDim } from '../../domain/model.ts';
-import type { PageFilters } from '../../domain/page-filters.ts';
+import type { EmbeddingModel } from '../../domain/model.ts';
+import type { PageFilters } from '../../domain/page.ts';
 import { noCandidates, type RankedChunks, retrieve } from '../../engine/retrieve.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { VectorSpace } from '../../engine/vectors/vector-space.ts';
 import type { AllowedLabels, Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { CandidatePages, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
-import { findHolding, quotingPages } from './pages-of-clauses.ts';
+import { matchClauses, quotingPages } from './pages-of-clauses.ts';
 import type { AskQueryVector } from './query-vector.ts';
 
 export interface RetrievalDependencies {
   catalog: Catalog;
   spaces: ModelSpaces;
   searchers: Searchers;
-  /** Gives queries their vectors by outside models. */
   askQueryVector: AskQueryVector;
-  /** Whether everything that was indexed is searchable with this model's vectors. */
+  /** Whether all indexed content is searchable with this model. */
   isWhole: (model: EmbeddingModel) => boolean;
-  log: Logger;
   monotonic: () => number;
 }
 
-/** Answer a request with this model's vectors. Errors: DomainError, QueueFullError, those of the threads. */
+/** Errors: DomainError, QueueFullError, those of the threads. */
 export type RetrieveCandidates = (
   request: RetrieveRequest,
   model: EmbeddingModel,
@@ -43,9 +38,9 @@ export type RetrieveCandidates = (
 ) => Promise<Retrieved>;
 
 export function retrieveCandidates(dependencies: RetrievalDependencies): RetrieveCandidates {
-  const { catalog, spaces, searchers, askQueryVector, isWhole, log, monotonic } = dependencies;
+  const { catalog, spaces, searchers, askQueryVector, isWhole, monotonic } = dependencies;
 
-  /** The host that the query is: the filters that its pages pass, and those of their labels that may be found. Null where the query is no host, or there is none. */
+  /** Filters and allowed labels of the query's host; null if it is no host or has no pages. */
   const findHost = (query: string, filters: PageFilters, allowed: AllowedLabels | null) => {
     const host = hostOfQuery(query);
     const within = host === null ? null : filtersWithin(filters, host.domain);
@@ -56,7 +51,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     return allow.some((word) => word !== 0) ? { words: host.words, filters: within, allow } : null;
   };
 
-  /** What is known of the pages of these labels; `host`: the filters that pages of the query's host pass; `phrases`: labels of each. */
+  /** `host`: filters of the query's host; `phrases`: labels of each. */
   const pagesOf = (
     sides: readonly Uint32Array[],
     host: { filters: PageFilters } | null,
@@ -82,7 +77,8 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const { query: asGiven, candidates: k, filters } = request;
     const began = monotonic();
     const wasWhole = isWhole(model);
-    const { allowed, quoting, phrases } = await findHolding({ catalog, searchers }, request, catalog.allowed(filters));
+    const within = catalog.allowed(filters);
+    const { allowed, quoting, phrases } = await matchClauses({ catalog, searchers }, request, within, signal);
     const host = findHost(asGiven, filters, allowed);
     const query = host?.words ?? asGiven;
     const timing_ms: Record<string, number> = { filter: monotonic() - began };
@@ -90,47 +86,43 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     if (!isAsked || allowed?.count === 0) return { ...noCandidates, ...pagesOf([], null, []) };
     if (query === '' && allowed !== null) {
       const sparse = newest(catalog, allowed.labels, k);
-      return { ...noCandidates, sparse, known: true, timing_ms, ...pagesOf([sparse.labels], null, []) };
+      return { ...noCandidates, sparse, timing_ms, ...pagesOf([sparse.labels], null, phrases) };
     }
     const vectors: Pick<VectorSpace, 'candidates'> = {
-      candidates: (asked) => spaces.use(model, ({ chunks }) => chunks.candidates(asked)),
+      candidates: (asked, signal) => spaces.use(model, ({ chunks }) => chunks.candidates(asked, signal)),
     };
-    const dim = localDim(model);
-    /** The query's vector by an outside model. */
-    const outside = async () => {
-      if (request.vector !== undefined) return request.vector;
+    const queryVector = async () => {
       const { vector, degraded } = await askQueryVector(model, query, signal);
       if (degraded) timing_ms.degraded_dense = 1;
       return vector;
     };
     const ofHost = host === null ? [] : [host.allow];
     const found = await retrieve(
-      { searchers, vectors, log, monotonic },
+      { searchers, vectors, monotonic },
       {
         query,
         prefix: request.prefix,
-        spelling: wasWhole,
-        dim,
-        outside: dim === null ? outside() : undefined,
+        spelling: request.spelling && wasWhole,
+        vector: request.byWords ? Promise.resolve(null) : queryVector(),
         k,
         allow: allowed?.labels,
-        beside: { words: quoting === null ? ofHost : [...ofHost, quoting], vectors: ofHost },
+        alsoAmong: { words: quoting === null ? ofHost : [...ofHost, quoting], vectors: ofHost },
         floor: model.floor,
-        rrfK: request.rrf_k,
-        wants: { order: request.rerank, relevance: request.relevance },
+        relevance: request.relevance,
+        signal,
       },
     );
-    // Asked before and after: what became whole while it was searched was not so for all of the search.
+    // Checked before and after: the index may become complete during the search.
     if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
     const pages = pagesOf([found.sparse.labels, found.dense.labels], host, phrases);
     return { ...found, ...pages, timing_ms: { ...timing_ms, ...found.timing_ms } };
   };
 }
 
-/** The first passage that is allowed of each page, those of the pages seen latest first. */
+/** One passage per page, latest seen first. */
 function newest(catalog: Catalog, allowed: Bitmap, k: number): RankedChunks {
   const latest = new TopK(new Float64Array(k));
-  // Later numbers were first seen later: from the end few are offered in vain.
+  // Higher numbers were mostly seen later, so few offers are in vain.
   for (let no = catalog.pageEnd - 1; no > 0; no--) {
     const at = catalog.lastSeenAt(no);
     if (at < latest.bar) continue;
@@ -143,7 +135,7 @@ function newest(catalog: Catalog, allowed: Bitmap, k: number): RankedChunks {
   return { labels, scores: Float32Array.from(labels, (_, at) => 1 - at / labels.length) };
 }
 
-/** The filters narrowed to a host and those below it; null where they are about another. */
+/** Null if the filters exclude the host. */
 function filtersWithin(filters: PageFilters, host: string): PageFilters | null {
   if (filters.domain === null || domainMatches(host, filters.domain)) return { ...filters, domain: host };
   return domainMatches(filters.domain, host) ? filters : null;

@@ -1,7 +1,6 @@
-/**
- * The retriever: answers searches, one or a batch. Ranking and presenting are parts of their own (rank-query.ts,
- * present-page.ts); here they become a reply. It holds no state.
- */
+/** Answers searches, single or in batches, from ranking (rank-query.ts) and presentation (present-page.ts). Stateless. */
+import pLimit from 'p-limit';
+import { correctedQuery } from '../../compute/ranking/corrected-query.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import { numberOf } from '../../domain/ids.ts';
 import type {
@@ -15,11 +14,10 @@ import type { QueryLogQueue } from '../journal/query-log-queue.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { RankedPages } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
-import { placeExplainer } from './explain-place.ts';
 import { mediation } from './mediation.ts';
-import { onceAsked } from './once-asked.ts';
-import { linkPassages, markedBy, presentPage, textsOf } from './present-page.ts';
-import { queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
+import { linkPassages, markedBy, placeExplainer, presentPage, textsOf } from './present-page.ts';
+import { onNextTurn, queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
+import { nothingExplainer } from './why-nothing.ts';
 
 export interface RetrieverDependencies extends RankDependencies {
   newQueryId: () => string;
@@ -27,18 +25,28 @@ export interface RetrieverDependencies extends RankDependencies {
   queue: QueryLogQueue;
 }
 
-/** When a measurement that a provider did not take part in is tried again: a breaker's usual cooldown, ms. */
+/** Retry time of a measurement without a provider: a breaker's usual cooldown, ms. */
 const retryAfterMs = 30_000;
+
+/** Searches with passages in memory: 100 results of 10 passages are some MB. */
+const presentedAtOnce = 8;
+/** Concurrent batches, with up to 20 such results each. */
+const batchesAtOnce = 4;
 
 type RetrieverMessages = 'search.query' | 'search.batch' | 'search.similar' | 'search.compare' | 'search.rank';
 
 export function retrieverService(dependencies: RetrieverDependencies): StartService<RetrieverMessages> {
   const { ask, reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
   const rank = queryRanker(dependencies);
+  const explainNothing = nothingExplainer(rank, reader);
   const { suggest, similar } = mediation(dependencies);
+  const toPresent = pLimit(presentedAtOnce);
+  const inTurn = pLimit(batchesAtOnce);
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
     const began = monotonic();
+    // A page that becomes searchable while this search runs is missing from it, and no longer waits at its end.
+    const wasIndexing = reader.jobs.countIndexing(1) > 0;
     const ranking = await rank(request, { relevance: { least: request.min_relevance }, signal });
     const ranked = monotonic();
     const end = request.offset + request.k;
@@ -55,12 +63,17 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       presented = monotonic();
       return filled;
     };
-    // The threads look for suggestions while the passages are read here.
-    const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
-    const found = onceAsked(present)
-      .then((filled) => markPassages(filled, ranking.retrieved.stems, signal))
-      .then((marked) => onceAsked(() => linkPassages(readText, marked)));
-    const [suggestions, results] = await Promise.all([suggesting, found]);
+    const linked = async () => {
+      const marked = await markPassages(await onNextTurn(present, signal), ranking.retrieved.stems, signal);
+      return onNextTurn(() => linkPassages(readText, marked), signal);
+    };
+    // Threads compute suggestions while passages are read here.
+    const [suggestions, results] = await toPresent(() => {
+      signal?.throwIfAborted();
+      return Promise.all([suggest(request, ranking.model, ranking.pages.slice(0, end), signal), linked()]);
+    });
+    const isPartial = wasIndexing || ranking.timing_ms.rebuilding === 1;
+    const no_results = ranking.pages.length > 0 ? null : await explainNothing(request, isPartial, signal);
     const done = monotonic();
     const timing_ms = rounded({
       ...ranking.timing_ms,
@@ -77,6 +90,8 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       query_id,
       results,
       corrected: retrieved.corrected,
+      corrected_query: correctedQuery(request, retrieved.corrected),
+      no_results,
       offset: request.offset,
       has_more: ranking.pages.length > end,
       suggestions,
@@ -84,7 +99,6 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     };
   };
 
-  /** The results with what of their passages the query is about. */
   const markPassages = async (
     results: PageResult[],
     stems: readonly string[],
@@ -94,7 +108,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       chunks.map(({ chunk_id, text }) => ({ label: numberOf('chunk', chunk_id) ?? 0, text })),
     );
     if (passages.length === 0) return results;
-    // The results stand by themselves: without marks they begin with their passages.
+    // Without marks, results show the start of their passages.
     const answer = await ask('index.markPassages', { passages, stems }, { signal }).catch(() => {
       signal?.throwIfAborted();
       return [];
@@ -107,7 +121,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     return results.map((result) => ({ ...result, chunks: result.chunks.map(marked) }));
   };
 
-  /** One after the other on purpose: contract "Batch search". */
+  /** Sequential by contract "Batch search". */
   const searchBatch = async ({ queries, ...shared }: SearchBatchRequest, signal: AbortSignal | undefined) => {
     const results: SearchBatchItem[] = [];
     for (const [index, query] of queries.entries()) {
@@ -122,13 +136,13 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
 
   const handlers: Handlers<RetrieverMessages> = {
     'search.query': search,
-    'search.batch': searchBatch,
+    'search.batch': (request, signal) => inTurn(() => searchBatch(request, signal)),
     'search.similar': similar,
     'search.compare': modelComparer({ ...dependencies, rank }),
     'search.rank': async ({ request, model, isLocal }, signal) => {
       const ranking = await rank(request, { model, isLocal, signal });
       const { degraded_dense, degraded_rerank } = ranking.timing_ms;
-      // A reranker that scored some in time has made the order that searches get of it.
+      // A partly late reranker still made the order.
       const isLocalInstead = degraded_rerank === 1 && ranking.reranker !== outsideReranker?.name;
       if (degraded_dense === 1 || (outsideReranker !== null && isLocalInstead)) {
         throw new JobError('a provider did not answer: what was to be measured is not this ranking', { retryAfterMs });
@@ -139,13 +153,13 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
   return async () => ({ handlers });
 }
 
-/** A ranking as those see it who measure it: numbers of pages, best first. */
+/** Page numbers, best first, for measurements. */
 function rankedPages({ pages, fused, retrieved, reranker }: Ranking): RankedPages {
   const candidates = new Set(fused.flatMap(({ label }) => retrieved.pageOf.get(label) ?? []));
   return { pages: pages.map(({ page_no }) => page_no), candidates: [...candidates], reranker };
 }
 
-/** What a failed item of a batch says; an error that concerns the whole batch is thrown on. */
+/** Errors of the whole batch are thrown. */
 function itemError(error: unknown): { error: 'feature_unavailable' | 'no_active_model'; detail: string } {
   if (error instanceof DomainError) {
     if (error.code === 'no_active_model') return { error: 'no_active_model', detail: error.message };

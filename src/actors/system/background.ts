@@ -1,11 +1,8 @@
-/**
- * A service's work beside its requests: steps that run one at a time, some at intervals, until the service stops. A step that fails is
- * logged and does not stop the others.
- */
+/** Background work of a service: steps run one at a time, some at intervals, until it stops. Failures are logged and do not stop other steps. */
 import type { Logger } from 'pino';
 import { maxTimerMs } from '../../domain/durations.ts';
 
-/** Something that is done every so many ms, until it is stopped: injected, so that tests need no timer. */
+/** An injectable setInterval; returns the function that stops it. */
 export type Every = (ms: number, run: () => void) => () => void;
 
 const everyMs: Every = (ms, run) => {
@@ -25,17 +22,16 @@ export class Background {
     this.#every = every;
   }
 
-  /** Long steps ask between two slices. */
   get isStopping(): boolean {
     return this.signal.aborted;
   }
 
-  /** Aborted by `stop`, for waits within a step. */
+  /** Aborted by `stop`. */
   get signal(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** Do a step when those before it are done; `failure` is what the log says where it fails. */
+  /** Queue a step; `failure` is its log message. */
   soon(failure: string, step: () => Promise<unknown>): void {
     this.#work = this.#work.then(async () => {
       if (this.isStopping) return;
@@ -47,7 +43,7 @@ export class Background {
     });
   }
 
-  /** Do a step every so many ms. A tick is skipped while the one before still waits for its turn. */
+  /** Skips a tick while the last one still waits. */
   every(ms: number, failure: string, step: () => Promise<unknown>): void {
     let waits = false;
     const tick = () => {
@@ -61,17 +57,30 @@ export class Background {
     this.#stopTimers.push(this.#every(ms, tick));
   }
 
-  /** Slice after slice of a step, each from what the one before gave, until one gives null. Requests are answered in between; other steps wait. */
+  /** Runs slices, each with the result of the one before, until null. Requests are answered in between; other steps wait. */
   async slices<From>(first: From, slice: (from: From) => Promise<From | null>): Promise<void> {
     for (let from: From | null = first; from !== null && !this.isStopping; await new Promise(setImmediate)) {
       from = await slice(from);
     }
   }
 
-  /** Begin nothing more; resolves when what runs has ended. */
+  /** Resolves when running work has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const stopTimer of this.#stopTimers) stopTimer();
     await this.#work;
+  }
+}
+
+/** ms. */
+export const progressMs = 3000;
+
+/** Calls `tell` every 3 s during the work. Errors: those of the work. */
+export async function tellProgress<Result>(tell: () => void, work: () => Promise<Result>): Promise<Result> {
+  const telling = setInterval(tell, progressMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(telling);
   }
 }

@@ -1,7 +1,4 @@
-/**
- * The breakers: one live actor per provider name, made when the name is first used. They are here and not among the providers because running a
- * machine is what actors do; a provider only knows that a breaker lets a call through or does not.
- */
+/** Circuit breakers: one actor per provider name, created on first use. */
 import type { Logger } from 'pino';
 import { type Actor, createActor } from 'xstate';
 import type { BreakerState } from '../../domain/breaker-state.ts';
@@ -22,15 +19,14 @@ export interface BreakerReading {
   state: BreakerState;
 }
 
-/** When to come back while a probe is under way, at most: it ends soon, but nobody knows when. */
+/** Retry time while a probe runs, at most. */
 const probeWaitMs = 2000;
 
 type RunningBreaker = Actor<typeof breakerMachine>;
 
 export interface Breakers {
-  /** The breaker of a provider; may be asked for at any time. */
   of(name: string): ProviderBreaker;
-  /** Every breaker that was used, by name. An open one says so until a call comes after its cooldown. */
+  /** All breakers used, by name. An open one stays so until a call after its cooldown. */
   states(): BreakerReading[];
 }
 
@@ -80,8 +76,8 @@ export function createBreakers({ policy, monotonic, log }: BreakersDependencies)
 }
 
 /**
- * What a call that threw says about the provider, or the network. An error that is not the provider's (its caller left, a bug) says
- * nothing. That a host cannot be reached is said where the network is there.
+ * What a call's error says about the provider or network; unrelated errors (caller left, bug) say nothing. An unreachable host proves a
+ * network.
  */
 function verdictOn(error: unknown): 'succeeded' | 'failed' | 'cancelled' {
   if (error instanceof FetchError) {
@@ -92,7 +88,6 @@ function verdictOn(error: unknown): 'succeeded' | 'failed' | 'cancelled' {
   return error.againstProvider ? 'failed' : 'succeeded';
 }
 
-/** Log each change of state. */
 function watch(name: string, breaker: RunningBreaker, log: Logger): void {
   let before = breaker.getSnapshot().value;
   breaker.subscribe(({ value }) => {

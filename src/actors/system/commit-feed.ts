@@ -1,7 +1,6 @@
 /**
- * Tells those who keep a projection of the store what each commit changed, in commit order. Each is told of twice: when readers see it,
- * for what has to agree with them, and when it is on the disk, for what a crash must not take back: what goes out of the process, or into
- * other files. One that fails to reach the disk is told of once, and the library is closed.
+ * Publishes each commit's changes in order, twice: when visible, for projections, and when durable, for what leaves the process or goes
+ * to other files. A commit that never becomes durable is published once, and the library closes.
  */
 import type { Changes } from '../../store/commit.ts';
 import { outsideTraces } from '../../tracing/span.ts';
@@ -12,22 +11,19 @@ export interface CommittedChanges extends Changes {
 
 export type CommitListener = (changes: CommittedChanges) => void;
 
-/** A disk may be long in between. */
+/** May be far apart. */
 export type CommitMoment = 'visible' | 'durable';
 
 export class CommitFeed {
   readonly #listeners: Record<CommitMoment, Set<CommitListener>> = { visible: new Set(), durable: new Set() };
 
-  /** Returns how to stop listening. */
+  /** Returns the unsubscribe function. */
   subscribe(moment: CommitMoment, listener: CommitListener): () => void {
     this.#listeners[moment].add(listener);
     return () => this.#listeners[moment].delete(listener);
   }
 
-  /**
-   * Tell every listener of the moment; what those that failed threw is returned, so that one projection's bug stays its own. Listeners run
-   * outside the trace of whoever wrote: what they go on to do is for all writes.
-   */
+  /** Returns the listeners' errors. Listeners run outside the writer's trace. */
   publish(moment: CommitMoment, changes: CommittedChanges): unknown[] {
     const errors: unknown[] = [];
     for (const listener of this.#listeners[moment]) {

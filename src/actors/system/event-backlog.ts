@@ -1,31 +1,28 @@
 /**
- * What waits for the readers of the event stream: each event once, as text, however many readers there are, and each reader's
- * place. An event is dropped when every reader has it. Pure but for the memory that it holds; no clock.
+ * Events waiting for readers of the stream: each stored once as text, with a position per reader, and dropped when every reader has it.
+ * No clock.
  */
 
-/** A reader's place: the number of the next event that it has not been given. */
+/** Number of the reader's next event. */
 export interface Place {
   next: number;
 }
 
-/** Empty places at the front of the list before it is cut off. */
+/** Dropped entries at the front before the list is compacted. */
 const cutEvery = 1024;
 
 export class EventBacklog {
   readonly #places = new Set<Place>();
   #events: string[] = [];
-  /** Number of the event at `#events[0]`. */
   #first = 0;
-  /** Events at the front that every reader has. */
   #dropped = 0;
-  /** UTF-16 code units of the events held. */
+  /** UTF-16 code units. */
   #length = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  /** Add events for all who read now. */
   append(events: readonly string[]): void {
     if (this.#places.size === 0) return;
     for (const event of events) {
@@ -34,7 +31,7 @@ export class EventBacklog {
     }
   }
 
-  /** A new reader: it is given what is appended from now on. */
+  /** Receives events appended from now on. */
   join(): Place {
     const place = { next: this.#end };
     this.#places.add(place);
@@ -50,7 +47,7 @@ export class EventBacklog {
     return this.#end - next;
   }
 
-  /** The next events in one text of about `maxLength` or one event, empty where none wait; the reader's place moves on. */
+  /** The next events as text of about `maxLength` or one event; empty if none. Advances the reader. */
   take(place: Place, maxLength: number): string {
     const from = place.next - this.#first;
     let to = from;
@@ -63,13 +60,12 @@ export class EventBacklog {
     return text;
   }
 
-  /** Pass over events that the reader has from elsewhere. */
+  /** Skip events that the reader already has. */
   skip(place: Place, events: number): void {
     place.next += events;
     this.#dropRead();
   }
 
-  /** The reader that is furthest behind. */
   slowest(): Place | undefined {
     let slowest: Place | undefined;
     for (const place of this.#places) if (slowest === undefined || place.next < slowest.next) slowest = place;

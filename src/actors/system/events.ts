@@ -1,13 +1,12 @@
 /**
- * The event stream: tells subscribers every status change of a job, in commit order. A projection of the commit feed.
+ * The event stream: every status change of a job, in commit order. A projection of the commit feed.
  *
- * No gap and no double: a subscription takes its place in the stream and reads its snapshot in one step, and the snapshot's
- * opstamp says which commits it has in it: those are committed but perhaps not told yet, and are left out when they are.
+ * No gaps or duplicates: a subscription takes its position and snapshot in one step; commits below the snapshot's opstamp are skipped
+ * when published.
  *
- * Memory: each event is held once for all subscribers. One that has more than `queueSize` events waiting and has taken nothing
- * for `stallMs` is ended, so a slow one goes on as long as it moves. A kernel takes from a full socket in lumps of up to a
- * megabyte, which is why no shorter time means anything. Above `maxBacklog` the one furthest behind is ended, moving or not:
- * it may connect again and gets a snapshot.
+ * Memory: events are stored once for all. A subscriber with more than `queueSize` waiting events that took nothing for `stallMs` is
+ * ended; a slow one may continue. Kernels drain full sockets in lumps of up to a megabyte, so shorter times mean nothing. Above
+ * `maxBacklog` the slowest is ended in any case; it may reconnect and gets a snapshot.
  */
 import { maxTimerMs } from '../../domain/durations.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -24,33 +23,33 @@ export interface EventsDependencies {
   reader: Pick<StoreReader, 'jobs' | 'counters'>;
   feed: CommitFeed;
   maxSubscribers: number;
-  /** Events that may wait for a subscriber that takes none. */
+  /** Waiting events of a stalled subscriber. */
   queueSize: number;
   /** Monotonic, ms. */
   monotonic: () => number;
-  /** Told how many subscribers there are, and of each end. */
+  /** Called with the count, and at each end. */
   onSubscribers: (count: number) => void;
   onEnd: (reason: SubscriptionEnd) => void;
 }
 
-/** Jobs of a snapshot: as `GET /v1/jobs` by default. */
+/** As `GET /v1/jobs` by default. */
 const snapshotJobs = 100;
-/** Without a take for so long, a subscriber with a full queue counts as stalled, ms. */
+/** Stalled after this time, ms. */
 export const stallMs = 5_000;
-/** How often that is looked at, ms. */
+/** Check interval, ms. */
 const lookEveryMs = 1_000;
-/** UTF-16 code units of all events held: some 25,000 events. */
+/** UTF-16 code units of all stored events: some 25,000. */
 export const maxBacklog = 8 * 1024 * 1024;
-/** Of one text that is given out. */
+/** Per text. */
 const takenLength = 64 * 1024;
 
 interface Subscriber {
   place: Place;
-  /** Wakes the one who waits in `take`. */
+  /** Wakes `take`. */
   wake: (() => void) | undefined;
   /** When it last took or waited for events. */
   movedAt: number;
-  /** Commits below this one are in its snapshot. */
+  /** Earlier commits are in its snapshot. */
   from: number;
   end(reason: SubscriptionEnd): void;
 }
@@ -91,7 +90,7 @@ export function eventsService(dependencies: EventsDependencies): StartService<'e
           retryAfterS: 5,
         });
       }
-      // One read of the store: nothing is committed between two reads of one turn of the event loop.
+      // One read: nothing is committed within a turn of the event loop.
       const from = reader.counters.peek('opstamp');
       const snapshot = { jobs: reader.jobs.list({ limit: snapshotJobs }).map(jobResponseOf) };
       const place = backlog.join();
@@ -139,7 +138,7 @@ export function eventsService(dependencies: EventsDependencies): StartService<'e
   return start;
 }
 
-/** Resolves when the subscriber is woken, or after `idleMs`. */
+/** Resolves when woken, or after `idleMs`. */
 function somethingComes(subscriber: Subscriber, idleMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => wake(), Math.min(idleMs, maxTimerMs));
@@ -152,7 +151,7 @@ function somethingComes(subscriber: Subscriber, idleMs: number): Promise<void> {
   });
 }
 
-/** One event of the stream. JSON has no line breaks, so the data is one line. */
+/** JSON has no line breaks, so the data is one line. */
 export function streamEvent(name: string, data: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

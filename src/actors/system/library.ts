@@ -1,6 +1,6 @@
 /**
- * A library under its chart (src/machines/library.ts): opened, and opened again when it breaks, until it is closed. Whoever asks it
- * meanwhile is told to come back.
+ * Supervises a library (src/machines/library.ts): opens it, and reopens it after a failure, until it is closed. Requests meanwhile get a
+ * retryable error.
  */
 import type { Logger } from 'pino';
 import { type ActorOptions, type AnyActorLogic, createActor, fromPromise, type StateValueFrom, waitFor } from 'xstate';
@@ -8,44 +8,41 @@ import { DomainError, LeaseEndedError, ServedElsewhereError } from '../../domain
 import { libraryMachine, type Opened } from '../../machines/library.ts';
 import type { SystemAsk } from './system-messages.ts';
 
-/** A library that serves. */
 export interface OpenedLibrary extends Opened {
   ask: SystemAsk;
-  /** When it has to be open though nobody asks, ms since the epoch; null for never. Of those that are closed when idle. */
+  /** For libraries closed when idle: when it must be open, ms since the epoch; null for never. */
   dueAt?: () => number | null;
 }
 
 export interface LibraryOptions {
-  /** `again`: it was open before in this process. When `ending` is aborted, opening gives up. Errors: why it cannot be opened. */
+  /** `again`: reopened in this process. `ending` aborts the opening. Errors: why it cannot open. */
   open(again: boolean, ending: AbortSignal): Promise<OpenedLibrary>;
   log: Logger;
-  /** The process has no other: where it cannot be opened again, the process ends. One of several waits for its folder, too. */
+  /** The process's only library: if it cannot be reopened, the process ends. One of several also waits for its folder. */
   isAlone: boolean;
-  /** Of the waits between openings that fail, ms; a minute unless given. */
+  /** Longest wait between failed openings, ms; default a minute. */
   maxBackoffMs?: number;
-  /** Times the waits; the system's own unless given. */
   clock?: ActorOptions<AnyActorLogic>['clock'];
 }
 
 export type LibraryState = StateValueFrom<typeof libraryMachine>;
 
 export interface Library {
-  /** Errors: those of the one that answers; DomainError `store_unavailable` while it does not serve. */
+  /** Errors: those of the service; DomainError `store_unavailable` while closed. */
   ask: SystemAsk;
   state(): LibraryState;
-  /** Of a library that serves and may be closed when idle: when it has to be open though nobody asks, ms; null for never. */
+  /** As of OpenedLibrary; null for never. */
   dueAt(): number | null;
-  /** Resolves when it serves for the first time. Errors: why the first opening failed; unless it is over, it is opened again. */
+  /** Resolves when it first serves. Errors: why the first opening failed; it may still open later. */
   opened: Promise<void>;
-  /** Resolves with the reason when this process does not open it again. */
+  /** Resolves with the reason when it will not be reopened. */
   over: Promise<unknown>;
-  /** Close it in order; it is not opened again. However often it is asked for, that is done once. */
+  /** Close permanently. Idempotent. */
   close(): Promise<void>;
 }
 
 const policy = { backoffMs: 100, maxBackoffMs: 60_000, steadyMs: 60_000, closeWithinMs: 30_000 };
 
-/** Open a library and keep it open. */
 export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: LibraryOptions): Library {
   const ending = new AbortController();
   let serving: OpenedLibrary | null = null;
@@ -74,8 +71,8 @@ export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: Li
     const { reason: err, failures } = context;
     if (err instanceof LeaseEndedError || err instanceof ServedElsewhereError) {
       if (value === 'breaking') log.warn({ reason: err.message }, 'the library is not served here any more');
-    } else if (value === 'breaking') log.error({ err }, 'the library cannot go on and is closed');
-    // Who opens the only one is told by `opened`.
+    } else if (value === 'breaking') log.error({ err }, 'the library cannot continue and is closed');
+    // `opened` reports the failure of a single library.
     else if (value === 'failed' && (wasOpen || !isAlone)) log.error({ err, failures }, 'the library is not open');
     else if (value === 'over' && !isAlone) log.error({ err }, 'the library is not opened again before the next start');
     if (value === 'serving' && context.failures > 0) log.warn({}, 'the library is open again');

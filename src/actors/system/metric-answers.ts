@@ -1,4 +1,4 @@
-/** What the metrics were and are: the answers of the metrics service, from its snapshots, the registry and the store. */
+/** Answers about metrics, from snapshots, the registry and the store. */
 import { percentile, SeriesPoints } from '../../compute/series-points.ts';
 import type { DiskResponse } from '../../domain/disk.ts';
 import { instantOf, isoOf } from '../../domain/ids.ts';
@@ -22,15 +22,14 @@ export interface MetricAnswersDependencies {
   metrics: LibraryMetrics;
   breakerStates: Breakers['states'];
   disk: () => Promise<DiskResponse>;
-  /** Wall clock, ms. */
   now: () => number;
 }
 
 export type MetricsMessages = 'metrics.timeseries' | 'metrics.summary' | 'disk.usage';
 
-/** Snapshots, and logged searches, read between two turns of the event loop: 2 ms. */
+/** Per turn of the event loop: 2 ms. */
 const readSlice = 50;
-/** Logged searches that the latencies are taken of: the newest ones. */
+/** Latencies are of the newest logged searches. */
 const maxRuns = 10_000;
 
 export function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<MetricsMessages> {
@@ -114,7 +113,6 @@ export function metricAnswers(dependencies: MetricAnswersDependencies): Handlers
 
 type JobCounts = Record<JobStatus, number>;
 
-/** How many jobs have each status. */
 export function countJobs(reader: StoreReader): JobCounts {
   const counts = jobStatuses.map((status) => [status, reader.jobs.countByStatus(status)]);
   return Object.fromEntries(counts) as JobCounts;

@@ -1,12 +1,12 @@
 /**
- * Services: what answers messages. A service starts asynchronously, handles requests as they come (concurrently), and when it is stopped
- * finishes what it holds and lets go of what it has. It never dies of a request: an error goes to the one who asked. What it cannot live
- * with it reports with `crash`: its library is closed then and opened again (src/machines/library.ts), so a service has one life.
+ * Services answer messages. A service starts asynchronously, handles requests concurrently, and on stop finishes requests and frees
+ * resources. A request's error goes to its caller; a fatal one is reported by `crash`: the library then closes and reopens
+ * (src/machines/library.ts), so a service has one life.
  */
 import { DomainError } from '../../domain/errors.ts';
 import type { SystemMessageName, SystemReplyOf, SystemRequestOf } from './system-messages.ts';
 
-/** A request on its way: who waits for the reply is in it. */
+/** A request with its reply's promise. */
 export interface Envelope {
   name: SystemMessageName;
   request: unknown;
@@ -22,33 +22,32 @@ export type Handlers<Names extends SystemMessageName> = {
   ) => SystemReplyOf<Name> | Promise<SystemReplyOf<Name>>;
 };
 
-/** A service that has started. */
 export interface Service<Names extends SystemMessageName> {
   handlers: Handlers<Names>;
-  /** Finish what is held and let go of every resource; called once, after the last request was answered. */
+  /** Frees every resource; called once, after the last request. */
   stop?(): Promise<void>;
 }
 
 export interface ServiceHooks {
-  /** Report an error that the service cannot live with. */
+  /** Report a fatal error. */
   crash(error: unknown): void;
-  /** Aborted when the service is to stop or has crashed: a start that takes long gives up what it can. */
+  /** Aborted on stop or crash, also during the start. */
   ending: AbortSignal;
 }
 
-/** Starts a service. Errors: why it cannot start. */
+/** Errors: why it cannot start. */
 export type StartService<Names extends SystemMessageName = never> = (hooks: ServiceHooks) => Promise<Service<Names>>;
 
 export interface RunningService {
-  /** Resolves when it has started. Errors: why it could not. */
+  /** Errors: why it could not start. */
   ready: Promise<unknown>;
-  /** Answer a request, once the service has started. */
+  /** Once started. */
   handle(envelope: Envelope): void;
-  /** Refuse what comes from now on, answer what is held, let go. Errors: what could not be let go of. */
+  /** Refuse new requests, answer accepted ones, free resources. Errors: a resource that could not be freed. */
   stop(): Promise<void>;
 }
 
-/** Start a service; `crashed` hears, once, what it cannot live with. */
+/** `crashed` is called at most once. */
 export function runService<Names extends SystemMessageName>(
   start: StartService<Names>,
   crashed: (error: unknown) => void,
@@ -74,6 +73,7 @@ export function runService<Names extends SystemMessageName>(
     try {
       const { handlers } = await started;
       if (hasCrashed) return; // refused meanwhile
+      envelope.signal?.throwIfAborted();
       const handle = handlers[envelope.name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
       envelope.resolve(await handle(envelope.request, envelope.signal));
     } catch (error) {

@@ -1,14 +1,11 @@
-/**
- * The services of a library: starts them in the order of their dependence, stops them in the reverse order, and is the door through
- * which every message goes: it looks up which service answers a message and hands it over.
- */
+/** A library's services: started by dependency, stopped in reverse. Every message goes through here to the service that answers it. */
 import type { Logger } from 'pino';
 import { DomainError, LeaseEndedError } from '../../domain/errors.ts';
 import { traced } from '../../tracing/span.ts';
 import { type RunningService, runService, type StartService } from './service.ts';
 import type { SystemAsk, SystemMessageName } from './system-messages.ts';
 
-/** In the order in which they are started: those of a row together, when all of the row before have started. */
+/** Start order: services of a row start together, after the row before. */
 export const startOrder = [
   ['writer'],
   ['indexes'],
@@ -30,7 +27,6 @@ export const startOrder = [
 ] as const;
 export type ServiceName = (typeof startOrder)[number][number];
 
-/** Which service answers which message. */
 export const answeredBy = {
   'page.ingest': 'intake',
   'page.ingestBatch': 'intake',
@@ -50,7 +46,10 @@ export const answeredBy = {
   'entity.get': 'entities',
   'entity.merge': 'entities',
   'entity.undoMerge': 'entities',
+  'entity.splitMerge': 'entities',
   'entity.merges': 'entities',
+  'entity.suggestions': 'entities',
+  'entity.reject': 'entities',
   'page.forget': 'forgetting',
   'blacklist.list': 'forgetting',
   'blacklist.remove': 'forgetting',
@@ -79,6 +78,7 @@ export const answeredBy = {
   'cluster.get': 'clusters',
   'cluster.projection': 'clusters',
   'cluster.recompute': 'clusters',
+  'cluster.place': 'clusters',
   'watch.list': 'watches',
   'watch.get': 'watches',
   'watch.create': 'watches',
@@ -88,6 +88,7 @@ export const answeredBy = {
   'model.list': 'models',
   'model.register': 'models',
   'model.activate': 'models',
+  'model.pauseFill': 'models',
   'model.retire': 'models',
   'model.backfill': 'models',
   'model.estimateBackfill': 'models',
@@ -112,28 +113,22 @@ export const answeredBy = {
   'index.purge': 'indexes',
 } as const satisfies Record<SystemMessageName, ServiceName>;
 
-/** The messages that a service answers. */
 type MessagesOf<Name extends ServiceName> = {
   [Message in SystemMessageName]: (typeof answeredBy)[Message] extends Name ? Message : never;
 }[SystemMessageName];
 
-/** How each service is started. */
 export type ServiceStarts = { [Name in ServiceName]: StartService<MessagesOf<Name>> };
 
-/** Services that have started. */
 export interface Services {
-  /** Errors: those of the service; DomainError `store_unavailable` or `shutting_down` where it does not run. */
+  /** Errors: those of the service; DomainError `store_unavailable` or `shutting_down` if it does not run. */
   ask: SystemAsk;
-  /** Resolves with the first crash of a service; never, where none crashes. */
+  /** Resolves with the first crash. */
   crashed: Promise<unknown>;
-  /** Stop in the reverse order. Errors: the first thing that could not be let go of, after all were stopped. */
+  /** Stop in reverse order. Errors: the first failure to free a resource, after all are stopped. */
   stop(): Promise<void>;
 }
 
-/**
- * Start the services; when `ending` is aborted meanwhile, the start ends with its reason. Errors: of a service that cannot start, or crashed
- * at once; what had started is stopped then.
- */
+/** An aborted `ending` ends the start with its reason. Errors: of a service that cannot start or crashes at once; started ones are stopped. */
 export async function startServices(
   startsOf: (ask: SystemAsk) => ServiceStarts,
   { ending, log }: { ending: AbortSignal; log: Logger },

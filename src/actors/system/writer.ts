@@ -1,42 +1,51 @@
 /**
- * The one writer. Commands from everywhere queue here and go into the store batch by batch; each is answered when its commit is
- * on the disk, after the commit feed has told the projections. What may go wrong below it:
+ * The single writer. Commands queue here and are committed in batches; each is answered when durable, after the commit feed updated the
+ * projections. Faults:
  *
- * - The store cannot be written (disk full, say): the batch is refused, nothing of it is stored, and the next one tries again.
- * - The disk does not answer: whoever waits is refused after `flushTimeoutMs`, and whoever comes as well, until it answers. What waited in
- *   the queue is not carried out; the batch that the disk has may be stored, and is told to the projections then.
- * - A flush failed: nobody knows any more what is on the disk, and the system stops (docs/decisions/stop-when-a-flush-fails.md).
+ * - The store cannot be written (disk full): the batch is refused, nothing is stored, the next one tries again.
+ * - The disk does not answer: after `flushTimeoutMs` waiting and new commands are refused until it answers. Queued ones are not carried
+ *   out; the batch on its way may be stored and is then published.
+ * - A flush failed: the state of the disk is unknown, and the system stops (docs/decisions/stop-when-a-flush-fails.md).
  *
- * A command that was refused may have been stored: whoever asked may ask again, as commands are made for that.
+ * A refused command may have been stored: callers may retry, as commands are idempotent.
  */
 import type { Logger } from 'pino';
-import { createActor, fromPromise } from 'xstate';
 import { DomainError, FatalError, LeaseEndedError } from '../../domain/errors.ts';
-import { createWriterMachine } from '../../machines/writer.ts';
 import { type Commit, storeUnavailable } from '../../store/commit.ts';
 import type { Command, Store } from '../../store/store.ts';
 import { isTraced, presentContext, remember } from '../../tracing/span.ts';
 import type { CommitFeed, CommitMoment } from './commit-feed.ts';
 import type { ServiceHooks, StartService } from './service.ts';
+import { maxBatch } from './system-messages.ts';
 
 export interface WriterDependencies {
   store: Pick<Store, 'transact' | 'compact' | 'close'>;
   feed: CommitFeed;
   log: Logger;
-  /** How long a batch may be on its way to the disk before those who wait are refused. */
+  /** Longest flush before waiting commands are refused. */
   flushTimeoutMs: number;
 }
 
 interface Write {
   command: Command<unknown>;
-  /** Records that it is about. */
+  /** Number of records. */
   weight: number;
   resolve(reply: unknown): void;
   reject(error: unknown): void;
 }
 
-/** Commands that may wait; beyond it writes are refused, so that memory stays bounded when the disk stalls. */
+/** Further writes are refused, which bounds memory when the disk stalls. */
 const maxWaiting = 4096;
+
+/** How many of the first commands share a transaction. */
+export function batchLength(queue: readonly { weight: number }[]): number {
+  let sum = 0;
+  const end = queue.findIndex(({ weight }, at) => {
+    sum += weight;
+    return at > 0 && sum > maxBatch;
+  });
+  return end < 0 ? queue.length : end;
+}
 
 export function writerService({
   store,
@@ -45,15 +54,15 @@ export function writerService({
   flushTimeoutMs,
 }: WriterDependencies): StartService<'store.commit' | 'store.compact' | 'store.trouble'> {
   const start = async ({ crash }: ServiceHooks) => {
-    /** Those who wait for an answer. */
+    /** Unanswered commands. */
     const waiting = new Set<Write>();
-    /** The latest batch's way to the disk and to the projections, and with it that of all before. */
+    /** Resolves when the latest batch, and so all before, are durable and published. */
     let toldUpTo: Promise<void> = Promise.resolve();
-    /** Batches that the disk has had for too long. */
+    /** Batches with a late flush. */
     const overdue = new Set<Write[]>();
     /** Why the last write was refused. */
     let trouble: string | null = null;
-    /** Batches that failed: one that was begun before does not show that the disk works again. */
+    /** Number of failed batches: an older batch in flight does not prove that the disk works again. */
     let failures = 0;
 
     const refuse = (writes: Iterable<Write>, error: unknown) => {
@@ -106,7 +115,7 @@ export function writerService({
         () => null,
         (error: unknown) => ({ error }),
       );
-      // Each flush has a thread of its own, and a later one, which covers the earlier, may be heard of first.
+      // Flushes are concurrent: a later one, which covers the earlier, may end first.
       await before;
       if (failure !== null) return fail(batch, failure.error);
       publish('durable', commit);
@@ -117,15 +126,19 @@ export function writerService({
       });
     };
 
-    const commitBatch = async (taken: Write[]) => {
-      const batch = taken.filter((write) => waiting.has(write));
-      if (batch.length > 0) await flush(batch);
+    const queue: Write[] = [];
+    let isCommitting = false;
+    /** One transaction at a time; commands gather in `queue` meanwhile. */
+    const commitQueued = async () => {
+      if (isCommitting) return;
+      isCommitting = true;
+      while (queue.length > 0) {
+        const batch = queue.splice(0, batchLength(queue));
+        const wanted = batch.filter((write) => waiting.has(write));
+        if (wanted.length > 0) await flush(wanted);
+      }
+      isCommitting = false;
     };
-
-    const machine = createWriterMachine<Write>(({ weight }) => weight).provide({
-      actors: { commitBatch: fromPromise<void, Write[]>(({ input }) => commitBatch(input)) },
-    });
-    const actor = createActor(machine).start();
 
     const commit = (command: Command<unknown>, weight: number): Promise<unknown> => {
       if (overdue.size > 0) throw storeUnavailable(new Error('the disk does not answer'));
@@ -142,7 +155,8 @@ export function writerService({
         const traced = isTraced() ? remembering(command) : command;
         const write: Write = { command: traced, weight, resolve: answer(resolve), reject: answer(reject) };
         waiting.add(write);
-        actor.send({ type: 'write', write });
+        queue.push(write);
+        void commitQueued();
       });
     };
 
@@ -160,7 +174,7 @@ export function writerService({
       },
       stop: async () => {
         await toldUpTo;
-        actor.stop();
+        queue.length = 0;
         await store.close();
       },
     };
@@ -168,13 +182,13 @@ export function writerService({
   return start;
 }
 
-/** The innermost reason, in which the operating system says what is wrong. */
+/** The innermost cause, of the operating system. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : reasonOf(error.cause);
 }
 
-/** A command whose new jobs belong to the trace in which it was asked for. */
+/** New jobs belong to the caller's trace. */
 function remembering(command: Command<unknown>): Command<unknown> {
   const within = presentContext();
   return (transaction) => {

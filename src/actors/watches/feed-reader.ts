@@ -1,4 +1,4 @@
-/** Reads feeds on a thread of their own, with the ways in which that fails as errors of the poll. */
+/** Reads feeds on a thread; failures become errors of the poll. */
 import type { Episode } from '../../compute/feed/episode.ts';
 import type { FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
@@ -8,7 +8,7 @@ import { openParserPool, type ParserLimits } from '../fetching/parser-pool.ts';
 export interface FeedReader {
   /** Errors: those of ParserPool. */
   read(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading>;
-  /** The entries that have a recording. Errors: as of `read`. */
+  /** Entries with a recording. Errors: as of `read`. */
   readEpisodes(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading<Episode>>;
   close(): Promise<void>;
 }

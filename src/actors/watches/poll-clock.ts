@@ -1,6 +1,6 @@
 /**
- * Starts the polls that are due: every minute, and when it is told that a change may have made a watch due. It looks at the wall clock
- * and the rows, never at how much time a timer says has passed: a machine that slept wakes to one poll a watch.
+ * Starts due polls every minute, and after changes that may make a watch due. Uses the wall clock and the rows, not elapsed time: after
+ * a machine's sleep there is one poll per watch.
  */
 import type { Logger } from 'pino';
 import { drawInSchedules, startDuePolls } from '../../commands/change-watches.ts';
@@ -11,34 +11,32 @@ import type { CommitCommand } from '../system/system-messages.ts';
 export interface PollClockDependencies {
   reader: StoreReader;
   commit: CommitCommand;
-  /** `watch.poll_tick_enabled`; without it polls are started by people only. */
+  /** `watch.poll_tick_enabled`; without it only users start polls. */
   tickEnabled: boolean;
   maxDuePerTick: number;
   maxAttempts: number;
   log: Logger;
-  /** Wall clock, ms. */
   now: () => number;
-  /** Run something every so many ms; gives how to stop it. */
   every?: Every;
 }
 
 export interface PollClock {
-  /** Start what is due now, within what is left of this minute's polls. */
+  /** Start what is due now, within this minute's allowance. */
   lookSoon(): void;
   stop(): Promise<void>;
 }
 
 const tickMs = 60_000;
-/** Watches whose schedule is looked at in one commit after the clock was set: a few ms. */
+/** Watches rescheduled per commit after the clock was set: a few ms. */
 const drawnInPerCommit = 100;
 
-/** The first look is at once. */
+/** Looks at once. */
 export function startPollClock(dependencies: PollClockDependencies): PollClock {
   const { reader, commit, tickEnabled, maxDuePerTick, maxAttempts, log, now, every } = dependencies;
   const background = new Background(log, every);
-  /** Polls that may still be started before the next tick. */
+  /** Polls left until the next tick. */
   let allowance = maxDuePerTick;
-  /** The wall clock at the last tick; before the first, the clock may have been set while no process ran. */
+  /** Wall clock at the last tick; Infinity, as the clock may have been set before the start. */
   let lastTickAt = Number.POSITIVE_INFINITY;
 
   const startDue = async () => {
@@ -60,7 +58,7 @@ export function startPollClock(dependencies: PollClockDependencies): PollClock {
     await startDue();
   };
 
-  // One after the other, so that the allowance is right.
+  // Sequential, to respect the allowance.
   const notPolled = 'due watches could not be polled';
   const tick = async () => {
     background.soon('the schedules of watches could not be looked at', drawIn);

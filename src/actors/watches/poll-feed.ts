@@ -1,6 +1,6 @@
 /**
- * The poller of kind `rss`, and what other kinds that are feeds share with it: fetch a feed, unless it has not changed, and read it on a
- * thread. Where the watch's URL is an HTML page, the feed that it announces is polled; docs/watches.md says why so.
+ * The poller of kind `rss`, also used for other feeds: fetches a feed if changed and parses it on a thread. If the URL is an HTML page,
+ * polls the feed it announces.
  */
 import type { FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
@@ -19,7 +19,7 @@ export interface FeedPollerDependencies {
 
 const accept =
   'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, text/html;q=0.5, */*;q=0.1';
-/** Feeds of one page that are tried. */
+/** Announced feeds tried. */
 const maxAnnounced = 3;
 const notModified = 304;
 
@@ -27,11 +27,11 @@ type Polled<Item> = SourceReading<Item> | { announced: readonly string[] };
 
 export interface FeedSourceDependencies<Item> {
   fetch: WebFetch;
-  /** What a feed comes to. Errors: JobError. */
+  /** Errors: JobError. */
   read: (feed: FeedBytes, signal: AbortSignal) => Promise<FeedReading<Item>>;
 }
 
-/** Reads the feed that a watch names. Errors: JobError. */
+/** Errors: JobError. */
 export function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
   const ask = async (url: string, validators: Validators | null, signal: AbortSignal): Promise<WebAnswer> => {
     const headers = {
@@ -40,7 +40,7 @@ export function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) 
       ...(validators?.last_modified == null ? {} : { 'if-modified-since': validators.last_modified }),
     };
     const answer = await fetch(url, { signal, headers });
-    // What another address says of its own content is no answer to validators of this one.
+    // 304 from another address does not answer this one's validators.
     const isForeign = answer.status === notModified && answer.finalUrl !== validators?.url;
     return isForeign && validators !== null ? ask(url, null, signal) : answer;
   };
@@ -56,10 +56,10 @@ export function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) 
     const feed = await read({ bytes: body, charset, url: finalUrl }, signal);
     if (feed.kind === 'none') throw new JobError(feed.reason, { permanent: true });
     if (feed.kind === 'links') return { announced: feed.urls };
-    return { items: feed.items, title: feed.title, validators: validatorsOf(answer), ...whence };
+    const { items, title, leftOut } = feed;
+    return { items, title, leftOut, validators: validatorsOf(answer), ...whence };
   };
 
-  /** Poll a feed that the page at the watch's URL announces. */
   const pollAnnounced = async (feed_url: string, watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
     const polled = await pollAt(feed_url, watch, signal);
     if ('announced' in polled) throw new JobError('not a feed: what the page announces is a page', { permanent: true });
@@ -116,7 +116,7 @@ function isPermanent(error: unknown): boolean {
   return error instanceof JobError && error.permanent;
 }
 
-/** Longest validator that is kept and sent again, in characters. */
+/** In characters. */
 const maxValidatorLength = 1000;
 
 function validatorsOf({ finalUrl, headers }: WebAnswer): Validators | null {

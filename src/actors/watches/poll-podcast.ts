@@ -1,11 +1,11 @@
 /**
- * The poller of kind `podcast`: the entries of a feed that have a recording. An episode's page is its recording: that is what is read,
- * and an address of it that was handed in by itself is the same page; under an address that changes, its `guid` tells it again. What else the feed says of it is kept in the page's metadata.
+ * The poller of kind `podcast`: a feed's entries with recordings. An episode's page is its recording, also if submitted separately; its
+ * `guid` identifies it under changing addresses. Other facts go to the page's metadata.
  */
 import type { Episode, ListedTranscript } from '../../compute/feed/episode.ts';
 import type { FoundTranscription } from '../../domain/capabilities.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
-import { type PublishedTranscript, readPodcastConfig } from '../../domain/podcast.ts';
+import { type PublishedTranscript, readPodcastConfig } from '../../domain/watch-config.ts';
 import type { WebFetch } from '../../providers/web-fetch.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { feedSource } from './poll-feed.ts';
@@ -14,7 +14,7 @@ import type { Poller, SourceItem } from './poll-watch.ts';
 export interface PodcastPollerDependencies {
   fetch: WebFetch;
   readEpisodes: FeedReader['readEpisodes'];
-  /** Why podcasts cannot be watched, in a sentence, or null. */
+  /** Why podcasts cannot be watched, or null. */
   unavailable: string | null;
 }
 
@@ -44,12 +44,13 @@ export function podcastPoller({ fetch, readEpisodes, unavailable }: PodcastPolle
         withContent: !('invalid' in config) && config.feed_content === 'fallback',
       };
       const named = items === null ? null : withOwnGuids(items);
-      return { ...reading, items: named?.map((episode) => itemOf(episode, wishes)) ?? null };
+      // Entries without a recording are dropped.
+      return { ...reading, items: named?.map((episode) => itemOf(episode, wishes)) ?? null, leftOut: 0 };
     },
   };
 }
 
-/** A guid that several episodes have names none of them. */
+/** A guid shared by several episodes identifies none. */
 function withOwnGuids(episodes: readonly Episode[]): Episode[] {
   const counts = new Map<string | null, number>();
   for (const { guid } of episodes) counts.set(guid, (counts.get(guid) ?? 0) + 1);
@@ -76,7 +77,7 @@ function itemOf(episode: Episode, { withTranscripts, withContent }: Wishes): Sou
   };
 }
 
-/** Translations are not what was said. */
+/** Excludes translations. */
 function spokenIn(lang: string | null, transcripts: readonly ListedTranscript[]): PublishedTranscript[] {
   return transcripts
     .filter((each) => lang === null || each.lang === null || primary(each.lang) === primary(lang))

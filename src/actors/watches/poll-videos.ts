@@ -1,19 +1,18 @@
 /**
- * The poller of kind `video`: the list at the watch's address, as yt-dlp gives it. A channel may be a list of lists (its tabs); the first
- * few are looked into, in order, until there are enough videos.
+ * The poller of kind `video`: the list at the watch's address by yt-dlp. A channel may be a list of lists (tabs); the first few are read
+ * until there are enough videos.
  */
 import type { VideoEntry } from '../../compute/video/video-info.ts';
-import { readVideoConfig } from '../../domain/video-config.ts';
+import { readVideoConfig } from '../../domain/watch-config.ts';
 import type { VideoReader } from '../fetching/read-video.ts';
 import type { Poller, SourceItem } from './poll-watch.ts';
 
 export interface VideoPollerDependencies {
   videos: Pick<VideoReader, 'list' | 'unavailable'>;
-  /** `watch.video_max_entries`. */
   maxEntries: number;
 }
 
-/** Lists in a list that are looked into. */
+/** Nested lists that are read. */
 const maxLists = 3;
 
 export function videoPoller({ videos, maxEntries }: VideoPollerDependencies): Poller {

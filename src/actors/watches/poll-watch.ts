@@ -1,59 +1,74 @@
 /**
- * The handler of `poll_watch` jobs, whatever the kind of the watch. Safe to run again at any point: an item that an earlier attempt
- * brought in is known by then.
+ * The handler of `poll_watch` jobs of all kinds. Idempotent: items of an earlier attempt are then known.
  *
- * 1. the poller of the kind reads the source
- * 2. items whose page is known, or that are blacklisted, are left out; the new ones are taken in, a few at a time
- * 3. the job's completion notes what to ask for next time: only then, so that nothing is skipped that is not on the disk
+ * 1. the kind's poller reads the source
+ * 2. known and blacklisted items are skipped; new ones are stored, a few at a time
+ * 3. the job's completion stores validators, so nothing is skipped that is not on disk
+ *
+ * Logs when a source begins to fail and when it recovers, and when the number of its entries without an address changes. Other faults
+ * are logged like those of other jobs.
  */
+import type { Logger } from 'pino';
 import { cameElsewhere, type ItemSubmission, notePolled, takeItems } from '../../commands/take-items.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { JobError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
+import type { Job } from '../../domain/job.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../../domain/watch.ts';
+import { ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { LibraryMetrics } from '../../telemetry/metrics.ts';
-import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import {
+  type Completion,
+  codeOf,
+  isNotMade,
+  type JobContext,
+  type JobHandler,
+  LoggedError,
+  takenOver,
+} from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 
 export interface SourceItem {
   /** Absolute, http or https. */
   url: string;
   title: string | null;
-  /** What the source calls it for good, so that it is the same item under another address. */
+  /** The source's permanent id, for items with changing addresses. */
   guid?: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
-  /** HTML that stands in for the page where it cannot be fetched. */
+  /** HTML to use if the page cannot be fetched. */
   content: string | null;
-  /** Kept in its page's metadata, beside what the poll and the watch say of it. */
+  /** Added to the page's metadata. */
   metadata?: PageMetadata;
 }
 
 export interface SourceReading<Item = SourceItem> {
-  /** In the source's order; null: nothing has changed since the validators were given. */
+  /** In the source's order; null: unchanged since the validators. */
   items: Item[] | null;
+  /** Entries without an address; absent if unknown. */
+  leftOut?: number;
   title: string | null;
-  /** Where the items were found. */
+  /** Final address of the source. */
   url: string;
   validators: Validators | null;
   feed_url: string | null;
 }
 
-/** What a watch's config asks of the pages that it brings in. */
+/** From a watch's config. */
 export interface SourcePolicy {
-  /** The `source` of the pages. */
+  /** The pages' `source`. */
   source: string;
-  /** Items taken from one poll; null: as the settings say. */
+  /** Items per poll; null: the setting's. */
   maxItems: number | null;
-  /** Kept in the pages' metadata, beside what the poll says of them. */
+  /** Added to the pages' metadata. */
   metadata?: PageMetadata;
 }
 
-/** One for each kind of watch. */
+/** One per kind of watch. */
 export interface Poller {
-  /** Errors: `{invalid}` with a sentence that names the key. */
+  /** Errors: `{invalid}` with a message that names the key. */
   policyOf(config: WatchConfig | null): SourcePolicy | { invalid: string };
   /** Errors: JobError. */
   poll(watch: Watch, signal: AbortSignal): Promise<SourceReading>;
@@ -69,21 +84,23 @@ export interface PollWatchDependencies {
   canonicalize: CanonicalizeSettings;
   maxAttempts: number;
   maxItemsPerPoll: number;
-  /** Why nothing new is taken in now, or null. */
+  /** Why nothing new is stored now, or null. */
   overQuota: () => string | null;
   metrics: LibraryMetrics;
+  log: Logger;
   now: () => number;
 }
 
-/** Items of one commit: a few ms. */
+/** Per commit: a few ms. */
 const itemsPerCommit = 20;
-/** Items looked up before others get their turn: 1 ms. */
+/** Per turn: 1 ms. */
 const sliceItems = 50;
 
 export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandler {
-  const { reader, commit, pollers, canonicalize, maxAttempts, maxItemsPerPoll, overQuota, metrics, now } = dependencies;
+  const { reader, commit, pollers, canonicalize, maxAttempts, maxItemsPerPoll, overQuota, metrics, log, now } =
+    dependencies;
 
-  /** The items that are new, in order: at most `limit`, and whether there are more. */
+  /** At most `limit` new items in order, and whether there are more. */
   const newItems = async (watchNo: number, items: readonly SourceItem[], limit: number, signal: AbortSignal) => {
     const found: { item: SourceItem; canonical_url: string; domain: string }[] = [];
     const seen = new Set<string>();
@@ -104,17 +121,27 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
     return { found, areMore: false };
   };
 
-  return async (job, { attempt, signal }) => {
-    const watch = reader.watches.ofJob(job.no);
-    if (watch === undefined) {
-      throw new JobError('the watch was deleted, or polled again since', { permanent: true });
-    }
+  /** Last logged count by watch, since the process began. */
+  const leftOutBefore = new Map<number, number>();
+
+  const poll = async (watch: Watch, job: Job, { attempt, signal }: JobContext): Promise<Completion> => {
+    const line = { watch_id: idOf('watch', watch.no), kind: watch.kind };
     const poller = pollers[watch.kind];
     if (poller === undefined) throw new JobError(`this version cannot poll kind ${watch.kind}`, { permanent: true });
     const policy = poller.policyOf(watch.config);
     if ('invalid' in policy) throw new JobError(policy.invalid, { permanent: true });
-    const { items, ...reading } = await poller.poll(watch, signal);
+    const read = poller.poll(watch, signal).catch((error: unknown) => {
+      const isOfSource = error instanceof JobError || error instanceof ProviderError;
+      if (!isOfSource || isNotMade(error) || signal.aborted) throw error;
+      if (watch.status !== 'error') log.warn({ ...line, code: codeOf(error) }, 'the source of a watch cannot be read');
+      throw new LoggedError(error);
+    });
+    const { items, leftOut = 0, ...reading } = await read;
     if (items === null) return notePolled(job.no, now(), { items: null, ...reading });
+    if (leftOut !== (leftOutBefore.get(watch.no) ?? 0)) {
+      log.warn({ ...line, entries: leftOut }, 'entries without an address, which a watch leaves out');
+      leftOutBefore.set(watch.no, leftOut);
+    }
 
     const at = now();
     const limit = Math.min(maxItemsPerPoll, policy.maxItems ?? maxItemsPerPoll);
@@ -160,5 +187,15 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
       validators: areMore ? null : reading.validators,
       feed_url: reading.feed_url,
     });
+  };
+  return async (job, context) => {
+    const watch = reader.watches.ofJob(job.no);
+    if (watch === undefined) {
+      throw new JobError('the watch was deleted, or polled again since', { permanent: true });
+    }
+    const completion = await poll(watch, job, context);
+    if (watch.status === 'error')
+      log.info({ watch_id: idOf('watch', watch.no), kind: watch.kind }, 'the source of a watch is read again');
+    return completion;
   };
 }

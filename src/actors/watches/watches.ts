@@ -1,7 +1,4 @@
-/**
- * Watches: answers what is watched, changes it, and starts a poll that is asked for. Those that are due are started by the poll clock,
- * which is told of every change that may have made one due.
- */
+/** Watches: answers about them, changes them, and starts polls on request. The poll clock starts due polls and is notified of changes. */
 import { createWatch, deleteWatch, editWatch, runWatch } from '../../commands/change-watches.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
@@ -19,7 +16,7 @@ export interface WatchesDependencies extends PollClockDependencies {
   defaultIntervalHours: number;
 }
 
-/** Watches read at a time: half a millisecond. */
+/** Per read: half a millisecond. */
 const rowsPerRead = 100;
 
 type WatchMessages = Extract<MessageName, `watch.${string}`>;
@@ -86,7 +83,7 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
 
   /** Errors: DomainError `invalid` for what cannot be watched. */
   const identityOf = ({ url, kind, config }: CreateWatchRequest): string => {
-    // Rules for single domains are about pages: feeds are named by parameters that pages are not.
+    // Rules for single domains are about pages: feeds need their parameters.
     const canonical = canonicalizeUrl(url, { ...canonicalize, keep_params: {} });
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
     if (!/^https?:/.test(canonical.canonical_url)) throw new DomainError('invalid', 'url must be http or https');
@@ -107,7 +104,7 @@ function unknown(watch_id: string): never {
   throw unknownId('watch', watch_id);
 }
 
-/** The contract's view of watches, oldest first; read some at a time. */
+/** The contract's view of watches, oldest first, read in parts. */
 async function* watchRows(
   { watches }: WatchesDependencies['reader'],
   { offset = 0, limit = Number.POSITIVE_INFINITY }: ListPart,

@@ -1,4 +1,4 @@
-/** `readback add`: hands pages in, by address, with their HTML or text where it is given. */
+/** `readback add`: submits pages by address, with their HTML or text if given. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { decodeText } from '../../compute/text/decode-text.ts';
@@ -17,7 +17,6 @@ export interface AddArguments {
   wait: boolean;
 }
 
-/** Contract: items of one batch. */
 const itemsPerRequest = 100;
 const pollMs = 250;
 
@@ -67,13 +66,13 @@ function lineOf({ terminal }: Context, result: IngestBatchResult & { url: string
     case 'revisit':
       return `known    ${result.page_id}  ${url}  (${result.status})`;
     case 'blacklisted':
-      return `${terminal.style('red', 'refused')}  ${url}: blacklisted by ${plain(result.pattern)}`;
+      return `${terminal.style('red', 'refused')}  ${url}: blocked by ${plain(result.pattern)}`;
     case 'rejected':
       return `${terminal.style('red', 'refused')}  ${url}: ${plain(result.detail, 300)}`;
   }
 }
 
-/** Until every page is indexed or dead; gives the dead ones. */
+/** Wait until every page is indexed or dead; returns the dead ones. */
 async function waitFor({ terminal, json, signal }: Context, client: ServiceClient, ids: readonly string[]) {
   const dead: { page_id: string; last_error: string | null }[] = [];
   let open = [...new Set(ids)];

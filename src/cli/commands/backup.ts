@@ -7,11 +7,9 @@ import { counted } from '../page-lines.ts';
 import { refuseCopies, withOwnFolder } from '../stopped-folder.ts';
 import { bytesText } from '../terminal.ts';
 
-/** Beside a running service or without one. */
 export async function backupCommand(context: Context, dir: string): Promise<ExitCode> {
   const { settings, terminal, json, now, version, url } = context;
-  if (url !== undefined)
-    throw new CliError(exitCodes.misuse, 'a backup is made where the data folder is; not with --url');
+  if (url !== undefined) throw new CliError(exitCodes.misuse, 'backups need the data folder: run it without --url');
   refuseCopies(context, 'a backup');
   const target = resolve(dir);
   terminal.progress(`copying ${settings.data_dir} …`);
@@ -38,22 +36,20 @@ export async function restoreCommand(context: Context, dir: string, { replace }:
   if (json) terminal.json({ data_dir: settings.data_dir, ...restored });
   else {
     terminal.say(`${counted(restored.pages, 'page')} as of ${restored.taken_at} in ${settings.data_dir}`);
-    terminal.say('the next start builds the index from them; nothing is embedded again');
+    terminal.say('the next start rebuilds the index; nothing is embedded again');
     if (restored.keptAt !== null) {
-      terminal.say(`what was there before is in ${restored.keptAt}: delete it when it is not needed any more`);
+      terminal.say(`the previous store is in ${restored.keptAt}: delete it when no longer needed`);
     }
     if (restored.carriedRules > 0) {
       terminal.say(
-        `newer than the backup: ${counted(restored.carriedRules, 'blacklist rule')}; the next start forgets again what matches`,
+        `newer than the backup: ${counted(restored.carriedRules, 'blocked site')}; the next start deletes their pages again`,
       );
     }
     if (!restored.allRulesRead) {
-      terminal.note(
-        'not all rules of the damaged store could be read: what was forgotten after the backup may be there again',
-      );
+      terminal.note('some rules of the damaged store are unreadable: pages deleted after the backup may be back');
     }
     if (restored.keptAt === null) {
-      terminal.note('what was forgotten elsewhere after the backup was made is there again: forget it again');
+      terminal.note('pages deleted elsewhere after the backup are back: delete them again');
     }
   }
   return exitCodes.done;

@@ -1,4 +1,4 @@
-/** `readback cluster` and `readback library`: for who runs libraries on PostgreSQL. They speak to the database, not to a service. */
+/** `readback cluster` and `readback library`: administer libraries in PostgreSQL. They connect to the database, not to a service. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
@@ -29,16 +29,13 @@ import { bytesText, table } from '../terminal.ts';
 export type LibraryTask = 'new' | 'token' | 'move' | 'suspend' | 'resume' | 'quota' | 'delete' | 'export' | 'import';
 
 export interface LibraryArguments {
-  /** Of a token. */
   name?: string;
   scope?: Scope;
   dir?: string;
   yes?: boolean;
-  /** Of its store; null for none. */
   maxBytes?: number | null;
 }
 
-/** Of one query, ms. */
 const timeoutMs = 60_000;
 
 export function clusterCommand(context: Context, what: 'migrate' | 'status'): Promise<ExitCode> {
@@ -47,8 +44,8 @@ export function clusterCommand(context: Context, what: 'migrate' | 'status'): Pr
     if (what === 'migrate') {
       const before = await migrateSchema(database);
       if (json) terminal.json({ version: schemaVersion, before });
-      else if (before === schemaVersion) terminal.say(`the tables are of version ${schemaVersion} already`);
-      else terminal.say(`the tables are of version ${schemaVersion} now`);
+      else if (before === schemaVersion) terminal.say(`the tables already have version ${schemaVersion}`);
+      else terminal.say(`the tables now have version ${schemaVersion}`);
       return exitCodes.done;
     }
     await requireSchema(database);
@@ -75,7 +72,7 @@ export function libraryCommand(
 ): Promise<ExitCode> {
   const { terminal, json, now } = context;
   if (!libraryName.safeParse(library).success)
-    throw new CliError(exitCodes.misuse, `${library}: a name has a to z, 0 to 9, ., _ and - only`);
+    throw new CliError(exitCodes.misuse, `${library}: names contain only a to z, 0 to 9, ., _ and -`);
   const { name = 'first', scope = 'write' } = args;
   return withDatabase(context, async (database) => {
     await requireSchema(database);
@@ -83,7 +80,7 @@ export function libraryCommand(
       const token = await newToken(database, { library, name, scopes: [scope], now: now() });
       if (json) terminal.json({ library, name, token });
       else terminal.say(token);
-      terminal.note(`a token of ${library}, shown this once`);
+      terminal.note(`token of ${library}, shown only once`);
     };
     if (task === 'new') {
       await newLibrary(database, library);
@@ -94,7 +91,7 @@ export function libraryCommand(
       await tellToken();
     } else {
       if (task === 'delete' && args.yes !== true)
-        throw new CliError(exitCodes.misuse, `${library} and all that is in it would be gone: say --yes`);
+        throw new CliError(exitCodes.misuse, `pass --yes to delete ${library} with all its data`);
       await tasks[task](context, database, library, args);
       if (json) terminal.json({ library, done: task });
       else terminal.say(`${library}: ${task} is done`);
@@ -118,16 +115,16 @@ const dirOf = ({ dir = '' }: LibraryArguments): string => resolve(dir);
 
 async function exportFolder(context: Context, database: Database, library: string, path: string): Promise<void> {
   if (existsSync(path) && readdirSync(path).length > 0)
-    throw new CliError(exitCodes.misuse, `${path} is there already, and not empty`);
+    throw new CliError(exitCodes.misuse, `${path} exists and is not empty`);
   const { newId: newStoreId, signal: ending } = context;
   const folder = openDataFolder(path, newStoreId());
-  // The folder has a store when that is whole.
+  // The folder gets a store only when it is complete.
   const part = join(path, 'export');
   try {
     mkdirSync(part);
     const found = await copyOut(library, { path: part, database, newStoreId, ending, log: logOf(context) });
-    if (!found) throw new CliError(exitCodes.misuse, `there is no library ${library}`);
-    // Opened on its own it is no copy any more.
+    if (!found) throw new CliError(exitCodes.misuse, `no library ${library}`);
+    // Opened alone, it is no longer a copy.
     await (await Store.open(part, newStoreId)).close();
     renameSync(join(part, 'store'), join(path, 'store'));
   } finally {
@@ -139,10 +136,10 @@ async function exportFolder(context: Context, database: Database, library: strin
 async function importFolder(context: Context, database: Database, library: string, path: string): Promise<void> {
   const { newId: newStoreId, monotonic, settings } = context;
   if (!existsSync(join(path, 'store', 'data.mdb')))
-    throw new CliError(exitCodes.misuse, `${path} is no data folder: it has no store`);
+    throw new CliError(exitCodes.misuse, `${path} is not a data folder: it has no store`);
   const folder = openDataFolder(path, newStoreId());
   try {
-    await proveStore(path, { beside: false, wasUsed: true });
+    await proveStore(path, { isShared: false, wasUsed: true });
     await (await Store.open(path, newStoreId)).close(); // of the newest format
     const member = await ClusterMember.open({
       ...{ url: urlOf(context), address: 'http://none', leaseS: settings.cluster.lease_s, format: storeFormat },
@@ -150,18 +147,18 @@ async function importFolder(context: Context, database: Database, library: strin
     });
     try {
       await newLibrary(database, library, 'importing');
-      const held = await member.claim(library, 'importing');
-      if (held === null) throw new CliError(exitCodes.failed, `another host has taken ${library}`);
+      const claimed = await member.claim(library, 'importing');
+      if (claimed === null) throw new CliError(exitCodes.failed, `another host has taken ${library}`);
       const copy = LibraryCopy.open(path, newStoreId);
       try {
-        await sendRows({ copy, claim: held.claim, commits: held.commits, ending: context.signal });
-        await endImport(database, held.claim);
+        await sendRows({ copy, claim: claimed.claim, commits: claimed.commits, ending: context.signal });
+        await endImport(database, claimed.claim);
       } catch (error) {
-        await discardImport(database, held.claim);
+        await discardImport(database, claimed.claim);
         throw error;
       } finally {
         await copy.close();
-        await held.release();
+        await claimed.release();
       }
     } finally {
       await member.close();

@@ -1,15 +1,15 @@
-/**
- * `readback doctor`: whether everything that the service needs is there: settings, folder, native modules, capabilities, word vectors, the tagger of
- * names, a sound index. Changes nothing.
- */
+/** `readback doctor`: checks settings, folder, native modules, capabilities, models and the index. Changes nothing. */
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { loadNameTagger } from '../../actors/entities/load-name-tagger.ts';
+import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { dimProblem } from '../../domain/known-models.ts';
-import { loadWordVectors } from '../../engine/load-word-vectors.ts';
+import { builtInModel } from '../../domain/model.ts';
+import { Encoder } from '../../encoder/encoder.ts';
+import { checkEncoderFiles, encoderDir } from '../../encoder/encoder-files.ts';
+import { loadWordList } from '../../engine/words/word-list.ts';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
 import { findTranscription } from '../../providers/transcription.ts';
 import { transformersPackage, transformersProvider } from '../../providers/transformers.ts';
@@ -27,7 +27,7 @@ export interface Check {
   detail: string;
 }
 
-/** Less room than this on the disk is worth a word. */
+/** Warn below this free disk space. */
 const littleRoom = 2 ** 30;
 const marks: Record<Check['state'], [string, Style]> = {
   ok: ['ok  ', 'green'],
@@ -36,16 +36,13 @@ const marks: Record<Check['state'], [string, Style]> = {
   skipped: ['–   ', 'dim'],
 };
 
-/** The longest name has so many characters. */
 const nameWidth = 23;
 
-/** What has to be there to run at all, by what it is for. */
 const modules = [
   ['lmdb', 'the store'],
   ['wink-nlp', 'language analysis'],
   ['wink-eng-lite-web-model', 'language analysis'],
   ['@mozilla/readability', 'text of web pages'],
-  ['compromise', 'entities'],
   ['pdfjs-dist/package.json', 'text of PDF files'],
   ['node-sqlite3-wasm', 'histories of browsers'],
 ] as const;
@@ -71,18 +68,19 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
   for (const [name, purpose] of modules)
     await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
   await look('transcription', () => transcription(context));
-  await look('word vectors', wordVectors);
-  await look('name tagger', nameTagger);
+  await look('encoder', () => encoder(context));
+  await look('word list', wordList);
   await look('transformers', () => transformers(context));
   await look('yt-dlp', () => ytDlp(context));
   await look('data folder', () => dataFolder(context));
   await look('disk', () => disk(context));
   await look('service', () => service(context));
   await look('store', () => store(context));
+  await look('clock', () => clock(context));
   await look('index', () => index(context));
   const sound = checks.every(({ state }) => state !== 'fail');
   if (json) terminal.json({ sound, checks });
-  else terminal.say(sound ? terminal.style('green', 'sound') : terminal.style('red', 'not sound'));
+  else terminal.say(sound ? terminal.style('green', 'sound') : terminal.style('red', 'faulty'));
   return sound ? exitCodes.done : exitCodes.failed;
 }
 
@@ -94,11 +92,11 @@ function nodeVersion(): Found {
   return { state: fits ? 'ok' : 'fail', detail: `${process.versions.node}${fits ? '' : ': 20.20 or newer is needed'}` };
 }
 
-/** Those that are wrong end every command; those that name none do not. */
+/** Wrong settings end every command; unknown ones do not. */
 function settings({ unknownVariables: unknown, settings: { embedder } }: Context): Found {
   const problem = dimProblem(embedder.model, embedder.dim);
-  const told = [...unknown.map(unknownVariableText), ...(problem === null ? [] : [`embedder.dim: ${problem}`])];
-  return told.length === 0 ? { state: 'ok', detail: 'sound' } : { state: 'warn', detail: told.join('; ') };
+  const warnings = [...unknown.map(unknownVariableText), ...(problem === null ? [] : [`embedder.dim: ${problem}`])];
+  return warnings.length === 0 ? { state: 'ok', detail: 'sound' } : { state: 'warn', detail: warnings.join('; ') };
 }
 
 async function moduleLoads(name: string, purpose: string): Promise<Found> {
@@ -108,26 +106,35 @@ async function moduleLoads(name: string, purpose: string): Promise<Found> {
   return { state: 'ok', detail: purpose };
 }
 
-/** Only recordings need it. */
 function transcription({ settings }: Context): Found {
   const { kind, detail, ffmpeg } = findTranscription(settings);
-  if (kind === null) return { state: 'warn', detail: `no audio and no podcasts: ${detail}` };
+  if (kind === null) return { state: 'warn', detail: `audio and podcasts are unavailable: ${detail}` };
   if (!ffmpeg)
-    return { state: 'warn', detail: `${kind}: ${detail}; without ffmpeg recordings are sent whole, as they are` };
+    return { state: 'warn', detail: `${kind}: ${detail}; without ffmpeg recordings are sent unchanged and whole` };
   return { state: 'ok', detail: `${kind}: ${detail}` };
 }
 
-function wordVectors(): Found {
-  loadWordVectors();
-  return { state: 'ok', detail: 'the built-in embedding model' };
+async function encoder({ settings }: Context): Promise<Found> {
+  const dir = settings.encoder.dir ?? encoderDir;
+  checkEncoderFiles(dir);
+  const log = { info: () => {}, warn: () => {} };
+  const asked = new Encoder({ dim: builtInModel.dim, dir, log });
+  try {
+    await asked.query(builtInModel.model_name);
+    const isNative = asked.state.runtime === 'native';
+    const by = isNative ? 'native runtime' : 'WebAssembly, several times slower: onnxruntime-node failed to load';
+    return { state: isNative ? 'ok' : 'warn', detail: `the built-in model, ${by}` };
+  } finally {
+    await asked.close();
+  }
 }
 
-function nameTagger(): Found {
-  loadNameTagger();
-  return { state: 'ok', detail: 'where names begin and end' };
+function wordList(): Found {
+  loadWordList();
+  return { state: 'ok', detail: 'words for spelling, completions and compounds' };
 }
 
-/** The optional package, wanted only where the settings or a registered model name its provider; and the reranker's files, where it is a folder. */
+/** The optional package, needed only for its provider, and the reranker's files. */
 async function transformers(context: Context): Promise<Found> {
   const { embedder, reranker, data_dir } = context.settings;
   const reranks = reranker.kind === 'api' && reranker.provider === transformersProvider;
@@ -143,7 +150,7 @@ async function transformers(context: Context): Promise<Found> {
   }
   const model = reranks ? (reranker.model ?? '') : '';
   const lacking = isAbsolute(model) && neededFiles(reranker.dtype).find((file) => !existsSync(join(model, file)));
-  if (lacking) return { state: 'fail', detail: `the reranker's file ${join(model, lacking)} is not there` };
+  if (lacking) return { state: 'fail', detail: `the reranker's file ${join(model, lacking)} is missing` };
   return { state: 'ok', detail: `${transformersPackage} is installed` };
 }
 
@@ -154,7 +161,7 @@ const neededFiles = (dtype: string) => [
   `onnx/model${suffixes[dtype] ?? `_${dtype}`}.onnx`,
 ];
 
-/** In a folder of its own: the data folder may be in use. */
+/** In its own folder: the data folder may be in use. */
 async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {
   const tempDir = mkdtempSync(join(tmpdir(), 'readback-doctor-'));
   try {
@@ -168,7 +175,7 @@ async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {
     const found = await program.version(new AbortController().signal);
     if (found === null) return { state: 'warn', detail: 'not installed: videos cannot be read' };
     if (found.guarded) return { state: 'ok', detail: `${found.version}: captions of videos` };
-    return { state: 'warn', detail: `${found.version}, kept to the proxy by its own option only (docs/video.md)` };
+    return { state: 'warn', detail: `${found.version}, limited to the proxy only by its own option (docs/video.md)` };
   } catch (error) {
     return { state: 'warn', detail: `does not work: ${errorMessage(error)}` };
   } finally {
@@ -178,14 +185,14 @@ async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {
 
 function dataFolder({ settings: { data_dir } }: Context): Found {
   const entry = lstatSync(data_dir, { throwIfNoEntry: false });
-  if (entry === undefined) return { state: 'ok', detail: `${data_dir} is made by the first start` };
+  if (entry === undefined) return { state: 'ok', detail: `the first start creates ${data_dir}` };
   if (!entry.isDirectory()) return { state: 'fail', detail: `${data_dir} is not a plain folder (a link or a file)` };
   if (process.getuid !== undefined && entry.uid !== process.getuid()) {
     return { state: 'fail', detail: `${data_dir} belongs to another user` };
   }
   const mode = entry.mode & 0o777;
   if (mode !== 0o700)
-    return { state: 'warn', detail: `${data_dir} has mode ${mode.toString(8)}; the next start makes it 700` };
+    return { state: 'warn', detail: `${data_dir} has mode ${mode.toString(8)}; the next start changes it to 700` };
   return { state: 'ok', detail: data_dir };
 }
 
@@ -199,7 +206,7 @@ function disk({ settings: { data_dir } }: Context): Found {
 
 async function service(context: Context): Promise<Found> {
   const client = clientOf(context, 'read');
-  if (!(await client.isUp())) return { state: 'skipped', detail: `nothing answers at ${client.baseUrl}` };
+  if (!(await client.isUp())) return { state: 'skipped', detail: `not running at ${client.baseUrl}` };
   await client.call('GET', '/v1/whoami');
   await client.call('GET', '/readyz');
   await client.call('GET', '/v1/jobs?limit=1'); // of several libraries one may be ready, and this one not
@@ -207,7 +214,7 @@ async function service(context: Context): Promise<Found> {
 }
 
 async function store(context: Context): Promise<Found> {
-  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'nothing there yet' };
+  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'empty' };
   return withStore(context, ({ reader }) => {
     const model = reader.models.activeId();
     const pages = `${reader.pages.count()} pages`;
@@ -216,16 +223,24 @@ async function store(context: Context): Promise<Found> {
   });
 }
 
-/** Needs a store that nobody writes: left out beside a running service. */
+async function clock(context: Context): Promise<Found> {
+  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'empty' };
+  const days = await withStore(context, ({ reader }) => daysAhead(reader, context.now()));
+  return days === null
+    ? { state: 'ok', detail: 'agrees with the last event' }
+    : { state: 'warn', detail: clockAheadText(days) };
+}
+
+/** Needs a store without a writer: skipped while the service runs. */
 async function index(context: Context): Promise<Found> {
-  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'nothing there yet' };
+  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'empty' };
   try {
     return await withStoppedFolder(context, 'the check of the index', async ({ path, wasUsed }) => {
-      await proveStore(path, { beside: false, wasUsed });
+      await proveStore(path, { isShared: false, wasUsed });
       const report = await checkFolder(path);
       const faults = report.store.length + report.index.reduce((sum, { findings }) => sum + findings.length, 0);
       if (!isClean(report)) return { state: 'fail', detail: `${faults} faults: see \`readback fsck\`` };
-      const missing = report.missing > 0 ? `; the next start brings ${report.missing} entries into its files` : '';
+      const missing = report.missing > 0 ? `; the next start adds ${report.missing} missing entries` : '';
       return { state: 'ok', detail: `${report.chunks} passages${missing}` };
     });
   } catch (error) {

@@ -1,4 +1,4 @@
-/** `readback export`: everything that a person put in, one JSON object a line (src/domain/export.ts). */
+/** `readback export`: all user data, one JSON object a line (src/domain/export.ts). */
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -13,14 +13,11 @@ import { bar } from '../terminal.ts';
 
 export interface ExportArguments {
   vectors: boolean;
-  /** Write over a file that is there. */
   force: boolean;
 }
 
-/** Rows read at a time: between two slices the store's writers may go on without its file growing. */
 const sliceSize = 200;
 
-/** `path` is a file, or `-` for standard output. */
 export async function exportCommand(
   context: Context,
   path: string,
@@ -38,7 +35,7 @@ export async function exportCommand(
       await once(stream, 'close');
       return written;
     };
-    const temporary = `${path}.${newId()}${TEMPORARY_SUFFIX}`; // `FILE.new` may be somebody's
+    const temporary = `${path}.${newId()}${TEMPORARY_SUFFIX}`; // `FILE.new` may be another file
     const placed = force ? replaceFile(path, write, temporary) : createFile(path, write, temporary);
     return placed.catch(refuseInWords(path));
   });
@@ -47,19 +44,19 @@ export async function exportCommand(
   if (json) terminal.json({ file: path, ...counts });
   else {
     const parts = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
-    terminal.say(`${path}: ${parts.join(', ')}; \`readback import ${path}\` takes it in again`);
+    terminal.say(`${path}: ${parts.join(', ')}; \`readback import ${path}\` imports it`);
   }
   return exitCodes.done;
 }
 
-/** Says in words that the name is taken, or that its folder is not there: the system's message would name the temporary file. */
+/** Reports an existing file or a missing folder: the system's message would name the temporary file. */
 const refuseInWords = (path: string) => (error: unknown) => {
   const code = errorCode(error);
   if (code === 'EEXIST') {
-    throw new CliError(exitCodes.misuse, `${path} is there already; --force writes over it`, { cause: error });
+    throw new CliError(exitCodes.misuse, `${path} exists; --force overwrites it`, { cause: error });
   }
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    throw new CliError(exitCodes.failed, `there is no folder ${dirname(path)} to write ${path} into`, { cause: error });
+    throw new CliError(exitCodes.failed, `the folder ${dirname(path)} does not exist`, { cause: error });
   }
   throw error;
 };

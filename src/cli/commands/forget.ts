@@ -1,4 +1,4 @@
-/** `readback forget`: pages and sites are erased and not taken in again; the rules that see to that. */
+/** `readback forget`: deletes pages and sites and blocks them; lists the rules. */
 import type { BlacklistResponse, ForgetResponse } from '../../domain/blacklist.ts';
 import type { PageListResponse } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
@@ -9,15 +9,12 @@ import { plain } from '../terminal.ts';
 import { fitted } from '../text-width.ts';
 
 export interface ForgetArguments {
-  /** What is named are domains: each with all below it. */
   domain: boolean;
   reason: string | undefined;
-  /** Domains are forgotten only so. */
   yes: boolean;
 }
 
-/** Contract: pages of one list. */
-const mostCounted = 500;
+const maxCounted = 500;
 
 export async function forgetCommand(context: Context, named: string[], args: ForgetArguments): Promise<ExitCode> {
   const { terminal, json } = context;
@@ -41,7 +38,7 @@ export async function forgetCommand(context: Context, named: string[], args: For
   return forgotten.length === 0 ? exitCodes.failed : exitCodes.partly;
 }
 
-/** A page by its id, an address whether it was read or not, or a domain. */
+/** A page by id, an address (read or not), or a domain. */
 function forget(context: Context, named: string, { domain, reason }: ForgetArguments): Promise<ForgetResponse> {
   const client = clientOf(context, 'write');
   if (!domain && /^pg_[0-9a-z]{8}$/.test(named)) return client.call('DELETE', `/v1/pages/${named}`);
@@ -49,23 +46,22 @@ function forget(context: Context, named: string, { domain, reason }: ForgetArgum
   return client.call('POST', '/v1/forget', { ...target, ...(reason !== undefined && { reason }) });
 }
 
-/** Says what would be forgotten. Errors: CliError, always. */
 async function refuse(context: Context, domains: readonly string[]): Promise<never> {
   const client = clientOf(context, 'read');
   for (const domain of domains) {
-    const query = new URLSearchParams({ domain, limit: String(mostCounted) });
+    const query = new URLSearchParams({ domain, limit: String(maxCounted) });
     const { pages, next_cursor } = await client.call<PageListResponse>('GET', `/v1/pages?${query}`);
     const count = `${next_cursor === null ? '' : 'more than '}${counted(pages.length, 'page')}`;
-    context.terminal.note(`${plain(domain, 200)}: ${count}, for good`);
+    context.terminal.note(`${plain(domain, 200)}: ${count} would be deleted for good`);
   }
-  throw new CliError(exitCodes.misuse, 'nothing was forgotten; --yes does it');
+  throw new CliError(exitCodes.misuse, 'nothing was deleted; pass --yes to delete');
 }
 
 export async function rulesCommand(context: Context): Promise<ExitCode> {
   const { terminal, json, signal } = context;
   const rules = await clientOf(context, 'read').call<BlacklistResponse>('GET', '/v1/blacklist', undefined, signal);
   if (json) terminal.json(rules);
-  else if (rules.entries.length === 0) terminal.say('nothing was forgotten');
+  else if (rules.entries.length === 0) terminal.say('no blocked sites');
   else {
     for (const { id, kind, pattern, reason, created_at } of rules.entries) {
       const why = reason === null ? '' : ` (${plain(reason, 200)})`;
@@ -80,7 +76,7 @@ export async function allowCommand(context: Context, ids: readonly string[]): Pr
   const client = clientOf(context, 'write');
   for (const id of ids) {
     await client.call('DELETE', `/v1/blacklist/${encodeURIComponent(id)}`);
-    if (!context.json) context.terminal.say(`${plain(id, 64)} is no rule any more: its target may be added again`);
+    if (!context.json) context.terminal.say(`unblocked ${plain(id, 64)}: its pages may be added again`);
   }
   if (context.json) context.terminal.json({ removed: ids });
   return exitCodes.done;

@@ -1,4 +1,4 @@
-/** Takes an export of readback in (src/domain/export.ts), into the store of a stopped service. */
+/** Imports an export of readback (src/domain/export.ts) into the store of a stopped service. */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -11,12 +11,11 @@ import { withStoppedStore } from '../stopped-folder.ts';
 import { plain, table } from '../terminal.ts';
 
 const linesPerTransaction = 200;
-/** Characters of a transaction's lines at most, a line that is longer apart. */
+/** Maximum characters of a transaction; one longer line goes alone. */
 const charsPerTransaction = 16 * 2 ** 20;
 
-/** Whether a file begins as an export of readback does. */
 export async function isExport(path: string): Promise<boolean> {
-  const file = await open(path, 'r').catch(() => null); // what cannot be read is told by whoever reads it as something else
+  const file = await open(path, 'r').catch(() => null); // the importer reports unreadable files
   if (file === null) return false;
   try {
     if (!(await file.stat()).isFile()) return false;
@@ -27,7 +26,7 @@ export async function isExport(path: string): Promise<boolean> {
   }
 }
 
-/** Errors: CliError with the line's number for a file that is damaged or cut off; what came before the line is in. */
+/** Errors: CliError with the line number for a damaged or truncated file; earlier lines stay imported. */
 export async function importExport(context: Context, path: string, dryRun: boolean): Promise<ExitCode> {
   const { settings, terminal, json, now, signal } = context;
   const policy = { at: now(), max_attempts: settings.jobs.max_attempts };
@@ -72,10 +71,10 @@ export async function importExport(context: Context, path: string, dryRun: boole
     const rows = [
       ['new pages', total.new_pages],
       ['known pages, visits and dates merged', total.known_pages],
-      ['refused by the blacklist', total.blacklisted],
+      ['blocked', total.blacklisted],
       ['new rules', total.rules],
       ['new watches', total.watches],
-      ['left out: feedback', total.left_out],
+      ['skipped: feedback', total.left_out],
     ] as const;
     for (const line of table(rows.map(([name, count]) => [name, String(count)]))) terminal.say(line);
     terminal.say('pages are indexed at the next start');
@@ -92,14 +91,13 @@ async function* linesOf(path: string): AsyncGenerator<{ line: ExportLine; length
     if (text.trim() === '') continue;
     const line = parsedLine(text, path, number);
     if (line.kind === 'end') {
-      if (line.lines !== number - 1)
-        throw damaged(path, number, `${line.lines} lines were written, ${number - 1} are there`);
+      if (line.lines !== number - 1) throw damaged(path, number, `the file has ${number - 1} of ${line.lines} lines`);
       ended = true;
       continue;
     }
     yield { line, length: text.length };
   }
-  if (!ended) throw damaged(path, number + 1, 'the file is cut off: its last line is missing');
+  if (!ended) throw damaged(path, number + 1, 'the file is truncated: its last line is missing');
 }
 
 function parsedLine(text: string, path: string, number: number): ExportLine {
@@ -107,7 +105,7 @@ function parsedLine(text: string, path: string, number: number): ExportLine {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw damaged(path, number, 'it is no JSON', cause);
+    throw damaged(path, number, 'not JSON', cause);
   }
   const parsed = exportLine.safeParse(value);
   if (!parsed.success) throw damaged(path, number, plain(z.prettifyError(parsed.error), 300));

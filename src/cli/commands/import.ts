@@ -1,18 +1,22 @@
-/** `readback import`: brings in what other programs know of one's reading. */
+/** `readback import`: imports the reading data of other programs. */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { openExtractor } from '../../actors/fetching/extract-page.ts';
+import { importTarget } from '../../actors/ingest/import-target.ts';
+import { overQuota } from '../../actors/ingest/intake.ts';
+import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { isoOf } from '../../domain/ids.ts';
 import type { FailedItem, ImportCheckpoint, ImportFormat, ImportOptions } from '../../domain/import.ts';
 import { ImportError } from '../../importers/import-error.ts';
 import { type ImportSource, openSource } from '../../importers/open-source.ts';
 import { dryRun, type ImportTarget, runImport } from '../../importers/run-import.ts';
+import type { Store } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { httpPromise, httpTarget } from '../http-target.ts';
-import { withOfflineTarget } from '../offline-target.ts';
 import { counted } from '../page-lines.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
 import { plain, type Terminal, table } from '../terminal.ts';
@@ -23,14 +27,13 @@ export interface ImportArguments {
   dryRun: boolean;
   since: number | null;
   minVisits: number;
-  /** Label of the pages' source. */
   source: string | null;
   again: boolean;
   retryFailed: boolean;
   offline: boolean;
 }
 
-/** Failures told on the terminal; `--json` has them all. */
+/** Failures shown on the terminal; `--json` has all. */
 const shownFailures = 20;
 
 /** `path` is a file, an export's folder, or `-` for standard input. */
@@ -42,7 +45,7 @@ export async function importCommand(context: Context, path: string, args: Import
     const source = await openSource(file, args.format, spool === null ? path : 'standard input');
     const options: ImportOptions = { since: args.since, min_visits: args.minVisits };
     if (args.minVisits > 1 && !source.isHistory) {
-      throw new CliError(exitCodes.misuse, `--min-visits is for histories of browsers; this is ${source.format}`);
+      throw new CliError(exitCodes.misuse, `--min-visits needs a browser history; this is ${source.format}`);
     }
     if (args.dryRun) return await tellDryRun(context, source, options);
     return await bringIn(context, source, options, args);
@@ -71,7 +74,7 @@ async function bringIn(context: Context, source: ImportSource, options: ImportOp
     });
   }
   if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}\n${httpPromise}`);
-  const target = httpTarget(context, client, label);
+  const target = await httpTarget(context, client, label);
   const code = await run(target, 'will be fetched; `readback status` shows how far');
   if (target.repeated() > 0) {
     terminal.note(
@@ -94,8 +97,8 @@ async function runWith(
   const beganAt = args.again ? 0 : (known?.next ?? 0);
   const mode = args.retryFailed ? 'retry-failed' : args.again ? 'again' : 'resume';
   const isKnown = mode === 'resume' && known?.finished === true;
-  if (isKnown) terminal.note('imported before: nothing was done (--again imports it once more)');
-  else if (mode === 'resume' && known !== undefined) terminal.note(`going on after ${known.next} items`);
+  if (isKnown) terminal.note('already imported: nothing was done (--again repeats the import)');
+  else if (mode === 'resume' && known !== undefined) terminal.note(`continuing after ${known.next} items`);
   const tell = async (checkpoint: ImportCheckpoint) => {
     terminal.progress('');
     const failures = checkpoint.counts.failed === 0 ? [] : await target.failures(source.id);
@@ -122,13 +125,13 @@ async function runWith(
     await tell(checkpoint);
     return checkpoint.counts.failed > 0 ? exitCodes.partly : exitCodes.done;
   } catch (error) {
-    // A damaged file: what was read of it is in, and is told before its fault.
+    // Report what was imported before the damage first.
     if (error instanceof ImportError && latest !== undefined && !json) await tell(latest);
     throw error;
   }
 }
 
-/** What became of a source's items, in all runs so far; of one that was imported before nothing is new. */
+/** Results of a source over all runs. A source imported before has nothing new. */
 function reportOf({ id, format, next, counts, newest, finished }: ImportCheckpoint, isKnown: boolean, leftOut: Counts) {
   const { accepted, to_fetch = 0, revisit, blacklisted, failed, skipped } = counts;
   const taken = isKnown
@@ -160,11 +163,11 @@ function sayReport(
   const rows = [
     ['items read', report.items],
     ['new pages', report.accepted],
-    ['further visits of known pages', report.revisit],
-    ...(report.known === 0 ? [] : [['known: imported before', report.known] as const]),
-    ['refused by the blacklist', report.blacklisted],
-    ...Object.entries(report.skipped).map(([reason, count]) => [`left out: ${reason}`, count] as const),
-    ...Object.entries(report.visits_left_out).map(([reason, count]) => [`visits left out: ${reason}`, count] as const),
+    ['visits of known pages', report.revisit],
+    ...(report.known === 0 ? [] : [['already imported', report.known] as const]),
+    ['blocked', report.blacklisted],
+    ...Object.entries(report.skipped).map(([reason, count]) => [`skipped: ${reason}`, count] as const),
+    ...Object.entries(report.visits_left_out).map(([reason, count]) => [`visits skipped: ${reason}`, count] as const),
     ['failed', report.failed],
   ] as const;
   const width = Math.max(...rows.map(([, count]) => String(count).length));
@@ -174,15 +177,15 @@ function sayReport(
   if (report.newest !== null && isHistory) {
     terminal.say(`newest visit: ${report.newest}`);
     const after = new Date(Date.parse(report.newest) + 1).toISOString();
-    terminal.say(`of a later copy of this history, --since ${after}`);
-    terminal.say('imports what is new');
+    terminal.say(`for a later copy of this history, --since ${after}`);
+    terminal.say('imports only new items');
   }
   for (const { url, reason } of failures.slice(0, shownFailures)) {
-    terminal.say(`${terminal.style('red', 'failed')}  ${plain(url, 70)}`);
-    terminal.say(`        ${plain(reason, 200)}`);
+    const lines = url === '' ? [plain(reason, 200)] : [plain(url, 70), plain(reason, 200)];
+    terminal.say(`${terminal.style('red', 'failed')}  ${lines.join('\n        ')}`);
   }
-  if (failures.length > shownFailures) terminal.say(`and ${failures.length - shownFailures} more: see --json`);
-  if (failures.length > 0) terminal.say('the same command with --retry-failed tries these again');
+  if (failures.length > shownFailures) terminal.say(`and ${failures.length - shownFailures} more (--json lists all)`);
+  if (failures.length > 0) terminal.say('retry them with --retry-failed');
 }
 
 async function tellDryRun(
@@ -202,25 +205,66 @@ async function tellDryRun(
   else {
     const rows = [
       ['format', source.format],
-      ['items that would go in', String(result.items)],
+      ['items to import', String(result.items)],
       ['distinct addresses', result.addresses === null ? 'over a million' : String(result.addresses)],
-      ['with their text', String(result.withText)],
-      ...Object.entries(result.skipped).map(([reason, count]) => [`left out: ${reason}`, String(count)]),
-      ...Object.entries(leftOut).map(([reason, count]) => [`visits left out: ${reason}`, String(count)]),
+      ['with text', String(result.withText)],
+      ...Object.entries(result.skipped).map(([reason, count]) => [`skipped: ${reason}`, String(count)]),
+      ...Object.entries(leftOut).map(([reason, count]) => [`visits skipped: ${reason}`, String(count)]),
       ...(oldest === null ? [] : [['dates', `${oldest} … ${newest}`]]),
     ];
     for (const line of table(rows)) terminal.say(line);
+    for (const fault of result.faults.slice(0, shownFailures))
+      terminal.say(`${terminal.style('red', 'unreadable')}  ${plain(fault, 200)}`);
+    if (result.faults.length > shownFailures)
+      terminal.say(`and ${result.faults.length - shownFailures} more: see --json`);
     terminal.say('nothing was written (--dry-run)');
   }
-  return exitCodes.done;
+  return result.faults.length > 0 ? exitCodes.partly : exitCodes.done;
 }
 
-/** Standard input as a file: it is read twice, and the same list is known again. */
+/** Standard input as a file: it is read twice, and recognized again. */
 async function spooled({ stdin, signal }: Context): Promise<{ dir: string; file: string }> {
-  if (stdin.isTTY === true)
-    throw new CliError(exitCodes.misuse, 'nothing comes on standard input: pipe a list into it');
+  if (stdin.isTTY === true) throw new CliError(exitCodes.misuse, 'standard input is empty: pipe a list into it');
   const dir = mkdtempSync(join(tmpdir(), 'readback-stdin-'));
   const file = join(dir, 'stdin');
   await pipeline(stdin, createWriteStream(file, { mode: 0o600 }), { signal });
   return { dir, file };
+}
+
+const itemsPerTransaction = 500;
+
+async function withOfflineTarget<Result>(
+  { settings, now }: Context,
+  store: Store,
+  label: string,
+  use: (target: ImportTarget) => Promise<Result>,
+): Promise<Result> {
+  const extractor = openExtractor(Math.max(2, availableParallelism()));
+  const { canonicalize } = settings;
+  const { prepareItem } = submissionPreparer({
+    extract: extractor.extract,
+    canonicalize,
+    maxAttempts: settings.jobs.max_attempts,
+    now,
+  });
+  const refuseOverQuota = () => {
+    const reason = overQuota(settings.storage.max_bytes, () => store.usedBytes());
+    if (reason !== null) throw new CliError(exitCodes.failed, reason);
+  };
+  try {
+    return await use(
+      importTarget({
+        label,
+        maxItems: itemsPerTransaction,
+        commit: (command) => store.commit(command),
+        imports: store.reader.imports,
+        canonicalize,
+        prepareItem,
+        refuseOverQuota,
+        now,
+      }),
+    );
+  } finally {
+    await extractor.close();
+  }
 }

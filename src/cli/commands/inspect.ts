@@ -1,10 +1,10 @@
-/** `readback inspect`: the stored row of a job or a page, what is known of its past, and which events its state accepts next. */
+/** `readback inspect`: a job's or page's stored row, its history, and the events that its state accepts. */
+import type { AnyStateMachine } from 'xstate';
 import { idOf, numberOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import { laneOf } from '../../domain/lane.ts';
 import type { Page } from '../../domain/page.ts';
 import { jobMachine } from '../../machines/job.ts';
-import { type LegalEvent, legalEvents } from '../../machines/legal-events.ts';
 import { pageMachine } from '../../machines/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
@@ -14,6 +14,13 @@ import { plain, table } from '../terminal.ts';
 interface Moment {
   at: string;
   what: string;
+}
+
+interface LegalEvent {
+  event: string;
+  only_if: string | null;
+  /** Null: the state stays. */
+  next: string | null;
 }
 
 interface Inspection {
@@ -27,7 +34,7 @@ export async function inspectCommand(context: Context, kind: 'job' | 'page', id:
   const inspection = await withStore(context, ({ reader }) =>
     kind === 'job' ? inspectJob(reader, id) : inspectPage(reader, id),
   );
-  if (inspection === null) throw new CliError(exitCodes.failed, `there is no ${kind} ${plain(id, 64)}`);
+  if (inspection === null) throw new CliError(exitCodes.failed, `no ${kind} ${plain(id, 64)}`);
   if (json) {
     terminal.json(inspection);
     return exitCodes.done;
@@ -39,7 +46,7 @@ export async function inspectCommand(context: Context, kind: 'job' | 'page', id:
   for (const line of table(rows)) terminal.say(line);
   heading('history');
   for (const { at, what } of inspection.history) terminal.say(`  ${at}  ${plain(what, 400)}`);
-  heading('next legal events');
+  heading('next valid events');
   if (inspection.next_events.length === 0) terminal.say('  none: this state is final');
   const events = inspection.next_events.map(({ event, only_if, next }) => [
     `  ${event}`,
@@ -71,7 +78,7 @@ function inspectJob(reader: StoreReader, id: string): Inspection | null {
   };
 }
 
-/** The ledger keeps the row, not each of its versions: what can be told from it. */
+/** The ledger keeps only the latest row; this derives the past from it. */
 function momentsOfJob(job: Job): Moment[] {
   const tries = `attempt ${job.attempts} of ${job.max_attempts}`;
   const error = job.last_error === null ? '' : `: ${job.last_error}`;
@@ -135,13 +142,12 @@ function momentsOfPage(page: Page, job: Job | undefined): Moment[] {
   return moments.filter((moment) => moment !== null).sort((a, b) => a.at.localeCompare(b.at));
 }
 
-/** A forgotten page: how far its erasure is. */
 function tombstoneOf(reader: StoreReader, no: number, id: string): Inspection | null {
   const tombstone = reader.tombstones.get(no);
   if (tombstone === undefined) return null;
   return {
     row: { page_id: id, ...tombstone },
-    history: [{ at: '', what: `forgotten; its erasure is ${tombstone.state}` }],
+    history: [{ at: '', what: `deleted; erasure: ${tombstone.state}` }],
     next_events: [],
   };
 }
@@ -153,4 +159,18 @@ function isoOf(ms: number | null): string | null {
 function shown(value: unknown): string {
   if (value === null) return '–';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** The events that a state accepts, with guard and next state. */
+function legalEvents(machine: AnyStateMachine, status: string): LegalEvent[] {
+  const node = machine.states[status];
+  if (node === undefined) return [];
+  return [...node.transitions.entries()].flatMap(([event, transitions]) =>
+    transitions.map(({ guard, target }) => ({
+      event,
+      only_if:
+        guard === undefined ? null : typeof guard === 'string' ? guard : 'type' in guard ? guard.type : guard.name,
+      next: target?.[0]?.key ?? null,
+    })),
+  );
 }

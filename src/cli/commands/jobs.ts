@@ -1,4 +1,4 @@
-/** `readback jobs`: the ledger, newest first, and dead jobs sent back. */
+/** `readback jobs`: lists jobs, newest first, and retries dead ones. */
 import { jobResponseOf, jobSubjectOf } from '../../actors/jobs/queries.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
@@ -21,13 +21,13 @@ const statusStyle: Record<JobStatus, Style> = {
   dead: 'red',
 };
 /** Contract: jobs of one list, and of one retry. */
-const mostListed = 1000;
-const mostRetried = 500;
+const maxListed = 1000;
+const maxRetried = 500;
 
 export async function jobsCommand(context: Context, { status, kind, limit }: JobsArguments): Promise<ExitCode> {
   const { terminal, json } = context;
   const client = clientOf(context, 'read');
-  const asked = Math.min(limit, mostListed);
+  const asked = Math.min(limit, maxListed);
   const overHttp = context.url !== undefined || (await client.isUp());
   const query = { limit: String(asked), subject: 'true', ...(status && { status }), ...(kind && { kind }) };
   const { jobs } = overHttp
@@ -40,11 +40,10 @@ export async function jobsCommand(context: Context, { status, kind, limit }: Job
   if (json) terminal.json({ jobs });
   else if (jobs.length === 0) terminal.say('no such jobs');
   else sayGroups(terminal, jobs);
-  if (jobs.length === asked) terminal.note(`the newest ${asked}; --limit shows more or fewer, ${mostListed} at most`);
+  if (jobs.length === asked) terminal.note(`the newest ${asked}; --limit changes the number, max ${maxListed}`);
   return exitCodes.done;
 }
 
-/** Jobs of one kind that are where they are for one reason, under a line that says so. */
 function sayGroups(terminal: Terminal, jobs: readonly ListedJob[]): void {
   const groups = new Map<string, ListedJob[]>();
   for (const job of jobs) {
@@ -66,11 +65,11 @@ function about({ subject, updated_at }: ListedJob): string {
 
 export interface RetryArguments {
   kind: JobKind | undefined;
-  /** Of those chosen by the service; all of them unless given. */
+  /** Maximum number of retried jobs; undefined for all. */
   limit: number | undefined;
 }
 
-/** Without ids: dead jobs, newest first, as many as one request may have at a time. */
+/** Without ids: dead jobs, newest first, in batches of one request. */
 export async function retryCommand(
   context: Context,
   ids: readonly string[],
@@ -89,26 +88,26 @@ export async function retryCommand(
     total.requested += requested;
     total.retried += retried;
     total.results.push(...results);
-    terminal.progress(`${total.retried} dead jobs go back to work …`);
+    terminal.progress(`retried ${total.retried} dead jobs …`);
     return results;
   };
   if (ids.length > 0) {
-    for (let from = 0; from < ids.length; from += mostRetried) {
-      await retry({ job_ids: ids.slice(from, from + mostRetried) });
+    for (let from = 0; from < ids.length; from += maxRetried) {
+      await retry({ job_ids: ids.slice(from, from + maxRetried) });
     }
   } else {
-    // Those that die again meanwhile are not sent back a second time: each batch is of older ones.
+    // Each batch has older jobs, so jobs that die meanwhile are not retried twice.
     for (let before: string | undefined; total.requested < limit; ) {
-      const most = Math.min(mostRetried, limit - total.requested);
+      const most = Math.min(maxRetried, limit - total.requested);
       const results = await retry({ ...(kind && { kind }), ...(before && { before }), limit: most });
       before = results.at(-1)?.job_id;
       if (results.length < most) break;
     }
   }
   if (json) terminal.json(total);
-  else if (ids.length === 0 && total.requested === 0) terminal.say('there are no dead jobs');
+  else if (ids.length === 0 && total.requested === 0) terminal.say('no dead jobs');
   else {
-    terminal.say(`${total.retried} of ${total.requested} dead jobs go back to work`);
+    terminal.say(`retried ${total.retried} of ${total.requested} dead jobs`);
     for (const result of total.results) {
       if (result.outcome === 'skipped') terminal.say(`${result.job_id}: ${result.detail}`);
       if (result.outcome === 'not_found') terminal.say(`${plain(result.job_id, 64)}: unknown`);

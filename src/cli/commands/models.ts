@@ -1,4 +1,4 @@
-/** `readback model`: embedding models that are there, and known ones that may be added; making their vectors, searching by one. */
+/** `readback model`: lists, adds, fills and switches embedding models. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { dimProblem, type KnownModel, knownModels } from '../../domain/known-models.ts';
 import type {
@@ -16,34 +16,37 @@ import { bar, durationText, plain, table } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface AddModelArguments {
-  /** The simplest to set up, of a known model. */
   provider?: string;
   dim?: number | undefined;
   tokens?: number;
 }
 
-/** Between two looks at how far vectors are, ms. */
-export const lookEveryMs = 500;
-export const pathOf = (id: string) => `/v1/models/${encodeURIComponent(id)}`;
+const lookEveryMs = 500;
+const pathOf = (id: string) => `/v1/models/${encodeURIComponent(id)}`;
 
 export async function modelsCommand(context: Context): Promise<ExitCode> {
   const { terminal, json, signal } = context;
   const found = await clientOf(context, 'read').call<ModelListResponse>('GET', '/v1/models', undefined, signal);
   if (json) terminal.json(found);
   else {
-    const rows = found.models.map(({ id, dim, is_active, status }) => [
-      is_active ? '*' : ' ',
-      is_active ? 'active' : status,
-      `${dim} dimensions`,
-      plain(id, 200),
+    const rows = found.models.map((model) => [
+      model.is_active ? '*' : ' ',
+      model.is_active ? 'active' : model.status,
+      `${model.dim} dimensions`,
+      [...pendingText(model), ...(model.runtime == null ? [] : [plain(model.runtime, 200)])].join(', '),
+      plain(model.id, 200),
     ]);
-    // Not cut: what tells models apart stands at the end of their names.
+    // Not cut: models differ at the end of their names.
     for (const row of table(rows)) for (const line of wrapped(row, terminal.columns)) terminal.say(line);
   }
   return exitCodes.done;
 }
 
-/** Needs no service: the list is a part of the program. */
+function pendingText({ vectors_pending = 0, paused = false }: ModelInfo): string[] {
+  if (vectors_pending === 0) return [];
+  return [`${counted(vectors_pending, 'passage')} without vectors`, ...(paused ? ['paused'] : [])];
+}
+
 export function knownModelsCommand({ terminal, json }: Context): ExitCode {
   if (json) {
     terminal.json({ models: knownModels });
@@ -77,7 +80,7 @@ export function knownModelCommand({ terminal, json }: Context, name: string): Ex
     ['does', does],
     ['vectors', dim === null ? null : [`${dim} dimensions`, ...dims.map((each) => `or ${each}`)].join(', ')],
     ['memory', memory_mb === null ? null : `${memory_mb} MB for 100,000 passages`],
-    ['reads', `${max_input_tokens} tokens at most`],
+    ['reads', `max ${max_input_tokens} tokens`],
     ['queries', afterWords(before.query)],
     ['passages', afterWords(before.document)],
     ['size', parameters_millions === null ? null : `${parameters_millions} million parameters`],
@@ -104,34 +107,34 @@ export async function addModelCommand(context: Context, name: string, args: AddM
   const model = await clientOf(context, 'write').call<ModelInfo>('POST', '/v1/models', body, signal);
   if (json) terminal.json(model);
   else {
-    terminal.say(`${plain(model.id, 200)} is registered and has no vectors yet`);
-    terminal.note(`readback model fill ${plain(model.id, 200)} makes them`);
+    terminal.say(`registered ${plain(model.id, 200)}, without vectors`);
+    terminal.note(`readback model fill ${plain(model.id, 200)} computes them`);
   }
   return exitCodes.done;
 }
 
-export function registrationOf(name: string, { provider, dim, tokens }: AddModelArguments) {
+function registrationOf(name: string, { provider, dim, tokens }: AddModelArguments) {
   const model = knownModels.find((each) => each.name === name);
   if (model === undefined) {
     if (provider === undefined || dim === undefined || tokens === undefined)
       throw new CliError(
         exitCodes.misuse,
-        `${name} is none of those known (readback model list --known): say --provider, --dim and --max-tokens`,
+        `unknown model ${name} (readback model list --known): pass --provider, --dim and --max-tokens`,
       );
     return { provider, model_name: name, dim, max_input_tokens: tokens };
   }
-  if (model.dim === null) throw new CliError(exitCodes.misuse, `${name} is a reranker: reranker.* sets it`);
+  if (model.dim === null) throw new CliError(exitCodes.misuse, `${name} is a reranker: set it in reranker.*`);
   const [simplest] = Object.keys(model.names);
   const chosen = provider ?? simplest;
   const model_name = model.names[chosen];
   if (model_name === undefined)
-    throw new CliError(exitCodes.misuse, `${name} is known of ${Object.keys(model.names).join(', ')}`);
+    throw new CliError(exitCodes.misuse, `${name} is available from ${Object.keys(model.names).join(', ')}`);
   const problem = dim === undefined ? null : dimProblem(model_name, dim);
   if (problem !== null) throw new CliError(exitCodes.misuse, problem);
   return { provider: chosen, model_name, dim: dim ?? model.dim, max_input_tokens: tokens ?? model.max_input_tokens };
 }
 
-/** Make a model's vectors, after what it takes was told; stopped and started again it goes on. */
+/** Compute a model's vectors after showing the cost. An interrupted run resumes. */
 export async function fillModelCommand(context: Context, id: string, { yes }: { yes: boolean }): Promise<ExitCode> {
   const { terminal, json, signal } = context;
   const client = clientOf(context, 'write');
@@ -141,7 +144,7 @@ export async function fillModelCommand(context: Context, id: string, { yes }: { 
     if (json) terminal.json(estimate);
     else {
       for (const line of estimateLines(estimate)) terminal.say(line);
-      terminal.note('nothing was begun: --yes begins');
+      terminal.note('not started: pass --yes to start');
     }
     return exitCodes.done;
   }
@@ -150,21 +153,20 @@ export async function fillModelCommand(context: Context, id: string, { yes }: { 
   const { status, embedded_chunks: part, last_error } = progress;
   if (json) terminal.json(progress);
   else if (status === 'complete') terminal.say(`${plain(id, 200)} has vectors of ${counted(part, 'passage')}`);
-  else terminal.note(`failed: ${plain(last_error ?? 'no reason is known', 500)}`);
+  else terminal.note(`failed: ${plain(last_error ?? 'unknown reason', 500)}`);
   return status === 'complete' ? exitCodes.done : exitCodes.failed;
 }
 
-export function estimateLines(estimate: BackfillEstimateResponse): string[] {
+function estimateLines(estimate: BackfillEstimateResponse): string[] {
   const { n_chunks, total_tokens, est_cost_usd, est_duration_s } = estimate;
   return [
     `${counted(n_chunks, 'passage')}, ${counted(total_tokens, 'token')}`,
-    `time  ${est_duration_s === null ? 'not known before it runs' : `about ${durationText(est_duration_s)}`}`,
-    `cost  ${est_cost_usd === null ? 'not known' : `about $${est_cost_usd.toFixed(2)}`}`,
+    `time  ${est_duration_s === null ? 'unknown before it runs' : `about ${durationText(est_duration_s)}`}`,
+    `cost  ${est_cost_usd === null ? 'unknown' : `about $${est_cost_usd.toFixed(2)}`}`,
   ];
 }
 
-/** Draw how far a backfill is until it no longer runs. */
-export async function followBackfill(
+async function followBackfill(
   { terminal, signal, monotonic }: Context,
   client: ServiceClient,
   id: string,
@@ -183,14 +185,21 @@ export async function followBackfill(
   }
 }
 
-/** Tells how long something takes that is so far, by how it went since the first look. */
-export function timeLeft(monotonic: () => number): (part: number, whole: number) => string {
+function timeLeft(monotonic: () => number): (part: number, whole: number) => string {
   let first: { part: number; at: number } | undefined;
   return (part, whole) => {
     first ??= { part, at: monotonic() };
     const perMs = (part - first.part) / (monotonic() - first.at);
     return perMs > 0 ? `${durationText((whole - part) / perMs / 1000)} left` : 'begun';
   };
+}
+
+export async function pauseFillCommand(context: Context, paused: boolean): Promise<ExitCode> {
+  const client = clientOf(context, 'write');
+  const found = await client.call<ModelListResponse>('POST', '/v1/models/fill', { paused }, context.signal);
+  if (context.json) context.terminal.json(found);
+  else context.terminal.say(paused ? 'filling is paused' : 'filling resumed');
+  return exitCodes.done;
 }
 
 export async function useModelCommand(context: Context, id: string): Promise<ExitCode> {
@@ -201,21 +210,19 @@ export async function useModelCommand(context: Context, id: string): Promise<Exi
     context.signal,
   );
   if (context.json) context.terminal.json(model);
-  else context.terminal.say(`searches go by ${plain(model.id, 200)} from now on`);
+  else context.terminal.say(`searches now use ${plain(model.id, 200)}`);
   return exitCodes.done;
 }
 
 export async function removeModelCommand(context: Context, id: string): Promise<ExitCode> {
   await clientOf(context, 'write').call('DELETE', pathOf(id), undefined, context.signal);
   if (context.json) context.terminal.json({ removed: id });
-  else context.terminal.say(`${plain(id, 200)} and its vectors are gone`);
+  else context.terminal.say(`deleted ${plain(id, 200)} and its vectors`);
   return exitCodes.done;
 }
 
-/** Errors: CliError for a name that is not in the list. */
 function knownModel(name: string): KnownModel {
   const model = knownModels.find((each) => each.name === name);
-  if (model === undefined)
-    throw new CliError(exitCodes.misuse, `${name} is none of those known: readback model list --known`);
+  if (model === undefined) throw new CliError(exitCodes.misuse, `unknown model ${name}: readback model list --known`);
   return model;
 }

@@ -1,7 +1,10 @@
 /** `readback names`: persons, places and things that pages mention. */
+import type { ClusterDetailResponse, ClusterListResponse, RecomputeResponse } from '../../domain/cluster.ts';
 import type {
   EntityDetailResponse,
   EntityMergeListResponse,
+  EntityMergeResponse,
+  EntitySuggestionListResponse,
   PageEntitiesResponse,
   UndoMergeResponse,
 } from '../../domain/entity.ts';
@@ -42,7 +45,7 @@ export async function namesOfPageCommand(context: Context, page: string): Promis
   const path = `/v1/pages/${encodeURIComponent(await pageIdOf(context, page))}/entities`;
   const found = await clientOf(context, 'read').call<PageEntitiesResponse>('GET', path, undefined, signal);
   if (json) terminal.json(found);
-  else if (found.entities.length === 0) terminal.say('no names were found in it');
+  else if (found.entities.length === 0) terminal.say('no names in this page');
   else {
     const rows = found.entities.map(({ id, type, page_count, canonical_form }) => [
       id,
@@ -55,26 +58,114 @@ export async function namesOfPageCommand(context: Context, page: string): Promis
   return exitCodes.done;
 }
 
-export async function mergesCommand(context: Context): Promise<ExitCode> {
+export async function mergesCommand(context: Context, name?: string): Promise<ExitCode> {
   const { terminal, json, signal } = context;
-  const path = '/v1/admin/entity-merges';
+  const path = `/v1/admin/entity-merges${name === undefined ? '' : `?entity=${encodeURIComponent(name)}`}`;
   const found = await clientOf(context, 'read').call<EntityMergeListResponse>('GET', path, undefined, signal);
+  // A pair that a user said is not one is stored as a merge undone at once.
+  const merges = found.merges.filter((each) => each.made_by !== 'user' || each.undone_at !== each.merged_at);
   if (json) terminal.json(found);
-  else if (found.merges.length === 0) terminal.say('no names were put together');
+  else if (merges.length === 0) terminal.say('no merges');
   else {
-    for (const { merge_id, merged_form, kept_form, merged_at, undone_at } of found.merges) {
-      const undone = undone_at === null ? '' : `, undone ${day(undone_at)}`;
-      const line = `${merge_id}  ${day(merged_at)}  ${plain(merged_form, 200)} → ${plain(kept_form, 200)}${undone}`;
+    for (const { merge_id, merged_form, kept_form, merged_at, undone_at, made_by } of merges) {
+      const by = made_by === 'user' ? ', by you' : '';
+      const split = undone_at === null ? '' : `, split ${day(undone_at)}`;
+      const line = `${merge_id}  ${day(merged_at)}  ${plain(merged_form, 200)} → ${plain(kept_form, 200)}${by}${split}`;
       terminal.say(fitted(line, terminal.columns));
     }
   }
   return exitCodes.done;
 }
 
-export async function undoMergeCommand(context: Context, id: string): Promise<ExitCode> {
-  const path = `/v1/entities/merges/${encodeURIComponent(id)}/undo`;
+/** Pairs that may be one name. `decide` accepts or rejects one of them. */
+export async function suggestionsCommand(context: Context): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const client = clientOf(context, 'read');
+  const found = await client.call<EntitySuggestionListResponse>(
+    'GET',
+    '/v1/admin/entity-suggestions',
+    undefined,
+    signal,
+  );
+  if (json) terminal.json(found);
+  else if (found.suggestions.length === 0) terminal.say('no names may be one');
+  else {
+    const rows = found.suggestions.map((each) => [
+      each.entity_id,
+      each.other_entity_id,
+      each.type,
+      `${plain(each.form, 200)} = ${plain(each.other_form, 200)}?`,
+    ]);
+    for (const line of table(rows)) terminal.say(fitted(line, terminal.columns));
+  }
+  return exitCodes.done;
+}
+
+export async function decideCommand(
+  context: Context,
+  names: [name: string, other: string],
+  route: 'merge' | 'reject',
+): Promise<ExitCode> {
+  const path = `/v1/entities/${encodeURIComponent(names[0])}/${route}`;
+  const client = clientOf(context, 'write');
+  const answer = await client.call<EntityMergeResponse>('POST', path, { with: names[1] }, context.signal);
+  const [kept, merged] = [plain(answer.kept_form, 200), plain(answer.merged_form, 200)];
+  if (context.json) context.terminal.json(answer);
+  else context.terminal.say(route === 'merge' ? `${merged} is ${kept} now` : `${merged} and ${kept} stay two`);
+  return exitCodes.done;
+}
+
+/** Only the latest merge can be undone; any can be split. */
+export async function splitMergeCommand(context: Context, id: string, route: 'split' | 'undo'): Promise<ExitCode> {
+  const path = `/v1/entities/merges/${encodeURIComponent(id)}/${route}`;
   const answer = await clientOf(context, 'write').call<UndoMergeResponse>('POST', path, undefined, context.signal);
   if (context.json) context.terminal.json(answer);
-  else context.terminal.say(`${answer.restored_entity_id} is a name of its own again`);
+  else context.terminal.say(`${answer.restored_entity_id} is a separate name again`);
   return exitCodes.done;
+}
+
+export async function topicsCommand(context: Context): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const found = await clientOf(context, 'read').call<ClusterListResponse>('GET', '/v1/clusters', undefined, signal);
+  if (json) terminal.json(found);
+  else if (found.clusters.length === 0) terminal.say('no topics yet: readback topics find');
+  else {
+    const width = String(Math.max(...found.clusters.map(({ size }) => size))).length;
+    for (const { id, label, keywords, size } of found.clusters) {
+      const name = label ?? keywords.join(', ');
+      const more = keywords.filter((keyword) => !name.toLowerCase().includes(keyword.toLowerCase()));
+      const about = more.length === 0 ? '' : ` · ${more.join(', ')}`;
+      terminal.say(fitted(`${id}  ${String(size).padStart(width)}  ${plain(name + about, 2000)}`, terminal.columns));
+    }
+  }
+  return exitCodes.done;
+}
+
+export async function topicCommand(context: Context, id: string, { limit }: { limit: number }): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const path = `/v1/clusters/${encodeURIComponent(id)}?limit=${limit}`;
+  const found = await clientOf(context, 'read').call<ClusterDetailResponse>('GET', path, undefined, signal);
+  if (json) {
+    terminal.json(found);
+    return exitCodes.done;
+  }
+  const { cluster, pages, total = pages.length } = found;
+  const name = cluster.label ?? cluster.keywords.join(', ');
+  const state = cluster.tombstoned ? 'deleted' : counted(total, 'page');
+  terminal.say(`${terminal.style('bold', plain(name, 200))} (${state})`);
+  for (const page of pages) {
+    terminal.say(fitted(`${page.page_id}  ${titled(page.title, page.canonical_url)}`, terminal.columns));
+  }
+  if (pages.length < total) terminal.note(`the most typical ${pages.length} of ${total}; --limit shows more`);
+  return exitCodes.done;
+}
+
+export async function findTopicsCommand(context: Context): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const path = '/v1/clusters/recompute';
+  const answer = await clientOf(context, 'write').call<RecomputeResponse>('POST', path, undefined, signal);
+  if (json) terminal.json(answer);
+  else if (answer.accepted) terminal.say('refreshing topics: readback jobs --kind cluster');
+  else terminal.note(`not now: ${plain(answer.detail ?? 'refused', 300)}`);
+  return answer.accepted ? exitCodes.done : exitCodes.failed;
 }

@@ -1,4 +1,4 @@
-/** `readback open`: the console in a browser, signed in by a one-time code. */
+/** `readback open`: opens the console in a browser, signed in by a one-time code. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -8,7 +8,6 @@ import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 
 export interface OpenArguments {
-  /** Show the link, start no browser. */
   print: boolean;
 }
 
@@ -21,21 +20,20 @@ export async function openCommand(context: Context, { print }: OpenArguments): P
   if (json) terminal.json({ url, expires_at });
   else {
     terminal.say(url);
-    terminal.note('it signs one browser in, within a minute');
+    terminal.note('it signs in one browser within a minute');
   }
   const opener = print || json || stdout.isTTY !== true ? null : browserOpener(settings.program_path);
   if (opener !== null) await started(opener, url);
   return exitCodes.done;
 }
 
-/** The program that opens an address as the person has it set; null where there is none. */
 function browserOpener(path: string): string | null {
   const name = process.platform === 'darwin' ? 'open' : 'xdg-open';
   const found = path.split(delimiter).map((dir) => join(dir, name));
   return found.find((file) => existsSync(file)) ?? null;
 }
 
-/** It goes on without this command; where it cannot be started the link is there all the same. */
+/** The browser outlives this command. If it cannot start, the link is still printed. */
 function started(program: string, url: string): Promise<void> {
   const child = spawn(program, [url], { stdio: 'ignore', detached: true });
   return new Promise((resolve) => {

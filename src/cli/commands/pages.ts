@@ -1,4 +1,4 @@
-/** `readback pages`: what was read, newest first, and what is known of one page. */
+/** `readback pages`: lists pages, newest first, and shows one page. */
 import type { PageListResponse, PageResponse, PageStatus, PageSummary } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
@@ -14,8 +14,7 @@ export interface PagesArguments {
   limit: number;
 }
 
-/** Contract: pages of one list. */
-const mostAtOnce = 500;
+const maxAtOnce = 500;
 
 export async function pagesCommand(context: Context, args: PagesArguments): Promise<ExitCode> {
   const { terminal, json, signal } = context;
@@ -24,7 +23,7 @@ export async function pagesCommand(context: Context, args: PagesArguments): Prom
   let cursor: string | null = null;
   do {
     const query = new URLSearchParams({
-      limit: String(Math.min(mostAtOnce, args.limit - pages.length)),
+      limit: String(Math.min(maxAtOnce, args.limit - pages.length)),
       ...(args.domain !== undefined && { domain: args.domain }),
       ...(args.after !== null && { after: new Date(args.after).toISOString() }),
       ...(args.before !== null && { before: new Date(args.before).toISOString() }),
@@ -47,12 +46,12 @@ function lineOf(terminal: Terminal, { page_id, last_seen_at, status, title, cano
   return `${page_id}  ${day(last_seen_at)}  ${trouble}${titled(title, canonical_url)}`;
 }
 
-/** The id of a page that is named by it or by its address. Errors: CliError where no page of the address was read. */
+/** A page by its id or address. Errors: CliError for an unknown address. */
 export async function pageIdOf(context: Context, named: string): Promise<string> {
   if (!URL.canParse(named)) return named;
   const path = `/v1/pages?${new URLSearchParams({ url: named })}`;
   const { pages } = await clientOf(context, 'read').call<PageListResponse>('GET', path, undefined, context.signal);
-  if (pages.length === 0) throw new CliError(exitCodes.failed, `${plain(named, 200)} was not read`);
+  if (pages.length === 0) throw new CliError(exitCodes.failed, `no page ${plain(named, 200)}`);
   return pages[0].page_id;
 }
 
@@ -69,7 +68,7 @@ export async function pageCommand(context: Context, named: string, { text }: { t
   for (const line of facts) terminal.say(fitted(line, terminal.columns));
   if (!text) return exitCodes.done;
   terminal.say('');
-  if (page.body_text === null) terminal.note('it has no text yet');
+  if (page.body_text === null) terminal.note('no text yet');
   for (const line of (page.body_text ?? '').split('\n')) {
     for (const each of wrapped(plain(line), terminal.columns)) terminal.say(each);
   }

@@ -1,5 +1,5 @@
-/** `readback search`: passages of what was read. */
-import { mostPages, type SearchResponse } from '../../domain/search.ts';
+import { noResultsText } from '../../domain/no-results-text.ts';
+import { maxPages, type SearchResponse } from '../../domain/search.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { byline, counted, day } from '../page-lines.ts';
@@ -12,12 +12,13 @@ export interface SearchArguments {
   after: number | null;
   before: number | null;
   rerank: boolean;
+  spelling: boolean;
 }
 
-/** Around what is highlighted; of no width. Those of a page's own are taken out. */
+/** Zero-width marks around highlights. They are removed from page text. */
 const [opening, closing] = ['\u2061', '\u2062'];
 
-/** The snippet of a passage, with marks around the words of the query. `--json` has the passage whole. */
+/** A passage's snippet with marks around query words. `--json` has the whole passage. */
 function marked({ text, highlights, snippet }: SearchResponse['results'][number]['chunks'][number]): string {
   let at = snippet.start;
   let line = '';
@@ -33,7 +34,6 @@ function marked({ text, highlights, snippet }: SearchResponse['results'][number]
 
 const unmarked = (text: string) => text.replaceAll(/[\u2061\u2062]/g, '');
 
-/** A line with what is marked in bold. */
 function shown(line: string, terminal: Terminal): string {
   return line
     .replace(/\u2061([^\u2061\u2062]*)\u2062/g, (_, word: string) => terminal.style('bold', word))
@@ -54,6 +54,8 @@ export async function searchCommand(
   const request = {
     query: words.join(' '),
     operators: true,
+    // Older services do not know the field.
+    ...(!args.spelling && { spelling: false }),
     k: args.k,
     chunks_per_page: 1,
     rerank: args.rerank,
@@ -64,11 +66,12 @@ export async function searchCommand(
     terminal.json(found);
     return exitCodes.done;
   }
-  if (found.timing_ms.rebuilding !== undefined) terminal.note('the index is built again: not everything is found yet');
-  for (const { word, taken } of found.corrected) {
-    terminal.note(`no text has “${plain(word, 80)}”: searched for ${plain(taken.join(', '), 160)}`);
+  if (found.timing_ms.rebuilding !== undefined) terminal.note('the index is being rebuilt: results may be incomplete');
+  if (found.results.length === 0) terminal.say(plain(noResultsText(found.no_results), 400));
+  else if (found.corrected_query != null) {
+    const [shown, asked] = [found.corrected_query, request.query].map((query) => plain(query, 160));
+    terminal.note(`Showing results for “${shown}”. Search for “${asked}” instead: --no-spelling`);
   }
-  if (found.results.length === 0) terminal.say('nothing that was read matches');
   for (const [at, page] of found.results.entries()) {
     const title = fitted(plain(page.title ?? page.canonical_url, 160), terminal.columns - 4);
     const [best] = page.chunks;
@@ -80,14 +83,14 @@ export async function searchCommand(
     const by = byline(page);
     const length = page.read_minutes == null ? '' : ` · ${counted(page.read_minutes, 'minute')}`;
     if (by !== '') terminal.say(`    ${terminal.style('dim', fitted(by + length, terminal.columns - 4))}`);
-    if (best === undefined) terminal.say(`    ${terminal.style('dim', 'no text of it is stored')}`);
+    if (best === undefined) terminal.say(`    ${terminal.style('dim', 'no stored text')}`);
     for (const chunk of page.chunks) {
       for (const line of wrapped(marked(chunk), terminal.columns, '    ')) terminal.say(shown(line, terminal));
     }
   }
   if (found.has_more)
     terminal.note(
-      args.k < mostPages ? `there are more: -k ${Math.min(mostPages, args.k * 2)}` : 'there are more: search for less',
+      args.k < maxPages ? `more results: -k ${Math.min(maxPages, args.k * 2)}` : 'more results: narrow the search',
     );
   return exitCodes.done;
 }

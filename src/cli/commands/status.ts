@@ -1,9 +1,11 @@
-/** `readback status`: whether the service runs, and what the data folder holds. */
+/** `readback status`: the state of the service and the data folder. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';
 import { type JobStatus, jobStatuses } from '../../domain/job.ts';
 import type { IndexState } from '../../domain/messages.ts';
 import type { MetricsSummaryResponse } from '../../domain/metrics.ts';
+import type { ModelListResponse } from '../../domain/model.ts';
 import { networkName } from '../../providers/network.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
@@ -18,17 +20,18 @@ interface ServiceStatus {
   running: boolean;
   ready: boolean;
   reason: string | null;
-  /** What it says of its index; null where it does not say. */
   index: IndexState | null;
-  /** Whether it takes the token that this command has; null where no service answers. */
+  /** Whether the service accepts this command's token; null without a service. */
   knows_token: boolean | null;
-  /** Null where that cannot be known: no service, none of its tokens. */
+  /** Null if unknown: no service, or no valid token. */
   network: 'up' | 'away' | null;
+  /** The encoder's device, or why it cannot run; null before its first use or if unknown. */
+  encoder: string | null;
 }
 
 type StoreStatus = Awaited<ReturnType<typeof storeStatus>>;
 
-/** 0 where the service runs and is ready, 3 where none answers, 1 where it is not ready. */
+/** 0 if the service is ready, 3 if none answers, 1 if it is not ready. */
 export async function statusCommand(context: Context): Promise<ExitCode> {
   const { terminal, json, settings, url } = context;
   const service = await serviceStatus(context);
@@ -41,12 +44,15 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
       : terminal.style('red', service.running ? `not ready: ${service.reason}` : 'not running');
     const rows = [['service', `${state}, ${service.url}`]];
     if (service.knows_token === false)
-      rows.push(['token', terminal.style('red', 'the service does not know it: it has another data folder')]);
+      rows.push(['token', terminal.style('red', 'the service does not accept it: it uses another data folder')]);
     if (service.index?.state === 'rebuilding')
       rows.push(['index', terminal.style('yellow', rebuilding(service.index))]);
+    if (service.encoder !== null) rows.push(['encoder', plain(service.encoder, 200)]);
     if (service.network === 'away') rows.push(['network', terminal.style('red', awayText(store))]);
-    if (url === undefined) rows.push(['data folder', `${settings.data_dir}${hasStore ? '' : ' (nothing in it yet)'}`]);
+    if (url === undefined) rows.push(['data folder', `${settings.data_dir}${hasStore ? '' : ' (empty)'}`]);
     if (store !== null) rows.push(...storeRows(store));
+    if (store?.clock_days_ahead != null)
+      rows.push(['clock', terminal.style('yellow', clockAheadText(store.clock_days_ahead))]);
     const name = 'data folder'.length;
     for (const line of table(rows.map(([first, value]) => [first.padEnd(name), value]))) terminal.say(line);
     for (const hint of store === null ? [] : hints(store)) {
@@ -57,50 +63,63 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
   return service.ready ? exitCodes.done : exitCodes.failed;
 }
 
-function storeRows({ bytes, pages, page_states, active_model, jobs, watches, watches_failing, rules }: StoreStatus) {
+function storeRows({
+  bytes,
+  pages,
+  page_states,
+  active_model,
+  vectors_pending,
+  jobs,
+  watches,
+  watches_failing,
+  rules,
+}: StoreStatus) {
   const [because] = watches_failing;
   const failing = because === undefined ? '' : `, ${watches_failing.length} with an error: ${because}`;
   return [
     ['store', bytesText(bytes)],
     ['pages', pages === 0 ? '0' : `${pages}: ${tallied(page_states)}`],
-    ['model', active_model ?? 'none'],
+    ['model', `${active_model ?? 'none'}${vectors_pending === null ? '' : pendingText(vectors_pending)}`],
     ['jobs', tallied(jobs)],
     ['watches', `${watches}${failing}`],
     ['blacklist', counted(rules, 'rule')],
   ];
 }
 
-/** Those that there are, in their order. */
+function pendingText({ chunks, pages, paused }: NonNullable<StoreStatus['vectors_pending']>): string {
+  const state = paused ? ', paused' : '';
+  return `, ${counted(chunks, 'passage')} of ${counted(pages, 'page')} without vectors${state}`;
+}
+
 function tallied(counts: Readonly<Record<string, number>>): string {
-  const told = Object.entries(counts).filter(([, count]) => count > 0);
-  return told.length === 0 ? 'none' : told.map(([name, count]) => `${count} ${name}`).join(', ');
+  const present = Object.entries(counts).filter(([, count]) => count > 0);
+  return present.length === 0 ? 'none' : present.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
 function awayText(store: StoreStatus | null): string {
   const waiting = store === null ? '' : `: ${store.waiting_to_be_fetched} pages wait`;
-  return `away${waiting}, tried again twice a minute`;
+  return `unreachable${waiting}; retried twice a minute`;
 }
 
-/** What to do about pages that are not found by their text. */
 function hints({ page_states, dead_because }: StoreStatus): string[] {
   const lines: string[] = [];
   if (page_states.dead > 0) {
-    lines.push('dead: given up; see `readback jobs --status dead`, try again: `readback jobs retry`');
+    lines.push('dead: see `readback jobs --status dead`; retry: `readback jobs retry`');
     for (const [why, count] of dead_because) lines.push(`  ${count}: ${why}`);
   }
-  if (page_states.failed > 0) lines.push('failed: tried again by itself; see why: `readback jobs --status failed`');
+  if (page_states.failed > 0) lines.push('failed: retried automatically; see `readback jobs --status failed`');
   return lines;
 }
 
 async function serviceStatus(context: Context): Promise<ServiceStatus> {
   const client = clientOf(context, 'read');
   const { baseUrl } = client;
-  const unknown = { reason: null, knows_token: null, network: null, index: null };
+  const unknown = { reason: null, knows_token: null, network: null, index: null, encoder: null };
   const status = { url: baseUrl, running: true, ready: true, ...unknown };
   try {
     const { index = null } = await client.call<{ index?: IndexState }>('GET', '/readyz');
     // Of several libraries one may be ready, and this one not.
-    return { ...status, ...(await networkOf(client)), index };
+    return { ...status, ...(await askedWithToken(client)), index };
   } catch (error) {
     if (error instanceof UnreachableError)
       return { ...status, running: false, ready: false, reason: 'nothing answers' };
@@ -109,23 +128,26 @@ async function serviceStatus(context: Context): Promise<ServiceStatus> {
   }
 }
 
-/** Of a service that needs no token to say that it is ready. */
-async function networkOf(client: ServiceClient): Promise<Pick<ServiceStatus, 'knows_token' | 'network'>> {
+/** For a service that reports readiness without a token. */
+async function askedWithToken(
+  client: ServiceClient,
+): Promise<Pick<ServiceStatus, 'knows_token' | 'network' | 'encoder'>> {
   try {
     const { breakers } = await client.call<MetricsSummaryResponse>('GET', '/v1/admin/metrics/summary');
+    const { models } = await client.call<ModelListResponse>('GET', '/v1/models');
+    const encoder = models.find(({ runtime }) => runtime != null)?.runtime ?? null;
     const breaker = breakers.find(({ name }) => name === networkName);
-    return { knows_token: true, network: breaker === undefined || breaker.state === 'closed' ? 'up' : 'away' };
+    return { knows_token: true, encoder, network: breaker === undefined || breaker.state === 'closed' ? 'up' : 'away' };
   } catch (error) {
     if (error instanceof ServiceError && error.status !== 503)
-      return { knows_token: error.status !== 401, network: null };
+      return { knows_token: error.status !== 401, network: null, encoder: null };
     throw error;
   }
 }
 
-/** How far an index is that is built again. */
 function rebuilding({ indexed_chunks, total_chunks }: IndexState): string {
   const percent = total_chunks === 0 ? 0 : Math.floor((100 * indexed_chunks) / total_chunks);
-  return `built again, ${percent} % done: searches do not find everything yet`;
+  return `rebuilding, ${percent} % done: results may be incomplete`;
 }
 
 function storeStatus(context: Context) {
@@ -136,20 +158,26 @@ function storeStatus(context: Context) {
       bytes: view.usedBytes(),
       ...pageCounts(reader),
       active_model: reader.models.activeId(),
+      vectors_pending: vectorsPending(reader),
       jobs: Object.fromEntries(jobStatuses.map((status) => [status, reader.jobs.countByStatus(status)])),
       watches: watches.length,
       watches_failing: watches.flatMap(({ status, last_error }) =>
         status === 'error' ? [plain(last_error ?? '', 400)] : [],
       ),
       rules: reader.blacklist.list().length,
+      clock_days_ahead: daysAhead(reader, context.now()),
     };
   });
 }
 
-/** Reasons that are told. */
-const mostReasons = 5;
+function vectorsPending({ models, backfills }: StoreReader) {
+  const active = models.activeModel();
+  const pending = active === undefined ? null : backfills.pending(active.space);
+  return pending === null || pending.pages === 0 ? null : { ...pending, paused: models.isFillPaused() };
+}
 
-/** Pages by where they are, told by the jobs that bring them to the index. */
+const maxReasons = 5;
+
 function pageCounts({ pages, jobs }: StoreReader) {
   const count = (status: JobStatus) => {
     const reasons = new Map<string, number>();
@@ -176,6 +204,6 @@ function pageCounts({ pages, jobs }: StoreReader) {
       dead: dead.all,
     },
     waiting_to_be_fetched: queued.toFetch,
-    dead_because: [...dead.reasons].sort(([, a], [, b]) => b - a).slice(0, mostReasons),
+    dead_because: [...dead.reasons].sort(([, a], [, b]) => b - a).slice(0, maxReasons),
   };
 }

@@ -1,13 +1,14 @@
-/** `readback token new`: makes an access token. */
+/** `readback token new`: creates an access token. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { libraryName, type Scope } from '../../domain/access.ts';
+import type { z } from 'zod';
+import { type codeResponse, libraryName, type Scope } from '../../domain/access.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import type { Context } from '../context.ts';
+import { type Context, clientOf } from '../context.ts';
 
 export interface TokenArguments {
-  /** Of a named token for SERVICE_AUTH_TOKENS; without one the data folder's own token is replaced. */
+  /** Name for SERVICE_AUTH_TOKENS; without one the data folder's token is replaced. */
   name: string | undefined;
   scope: Scope;
 }
@@ -15,10 +16,10 @@ export interface TokenArguments {
 export function newTokenCommand(context: Context, { name, scope }: TokenArguments): ExitCode {
   const { settings, terminal, json, library, newToken } = context;
   if (library !== undefined && name === undefined) {
-    throw new CliError(exitCodes.misuse, 'a token of a library needs a name: say --name');
+    throw new CliError(exitCodes.misuse, 'a library token needs a name: pass --name');
   }
   if (library !== undefined && !libraryName.safeParse(library).success) {
-    throw new CliError(exitCodes.misuse, `--library ${library}: a name has a to z, 0 to 9, ., _ and - only`);
+    throw new CliError(exitCodes.misuse, `--library ${library}: names contain only a to z, 0 to 9, ., _ and -`);
   }
   const token = newToken();
   if (name !== undefined) {
@@ -26,7 +27,7 @@ export function newTokenCommand(context: Context, { name, scope }: TokenArgument
     const entry = { name, token, scopes, ...(library !== undefined && { library }) };
     if (json) terminal.json(entry);
     else terminal.say(JSON.stringify(entry));
-    terminal.note('add it to the list in SERVICE_AUTH_TOKENS; the service takes it from its next start on');
+    terminal.note('add it to SERVICE_AUTH_TOKENS; the service accepts it after a restart');
     return exitCodes.done;
   }
   mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
@@ -37,7 +38,21 @@ export function newTokenCommand(context: Context, { name, scope }: TokenArgument
   if (json) terminal.json({ token_file: path, token });
   else terminal.say(token);
   if (settings.secrets.tokens.length > 0) {
-    terminal.note(`it is in ${path}, but not in use: SERVICE_AUTH_TOKEN or SERVICE_AUTH_TOKENS are set`);
-  } else terminal.note(`it is in ${path}; the service takes it from now on, and no longer the old one`);
+    terminal.note(`saved in ${path}, but unused: SERVICE_AUTH_TOKEN or SERVICE_AUTH_TOKENS is set`);
+  } else terminal.note(`saved in ${path}; the service now accepts it instead of the old one`);
+  return exitCodes.done;
+}
+
+export async function pairCommand(context: Context): Promise<ExitCode> {
+  const { terminal, json } = context;
+  const client = clientOf(context, 'write');
+  const body = { purpose: 'pair' };
+  const { code, expires_at } = await client.call<z.infer<typeof codeResponse>>('POST', '/v1/codes', body);
+  if (json) terminal.json({ code, address: client.baseUrl, expires_at });
+  else {
+    terminal.say(`code     ${terminal.style('bold', code)}`);
+    terminal.say(`address  ${client.baseUrl}`);
+    terminal.note('type both into the extension within a minute; `readback pair` gives another code');
+  }
   return exitCodes.done;
 }

@@ -1,4 +1,4 @@
-/** `readback watch`: sources that are polled for new pages. */
+/** `readback watch`: manages watched sources. */
 import type { WatchKind, WatchListResponse, WatchResponse, WatchRunAccepted } from '../../domain/watch.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
@@ -10,7 +10,7 @@ export async function watchesCommand(context: Context): Promise<ExitCode> {
   const { terminal, json, signal } = context;
   const found = await clientOf(context, 'read').call<WatchListResponse>('GET', '/v1/watches', undefined, signal);
   if (json) terminal.json(found);
-  else if (found.watches.length === 0) terminal.say('nothing is watched: readback watch add ADDRESS');
+  else if (found.watches.length === 0) terminal.say('no watches: readback watch add ADDRESS');
   else for (const watch of found.watches) sayWatch(terminal, watch);
   return exitCodes.done;
 }
@@ -51,7 +51,7 @@ export async function removeWatchesCommand(context: Context, ids: readonly strin
   const client = clientOf(context, 'write');
   for (const id of ids) {
     await client.call('DELETE', watchPath(id), undefined, context.signal);
-    if (!context.json) context.terminal.say(`${plain(id, 64)} is watched no more; its pages stay`);
+    if (!context.json) context.terminal.say(`deleted ${plain(id, 64)}; its pages stay`);
   }
   if (context.json) context.terminal.json({ removed: ids });
   return exitCodes.done;
@@ -63,14 +63,12 @@ export async function runWatchesCommand(context: Context, ids: readonly string[]
   for (const id of ids) {
     const run = await client.call<WatchRunAccepted>('POST', `${watchPath(id)}/run`, undefined, context.signal);
     runs.push(run);
-    if (!context.json)
-      context.terminal.say(`${run.watch_id} is polled now${run.job_id === null ? '' : `: ${run.job_id}`}`);
+    if (!context.json) context.terminal.say(`polling ${run.watch_id}${run.job_id === null ? '' : `: ${run.job_id}`}`);
   }
   if (context.json) context.terminal.json({ runs });
   return exitCodes.done;
 }
 
-/** Pause watches, or let them go on. */
 export async function enableWatchesCommand(
   context: Context,
   ids: readonly string[],

@@ -1,104 +1,130 @@
 /**
- * Places pages on a plane so that near ones stay near (UMAP; McInnes, Healy & Melville 2018), for the map. It begins from the two
- * strongest axes, so that far regions lie where the collection as a whole puts them, and is the same for the same pages.
+ * Places pages on a plane so that near ones stay near (UMAP; McInnes, Healy & Melville 2018), for the map. The same for the same pages.
+ * Of a large collection some pages are laid out, and the others put among their neighbours: bounds the time, not the picture.
  */
 import { UMAP } from 'umap-js';
 import { seededRandom } from '../seeded-random.ts';
-import { type Neighbours, nearestNeighbours } from './nearest-neighbours.ts';
-import type { VectorTable } from './page-vectors.ts';
+import type { Neighbours } from './page-graph.ts';
 
 /** UMAP's own default; fewer neighbours would tear topics apart, more cost time. */
 const neighboursUsed = 15;
 const minDist = 0.1;
 /** Steps of the layout: what UMAP takes for large collections; small ones, which it gives more, look alike after as many. */
-const epochsTaken = 200;
-/** Neighbours that give a page its place, and how much more the nearer of them count. */
+const epochs = 200;
+/** Placed neighbours that give a page its place, and how much more the nearer of them count. */
 const placedBy = 3;
 const sharpness = 4;
+/** Rounds of averaging over neighbours from which the layout begins, so that far regions lie where the whole puts them. */
+const smoothings = 60;
 /** Half the width of the plane at the beginning. */
 const halfWidth = 10;
 const seed = 3;
-
-/** Pages that are laid out; the others of a larger collection are put among their neighbours. Bounds the time, not the picture. */
 const mostLaidOut = 5000;
 
-/** x and y of each page, one after the other; all at the origin where there are too few to lay out. */
-export function projectPages(table: VectorTable, neighbours: Neighbours, laidOut = mostLaidOut): Float32Array {
-  const { rows, count, dim } = table;
-  if (count <= laidOut) return layOut(table, neighbours);
+/**
+ * x and y of each page, one after the other; all at the origin where there are too few to lay out. `among` gives the neighbours of some
+ * pages among themselves, by their places in the list.
+ */
+export function projectPages(
+  near: Neighbours,
+  among: (pages: readonly number[]) => Neighbours,
+  laidOut = mostLaidOut,
+): Float32Array {
+  const count = near.indices.length / near.k;
+  if (count <= laidOut) return layOut(near);
   const random = seededRandom(seed);
   const chosen = Array.from({ length: count }, (_, page) => page).filter(() => random() < laidOut / count);
-  const some = new Float32Array(chosen.length * dim);
-  for (const [row, page] of chosen.entries()) some.set(rows.subarray(page * dim, (page + 1) * dim), row * dim);
-  const part = { rows: some, count: chosen.length, dim };
-  const places = layOut(part, nearestNeighbours(part, neighboursUsed));
-  return placeAmongNeighbours(places, chosen, count, neighbours);
-}
-
-/** Pages in `chosen` have their places; each other one goes where those of its neighbours that have one are, the near ones more. */
-function placeAmongNeighbours(
-  places: Float32Array,
-  chosen: readonly number[],
-  count: number,
-  { k, indices, cosines }: Neighbours,
-): Float32Array {
-  const points = new Float32Array(count * 2).fill(Number.NaN);
-  for (const [row, page] of chosen.entries()) points.set(places.subarray(row * 2, row * 2 + 2), page * 2);
-  const isPlaced = points.map((coordinate) => (Number.isNaN(coordinate) ? 0 : 1));
-  for (let page = 0; page < count; page++) {
-    if (isPlaced[page * 2] === 1) continue;
-    let [x, y, weights, found] = [0, 0, 0, 0];
-    for (let at = page * k; at < (page + 1) * k && found < placedBy; at++) {
-      const other = indices[at];
-      if (other < 0 || isPlaced[other * 2] === 0 || cosines[at] <= 0) continue;
-      const weight = cosines[at] ** sharpness;
-      x += weight * points[other * 2];
-      y += weight * points[other * 2 + 1];
-      weights += weight;
-      found++;
-    }
-    // Without a placed neighbour it goes to the middle, where it is near to nothing in particular.
-    points[page * 2] = weights > 0 ? x / weights : 0;
-    points[page * 2 + 1] = weights > 0 ? y / weights : 0;
-  }
+  const places = layOut(among(chosen));
+  const points = new Float32Array(2 * count).fill(Number.NaN);
+  for (const [row, page] of chosen.entries()) points.set(places.subarray(2 * row, 2 * row + 2), 2 * page);
+  placeAmongNeighbours(points, near);
   return points;
 }
 
-function layOut({ rows, count, dim }: VectorTable, { k, indices, cosines }: Neighbours): Float32Array {
-  const points = new Float32Array(count * 2);
-  const used = Math.min(neighboursUsed, k, count);
-  if (count <= neighboursUsed || dim < 2) return points;
+/** Pages without a place (NaN) go where those of their neighbours that have one are, round by round; what no round reaches goes to the middle. */
+function placeAmongNeighbours(points: Float32Array, { k, indices, cosines }: Neighbours): void {
+  let waiting = Array.from({ length: points.length / 2 }, (_, page) => page).filter((page) =>
+    Number.isNaN(points[2 * page]),
+  );
+  for (let before = Number.POSITIVE_INFINITY; waiting.length < before; ) {
+    before = waiting.length;
+    const placed = waiting.map((page): [number, number, number] => {
+      let [x, y, weights, found] = [0, 0, 0, 0];
+      for (let at = page * k; at < (page + 1) * k && found < placedBy; at++) {
+        const other = indices[at];
+        if (other < 0 || Number.isNaN(points[2 * other]) || !(cosines[at] > 0)) continue;
+        const weight = cosines[at] ** sharpness;
+        x += weight * points[2 * other];
+        y += weight * points[2 * other + 1];
+        weights += weight;
+        found++;
+      }
+      return [page, x / weights, y / weights];
+    });
+    for (const [page, x, y] of placed) points.set([x, y], 2 * page);
+    waiting = waiting.filter((page) => Number.isNaN(points[2 * page]));
+  }
+  for (const page of waiting) points.set([0, 0], 2 * page);
+}
+
+function layOut(near: Neighbours): Float32Array {
+  const { k, indices, cosines } = near;
+  const count = indices.length / k;
+  const points = new Float32Array(2 * count);
+  if (count <= neighboursUsed) return points;
   const nearest: number[][] = [];
   const distances: number[][] = [];
   for (let row = 0; row < count; row++) {
-    const mine = [row];
-    const far = [0];
-    for (let at = row * k; mine.length < used && at < (row + 1) * k; at++) {
+    nearest.push([row]);
+    distances.push([0]);
+    for (let at = row * k; nearest[row].length < neighboursUsed && at < (row + 1) * k; at++) {
       if (indices[at] < 0) continue;
-      mine.push(indices[at]);
-      far.push(Math.max(0, 1 - cosines[at]));
+      nearest[row].push(indices[at]);
+      distances[row].push(Math.max(0, 1 - cosines[at]));
     }
-    nearest.push(mine);
-    distances.push(far);
   }
   const umap = new UMAP({
     nComponents: 2,
-    nNeighbors: used,
+    nNeighbors: neighboursUsed,
     minDist,
-    nEpochs: epochsTaken,
+    nEpochs: epochs,
     random: seededRandom(seed),
   });
   umap.setPrecomputedKNN(nearest, distances);
-  const plane = Array.from({ length: count }, (_, row) => [rows[row * dim], rows[row * dim + 1]]);
-  const epochs = umap.initializeFit(plane);
-  const widest = Math.max(1e-9, ...[0, 1].map((axis) => plane.reduce((max, p) => Math.max(max, Math.abs(p[axis])), 0)));
-  umap.getEmbedding().forEach((point, row) => {
-    for (const axis of [0, 1]) point[axis] = (plane[row][axis] / widest) * halfWidth;
-  });
+  const first = smoothAxis(near, []);
+  const axes = [first, smoothAxis(near, [first])];
+  umap.initializeFit(nearest);
+  for (const [row, point] of umap.getEmbedding().entries()) for (const axis of [0, 1]) point[axis] = axes[axis][row];
   for (let epoch = 0; epoch < epochs; epoch++) umap.step();
-  umap.getEmbedding().forEach(([x, y], row) => {
-    points[row * 2] = x;
-    points[row * 2 + 1] = y;
-  });
+  for (const [row, place] of umap.getEmbedding().entries()) points.set(place, 2 * row);
   return points;
+}
+
+/** Numbers that change little from neighbour to neighbour and are unlike those of the axes before: a start for the layout. */
+function smoothAxis({ k, indices }: Neighbours, before: readonly Float64Array[]): Float64Array {
+  const count = indices.length / k;
+  const random = seededRandom(seed + before.length);
+  let axis = Float64Array.from({ length: count }, () => random() - 0.5);
+  for (let round = 0; round < smoothings; round++) {
+    const next = axis.slice();
+    for (let at = 0; at < indices.length; at++) {
+      if (indices[at] < 0) continue;
+      const row = Math.floor(at / k);
+      next[row] += axis[indices[at]] / k;
+      next[indices[at]] += axis[row] / k;
+    }
+    for (const other of [new Float64Array(count).fill(1), ...before]) {
+      const share = dot(next, other) / (dot(other, other) || 1);
+      for (let i = 0; i < count; i++) next[i] -= share * other[i];
+    }
+    const widest = next.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-9);
+    axis = next.map((value) => (value / widest) * halfWidth);
+  }
+  return axis;
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
 }

@@ -2,7 +2,7 @@
 
 /**
  * The mean of the chunks' vectors, of length one (setting `indexing.page_vector_pooling`, `mean`).
- * Shapes: rows of `dim` numbers, one after the other; a row of zeros belongs to a chunk without terms and does not count.
+ * Shapes: rows of `dim` numbers, one after the other; rows of zeros and of what is not finite do not count.
  * Gives null where no row counts, or they cancel out.
  */
 export function meanPageVector(rows: Float32Array, dim: number): Float32Array | null {
@@ -10,7 +10,7 @@ export function meanPageVector(rows: Float32Array, dim: number): Float32Array | 
   for (let at = 0; at < rows.length; at += dim) {
     let squares = 0;
     for (let i = 0; i < dim; i++) squares += rows[at + i] * rows[at + i];
-    if (squares === 0) continue;
+    if (!(squares > 0 && squares < Number.POSITIVE_INFINITY)) continue;
     const length = Math.sqrt(squares);
     for (let i = 0; i < dim; i++) sum[i] += rows[at + i] / length;
   }

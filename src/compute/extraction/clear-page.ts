@@ -1,26 +1,27 @@
 /**
- * Takes boilerplate out of a page before its article is looked for: by what elements are (`nav`, `figcaption`), by what their
- * roles and attributes say, and by the words in their names. What holds much of the page's running text stays whatever it calls
- * itself, so that no article is lost to a class name. Called by extraction.
+ * Removes boilerplate before the article is searched, by element (`nav`, `figcaption`), role, attributes and names. Elements with much
+ * of the page's running text stay, so no article is lost to a class name.
  */
-import { boilerplateName, isComments } from './boilerplate-signs.ts';
+import { boilerplateName, isComments, nameNeutralizer } from './boilerplate-signs.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
+import { readingLength } from './reading-length.ts';
 
-/** A piece of text outside links of at least so many characters is running text. */
+/** Characters of text outside links that count as running text. */
 const shortestRunning = 40;
-/** Share of the page's running text above which nothing is boilerplate. */
+/** Above this share of the running text nothing is boilerplate. */
 const largestShare = 0.25;
-/** Running text that an element may hold which is boilerplate by what it is, in characters. */
+/** Running text, in characters, of an element that is boilerplate by its kind. */
 const longestByKind = 3000;
+/** The same by its name: a few sentences. */
+const longestNamed = 600;
 const longestProp = 400;
 const maxFrames = 3;
-/** Text for readers without scripts says less than this where it only says that scripts are needed, in characters. */
+/** Characters of `noscript` text that only asks for scripts. */
 const leastWithoutScripts = 500;
 
-/** A sign of its own: comments on an article go however much they hold. */
+/** Comments on an article are removed whatever their length. */
 const commentsOfArticle = 'comments on an article';
 const boilerplate = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'noscript', 'button', 'select']);
-/** What consists of words. */
 const textLines = new Set('h1 h2 h3 h4 h5 h6 p pre'.split(' '));
 const boilerplateRoles = new Set(
   'navigation banner contentinfo complementary search menu menubar dialog alert alertdialog toolbar tooltip'.split(' '),
@@ -30,19 +31,19 @@ const boilerplateProps = new Set(
     ' ',
   ),
 );
-/** A style attribute that hides its element; `--footer-display: none` does not. */
+/** A style that hides; `--footer-display: none` does not. */
 export const hiddenStyle = /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
-/** Running text below an element, in characters, and whether it holds what calls itself the article. */
+/** Running text below an element, in characters, and whether it contains an article or code. */
 interface Weight {
   running: number;
   holdsArticle: boolean;
+  holdsCode: boolean;
 }
 
 /**
- * Remove the boilerplate below `root`. A kind of boilerplate that would take much of the page's running text with it, all its elements
- * together, is none on this page: where comments are what there is to read, they stay, unless the page says that it is an article
- * (`isArticle`). Returns how much running text is left, in characters. Linear in the number of nodes.
+ * Remove boilerplate below `root`. A kind with much of the page's running text in total stays: comments stay where they are what there
+ * is to read, unless the page is an article (`isArticle`). Returns the remaining running text in characters. Linear.
  */
 export function clearPage(root: DomNode, isArticle = false): number {
   unframeQuotes(root);
@@ -56,8 +57,8 @@ export function clearPage(root: DomNode, isArticle = false): number {
     (node) => {
       const weight = weights.get(node);
       if (weight === undefined || node.localName === 'head') return false;
-      const sign = weight.holdsArticle ? null : signOf(node, weight.running, most, isArticle);
-      // A name inside a heading or a paragraph says what a word is there for, such as `toc-backref`, and the word is still read.
+      const sign = weight.holdsArticle ? null : signOf(node, weight, most, isArticle);
+      // A name in a heading or paragraph, such as `toc-backref`, marks a word that is read.
       if (sign === null) return !textLines.has(node.localName);
       const same = found.get(sign) ?? { nodes: [], running: 0 };
       same.nodes.push(node);
@@ -76,15 +77,37 @@ export function clearPage(root: DomNode, isArticle = false): number {
   return left;
 }
 
-/** Running text below `root`, in characters. */
+/** Neutralize names for Readability, except in code, whose names may be languages. Linear. */
+export function neutralizeNames(root: DomNode): void {
+  const neutral = nameNeutralizer();
+  let inCode = 0;
+  walkTree(
+    root,
+    (node) => {
+      if (node.nodeType !== elementNode) return false;
+      if (isCodeElement(node)) inCode++;
+      for (const attribute of ['class', 'id']) {
+        const names = node.getAttribute(attribute);
+        if (names === null) continue;
+        if (inCode > 0) node.removeAttribute(attribute);
+        else node.setAttribute(attribute, neutral(names));
+      }
+      return true;
+    },
+    (node) => {
+      if (isCodeElement(node)) inCode--;
+    },
+  );
+}
+
+const isCodeElement = ({ localName }: DomNode): boolean => localName === 'pre' || localName === 'code';
+
+/** In characters. */
 export function runningLength(root: DomNode): number {
   return weigh(root).get(root)?.running ?? 0;
 }
 
-/**
- * Show what scripts would show: panels of tabs, of which a reader sees one at a time, and, where these have most of the running text,
- * elements that are hidden until a page is ready, and the text for readers without scripts.
- */
+/** Show what scripts would show: tab panels and, if these have most of the running text, elements hidden until loading and `noscript` text. */
 function showText(weights: ReadonlyMap<DomNode, Weight>, all: number): void {
   for (const [node, { running }] of weights) {
     if (running <= all / 2 && node.getAttribute('role') !== 'tabpanel') continue;
@@ -98,10 +121,7 @@ function showText(weights: ReadonlyMap<DomNode, Weight>, all: number): void {
   }
 }
 
-/**
- * Take quotations out of what is only their frame, such as one for posts of another site: neither its name, "social", which means
- * a row of buttons elsewhere, nor its share of links, which Readability goes by, says anything about a quotation.
- */
+/** Unwrap quotations from frames such as embeds of posts, whose name ("social") and links look like boilerplate. */
 function unframeQuotes(root: DomNode): void {
   const quotes: DomNode[] = [];
   walkTree(
@@ -125,7 +145,7 @@ function unframeQuotes(root: DomNode): void {
   }
 }
 
-/** It has one child that can be read, and is no list's or article's part. */
+/** A single readable child, outside of lists and articles. */
 function isFrame(node: DomNode): boolean {
   if (node.localName !== 'div' && node.localName !== 'figure' && node.localName !== 'span') return false;
   let read = 0;
@@ -141,19 +161,19 @@ function isFrame(node: DomNode): boolean {
 
 export function weigh(root: DomNode): Map<DomNode, Weight> {
   const weights = new Map<DomNode, Weight>();
-  const path: Weight[] = [{ running: 0, holdsArticle: false }];
+  const path: Weight[] = [{ running: 0, holdsArticle: false, holdsCode: false }];
   weights.set(root, path[0]);
   let links = 0;
   walkTree(
     root,
     (node) => {
       if (node.nodeType === textNode) {
-        const length = links === 0 ? node.data.trim().length : 0;
+        const length = links === 0 ? readingLength(node.data.trim()) : 0;
         if (length >= shortestRunning) path[path.length - 1].running += length;
         return false;
       }
       if (node.nodeType !== elementNode || node.localName === 'script' || node.localName === 'style') return false;
-      const weight = { running: 0, holdsArticle: isArticleElement(node) };
+      const weight = { running: 0, holdsArticle: isArticleElement(node), holdsCode: node.localName === 'pre' };
       weights.set(node, weight);
       path.push(weight);
       if (node.localName === 'a') links++;
@@ -166,6 +186,7 @@ export function weigh(root: DomNode): Map<DomNode, Weight> {
       if (weight === undefined) return;
       outer.running += weight.running;
       outer.holdsArticle ||= weight.holdsArticle;
+      outer.holdsCode ||= weight.holdsCode;
     },
   );
   return weights;
@@ -176,20 +197,24 @@ function isArticleElement(node: DomNode): boolean {
   return name === 'html' || name === 'body' || name === 'main' || node.getAttribute('itemprop') === 'articleBody';
 }
 
-/** By what an element is boilerplate, or null: as one that holds more than `most` is, unless it holds comments on an article. */
-function signOf(node: DomNode, running: number, most: number, isArticle: boolean): string | null {
-  // Names of code say what kind of code it is: `comments`.
-  const isCode = node.localName === 'code';
-  const names = isCode ? ' ' : `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`;
+/** A hiding name without a responsive one that shows: `hidden lg:block`. */
+function isHiddenByName(names: string): boolean {
+  const all = names.split(/\s+/);
+  return all.includes('hidden') && !all.some((name) => /:|^(?:d|visible)-/.test(name));
+}
+
+/** Null if not boilerplate: more text than `most`, unless comments on an article. */
+function signOf(node: DomNode, { running, holdsCode }: Weight, most: number, isArticle: boolean): string | null {
+  const names = isCodeElement(node) ? ' ' : `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`;
   if (isArticle && isComments(names)) return commentsOfArticle;
-  if (running > most) return null;
+  if (running > most || holdsCode) return null;
   if (boilerplate.has(node.localName) && running <= longestByKind) return node.localName;
   const role = node.getAttribute('role');
   if (role !== null && boilerplateRoles.has(role) && running <= longestByKind) return role;
   const prop = node.getAttribute('itemprop');
   if (prop !== null && boilerplateProps.has(prop) && running <= longestProp) return prop;
-  if ((node.hasAttribute('hidden') || hiddenStyle.test(node.getAttribute('style') ?? '')) && running <= longestByKind)
-    return 'hidden';
-  const named = names.length === 1 ? null : boilerplateName(names);
-  return named !== null && running <= named.longest ? named.sign : null;
+  const isHidden =
+    node.hasAttribute('hidden') || hiddenStyle.test(node.getAttribute('style') ?? '') || isHiddenByName(names);
+  if (isHidden && running <= longestByKind) return 'hidden';
+  return names.length === 1 || running > longestNamed ? null : boilerplateName(names);
 }

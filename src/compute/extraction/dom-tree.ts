@@ -1,14 +1,9 @@
-/**
- * The part of the DOM that extraction reads, and a walk over it that needs no stack: pages may nest deeper than the
- * engine's stack bears. Called by extraction.
- */
+/** The DOM interface used by extraction, and an iterative walk, as pages may nest deeper than the stack allows. */
 export interface DomNode {
   readonly nodeType: number;
-  /** Lower-case for elements of HTML. */
   readonly localName: string;
-  /** Content of a text node. */
   data: string;
-  readonly textContent: string | null;
+  textContent: string | null;
   readonly firstChild: DomNode | null;
   readonly nextSibling: DomNode | null;
   readonly previousSibling: DomNode | null;
@@ -33,10 +28,7 @@ export interface DomDocument {
 export const elementNode = 1;
 export const textNode = 3;
 
-/**
- * Visit everything below `root` in document order. `enter` is called for each node and says whether to visit what is in it;
- * `leave` is called after that, for each node whose content was visited.
- */
+/** Visit the descendants of `root` in document order. `enter` returns whether to visit a node's content; then `leave` follows it. */
 export function walkTree(root: DomNode, enter: (node: DomNode) => boolean, leave: (node: DomNode) => void): void {
   let node = root.firstChild;
   while (node !== null) {

@@ -1,12 +1,12 @@
 /**
- * Derives title, readable text, sections and facts from the HTML of a page. The page is cleared of boilerplate, Readability finds the
- * article, and what boilerplate it left is trimmed. Where that takes too little, other candidates are compared: what is around parts of one kind
- * (posts, answers), the main element of the cleared page, the article of the page as it was, the visible text, the text that the page declares as data. Hostile pages are refused early.
- * Called on an extraction thread: a large page takes seconds.
+ * Extracts title, readable text, sections and facts from HTML: boilerplate is removed, Readability finds the article, and the rest is
+ * trimmed. If that takes too little, other candidates are compared: repeated parts (posts, answers), the main element, the article of
+ * the original page, the visible text, the text declared as data. Hostile pages are refused early. Runs on a thread: a large page takes
+ * seconds.
  */
 import { Readability } from '@mozilla/readability';
 import type { Section } from '../../domain/page.ts';
-import { clearPage, hiddenStyle, runningLength, weigh } from './clear-page.ts';
+import { clearPage, hiddenStyle, neutralizeNames, runningLength, weigh } from './clear-page.ts';
 import type { DomDocument, DomNode } from './dom-tree.ts';
 import { checkMarkup, checkTree } from './extraction-limit.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
@@ -15,60 +15,62 @@ import { parsePage } from './parse-page.ts';
 import { preparePage } from './prepare-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
 import { aroundParts, holds, repeatedParts } from './repeated-parts.ts';
-import { trimArticle } from './trim-article.ts';
+import { listBlocks, restoreBlocks } from './restore-blocks.ts';
+import { type SaidElsewhere, trimArticle } from './trim-article.ts';
 
 export { ExtractionLimitError } from './extraction-limit.ts';
 
 export interface ExtractedPage {
   title: string | null;
-  /** '' where the page has nothing to read. */
+  /** '' without readable text. */
   text: string;
-  /** One for each heading; offsets into `text`, ascending. */
+  /** One per heading; offsets into `text`, ascending. */
   sections: Section[];
   author: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
-  /** As the page declares it, such as `en-GB`. */
+  /** As declared, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
-  /** The address of the picture that the page shows of itself. */
+  /** Address of the page's own picture. */
   image?: string | null;
+  /** The page's description, if the text is a scrap without it. */
+  description?: string | null;
 }
 
-/** An article shorter than this, in characters, is compared with the page. */
+/** A shorter article, in characters, is compared with the page. */
 const scrapLength = 200;
-/** …and is given up where the page has this many times as much visible text. */
+/** It is replaced by a visible text this many times as long. */
 const scrapRatio = 4;
 /**
- * An article with less of the cleared page's running text is a part of what there is to read, as one post of a thread is; the second share
- * is for pages that say that they are an article. Chosen with `npm run bench:articles`: with .4 no kind loses on the seen half, listings and
- * services lose on the other; of the pages that say so, articles gain alike from .1 to .3, products lose from .2 on.
+ * An article with a smaller share of the page's running text is only a part, such as one post; the second share is for pages that
+ * declare an article. Chosen with `npm run bench -- articles`: with .4 no kind loses on the seen half, listings and services lose on the
+ * other; of declared articles, articles gain alike from .1 to .3, products lose from .2 on.
  */
 const partShare = 0.25;
 const declaredPartShare = 0.15;
-/** The main element is taken for the page where it has this share of its running text. */
+/** Minimum share of running text in the main element. */
 const mainShare = 0.5;
 /**
- * Parts of one kind with this share of the cleared page's running text are what there is to read where the article lies in one of them, and has
- * less than this share of theirs. Chosen on the same half: .4 to .75 gain alike.
+ * Minimum share of running text in repeated parts, one of which contains the article; and the article's maximum share of theirs. Chosen
+ * on the same half: .4 to .75 gain alike.
  */
 const partsShare = 0.6;
-/** A text that the page declares as data counts from so many characters, and where it is so many times as long as the article. */
+/** Declared text counts if this many times as long as the article, and, unless that is a scrap, of at least this length. */
 const declaredLength = 500;
 const declaredRatio = 2;
-/** An article of the page as it was is as good as the declared text from this share of its length. */
+/** The original page's article is as good as the declared text from this share of its length. */
 const coveredShare = 0.8;
 /**
- * Sum of the depths of all elements above which Readability is not tried. It takes about 1 µs for each: 0.4 s for the
- * longest encyclopedia articles (300,000), 19 s for 56,000 elements in combs 400 deep (11 million).
+ * Limit of the sum of all elements' depths for Readability, which takes about 1 µs for each: 0.4 s for the longest encyclopedia articles
+ * (300,000), 19 s for 56,000 elements in combs 400 deep (11 million).
  */
 const maxDepthSum = 3_000_000;
-/** What is on a page but not read: ways to elsewhere, and forms. */
 const boilerplate = new Set(['nav', 'header', 'footer', 'aside', 'form', 'dialog', 'menu']);
 const nothing: ReadableText = { text: '', sections: [] };
 
 /**
- * Extract a page. `html` is decoded text, of a document or a fragment; `url` serves messages.
+ * `html`: decoded document or fragment; `url`: for messages.
  * Errors: ExtractionLimitError for too many or too deeply nested elements.
  */
 export function extractHtml(html: string, url: string): ExtractedPage {
@@ -87,6 +89,7 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const parts = isReadable && root !== null && !isArticle ? repeatedParts(root) : null;
   const article = isReadable ? findArticle(page, facts) : noArticle;
   const { title } = article;
+  const published_at = facts?.published_at ?? null;
   const isOneOf =
     parts !== null &&
     parts.running >= running * partsShare &&
@@ -95,24 +98,28 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const isPart = isReadable && article.running < running * (isArticle ? declaredPartShare : partShare);
   const read =
     isOneOf || isPart
-      ? clearedText(preparedPage(html, url), title, isArticle, isOneOf ? aroundParts : mainElement)
+      ? clearedText(preparedPage(html, url), { title, published_at }, isArticle, isOneOf ? aroundParts : mainElement)
       : led(article.read);
   const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(preparedPage(html, url)));
   const asItWas = () => (isReadable ? findArticle(preparedPage(html, url), facts).read : nothing);
   const chosen = notLessThanDeclared(enough, facts?.declaredBody ?? '', asItWas, url);
+  const description = facts?.description ?? null;
+  const needsDescription =
+    chosen.text.length < scrapLength && description !== null && !chosen.text.includes(description);
   return {
     title: titleOf(title, facts, url),
     text: chosen.text,
     sections: chosen.sections,
     author: facts?.author ?? null,
-    published_at: facts?.published_at ?? null,
+    published_at,
     lang: facts?.lang ?? null,
     site_name: facts?.site_name ?? null,
     image: facts?.image ?? null,
+    ...(needsDescription ? { description } : {}),
   };
 }
 
-/** What Readability found, or the page declares, as the page's heading has it. */
+/** The found or declared title in the form of the page's heading. */
 function titleOf(found: string | null, facts: DeclaredFacts | null, url: string): string | null {
   if (facts === null) return fact(found);
   const title = withoutSite(fact(found), facts.site_name) ?? facts.title;
@@ -128,29 +135,35 @@ function preparedPage(html: string, url: string): DomDocument {
 interface Article {
   title: string | null;
   read: ReadableText;
-  /** Characters of running text. */
   running: number;
 }
 
 const noArticle: Article = { title: null, read: nothing, running: 0 };
 
-/** Readability's article, trimmed; an empty one where it finds none or gives up. Takes the page apart. */
+/** Readability's article, trimmed; empty if none. Modifies the page. */
 function findArticle(page: DomDocument, facts: DeclaredFacts | null): Article {
   try {
+    const root = page.documentElement;
+    if (root === null) return noArticle;
+    neutralizeNames(root);
+    const blocks = listBlocks(root);
     const article = new Readability<DomNode>(page, { serializer: asNode }).parse();
     const title = article?.title ?? null;
     if (!article?.content) return { ...noArticle, title };
+    restoreBlocks(article.content, blocks, facts?.title ?? title);
     const running = runningLength(article.content);
-    const boilerplate = trimArticle(article.content, facts?.title ?? title);
+    const boilerplate = trimArticle(article.content, {
+      title: facts?.title ?? title,
+      published_at: facts?.published_at ?? null,
+    });
     return { title, running, read: readableText(article.content, (element) => boilerplate.has(element)) };
   } catch (error) {
-    // linkedom passes the children of a node as arguments, and over 100,000 overflow the stack.
+    // linkedom passes children as arguments, and over 100,000 overflow the stack.
     if (error instanceof RangeError) return noArticle;
     throw error;
   }
 }
 
-/** Whether clearing has left it. */
 function isBelow(root: DomNode | null, node: DomNode): boolean {
   let at: DomNode | null = node;
   while (at !== null && at !== root) at = at.parentNode;
@@ -163,46 +176,53 @@ function moreOf(article: ReadableText, page: ReadableText): ReadableText {
   return article.text === '' || page.text.length > article.text.length * scrapRatio ? page : article;
 }
 
-/**
- * A page may say in its data that its article is far longer than what was found: then clearing took too much, or its markup is
- * filled in by scripts.
- */
+/** If declared data show a far longer article, clearing removed too much, or scripts fill in the markup. */
 function notLessThanDeclared(
   found: ReadableText,
   body: string,
   asItWas: () => ReadableText,
   url: string,
 ): ReadableText {
-  if (body.length < declaredLength || body.length < found.text.length * declaredRatio) return found;
+  const least = found.text.length < scrapLength ? 1 : declaredLength;
+  if (body.length < least || body.length < found.text.length * declaredRatio) return found;
   const declared = declaredText(body, url);
-  if (declared.text.length < Math.max(declaredLength, found.text.length * declaredRatio)) return found;
+  if (declared.text.length < Math.max(least, found.text.length * declaredRatio)) return found;
   const before = asItWas();
   return before.text.length >= declared.text.length * coveredShare ? before : declared;
 }
 
-/** Some give it with its markup. */
+/** An article already extracted: all of its text; without markup, lines are kept. Errors: as of `extractHtml`. */
+export function extractArticle(html: string, url: string): ExtractedPage {
+  const { text, sections } = /<[a-z/!?]|&(?:#?\w+);/i.test(html) ? markedText(html, url) : plainText(html);
+  return { title: null, text, sections, author: null, published_at: null, lang: null, site_name: null };
+}
+
+/** It may contain markup, or write about it. */
 function declaredText(body: string, url: string): ReadableText {
-  if (!/<(?:p|br|div|h[1-6]|ul)\b/i.test(body)) {
-    return {
-      text: body
-        .replace(/[^\S\n]+/g, ' ')
-        .replace(/ ?\n ?/g, '\n')
-        .replace(/\n{3,}/g, '\n\n')
-        .trim(),
-      sections: [],
-    };
-  }
-  checkMarkup(body, url);
-  const page = parsePage(body, url);
+  return /<(?:p|br|div|h[1-6]|ul)\b/i.test(body) ? markedText(body, url) : plainText(body);
+}
+
+function plainText(given: string): ReadableText {
+  const text = given
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  return { text, sections: [] };
+}
+
+function markedText(html: string, url: string): ReadableText {
+  checkMarkup(html, url);
+  const page = parsePage(html, url);
   if (page.documentElement === null) return nothing;
   checkTree(page.documentElement, url);
   return readableText(page.documentElement, isHidden);
 }
 
-/** All but the boilerplate of one element of a page, which `pick` finds in the body once it is cleared. */
+/** Everything but boilerplate of an element that `pick` finds in the cleared body. */
 function clearedText(
   page: DomDocument,
-  title: string | null,
+  said: SaidElsewhere,
   isArticle: boolean,
   pick: (body: DomNode) => DomNode,
 ): ReadableText {
@@ -210,11 +230,11 @@ function clearedText(
   const body = page.querySelector('body');
   if (body === null) return nothing;
   const picked = pick(body);
-  const trimmed = trimArticle(picked, title);
+  const trimmed = trimArticle(picked, said);
   return readableText(picked, (element) => trimmed.has(element) || isHiddenOrBoilerplate(element));
 }
 
-/** What the page calls its main part, where that has much of the running text; else all. */
+/** The main element if it has much of the running text; else everything. */
 function mainElement(body: DomNode): DomNode {
   const weights = weigh(body);
   const all = weights.get(body)?.running ?? 0;
@@ -223,7 +243,6 @@ function mainElement(body: DomNode): DomNode {
   return body;
 }
 
-/** The text of the main element, or of all, without navigation and what is hidden. */
 function visibleText(page: DomDocument): ReadableText {
   const body = page.querySelector('body') ?? page.documentElement;
   if (body === null) return nothing;

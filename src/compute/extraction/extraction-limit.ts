@@ -1,32 +1,32 @@
 /**
- * Bounds on what extraction takes on: one scan of the HTML before it is parsed, one walk over the tree before Readability,
- * because both take quadratic time on hostile input. Called by extraction.
+ * Limits of extraction: a scan of the HTML before parsing and a walk over the tree before Readability, as both take quadratic time on
+ * hostile input.
  */
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 
-/** Elements above which a page is refused; the largest single-page specifications have 300,000. */
+/** The largest single-page specifications have 300,000. */
 const maxElements = 400_000;
-/** Nodes of any kind, likewise: every `&` and stray `<` in running text begins a text node. */
+/** Of any kind: every `&` and stray `<` in text begins a text node. */
 const maxNodes = 800_000;
-/** Depth above which a page is refused: browsers flatten what nests deeper (512 in Blink). */
+/** Browsers flatten deeper trees (512 in Blink). */
 const maxDepth = 512;
-/** Start tags without an end tag above which HTML is not parsed: 50,000 take the parser 2 s, 100,000 take 5 s. */
+/** Start tags without an end tag: 50,000 take the parser 2 s, 100,000 take 5 s. */
 const maxUnclosed = 5000;
-/** Elements that need no end tag, so that long lists of them say nothing about depth. */
+/** Elements without a required end tag, whose number says nothing about depth. */
 const endTagOptional = new Set(
   (
     'area base br col embed hr img input link meta param source track wbr ' +
     'body colgroup dd dt head html li optgroup option p rb rp rt rtc tbody td tfoot th thead tr path circle rect use'
   ).split(' '),
 );
-/** White space in a row that is kept: Readability turns each further no-break space into a node of its own. */
+/** Longer white space is cut: Readability turns each further no-break space into a node. */
 const longestSpace = 200;
 const longSpace = new RegExp(`\\s{${longestSpace}}\\s+`, 'g');
 
-/** The page is too large or nests too deep to be extracted; trying again is useless. */
+/** The page is too large or too deep; a retry is useless. */
 export class ExtractionLimitError extends Error {}
 
-/** Refuse HTML that the parser would take minutes for; U+0000 is nothing, as there. Errors: ExtractionLimitError. Linear in its length. */
+/** Refuse HTML that takes the parser minutes; ignores U+0000, as it does. Errors: ExtractionLimitError. Linear. */
 export function checkMarkup(html: string, url: string): void {
   let tags = 0;
   let unclosed = 0;
@@ -39,8 +39,7 @@ export function checkMarkup(html: string, url: string): void {
 }
 
 /**
- * Check a parsed page, and shorten white space over 200 characters in a row, which is never read.
- * Returns the sum of the depths of its elements: what Readability's time grows with.
+ * Check a parsed page and shorten white space. Returns the sum of its elements' depths, by which Readability's time grows.
  * Errors: ExtractionLimitError over 400,000 elements, 800,000 nodes or a depth of 512.
  */
 export function checkTree(root: DomNode, url: string): number {

@@ -1,38 +1,35 @@
-/**
- * What a page says of its article in JSON-LD (schema.org). Read tolerantly, because templates write it: comments around it, raw
- * line breaks inside strings, commas before brackets. Called by extraction.
- */
+/** Article facts in JSON-LD (schema.org). Tolerates template errors: comments around it, raw line breaks in strings, trailing commas. */
 import { parsedJson } from '../structures/json-fields.ts';
 
 export interface LinkedArticle {
-  /** Whether it is one text, not a thread, a product or a page of any kind. */
+  /** A single text: no thread, product or generic page. */
   isArticle: boolean;
   headline: string | null;
   authors: string[];
-  /** Those that are people. */
+  /** Authors that are persons. */
   persons: string[];
   published: string | null;
   language: string | null;
   publisher: string | null;
-  /** Address of the first picture. */
+  /** Of the first picture. */
   image: string | null;
-  /** The text of the whole article, where the page gives it. */
+  /** The whole article's text, if given. */
   body: string | null;
 }
 
 type Node = Record<string, unknown>;
 
-/** Characters of one script that are read, and nodes that are looked at in all of them. */
+/** Limits: characters per script, and nodes in total. */
 const longestScript = 1_000_000;
 const maxNodes = 2000;
 const maxDepth = 8;
 const articleType =
   /(?:Article|Posting|Report|WebPage|Recipe|Review|HowTo|FAQPage|Chapter|Book|Thesis|Movie|VideoObject|PodcastEpisode|Event|Product)$/i;
 const oneText = /(?:Article|BlogPosting|Report|Review|Recipe)$/i;
-/** Types that are an article before all others. */
+/** Types preferred as the article. */
 const truly = /(?:Article|Posting|Report|Review|Recipe|HowTo)$/i;
 
-/** What the scripts say of one article, the first of the most telling type; null where they say nothing. */
+/** Facts of one article, the first of the most specific type; null if none. */
 export function readJsonLd(scripts: readonly string[]): LinkedArticle | null {
   const nodes = scripts.flatMap((script) => flatten(parseTolerantly(script.slice(0, longestScript))));
   const article =
@@ -61,7 +58,7 @@ export function readJsonLd(scripts: readonly string[]): LinkedArticle | null {
   };
 }
 
-/** An address, or an ImageObject; of a list the first. */
+/** An address or an ImageObject; of a list the first. */
 function imageOf(value: unknown): string | null {
   const image = Array.isArray(value) ? value[0] : value;
   return isNode(image) ? (textOf(image.url) ?? textOf(image.contentUrl) ?? textOf(image['@id'])) : textOf(image);
@@ -104,7 +101,7 @@ function parseTolerantly(script: string): unknown {
   return parsedJson(bare) ?? parsedJson(mended(bare));
 }
 
-/** Control characters inside strings escaped, commas before closing brackets dropped. One pass. */
+/** Escapes control characters in strings, drops trailing commas. One pass. */
 function mended(json: string): string {
   const out: string[] = [];
   let inString = false;
@@ -136,7 +133,7 @@ function typesOf(node: Node): string[] {
   return (Array.isArray(type) ? type : [type]).filter((each) => typeof each === 'string');
 }
 
-/** Of a list the first; lists may be nested deeper than the stack bears. U+0000 is nothing, as in the page. */
+/** Of a list the first; iterative, as lists may nest deeply. U+0000 is ignored, as in the page. */
 function textOf(value: unknown): string | null {
   let first = value;
   while (Array.isArray(first)) first = first[0];

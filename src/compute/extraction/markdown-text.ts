@@ -1,16 +1,15 @@
-/** Reads Markdown and plain text: the text stays as it was written; headings become sections. Called on a work thread. */
+/** Reads Markdown and plain text: the text stays as is, headings become sections. */
 import type { Section } from '../../domain/page.ts';
 import type { ExtractedPage } from './extract-html.ts';
 
 const longestTitle = 500;
 const fence = /^ {0,3}(```+|~~~+)/;
 const atxHeading = /^ {0,3}#{1,6}[ \t]+(\S.*)$/;
-/** Behind a heading's title: spaces, and marks that close it. */
+/** Closing marks of a heading. */
 const atxEnd = /(?<![ \t])[ \t]+(?:#+[ \t]*)?$/;
 const underline = /^ {0,3}(?:=+|-+)[ \t]*$/;
 const frontMatter = /^---\n([\s\S]{0,20000}?)\n(?:---|\.\.\.)(?:\n|$)/;
 
-/** A plain text: no title, no sections. */
 export function readPlainText(given: string): ExtractedPage {
   return {
     title: null,
@@ -23,7 +22,7 @@ export function readPlainText(given: string): ExtractedPage {
   };
 }
 
-/** A Markdown document (CommonMark headings; YAML front matter is left out, its title taken). */
+/** CommonMark headings; YAML front matter is removed and its title used. */
 export function readMarkdown(given: string): ExtractedPage {
   const whole = tidy(given);
   const matter = frontMatter.exec(whole);

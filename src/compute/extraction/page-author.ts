@@ -1,23 +1,20 @@
-/**
- * Who wrote a page, from what its markup says: elements for authors (`rel`, microdata) and bylines, by the words of their classes.
- * Called by extraction.
- */
+/** Authors in a page's markup: author elements (`rel`, microdata) and bylines by class. */
 import { decodeHTMLStrict } from 'entities';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 
 export const longestAuthor = 200;
 const longestName = 100;
-/** Candidates that are looked at, and authors of one page that are kept from its markup. */
+/** Limits: candidates examined, and authors kept. */
 const maxBylines = 5;
 const bylineClass = /(?:^|[\s_-])(?:byline|authors?(?:-?name)?|p-author|post-author|entry-author)(?=$|[\s_-])/i;
-/** What else has authors: comments, quotations, pictures, pages that are linked to. */
+/** Other things with authors: comments, quotations, pictures, linked pages. */
 const foreignClass =
   /comment|quote|image|photo|picture|caption|credit|attribution|gallery|related|teaser|bookmark|mention|embed/i;
 const inlineElements = new Set(['a', 'b', 'em', 'i', 'span', 'strong', 'small', 'font', 'abbr', 'cite', 'u']);
 
 const classOf = (node: DomNode): string => (node.getAttribute('class') ?? '').slice(0, 500);
 
-/** What the markup says of an element; null where it is not about the page's author. */
+/** Null if the element is not about the page's author. */
 export function authorSign(node: DomNode): 'marked' | 'byline' | null {
   if (foreignClass.test(classOf(node))) return null;
   if (hasWord(node.getAttribute('itemprop'), 'author') || hasWord(node.getAttribute('rel'), 'author')) return 'marked';
@@ -27,7 +24,7 @@ export function authorSign(node: DomNode): 'marked' | 'byline' | null {
 const hasWord = (list: string | null, word: string): boolean =>
   (list ?? '').slice(0, 200).toLowerCase().split(/\s+/).includes(word);
 
-/** A name: no address, nothing long, no date behind it. */
+/** A name: no address, not long, no date after it. */
 export function person(given: string): string | null {
   const name = decodeHTMLStrict(given.slice(0, 2 * longestAuthor))
     .replace(/\s+/g, ' ')
@@ -43,7 +40,7 @@ export function person(given: string): string | null {
   return /https?:|www\.|[{}<>]|\bundefined\b|^(?:null|admin|staff|authors?|see full bio)$/i.test(name) ? null : name;
 }
 
-/** Those that elements for authors name: the first, and others that stand beside it. */
+/** The first author element's, and adjacent ones. */
 export function markedAuthors(nodes: readonly DomNode[]): string[] {
   const named = nodes.flatMap((node) => {
     const name = person(markedName(node));
@@ -57,7 +54,7 @@ export function markedAuthors(nodes: readonly DomNode[]): string[] {
   return [first, ...named.slice(1).filter(isBeside)].map(({ name }) => name);
 }
 
-/** Its text; of one without, the name that it has for machines. */
+/** Its text, else its machine-readable name. */
 function markedName(node: DomNode): string {
   const [line] = linesOf(node);
   if (line !== undefined) return line;
@@ -74,7 +71,7 @@ function markedName(node: DomNode): string {
   return name || (node.getAttribute('content') ?? '');
 }
 
-/** Those of the first byline that has a name. */
+/** Of the first byline with a name. */
 export function bylineAuthors(nodes: readonly DomNode[]): string[] {
   for (const node of nodes.slice(0, maxBylines)) {
     if ((node.textContent ?? '').length > 3 * longestAuthor) continue;
@@ -88,7 +85,7 @@ export function bylineAuthors(nodes: readonly DomNode[]): string[] {
   return [];
 }
 
-/** The first link's name, and those of others that lead to the same kind of page. */
+/** The first link's name, and those of similar links. */
 function linkedNames(byline: DomNode): string[] {
   const links: { name: string; kind: string }[] = [];
   const add = (node: DomNode) => {
@@ -109,7 +106,7 @@ function linkedNames(byline: DomNode): string[] {
   return links.filter(({ kind }) => kind === links[0]?.kind).map(({ name }) => name);
 }
 
-/** Its text, with a line for each block in it. */
+/** One line per block. */
 function linesOf(node: DomNode): string[] {
   const lines: string[] = [''];
   const leave = (each: DomNode) => {
@@ -125,6 +122,6 @@ function linesOf(node: DomNode): string[] {
     leave,
   );
   const shown = lines.map((line) => line.replace(/\s+/g, ' ').trim());
-  // "By" may have a line of its own.
+  // "By" may be on its own line.
   return shown.filter((line) => line !== '' && line.length <= longestAuthor && !/^(?:by|von|par|por)$/i.test(line));
 }

@@ -1,23 +1,21 @@
-/**
- * The lead of an article: sentences between its title and its text. Many pages keep them apart from it, so that Readability leaves them
- * out. Looked for while the page is whole, put before the article that was found. Called by extraction.
- */
+/** The lead of an article: sentences between title and text, which Readability often drops. Collected first, put before the found article. */
 import { isCall, isCredit, isFact, isLabel } from './boilerplate-lines.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 import type { DeclaredFacts } from './page-metadata.ts';
 import { headings, type ReadableText } from './readable-text.ts';
+import { readingLength } from './reading-length.ts';
 import { type Block, blocksOf, folded } from './trim-article.ts';
 
-/** Blocks behind the title that are looked at. */
+/** Blocks examined after the title. */
 const maxBlocks = 20;
-/** A sentence of a lead has so many characters, and no larger share of them in links. */
+/** Minimum characters of a lead's sentence, and maximum share of links. */
 const shortestSentence = 64;
 const largestLinkShare = 0.3;
-/** Letters by which a text is known again, and how much of an article is searched for them, in characters. */
+/** Letters that identify a text, and characters of the article searched for them. */
 const knownBy = 60;
 const longestSearch = 20_000;
 
-/** The first blocks behind the title: behind the first heading that says it, or else the first `h1`; none without such a heading. */
+/** Blocks after the first heading with the title, or else the first `h1`; none without a heading. */
 export function blocksBehindTitle(root: DomNode, title: string | null): Block[] {
   const wanted = title === null ? '' : folded(title);
   let first: DomNode | null = null;
@@ -38,8 +36,8 @@ export function blocksBehindTitle(root: DomNode, title: string | null): Block[] 
 }
 
 /**
- * The article with its lead before it: of `blocks` the sentences before the article's first one that are still on the page, and those
- * that the page repeats in its description. `left`: the elements that clearing has left.
+ * The article with its lead: sentences of `blocks` before the article's first one, if still on the page or repeated in the description.
+ * `left`: elements not cleared.
  */
 export function withLead(
   article: ReadableText,
@@ -69,7 +67,7 @@ export function withLead(
 
 function isSentence({ text, links }: Block): boolean {
   return (
-    text.length >= shortestSentence &&
+    readingLength(text) >= shortestSentence &&
     links < largestLinkShare &&
     /[.!?。！？…]["'”’»)\]]?$/.test(text) &&
     !(isLabel(text) || isCall(text) || isFact(text) || isCredit(text))

@@ -1,12 +1,21 @@
 /**
- * What a page says of itself: title, author, date of publication, language, name of its site. From JSON-LD, the meta elements
- * that people write (OpenGraph, Dublin Core, Highwire, plain ones), microdata and `<time>`, the most deliberate first. Called by
- * extraction, before the page is taken apart.
+ * A page's declared facts: title, author, date, language, site. From JSON-LD, meta elements (OpenGraph, Dublin Core, Highwire, plain),
+ * microdata and `<time>`, most deliberate first. Read before the page is modified.
  */
 import { decodeHTMLStrict } from 'entities';
 import { feedDate } from '../feed/feed-date.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { type LinkedArticle, readJsonLd } from './json-ld.ts';
+import {
+  authorNames,
+  dateNames,
+  descriptionNames,
+  imageNames,
+  kindName,
+  languageNames,
+  siteNames,
+  titleNames,
+} from './meta-names.ts';
 import { authorSign, bylineAuthors, longestAuthor, markedAuthors, person } from './page-author.ts';
 import { addressDate, writtenDate } from './written-dates.ts';
 
@@ -15,80 +24,42 @@ export interface DeclaredFacts {
   author: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
-  /** As the page declares it, such as `en-GB`. */
+  /** As declared, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
-  /** Absolute address of the picture that the page shows of itself. */
+  /** Absolute address of the page's own picture. */
   image: string | null;
-  /** What the page says in a line or two, often with its first sentences. */
   description: string | null;
-  /** What it calls its window: the heading, the site's name, or both. */
+  /** The window title: heading, site name, or both. */
   window: string | null;
-  /** Its headings of the first level, and of the second. */
+  /** Of the first and second level. */
   headings: string[];
   subheadings: string[];
-  /** Whether the page says that it is an article: one text, not a thread or a list. */
+  /** Whether the page declares a single article. */
   isArticle: boolean;
-  /** The article's text as JSON-LD has it. */
+  /** From JSON-LD. */
   declaredBody: string | null;
 }
 
 const longestFact = 500;
 const longestAddress = 2000;
 const maxScripts = 50;
-/** Elements of one kind that are read: each may hold the whole page. */
+/** Elements read per kind: each may contain the whole page. */
 const maxPlaces = 20;
 
-const titleNames = ['og:title', 'twitter:title', 'citation_title', 'dc.title', 'dcterms.title', 'parsely-title'];
-const authorNames = [
-  'author',
-  'citation_author',
-  'article:author',
-  'parsely-author',
-  'dc.creator',
-  'dcterms.creator',
-  'sailthru.author',
-  'byl',
-];
-const dateNames = [
-  'article:published_time',
-  'og:article:published_time',
-  'citation_publication_date',
-  'citation_date',
-  'dc.date.issued',
-  'dcterms.issued',
-  'dcterms.created',
-  'dc.date',
-  'dc.date.created',
-  'parsely-pub-date',
-  'sailthru.date',
-  'date',
-  'pubdate',
-  'publish-date',
-  'publishdate',
-  'publication_date',
-  'published_time',
-  'article.published',
-  'release_date',
-  'datepublished',
-];
-const siteNames = ['og:site_name', 'application-name', 'citation_journal_title', 'dc.publisher'];
-const descriptionNames = ['description', 'og:description', 'twitter:description'];
-const imageNames = ['og:image:secure_url', 'og:image:url', 'og:image', 'twitter:image', 'twitter:image:src', 'image'];
-const languageNames = ['og:locale', 'dc.language', 'content-language', 'citation_language'];
-/** Words of classes and ids of a date that is shown; what has dates of its own. */
+/** Classes and ids of a shown date, and of elements with dates of their own. */
 const dateClass = /date|datum|publish|posted|pubdate|timestamp|erstellt|fecha|created/i;
 const foreignDates =
   /comment|nav|related|teaser|copyright|footer|event|sidebar|widget|update|modified|access|retriev|reference|cit(?:e|ation)|revision/i;
 const publishedClass = /publish|posted|pubdate|created/i;
-/** What stands before a date that is not the page's. */
+/** Labels of other dates. */
 const foreignLabel = /(?:updated|modified|changed|revised|revision|retrieved|accessed)(?: (?:on|at))?[\s:]*$/i;
 
 interface Found {
   metas: Map<string, string[]>;
   scripts: string[];
   window: string | null;
-  /** What addresses of the page start from, where it says so. */
+  /** Declared base of addresses. */
   base: string | null;
   headings: string[];
   subheadings: string[];
@@ -99,13 +70,13 @@ interface Found {
   dates: Shown[];
 }
 
-/** A text, and whether it stands behind the first heading. */
+/** A text, and whether it follows the first heading. */
 interface Shown {
   text: string;
   isBehind: boolean;
 }
 
-/** Read the facts. One walk over the tree. */
+/** One walk over the tree. */
 export function readDeclaredFacts(root: DomNode, url: string): DeclaredFacts {
   const found = gather(root);
   const linked = readJsonLd(found.scripts);
@@ -129,7 +100,7 @@ export function readDeclaredFacts(root: DomNode, url: string): DeclaredFacts {
     window: fact(found.window),
     headings: found.headings.flatMap((heading) => fact(heading) ?? []),
     subheadings: found.subheadings.flatMap((heading) => fact(heading) ?? []),
-    isArticle: linked?.isArticle === true || /^article$/i.test(first(['og:type'])?.trim() ?? ''),
+    isArticle: linked?.isArticle === true || /^article$/i.test(first([kindName])?.trim() ?? ''),
     declaredBody: linked?.body ?? null,
   };
 }
@@ -192,7 +163,7 @@ function gather(root: DomNode): Found {
   return found;
 }
 
-/** The text of a small element; '' for one that is none. */
+/** '' for a large element. */
 function shortText(node: DomNode): string {
   const text = (node.textContent ?? '').replace(/\s+/g, ' ').trim();
   return text.length <= longestAuthor ? text : '';
@@ -201,13 +172,13 @@ function shortText(node: DomNode): string {
 const namesOf = (node: DomNode): string =>
   `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`.slice(0, longestFact);
 
-/** A date by its class or id. */
+/** By class or id. */
 function isDate(node: DomNode): boolean {
   const words = namesOf(node);
   return dateClass.test(words) && !foreignDates.test(words);
 }
 
-/** Of something else, or of a later change, by its own names or by the words before it: "Last modified". Themes call one `published updated`. */
+/** A date of something else or of a change, by names or preceding words: "Last modified". Some themes use `published updated`. */
 function isForeignTime(node: DomNode): boolean {
   const names = namesOf(node);
   if (foreignDates.test(names) && !publishedClass.test(names)) return true;
@@ -217,7 +188,7 @@ function isForeignTime(node: DomNode): boolean {
   return text?.nodeType === textNode && foreignLabel.test(text.data.slice(-longestAuthor));
 }
 
-/** Where the page's data name only its site, and do not call it a person, its markup may know more. */
+/** If JSON-LD names only the site as author, the markup may know more. */
 function authorOf(found: Found, linked: LinkedArticle | null, site: string | null): string | null {
   const metas = authorNames
     .map((name) => found.metas.get(name) ?? [])
@@ -254,7 +225,7 @@ function firstOf(given: readonly (string | null | undefined)[], read: (text: str
   return null;
 }
 
-/** The first date behind the heading: further ones are those of other articles and of comments. Without one, the only date there is. */
+/** The first date after the heading (later ones are of other articles and comments), or else the only date. */
 function nearest(shown: readonly Shown[]): string | null {
   const dates = shown.flatMap(({ text, isBehind }) => {
     const date = instantOf(text) ?? writtenDate(text);
@@ -266,7 +237,7 @@ function nearest(shown: readonly Shown[]): string | null {
   return days.size === 1 ? (dates[0]?.date ?? null) : null;
 }
 
-/** Also "November 19, 2019", as Americans write. */
+/** Also "November 19, 2019". */
 function instantOf(text: string | null | undefined): string | null {
   const given = (text ?? '').trim().slice(0, 100);
   const american = /^(?:[a-z]{3,9},? )?([a-z]{3,9})\.? (\d{1,2}),? (\d{4})\b/i.exec(given);
@@ -281,7 +252,7 @@ function instantOf(text: string | null | undefined): string | null {
   return date === null || date < '1800' ? null : date;
 }
 
-/** Absolute, of the web; null for what is none. */
+/** Absolute http or https address, or null. */
 function addressOf(text: string | null | undefined, base: string): string | null {
   const given = (text ?? '').trim();
   if (given === '' || given.length > longestAddress || !URL.canParse(given, base)) return null;
@@ -289,13 +260,11 @@ function addressOf(text: string | null | undefined, base: string): string | null
   return /^https?:$/.test(protocol) && href.length <= longestAddress ? href : null;
 }
 
-/** A language tag, or null for what is none. */
 function languageOf(text: string | null | undefined): string | null {
   const tag = (text ?? '').trim().replaceAll('_', '-');
   return /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i.test(tag) ? tag : null;
 }
 
-/** A title without the site's name behind it. */
 export function withoutSite(title: string | null, site: string | null): string | null {
   if (title === null || site === null || !title.toLowerCase().endsWith(site.toLowerCase())) return title;
   const before = title.slice(0, -site.length).trimEnd();
@@ -303,15 +272,12 @@ export function withoutSite(title: string | null, site: string | null): string |
   return rest === '' || rest === before ? title : rest;
 }
 
-/** Before and behind the site's name; a colon may belong to the title. */
+/** Around the site's name; a colon may belong to the title. */
 const nameSeparator = /^ (?:::|[|｜–—·»-]) /;
 const siteSeparator = / (?:::|[|｜–—·»-]) $/;
 const separator = /^\s*(?:::|[|｜–—·»:/_-])/;
 
-/**
- * A title as the page's own heading has it: without the name of the site behind a separator, where the page declares none. It is told by a
- * word of the host.
- */
+/** A title in the form of the page's heading: without an undeclared site name after a separator, detected by a word of the host. */
 export function asHeaded(title: string | null, headings: readonly string[], url: string): string | null {
   if (title === null || !URL.canParse(url)) return title;
   const host = new URL(url).hostname;
@@ -327,8 +293,8 @@ export function asHeaded(title: string | null, headings: readonly string[], url:
 }
 
 /**
- * The heading, where the title that was found is another part of the window's: behind the heading stands the name of the site or manual,
- * or the site's name stands before it. A heading that is the site's name is none; nor is anything changed where what was found is a heading.
+ * The heading, if the title found is another part of the window title: a site or manual name follows or precedes the heading. Unchanged
+ * if what was found is a heading, or the heading is the site's name.
  */
 export function uncut(title: string | null, facts: DeclaredFacts, url: string): string | null {
   const { window, headings, subheadings, site_name } = facts;
@@ -347,16 +313,16 @@ export function uncut(title: string | null, facts: DeclaredFacts, url: string): 
   return headings.find(isWhole) ?? title;
 }
 
-/** Two words, or as much where words have no spaces. */
+/** Two words, or as much without spaces. */
 function isHead(heading: string): boolean {
   return /\S\s+\S/.test(heading) || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{4}/u.test(heading);
 }
 
-/** What the page's data say: some templates escape it twice. */
+/** Some templates escape twice. */
 const declared = (text: string | null | undefined): string | null =>
   fact(decodeHTMLStrict((text ?? '').slice(0, 20 * longestFact)));
 
-/** Trimmed, on one line, bounded; null where nothing is left. */
+/** Trimmed, one line, bounded; null if empty. */
 export function fact(text: string | null | undefined): string | null {
   const line = (text ?? '')
     .slice(0, 20 * longestFact)

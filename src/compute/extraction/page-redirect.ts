@@ -1,34 +1,29 @@
-/**
- * Tells where a page redirects to by the header `Refresh` or `<meta http-equiv="refresh">`, where it is there for nothing else. Decides
- * over a page that was read; who goes on, with the checks of any redirect, is the fetch job. Called on an extraction thread.
- */
-import { addressInHeader } from '../web/header-address.ts';
+/** Detects pages that only redirect, by the `Refresh` header or `<meta http-equiv="refresh">`. The fetch job follows them with all checks. */
+import { addressInHeader } from '../web/canonical-url.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 import { parsePage } from './parse-page.ts';
 import type { Wall } from './recognize-wall.ts';
 
 /**
- * Longest delay, seconds, and longest text, characters, of a page that only redirects. People read about 25 characters a second, so
- * what goes on after 10 s means nobody to read more than 250; twice that leaves room for a notice in two languages. Pages that
- * are read and load themselves anew do so after minutes.
+ * Maximum delay (s) and text (characters) of a redirecting page. People read about 25 characters per second, so a redirect after 10 s
+ * has at most 250 to read; twice that allows two languages. Pages to be read reload after minutes.
  */
 const maxDelayS = 10;
 const maxOwnText = 500;
-/** Longest address that is gone to, characters: a page may hold megabytes, and all of it would be sent. */
+/** In characters: a page may contain megabytes, all of which would be sent. */
 const maxAddressLength = 8192;
-/** What browsers take for text, or do not show, although the parser makes elements of it. */
+/** Elements that browsers treat as text or do not show. */
 const inert = new Set('iframe noembed noframes template textarea xmp'.split(' '));
 
 export interface ReadPage {
-  /** '' for what is no markup: then only the header counts. */
+  /** '' without markup: then only the header counts. */
   html: string;
-  /** Readable text. */
   text: string;
-  /** Absolute, where the page came from. */
+  /** Absolute address of the page. */
   address: string;
-  /** What the page would be taken for if it redirected nowhere. */
+  /** The wall, if it is not a redirect. */
   wall: Wall | null;
-  /** The header `Refresh`, as Node gives it. */
+  /** The header as Node returns it. */
   refresh?: string | undefined;
 }
 
@@ -38,15 +33,15 @@ interface Refresh {
 }
 
 /**
- * The address that a page redirects to, absolute, http or https; null for a page that stays.
- * The header goes before the elements. A refresh in `noscript` counts where the page has no text, and no other refresh. One to the page's own address, whatever the fragment, is none.
- * What stands in front of a page goes first, since where that leads is not the page; so does an error on the way to the front page
- * of its site. An error elsewhere may be "This page has been moved".
+ * The absolute http or https address that a page redirects to, or null.
+ * The header takes precedence. A refresh in `noscript` counts only without text and other refreshes. One to the page itself, with any
+ * fragment, is ignored. Walls take precedence, as their target is not the page; so does an error redirecting to the site's front page.
+ * Other errors may be "This page has been moved".
  */
 export function redirectOf({ html, text, address, wall, refresh: header }: ReadPage): string | null {
   if (text.length > maxOwnText) return null;
   if (wall === 'challenge' || wall === 'login_wall' || wall === 'cookie_wall') return null;
-  // Its address is relative to the page's own: the document with its base begins after the header.
+  // Relative to the page's address: the document's base comes after the header.
   const ofHeader = header === undefined ? null : readRefresh(addressInHeader(header), address, address);
   const refresh = ofHeader ?? refreshIn(html, text, address);
   if (refresh === null || refresh.delayS > maxDelayS) return null;
@@ -58,7 +53,7 @@ export function redirectOf({ html, text, address, wall, refresh: header }: ReadP
   return asFetched(target) === asFetched(own) ? null : target.href;
 }
 
-/** The first valid refresh of the document; of a page without text one in a `noscript`, too. */
+/** The first valid refresh; without text also in `noscript`. */
 function refreshIn(html: string, text: string, address: string): Refresh | null {
   if (!/http-equiv/i.test(html)) return null;
   const root = parsePage(html, address).documentElement;
@@ -102,9 +97,9 @@ function baseOf(href: string | undefined, address: string): string {
 }
 
 /**
- * Read the `content` of a refresh. Without an address it is one to the page itself.
- * Errors: null for what is no refresh, for no address and for one of `javascript:`.
- * Source: HTML standard, "shared declarative refresh steps". Linear in the length.
+ * Parse a refresh. Without an address it targets the page itself.
+ * Errors: null if invalid, and for `javascript:`.
+ * Source: HTML standard, "shared declarative refresh steps". Linear.
  */
 export function readRefresh(content: string, base: string, address: string): Refresh | null {
   const [, time, rest] =
@@ -120,7 +115,7 @@ export function readRefresh(content: string, base: string, address: string): Ref
   return target.protocol === 'javascript:' ? null : { delayS, target };
 }
 
-/** No fragment is sent, and no name or password that a redirect brings. */
+/** Without fragment, name and password. */
 function asFetched(url: URL): string {
   const bare = new URL(url);
   bare.hash = '';

@@ -1,23 +1,22 @@
 /**
- * Parses HTML into a document. The parser makes one node of each tag and no more, so what the HTML standard has browsers mend is
- * mended here, as far as a reader would see it: text outside of the body, names of attributes in capitals, shadow trees
- * that are written out, parts that a script would put in their place, `<![CDATA[`, U+0000 in text. Called by extraction.
+ * Parses HTML. The parser creates one node per tag, so visible effects of the HTML standard's error handling are added here: text
+ * outside of the body, capital attribute names, declarative shadow trees, streamed parts, `<![CDATA[`, U+0000.
  */
 import { parseHTML } from 'linkedom';
 import { type DomDocument, type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { ExtractionLimitError } from './extraction-limit.ts';
 
-/** Names in capitals that count of one element: for each the parser's tree walks over all attributes of the element. */
+/** Capital attribute names lowered per element: each takes a walk over its attributes. */
 const maxLowered = 64;
-/** What has its place in a head; anything else that stands there is shown. Readability fails where it finds an article in a head. */
+/** Elements that belong in a head; others are shown. Readability fails on an article in a head. */
 const headElements = new Set('base bgsound link meta script style title'.split(' '));
 const hasCapital = /[A-Z]/;
-/** In HTML it opens no section: the parser would take all that follows for its text. */
+/** Not a section in HTML, but the parser would swallow the rest. */
 const openedSection = /<!\[CDATA\[(?:[^<>{]{0,1000}\]\]>)?/g;
-/** React sends what was not ready as a hidden element behind the page, and leaves a template where it belongs. */
+/** React streams late content in a hidden element, with a template at its place. */
 const streamedPlace = /^[BP]:([0-9a-f]{1,8})$/;
 
-/** Parse a document or a fragment; U+0000 is nothing. `url` serves messages. Errors: ExtractionLimitError. Linear in the length. */
+/** Parse a document or fragment; ignores U+0000. `url` is for messages. Errors: ExtractionLimitError. Linear. */
 export function parsePage(html: string, url: string): DomDocument {
   try {
     const page = parseWhole(html.replaceAll('\0', '').replace(/\r\n?/g, '\n').replace(openedSection, ''));
@@ -34,19 +33,16 @@ export function parsePage(html: string, url: string): DomDocument {
 }
 
 function parseWhole(text: string): DomDocument {
-  // An `<html` may also stand in a comment or a script of a fragment.
+  // `<html` may also be in a fragment's comment or script.
   const whole: DomDocument | null = /<html[\s>]/i.test(text) ? parseHTML(text).document : null;
   if (whole?.documentElement?.localName === 'html') return whole;
   return parseHTML(`<!doctype html><html><head></head><body>${text}</body></html>`).document;
 }
 
-/** Levels; a deeper tree is refused (extraction-limit.ts). */
+/** Deeper trees are refused (extraction-limit.ts). */
 const deepestPlace = 512;
 
-/**
- * Lower the names of attributes, and show shadow trees that are declared: templates that do so are shown at once, others never, and are
- * taken out. Put what came later where it belongs.
- */
+/** Lower attribute names, show declarative shadow trees, remove other templates, and move streamed parts to their places. */
 function mendElements(root: DomNode): void {
   const templates: DomNode[] = [];
   const places = new Map<string, DomNode>();
@@ -79,7 +75,7 @@ function mendElements(root: DomNode): void {
   }
 }
 
-/** Whether one is in the other, or so deep that it stays where it is: what a part is put into deeper and deeper would take quadratic time. */
+/** Whether one contains the other, or is so deep that it stays: nesting parts would take quadratic time. */
 function holds(outer: DomNode, inner: DomNode): boolean {
   let depth = 0;
   for (let node: DomNode | null = inner; node !== null; node = node.parentNode)
@@ -87,7 +83,7 @@ function holds(outer: DomNode, inner: DomNode): boolean {
   return false;
 }
 
-/** `<DIV STYLE="display:none">` has the attribute `style`. Of those that differ in case only, the first counts. */
+/** Of attributes that differ in case only, the first counts. */
 function lowerNamesOf(element: DomNode): void {
   const names = element.getAttributeNames();
   if (!names.some((name) => hasCapital.test(name))) return;
@@ -104,8 +100,8 @@ function lowerNamesOf(element: DomNode): void {
 }
 
 /**
- * What stands before `<body>` or behind `</body>` and `</html>` is in the body, and so is a second document. A document that leaves
- * the tags of its body out has one all the same. What is to be read ends the head, also where `</head>` is left out.
+ * Move content before `<body>` and after `</body>` or `</html>` into the body, including a second document; create a missing body.
+ * Visible content ends the head, even without `</head>`.
  */
 function gatherStrays(page: DomDocument, root: DomNode): void {
   const own = siblingsFrom(root.firstChild);
@@ -118,7 +114,7 @@ function gatherStrays(page: DomDocument, root: DomNode): void {
       body.insertBefore(node, isBehind ? null : first);
     }
   };
-  // The siblings of the root are not found from their parent: where there is a doctype, that has no further ones.
+  // A parent does not list its root's siblings after a doctype.
   for (const node of siblingsBefore(root)) take(node);
   const behind = siblingsFrom(root.nextSibling);
   for (const node of own) {

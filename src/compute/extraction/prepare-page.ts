@@ -1,49 +1,169 @@
 /**
- * Changes the markup of a page, none of its words, where Readability would misjudge it: it drops code for the links in it, text that stands
- * directly in the body, and every `aside`. Called by extraction, before anything is removed.
+ * Adapts markup, but no words, for Readability, which drops code with links or in editors, formulas hidden next to a picture, text
+ * directly in the body, and every `aside`.
  */
+import { hiddenStyle } from './clear-page.ts';
 import { type DomDocument, type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
+import { readingLength } from './reading-length.ts';
 
-/** A piece of text directly in the body that has so many characters is something to read. */
+/** Characters of text directly in the body that count as readable. */
 const shortestBare = 40;
 const longestName = 400;
-/** What manuals call a remark that belongs to their text. */
+/** Remarks of manuals that belong to the text. */
 const admonition = /(?:^|\s)(?:note|tip|hint|warning|caution|important|danger|callout|admonition)(?=$|[\s_-])/i;
 
-/** Linear in the number of nodes. */
+/** Code editors, and their names for a line. */
+const editors = new Set('codemirror cm-editor monaco-editor ace_editor'.split(' '));
+const editorLines = new Set('codemirror-line cm-line view-line ace_line'.split(' '));
+const lineNumbers = new Set(
+  'codemirror-linenumber cm-gutters ace_gutter line-numbers-rows linenos lineno hljs-ln-numbers react-syntax-highlighter-line-number'.split(
+    ' ',
+  ),
+);
+/** They also begin a line in preformatted text. */
+const codeLines = new Set('div p li tr'.split(' '));
+/** Ancestors of a formula that may hide it. */
+const maxHiding = 3;
+
+/** Linear. */
 export function preparePage(page: DomDocument): void {
   const root = page.documentElement;
   const body = page.querySelector('body');
   if (root === null || body === null) return;
-  unlinkCode(root);
+  showFormulas(root);
+  joinCodeLines(page, root);
+  mendLinks(root);
   keepAdmonitions(page, root);
   wrapBareText(page, body);
 }
 
-/** Manuals link each identifier of their code: what is in `pre` is no list of links. */
-function unlinkCode(root: DomNode): void {
-  const links: DomNode[] = [];
+function showFormulas(root: DomNode): void {
+  walkTree(
+    root,
+    (node) => {
+      if (node.localName !== 'math') return node.nodeType === elementNode;
+      for (
+        let at = node.parentNode, i = 0;
+        at !== null && at.localName === 'span' && i < maxHiding;
+        at = at.parentNode, i++
+      ) {
+        if (at.firstChild?.nextSibling !== null) break;
+        if (hiddenStyle.test(at.getAttribute('style') ?? '')) at.removeAttribute('style');
+      }
+      return false;
+    },
+    () => {},
+  );
+}
+
+/** Line elements become preformatted text, without line numbers. */
+function joinCodeLines(page: DomDocument, root: DomNode): void {
+  const found: { node: DomNode; isEditor: boolean }[] = [];
+  const numbers: DomNode[] = [];
+  let preformatted = 0;
+  walkTree(
+    root,
+    (node) => {
+      if (node.nodeType !== elementNode) return false;
+      if (hasName(node, lineNumbers)) {
+        numbers.push(node);
+        return false;
+      }
+      const isEditor = hasName(node, editors);
+      if (preformatted === 0 && (isEditor || node.localName === 'pre')) found.push({ node, isEditor });
+      if (!isEditor && node.localName === 'pre') preformatted++;
+      return !isEditor;
+    },
+    (node) => {
+      if (node.localName === 'pre') preformatted--;
+    },
+  );
+  for (const node of numbers) if (/^[\d\s]*$/.test(node.textContent ?? '')) node.remove();
+  for (const { node, isEditor } of found) {
+    const code = linesOf(node, isEditor);
+    if (code === null) continue;
+    const pre = page.createElement('pre');
+    pre.textContent = code;
+    node.replaceWith(pre);
+  }
+}
+
+/** Null without line elements. */
+function linesOf(root: DomNode, isEditor: boolean): string | null {
+  const isLine = (node: DomNode): boolean => (isEditor ? hasName(node, editorLines) : codeLines.has(node.localName));
+  const lines: string[] = [''];
+  let count = 0;
+  let within = 0;
+  let isBroken = false;
+  const breakLine = () => {
+    if (lines[lines.length - 1] !== '') lines.push('');
+  };
+  walkTree(
+    root,
+    (node) => {
+      if (node.nodeType === textNode && (within > 0 || !isEditor)) lines[lines.length - 1] += node.data;
+      if (node.nodeType === textNode && node.data !== '') isBroken = false;
+      if (node.nodeType !== elementNode) return false;
+      if (node.localName === 'br') {
+        lines.push('');
+        isBroken = true;
+      }
+      if (node.localName === 'button' || hasName(node, lineNumbers)) return false;
+      if (isLine(node)) {
+        if (within === 0) breakLine();
+        isBroken = false;
+        within++;
+        count++;
+      }
+      return true;
+    },
+    (node) => {
+      if (!isLine(node)) return;
+      within--;
+      // A `br` at the end gives an empty line its height.
+      if (within === 0 && !isBroken) lines.push('');
+    },
+  );
+  if (count === 0) return null;
+  return lines
+    .map((line) => (line.endsWith('\n') ? line.slice(0, -1) : line))
+    .join('\n')
+    .replaceAll('\u200b', '')
+    .replaceAll('\u00a0', ' ')
+    .trimEnd();
+}
+
+function hasName(node: DomNode, names: ReadonlySet<string>): boolean {
+  const given = (node.getAttribute('class') ?? '').slice(0, longestName).toLowerCase().split(/\s+/);
+  return given.some((name) => names.has(name));
+}
+
+/** Identifiers in `pre` are no link list. Readability would copy the text of `javascript:` links, but restoring needs the original nodes. */
+function mendLinks(root: DomNode): void {
+  const inCode: DomNode[] = [];
   let preformatted = 0;
   walkTree(
     root,
     (node) => {
       if (node.nodeType !== elementNode) return false;
       if (node.localName === 'pre') preformatted++;
-      else if (node.localName === 'a' && preformatted > 0) links.push(node);
+      if (node.localName === 'a') {
+        if (preformatted > 0) inCode.push(node);
+        else if (node.getAttribute('href')?.startsWith('javascript:')) node.removeAttribute('href');
+      }
       return true;
     },
     (node) => {
       if (node.localName === 'pre') preformatted--;
     },
   );
-  for (const link of links) {
+  for (const link of inCode) {
     for (let child = link.firstChild; child !== null; child = link.firstChild)
       link.parentNode?.insertBefore(child, link);
     link.remove();
   }
 }
 
-/** An `aside` that calls itself a note or a warning becomes a plain element. */
 function keepAdmonitions(page: DomDocument, root: DomNode): void {
   const found: DomNode[] = [];
   walkTree(
@@ -62,11 +182,11 @@ function keepAdmonitions(page: DomDocument, root: DomNode): void {
   }
 }
 
-/** Readability takes elements only: text between the elements of a body is lost unless all of it is in one. */
+/** Readability ignores text nodes between a body's elements. */
 function wrapBareText(page: DomDocument, body: DomNode): void {
   let isBare = false;
   for (let node = body.firstChild; node !== null && !isBare; node = node.nextSibling)
-    isBare = node.nodeType === textNode && node.data.trim().length >= shortestBare;
+    isBare = node.nodeType === textNode && readingLength(node.data.trim()) >= shortestBare;
   if (!isBare) return;
   const whole = page.createElement('div');
   for (let node = body.firstChild; node !== null; node = body.firstChild) whole.insertBefore(node, null);

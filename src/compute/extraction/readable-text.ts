@@ -1,6 +1,6 @@
 /**
- * Writes a DOM tree down as plain text: paragraphs apart by a blank line, list items and table rows on lines of their own,
- * preformatted text as it is, headings as lines that begin a section. Called by extraction, for an article or a whole page.
+ * Converts a DOM tree to plain text: blank lines between paragraphs, one line per list item or table row, preformatted text as is,
+ * headings as section starts.
  */
 import type { Section } from '../../domain/page.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
@@ -11,17 +11,17 @@ export interface ReadableText {
   sections: Section[];
 }
 
-/** Elements with a blank line before and after. */
+/** Blank line before and after. */
 const paragraphs = new Set(
   (
     'address article aside blockquote body center details dialog div dl fieldset figure footer form header hgroup hr main nav ol ' +
     'p pre section summary table ul h1 h2 h3 h4 h5 h6'
   ).split(' '),
 );
-/** Elements that begin on a new line. */
+/** Begin on a new line. */
 const lines = new Set('caption dd dt figcaption li option tr'.split(' '));
 export const headings: ReadonlySet<string> = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
-/** Elements without text to read: code, pictures, controls, and the source that mathematics was made from. */
+/** Without readable text: code, pictures, controls, sources of formulas. */
 const unread = new Set(
   (
     'annotation annotation-xml audio button canvas embed head iframe input link meta noscript object script select style svg ' +
@@ -30,8 +30,8 @@ const unread = new Set(
 );
 
 /**
- * The text below `root`, without white space at its ends, and its sections, one for each heading with text.
- * `isSkipped` names further elements to leave out with all that is in them. Linear; `char_start` points at the heading.
+ * The trimmed text below `root`, and a section per heading with text. `isSkipped` excludes further elements. Linear; `char_start` is the
+ * heading's offset.
  */
 export function readableText(root: DomNode, isSkipped: (element: DomNode) => boolean = () => false): ReadableText {
   const writer = new TextWriter();
@@ -56,7 +56,7 @@ export function readableText(root: DomNode, isSkipped: (element: DomNode) => boo
       }
       if (node.nodeType !== elementNode || unread.has(node.localName) || isSkipped(node)) return false;
       const name = node.localName;
-      // The number of a footnote is no part of the word before it.
+      // A footnote number is no part of the preceding word.
       if (preformatted === 0 && isFootnoteNumber(node)) writer.write(' ');
       if (name === 'br') writer.breakLine();
       else if (lines.has(name)) writer.newLine();
@@ -83,7 +83,7 @@ export function readableText(root: DomNode, isSkipped: (element: DomNode) => boo
   return { text: writer.text(), sections };
 }
 
-/** A `sup` with nothing but a link to a place on the page, or such a link with nothing but a `sup`; one in brackets is apart from the word. */
+/** A `sup` that contains only an internal link, or the reverse; bracketed ones are separate anyway. */
 function isFootnoteNumber(node: DomNode): boolean {
   const inner = node.firstChild;
   const names = `${node.localName} ${inner?.localName}`;

@@ -1,41 +1,50 @@
 /**
- * Tells a page from what stands in front of it: captchas, logins, cookie questions, errors that call themselves 200. A page about
- * such things must stay a page: so words count only beside a heading that says the same, and the more there is to read the more it
- * takes. Called on an extraction thread, for what was fetched.
+ * Distinguishes pages from walls: captchas, logins, consent dialogs, errors with status 200. Pages about these must pass, so words count
+ * only with a matching heading, and longer texts need more evidence. Runs on the extraction thread; for submitted texts on the main
+ * thread.
  */
 
 export type Wall = 'challenge' | 'login_wall' | 'cookie_wall' | 'error_page' | 'needs_script';
 
+/** Default titles of walls. */
+export const wallNames: Readonly<Record<Wall, string>> = {
+  challenge: 'challenge page',
+  login_wall: 'login page',
+  cookie_wall: 'cookie wall',
+  error_page: 'error page',
+  needs_script: 'a page that needs JavaScript',
+};
+
 export interface AnsweredPage {
   title: string | null;
-  /** Readable text. */
   text: string;
   html: string;
 }
 
 interface Signs {
   wall: Wall;
-  /** In the source: what only such a page has. */
+  /** In the source of such pages only. */
   certain: RegExp | null;
-  /** In the source: what such a page has, and others. */
+  /** In the source of such pages and others. */
   hint: RegExp | null;
-  /** What the title, without the site's name, or the first line consists of. */
+  /** Complete title (without site name) or first line. */
   heading: readonly string[];
-  /** Said to the reader. */
+  /** Words to the reader. */
   words: readonly string[];
+  /** Words of walls only; need no source. */
+  unmistakable: readonly string[];
 }
 
-/** Characters of readable text up to which a heading is enough, or words that make up much of the text. */
+/** Maximum characters of text for a heading alone, or words with a large share of it. */
 const barely = 160;
-/** …up to which a heading and words are enough. */
+/** The same for a heading with words. */
 const short = 600;
-/** …and up to which something in the source is enough, alone if it is certain, else with a heading. */
+/** The same for a certain sign in the source, or a heading with a hint. */
 const modest = 1500;
-/** …and up to which it is what a shell shows before its scripts have run. */
+/** The same for an empty shell before its scripts run. */
 const loading = 40;
-/** Share of a bare text that words must make up to be enough. */
+/** Minimum share of the words in a bare text. */
 const ownShare = 0.4;
-/** Characters of source that are looked at. */
 const sourceLength = 200_000;
 
 const all: readonly Signs[] = [
@@ -94,6 +103,15 @@ const all: readonly Signs[] = [
       '(?:ray|support|incident) id',
       'reference #',
     ],
+    unmistakable: [
+      'enable (?:javascript and cookies|cookies and javascript|js and cookies) to continue',
+      'checking (?:if the site connection is secure|your browser before)',
+      'needs to review the security of your connection before proceeding',
+      'complet(?:e|ing) the (?:security check|captcha|challenge|action) (?:below|to (?:access|continue))',
+      'press (?:&|and) hold to confirm',
+      'our systems have detected unusual traffic from your',
+      "you don't have permission to access .{1,200} on this server",
+    ],
   },
   {
     wall: 'login_wall',
@@ -115,6 +133,7 @@ const all: readonly Signs[] = [
       'keep me (?:logged|signed) in|remember me',
       'passwort vergessen|mot de passe oublié|olvidado (?:tu|su|la) contraseña|забыли пароль|忘记密码|パスワードを',
     ],
+    unmistakable: ['(?:log|sign) in to continue'],
   },
   {
     wall: 'cookie_wall',
@@ -132,6 +151,9 @@ const all: readonly Signs[] = [
       'we (?:and our|use) (?:\\d+ )?(?:partners|cookies)',
       'uses? cookies',
       'alle (?:akzeptieren|ablehnen)|tout (?:accepter|refuser)|aceptar (?:todo|todas)|accetta tutt[oi]',
+    ],
+    unmistakable: [
+      'we and our (?:\\d+ )?partners|we use cookies (?:and (?:data|other|similar)|to (?:deliver|ensure|improve|personali[sz]e))',
     ],
   },
   {
@@ -159,10 +181,16 @@ const all: readonly Signs[] = [
       '(?:back|return|go|visit)(?: to)? (?:the |our )?(?:home ?page|home|front page|main page)',
       "nicht gefunden|existiert nicht|n'existe (?:pas|plus)|no existe|не найдена|не существует|不存在|見つかりません",
     ],
+    unmistakable: [
+      'the requested (?:page|url|resource|document) .{0,200}(?:not found|not be found|not exist)',
+      "the page you(?:'re| are| were) looking for",
+      'error establishing a database connection',
+      '(?:^|\\n)(?:nginx|openresty)/[\\d.]+(?:\\n|$)',
+    ],
   },
 ];
 
-/** What a page says that is an empty shell without scripts, mostly in `noscript`, which is not among the readable text. */
+/** Messages of an empty shell, mostly in `noscript`, which is not readable text. */
 const needsScript = anyOf([
   '(?:enable|requires?|needs?|without|turn on|activate|activez|aktivieren(?: sie)?|habilit[ae]r?|activ[ae]r?|включите) (?:your )?javascript',
   'javascript (?:is|must be|needs to be|has been|muss|est|está) (?:\\w+ )?(?:disabled|enabled|required|turned|aktiviert|activé|désactivé)',
@@ -173,15 +201,16 @@ const compiled = all.map((signs) => ({
   // The site's name may follow or precede it.
   heading: new RegExp(`^(?:${signs.heading.join('|')})[ .!?…:)]*$`, 'i'),
   words: anyOf(signs.words),
+  unmistakable: anyOf(signs.unmistakable),
 }));
 
-/** What stands in front of the page, or null for a page. Linear in the length of the source. */
+/** Null for a page. Linear in the source. */
 export function recognizeWall({ title, text, html }: AnsweredPage): Wall | null {
   const { length } = text;
   if (length > modest) return null;
   const source = html.slice(0, sourceLength);
   const said = plainQuotes(text);
-  const headings = headingsOf(plainQuotes(title ?? ''), said);
+  const headings = [...headingsOf(plainQuotes(title ?? '')), firstLineOf(said)];
   for (const { wall, certain, hint, heading, words } of compiled) {
     if (certain?.test(source)) return wall;
     const isHeaded = headings.some((line) => heading.test(line));
@@ -194,7 +223,31 @@ export function recognizeWall({ title, text, html }: AnsweredPage): Wall | null 
   return wordsWithoutScript(source).search(needsScript) === -1 ? null : 'needs_script';
 }
 
-/** What the first elements `noscript` say. */
+/**
+ * For a text submitted without its page; null to keep it. It is a wall only if title or first line is a wall's heading and it is empty
+ * or also has words of walls only.
+ */
+export function recognizeWallText(title: string | null, text: string): Wall | null {
+  if (text.length > short) return null;
+  const said = plainQuotes(text);
+  const headings = headingsOf(plainQuotes(title ?? firstLineOf(said)));
+  const isHeading = (line: string) => headings.some((each) => each.toLowerCase() === line.trim().toLowerCase());
+  const rest = said
+    .split('\n')
+    .filter((line) => !isHeading(line))
+    .join('\n');
+  const found = compiled.find(
+    ({ heading, unmistakable }) =>
+      headings.some((line) => heading.test(line)) && (text === '' || rest.search(unmistakable) !== -1),
+  );
+  return found?.wall ?? null;
+}
+
+/** Whether a title is a wall's heading. */
+export function isWallTitle(title: string): boolean {
+  return compiled.some(({ heading }) => heading.test(plainQuotes(title.trim())));
+}
+
 function wordsWithoutScript(source: string): string {
   const said: string[] = [];
   let at = 0;
@@ -208,15 +261,14 @@ function wordsWithoutScript(source: string): string {
   return said.join(' ');
 }
 
-/** The title, its parts without the site's name, and the first line of the text. */
-function headingsOf(title: string, text: string): string[] {
-  const firstLine = text.slice(0, barely).split('\n', 1)[0] ?? '';
-  return [title, ...title.split(/ [|–—·»:-]+ |: | \| ?/), firstLine]
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+/** The title, and its parts without the site's name. */
+function headingsOf(title: string): string[] {
+  return [title, ...title.split(/ [|–—·»:-]+ |: | \| ?/)].map((line) => line.trim()).filter((line) => line !== '');
 }
 
-/** Share of a bare text that is made up of these words; 0 for one that is not bare. */
+const firstLineOf = (text: string): string => (text.slice(0, barely).split('\n', 1)[0] ?? '').trim();
+
+/** 0 for a text that is not bare. */
 function shareOf(text: string, words: RegExp): number {
   if (text.length === 0 || text.length > barely) return 0;
   const matched = [...text.matchAll(words)].reduce((sum, [match]) => sum + match.length, 0);

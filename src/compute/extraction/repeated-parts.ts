@@ -1,29 +1,26 @@
-/**
- * Parts of one kind that a page is made of: posts of a thread, answers to a question, sections of a manual. Readability goes by one element and what stands
- * beside it, and takes some of them. Called by extraction.
- */
+/** Repeated parts of a page: posts, answers, sections of a manual. Readability chooses one element with its siblings, and misses some of them. */
 import { weigh } from './clear-page.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 
 export interface RepeatedParts {
-  /** Alike in name and classes, none within another, in the order of the page; and the running text of each, in characters. */
+  /** Same name and classes, not nested, in page order; with running text in characters. */
   nodes: Map<DomNode, number>;
-  /** Of all of them. */
+  /** Sum. */
   running: number;
-  /** What each says, in one line: it stays when Readability takes the page apart. */
+  /** Each part's text on one line, kept because Readability modifies the page. */
   texts: string[];
 }
 
-/** What is around the parts holds this share of their running text: layouts give classes of parts to this and that elsewhere, too. */
+/** Minimum share of the parts' running text in their container, as layouts reuse classes elsewhere. */
 const aroundShare = 0.9;
-/** A part with this share of the mean part's running text may be the first of a thread; what has less is some box of the layout. */
+/** Minimum share of the mean part's text for a thread's first part; smaller ones are layout. */
 const openingShare = 0.1;
 /** As readable-text.ts writes it. */
 const listMark = /^(?:- |\d+\. )/;
 
 const names = new Set('article div li section td tr'.split(' '));
 
-/** The parts of the kind that holds most of the running text below `root`; the outermost of several that hold the same. Null where nothing is repeated. */
+/** The kind with most running text below `root`; the outermost of equals. Null if nothing is repeated. */
 export function repeatedParts(root: DomNode): RepeatedParts | null {
   const kinds = new Map<string, { nodes: Map<DomNode, number>; last: DomNode; running: number }>();
   for (const [node, { running }] of weigh(root)) {
@@ -52,7 +49,7 @@ export function holds({ texts }: RepeatedParts, text: string): boolean {
   return texts.some((each) => each.includes(words));
 }
 
-/** The smallest element that is around most of the repeated parts below `root` and the first of them; `root` where there are none. Linear in the number of nodes. */
+/** The smallest element around most repeated parts and the first of them; else `root`. Linear. */
 export function aroundParts(root: DomNode): DomNode {
   const parts = repeatedParts(root);
   if (parts === null) return root;
@@ -74,7 +71,7 @@ export function aroundParts(root: DomNode): DomNode {
       held[held.length - 1] += running;
     },
   );
-  // A thread begins with its first part, which stands above the list of the others: a question and its answers.
+  // A thread's first part may be above the list of the others: a question and its answers.
   const least = (parts.running / parts.nodes.size) * openingShare;
   const first = [...parts.nodes].find(([, running]) => running >= least)?.[0] ?? root;
   let up: DomNode = around ?? root;
@@ -84,7 +81,7 @@ export function aroundParts(root: DomNode): DomNode {
 
 const spaced = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** Its name and classes, without those that number it; null for what is no part, or not told apart from any other of its name. */
+/** Name and classes without numbers; null if not a part or without distinction. */
 function kindOf(node: DomNode): string | null {
   if (!names.has(node.localName)) return null;
   const classes = (node.getAttribute('class') ?? '').split(/\s+/).filter((name) => name !== '' && !/\d/.test(name));

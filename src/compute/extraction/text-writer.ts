@@ -1,19 +1,14 @@
-/**
- * Puts pieces of text together with the white space that belongs between them: never at the ends, never more than a blank
- * line, exactly as given inside preformatted text. Offsets are those of the finished text. Called while a page is written
- * down as plain text.
- */
+/** Joins text pieces with white space: none at the ends, at most one blank line, preformatted text as is. Offsets refer to the final text. */
 
-/** What separates the next piece from the last, in rising strength. */
+/** In rising strength. */
 const separators = ['', ' ', '\t', '\n', '\n\n'];
 const space = 1;
 const cell = 2;
 const line = 3;
 const paragraph = 4;
 
-/** A place in the text that is still to be written. */
 export interface TextMark {
-  /** Offset of the next piece in the finished text. */
+  /** Offset of the next piece in the final text. */
   offset: number;
   /** Length of the separator and item marker before it. */
   lead: number;
@@ -28,7 +23,7 @@ export class TextWriter {
   #held = '';
   #marker = '';
 
-  /** Write running text: white space of any kind and length is one space. */
+  /** Collapses white space. */
   write(data: string): void {
     const core = data.trim();
     if (core === '') {
@@ -40,7 +35,7 @@ export class TextWriter {
     if (data[data.length - 1].trim() === '') this.#raise(space);
   }
 
-  /** Write text whose white space counts. */
+  /** Keeps white space. */
   writePreformatted(data: string): void {
     const core = data.trim();
     if (core === '') {
@@ -53,7 +48,7 @@ export class TextWriter {
     this.#held = data.slice(at + core.length);
   }
 
-  /** A forced line break; two of them make a paragraph. */
+  /** Two of them make a paragraph. */
   breakLine(): void {
     this.#raise(this.#pending >= line ? paragraph : line);
   }
@@ -70,7 +65,7 @@ export class TextWriter {
     this.#raise(paragraph);
   }
 
-  /** The next piece is preceded by `marker`, unless the item ends before. */
+  /** Put `marker` before the next piece, unless the item ends first. */
   startItem(marker: string): void {
     this.#marker = marker;
   }
@@ -79,13 +74,12 @@ export class TextWriter {
     this.#marker = '';
   }
 
-  /** Where the next piece will begin. */
   mark(): TextMark {
     const lead = this.#separator().length + this.#marker.length;
     return { offset: this.#length + lead, lead, part: this.#parts.length };
   }
 
-  /** What has been written since, on one line. */
+  /** On one line. */
   since(mark: TextMark): string {
     return this.#parts.slice(mark.part).join('').slice(mark.lead).replace(/\s+/g, ' ');
   }

@@ -1,22 +1,34 @@
 /**
- * Tells what Readability left in an article and is none of it: links to other articles between its paragraphs, lines about it and calls
- * to the reader before and after it, credits of pictures. Judged by blocks: what a block says, how much of it is links, and where
- * it stands. Called by extraction.
+ * Finds boilerplate that Readability left in an article: links to other articles, lines about it and calls to action around it, picture
+ * credits. Judges blocks by text, share of links and position.
  */
-import { isCall, isCredit, isFact, isLabel, isLabelled, longestBoilerplateLine } from './boilerplate-lines.ts';
+import {
+  isCall,
+  isCredit,
+  isDate,
+  isDated,
+  isFact,
+  isLabel,
+  isLabelled,
+  longestBoilerplateLine,
+} from './boilerplate-lines.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { headings } from './readable-text.ts';
+import { readingLength } from './reading-length.ts';
+import { writtenDate } from './written-dates.ts';
 
-/** The smallest element that stands on lines of its own. */
+/** The smallest element on lines of its own. */
 export interface Block {
   node: DomNode;
   text: string;
-  /** Share of its characters that are links'. */
+  /** Share of characters in links. */
   links: number;
   isHeading: boolean;
-  /** Of a table: it says something only beside the others. */
+  /** A table cell means nothing alone. */
   isCell: boolean;
+  isCode: boolean;
   isRunning: boolean;
+  texts: DomNode[];
 }
 
 const blockNames = new Set(
@@ -27,32 +39,44 @@ const blockNames = new Set(
 );
 const cells = new Set('td th dt dd'.split(' '));
 const unread = new Set('script style noscript template svg'.split(' '));
-/** A block with a sentence of so many characters, mostly outside links, is running text. */
+/** Characters of running text in a block, mostly outside links. */
 const runningLength = 80;
-/** A block with more of it in links is a way to elsewhere. */
+/** Above this share of links a block is navigation. */
 const linkShare = 0.8;
-/** Share of the article's characters that may be cut off at its beginning, and at its end. */
+/** A version, not a date such as 4.2.2026. */
+const version = /(?<![\d.])\d{1,3}\.\d{1,3}(?:\.\d{1,3})*(?![\d.]*\d)/;
+/** Tolerates time zones. */
+const sameDayMs = 48 * 3_600_000;
+/** Maximum share of characters cut at either end. */
 const largestCut = 0.3;
 
-/** The elements of an article that are boilerplate. `title`: the page's, which its text need not repeat. Linear in the article. */
-export function trimArticle(root: DomNode, title: string | null): Set<DomNode> {
+export interface SaidElsewhere {
+  title: string | null;
+  /** ISO 8601. */
+  published_at: string | null;
+}
+
+/** Linear. */
+export function trimArticle(root: DomNode, said: SaidElsewhere): Set<DomNode> {
   const blocks = blocksOf(root);
   const gone = new Set<Block>();
+  const isFactOfPage = factsIn(blocks, said);
   between(blocks, gone);
-  before(blocks, gone, title);
-  after(blocks, gone);
+  before(blocks, gone, said.title, isFactOfPage);
+  after(blocks, gone, isFactOfPage);
   return new Set([...gone].map(({ node }) => node));
 }
 
-/** The blocks below `root`, or the first `most` of those that begin behind `from`. */
+/** The blocks below `root`, or the first `most` after `from`. */
 export function blocksOf(root: DomNode, from: DomNode | null = null, most = Number.POSITIVE_INFINITY): Block[] {
   const blocks: Block[] = [];
   let isBehind = from === null;
-  const path: { node: DomNode; text: string; linked: number; hasInner: boolean }[] = [
-    { node: root, text: '', linked: 0, hasInner: true },
+  const path: { node: DomNode; text: string; texts: DomNode[]; linked: number; hasInner: boolean }[] = [
+    { node: root, text: '', texts: [], linked: 0, hasInner: true },
   ];
   let links = 0;
   let inCells = 0;
+  let inCode = 0;
   walkTree(
     root,
     (node) => {
@@ -65,23 +89,26 @@ export function blocksOf(root: DomNode, from: DomNode | null = null, most = Numb
         if (!isBehind) return false;
         const open = path[path.length - 1];
         open.text += node.data;
+        open.texts.push(node);
         if (links > 0) open.linked += node.data.trim().length;
         return false;
       }
       if (node.nodeType !== elementNode || unread.has(node.localName)) return false;
       if (node.localName === 'a') links++;
       if (cells.has(node.localName)) inCells++;
+      if (node.localName === 'pre') inCode++;
       if (node.localName === 'br') path[path.length - 1].text += ' ';
       if (blockNames.has(node.localName)) {
         path[path.length - 1].hasInner = true;
-        path.push({ node, text: '', linked: 0, hasInner: false });
+        path.push({ node, text: '', texts: [], linked: 0, hasInner: false });
       }
       return true;
     },
     (node) => {
       if (node.localName === 'a') links--;
-      const isCell = inCells > 0;
+      const [isCell, isCode] = [inCells > 0, inCode > 0];
       if (cells.has(node.localName)) inCells--;
+      if (node.localName === 'pre') inCode--;
       if (path[path.length - 1].node !== node) return;
       const block = path.pop();
       if (block === undefined || block.hasInner) return;
@@ -92,19 +119,37 @@ export function blocksOf(root: DomNode, from: DomNode | null = null, most = Numb
       const isRunning =
         !isHeading &&
         share < 0.5 &&
-        text.length >= runningLength &&
+        readingLength(text) >= runningLength &&
         /[.!?。！？…]["'”’»)\]]?(?:\s|$)|[。！？]/.test(text);
-      blocks.push({ node, text, links: share, isHeading, isCell, isRunning });
+      blocks.push({ node, text, texts: block.texts, links: share, isHeading, isCell, isCode, isRunning });
     },
   );
   return blocks;
 }
 
-/** Labels with the links that follow them, lines that are a label and a link, and credits, wherever they stand. */
+/**
+ * Blocks with the page's date or author. Other dates are text, and so are headings that are versions or one of several dates. Without a
+ * known date, only the page's single date counts, if it has no time or place.
+ */
+function factsIn(blocks: readonly Block[], { published_at }: SaidElsewhere): (block: Block) => boolean {
+  const levels = blocks.flatMap(({ isHeading, text, node }) => (isHeading && isDated(text) ? [node.localName] : []));
+  const listed = new Set(levels.filter((level, at) => levels.indexOf(level) !== at));
+  const dates = new Set(blocks.map(({ text }) => text).filter(isDated));
+  return ({ text, isHeading, node }) => {
+    if (!isFact(text)) return false;
+    if (!isDated(text)) return true;
+    if (isHeading && (version.test(text) || listed.has(node.localName))) return false;
+    const date = published_at === null ? null : writtenDate(text);
+    if (date === null || published_at === null) return dates.size === 1 && isDate(text);
+    return Math.abs(Date.parse(date) - Date.parse(published_at)) <= sameDayMs;
+  };
+}
+
+/** Labels with following links, labelled links, and credits, anywhere. */
 function between(blocks: readonly Block[], gone: Set<Block>): void {
   for (let i = 0; i < blocks.length; i++) {
     const block = blocks[i];
-    if (block.isCell) continue;
+    if (block.isCell || block.isCode) continue;
     if (isCredit(block.text)) gone.add(block);
     else if (isLabel(block.text)) {
       let next = i + 1;
@@ -117,7 +162,7 @@ function between(blocks: readonly Block[], gone: Set<Block>): void {
   }
 }
 
-/** A link in capitals, on a line of its own: a headline of something else. */
+/** A capitalized link on its own line: another headline. */
 function isShouted(text: string): boolean {
   const letters = text.replace(/[^\p{L}]/gu, '');
   return (
@@ -125,29 +170,35 @@ function isShouted(text: string): boolean {
   );
 }
 
-function before(blocks: readonly Block[], gone: Set<Block>, title: string | null): void {
+function before(
+  blocks: readonly Block[],
+  gone: Set<Block>,
+  title: string | null,
+  isFactOfPage: (block: Block) => boolean,
+): void {
   const all = lengthOf(blocks);
   const cut: Block[] = [];
   for (const block of blocks) {
     if (block.isRunning && !isCall(block.text) && !isFact(block.text)) break;
     const isTitle = title !== null && folded(block.text) === folded(title);
-    if (block.isCell) continue;
-    if (isTitle || isFact(block.text) || isCall(block.text) || (block.links >= linkShare && !block.isHeading))
+    if (block.isCell || block.isCode) continue;
+    if (isTitle || isFactOfPage(block) || isCall(block.text) || (block.links >= linkShare && !block.isHeading))
       cut.push(block);
   }
   if (lengthOf(cut) <= all * largestCut) for (const block of cut) gone.add(block);
 }
 
-function after(blocks: readonly Block[], gone: Set<Block>): void {
+function after(blocks: readonly Block[], gone: Set<Block>, isFactOfPage: (block: Block) => boolean): void {
   const all = lengthOf(blocks);
   const cut: Block[] = [];
   for (let i = blocks.length - 1; i >= 0; i--) {
     const block = blocks[i];
     if (gone.has(block)) continue;
     const { text } = block;
-    if (block.isCell) break;
-    const isOver = isCall(text) || isFact(text) || isLabel(text) || (block.links >= linkShare && !block.isHeading);
-    // A heading with nothing left below it.
+    if (block.isCell || block.isCode) break;
+    const isOver =
+      isCall(text) || isFactOfPage(block) || isLabel(text) || (block.links >= linkShare && !block.isHeading);
+    // A heading without content.
     const isDangling = block.isHeading && (cut.length > 0 || blocks.slice(i + 1).some((each) => gone.has(each)));
     if (isOver || isDangling || /^[\W_]+$/u.test(text.replace(/\p{L}|\p{N}/gu, 'a'))) cut.push(block);
     else break;
@@ -159,7 +210,7 @@ function lengthOf(blocks: readonly Block[]): number {
   return blocks.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Letters and digits of its first characters, in lower case. */
+/** Letters and digits at the beginning, lower case. */
 export function folded(text: string, length = longestBoilerplateLine): string {
   return text
     .slice(0, length)

@@ -1,12 +1,9 @@
-/**
- * Dates as pages write them for people, in the languages whose months are known to the runtime, and dates in addresses. Called by
- * extraction.
- */
+/** Dates in text, in the languages whose month names the runtime knows, and in addresses. */
 import { normalizeText } from '../../domain/normalize-text.ts';
 import { feedDate } from '../feed/feed-date.ts';
 
 const languages = 'en de fr es it pt nl sv da nb fi pl cs sk hu ro hr sl bg ru uk el tr ca et lv lt id vi'.split(' ');
-/** A month's name is told by so many letters at least, where it has them; shorter ones are not told apart. */
+/** Minimum letters of a month name; shorter ones are ambiguous. */
 const shortestName = 3;
 const longestText = 100;
 const years = { first: 1800, last: 2100 };
@@ -15,13 +12,13 @@ let monthNames: Map<string, number> | null = null;
 
 const letters = (text: string): string => normalizeText(text, 'NFKC').toLowerCase().replace(/\P{L}/gu, '');
 
-/** Folded name → 1 to 12; a name of two months in different languages is left out. Made when first needed. */
+/** Folded name → 1 to 12, without names that mean different months in two languages. Lazy. */
 function months(): Map<string, number> {
   if (monthNames !== null) return monthNames;
   const found = new Map<string, number>();
   for (const language of languages) {
     for (const month of ['long', 'short'] as const) {
-      // With the day, too: many languages write the month in another case then.
+      // With the day, many languages inflect the month.
       for (const day of [undefined, 'numeric'] as const) {
         const format = new Intl.DateTimeFormat(language, { month, day, timeZone: 'UTC' });
         for (let number = 1; number <= 12; number++) {
@@ -42,11 +39,11 @@ function dateOf(year: number, month: number, day: number): string | null {
   const padded = (number: number) => String(number).padStart(2, '0');
   const written = `${year}-${padded(month)}-${padded(day)}`;
   const date = feedDate(written);
-  // The 31st of February would be a day of March.
+  // The 31st of February would become a day of March.
   return date?.startsWith(written) === true ? date : null;
 }
 
-/** The first date in a short text: UTC, ISO 8601; null where there is none, or one that may be two (05/06/2019). */
+/** The first date in a short text as UTC, ISO 8601; null if none or ambiguous (05/06/2019). */
 export function writtenDate(text: string): string | null {
   const given = text.slice(0, longestText);
   const leading = /(?<!\d)(\d{4})(?:[-/.]|[年년])\s?(\d{1,2})(?:[-/.]|[月월])\s?(\d{1,2})(?!\d)/.exec(given);
@@ -70,7 +67,7 @@ export function writtenDate(text: string): string | null {
   return dateOf(Number(monthFirst[3]), months().get(letters(monthFirst[1])) ?? 0, Number(monthFirst[2]));
 }
 
-/** The day that an address names in its path, as news and blogs do. */
+/** The date in an address's path, as in news and blogs. */
 export function addressDate(url: string): string | null {
   const path = URL.canParse(url) ? new URL(url).pathname : '';
   const match =

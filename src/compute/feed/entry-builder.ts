@@ -1,8 +1,10 @@
-/** Gathers what one entry of a feed says, in whatever order, and makes an item of it. */
+/** Collects a feed entry's facts in any order and builds an item. */
+
+import { decodeHTMLStrict } from 'entities';
+import { Parser } from 'htmlparser2';
 import { type Bases, type Episode, EpisodeParts } from './episode.ts';
 import { cutContent, type FeedItem, itemUrl, maxContentLength, oneLine } from './feed.ts';
 import { feedDate } from './feed-date.ts';
-import { escapeHtml, textOfTitle } from './feed-html.ts';
 
 interface Link {
   href: string;
@@ -15,7 +17,7 @@ interface Captured {
   hasTags: boolean;
 }
 
-/** The best known date first. */
+/** Best first. */
 const dateNames = [
   'pubdate',
   'published',
@@ -39,7 +41,7 @@ const contentNames = new Set([
 ]);
 const authorNames = ['itunes:author', 'dc:creator'];
 const titleNames = ['title', 'dc:title'];
-/** Names of the elements of an entry whose text is wanted. */
+/** Elements whose text is read. */
 export const entryTexts: ReadonlySet<string> = new Set([
   ...titleNames,
   ...['feedburner:origlink', 'link', 'guid', 'id'],
@@ -59,7 +61,7 @@ export class EntryBuilder {
   #title: string | null = null;
   #guid: string | null = null;
   #content: string | null = null;
-  /** By how well they name the page: 0 best. */
+  /** Best first, by how well they name the page. */
   readonly #links: (Link | undefined)[] = [];
   readonly #dates = new Map<string, string>();
 
@@ -88,13 +90,14 @@ export class EntryBuilder {
     else if (dateNames.includes(name) && !this.#dates.has(name)) this.#dates.set(name, text);
   }
 
-  /** Null where the entry has no address. `bases`: what relative addresses are meant from, where nothing nearer says. */
+  /** Null without an address: a link, an identifier that is a URL, or a file. `bases`: defaults for relative addresses. */
   build(bases: Bases): FeedItem | null {
-    const url = this.#address(bases);
+    const guid = this.#guid !== null && webAddress.test(this.#guid) ? itemUrl(this.#guid, []) : null;
+    const url = this.#address(bases) ?? guid ?? this.episode.file(bases);
     return url === null ? null : { url, ...this.#told() };
   }
 
-  /** Null where the entry has no recording. */
+  /** Null without a recording. */
   buildEpisode(bases: Bases, lang: string | null): Episode | null {
     const parts = this.episode.build(bases);
     return parts === null ? null : { ...parts, ...this.#told(), guid: this.#guid, lang, link: this.#address(bases) };
@@ -130,7 +133,7 @@ function titleOf(attributes: Readonly<Record<string, string>>, captured: Capture
   return oneLine(isPlain ? text : textOfTitle(text));
 }
 
-/** Content is HTML unless it says that it is text. */
+/** HTML unless declared as text. */
 function htmlOf(attributes: Readonly<Record<string, string>>, captured: Captured): string {
   if (captured.hasTags) return captured.markup;
   const text = unpacked(attributes, captured.text);
@@ -141,4 +144,26 @@ function htmlOf(attributes: Readonly<Record<string, string>>, captured: Captured
 function unpacked({ mode = '' }: Readonly<Record<string, string>>, text: string): string {
   if (mode.toLowerCase() !== 'base64' || text.length > 2 * maxContentLength) return text;
   return Buffer.from(text, 'base64').toString();
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}
+
+export function escapeAttribute(text: string): string {
+  return escapeHtml(text).replace(/"/g, '&quot;');
+}
+
+/** Characters: unclosed tags cost the parser quadratic time. */
+const maxTitleMarkup = 65_536;
+
+/** Titles may contain markup, escaped once or twice. A `<` that starts no tag stays. */
+export function textOfTitle(title: string): string {
+  if (!/[<&]/.test(title)) return title;
+  if (!/<\/?[a-z!]/i.test(title)) return decodeHTMLStrict(title);
+  let text = '';
+  const parser = new Parser({ ontext: (part) => (text += part) }, { decodeEntities: true });
+  parser.write(title.slice(0, maxTitleMarkup));
+  parser.end();
+  return text;
 }

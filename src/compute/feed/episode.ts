@@ -1,14 +1,13 @@
 /**
- * An episode of a podcast: its recording, and where the feed says that it is written down what is said in it. RSS enclosures, Atom
- * links of relation `enclosure`, attachments of JSON Feed; `podcast:transcript` and `podcast:chapters` of the podcast namespace;
- * duration and author of the iTunes namespace.
+ * A podcast episode's recording, transcripts and chapters: RSS enclosures, Atom `enclosure` links, JSON Feed attachments;
+ * `podcast:transcript` and `podcast:chapters`; duration and author of the iTunes namespace.
  */
-import type { PublishedTranscript } from '../../domain/podcast.ts';
+import type { PublishedTranscript } from '../../domain/watch-config.ts';
 import { readClock } from '../transcript/cue.ts';
 import { isRecording } from '../web/content-types.ts';
 import { itemUrl, oneLine } from './feed.ts';
 
-/** As the feed lists it: `url` is absolute, `type` '' where the feed does not say. */
+/** `url` is absolute; `type` '' if missing. */
 export interface ListedTranscript extends PublishedTranscript {
   /** Language tag, or null. */
   lang: string | null;
@@ -18,17 +17,17 @@ export interface Episode {
   /** Of the recording: absolute, http or https. */
   url: string;
   title: string | null;
-  /** `guid` of RSS, `id` of Atom and JSON Feed: what the episode is called, whatever its address. */
+  /** `guid` of RSS, `id` of Atom and JSON Feed. */
   guid: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
-  /** HTML: the longest that the feed gives. */
+  /** The longest HTML in the feed. */
   content: string | null;
   /** The episode's page. */
   link: string | null;
   author: string | null;
   duration_s: number | null;
-  /** What the podcast says of itself. */
+  /** The podcast's language. */
   lang: string | null;
   transcripts: ListedTranscript[];
   /** Of `podcast:chapters`, a JSON document. */
@@ -36,15 +35,14 @@ export interface Episode {
 }
 
 type Attributes = Readonly<Record<string, string | undefined>>;
-/** What relative addresses are meant from: the first that is one. */
+/** Bases of relative addresses: the first valid one counts. */
 export type Bases = readonly (string | null)[];
 
-/** Transcripts of one episode that are kept. */
 const maxTranscripts = 10;
 const maxEnclosures = 10;
 const languageTag = /^[a-z]{2,8}(?:-[a-z\d]{1,8}){0,5}$/i;
 
-/** Gathers what an entry says of its recording, in whatever order. */
+/** Collects facts about an entry's recording in any order. */
 export class EpisodeParts {
   readonly #enclosures: { url: string; type: string; base: string | null }[] = [];
   readonly #transcripts: { url: string; type: string; lang: string | null; base: string | null }[] = [];
@@ -76,7 +74,16 @@ export class EpisodeParts {
     this.author ??= oneLine(text);
   }
 
-  /** What makes an entry an episode; null where it has no recording. */
+  /** Address of the first file. */
+  file(bases: Bases): string | null {
+    for (const { url, base } of this.#enclosures) {
+      const absolute = itemUrl(url, [base, ...bases]);
+      if (absolute !== null) return absolute;
+    }
+    return null;
+  }
+
+  /** Null without a recording. */
   build(bases: Bases): Pick<Episode, 'url' | 'author' | 'duration_s' | 'transcripts' | 'chapters_url'> | null {
     for (const { url, type, base } of this.#enclosures) {
       const absolute = itemUrl(url, [base, ...bases]);

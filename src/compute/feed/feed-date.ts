@@ -1,4 +1,4 @@
-/** Dates of feeds: RFC 822 and ISO 8601 as they are really written. A date without a zone is taken as UTC, whatever the machine's is. */
+/** Feed dates: RFC 822 and ISO 8601 with common errors. Without a zone UTC is assumed. */
 
 const iso = /^(\d{4}-\d\d?(?:-\d\d?)?)(?:[T ](\d\d?:\d\d(?::\d\d(?:\.\d+)?)?)\s*(Z|[+-]\d\d:?\d\d)?)?$/i;
 const rfc =
@@ -25,7 +25,7 @@ const zones: Readonly<Record<string, number>> = {
 };
 const longest = 64;
 
-/** UTC, ISO 8601; null for what is no date that is understood. */
+/** UTC, ISO 8601; null if invalid. */
 export function feedDate(text: string): string | null {
   const given = text.trim();
   if (given === '' || given.length > longest) return null;

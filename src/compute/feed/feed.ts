@@ -1,4 +1,4 @@
-/** What a feed comes to, whatever its format. */
+/** The result of reading a feed of any format. */
 import { maxUrlLength } from '../../domain/texts.ts';
 
 export interface FeedItem {
@@ -8,18 +8,20 @@ export interface FeedItem {
   title: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
-  /** HTML: the longest that the feed gives. */
+  /** The longest HTML in the feed. */
   content: string | null;
 }
 
 export interface Feed<Item = FeedItem> {
   kind: 'feed';
   title: string | null;
-  /** In the feed's order; entries without an address are left out. */
+  /** In the feed's order. */
   items: Item[];
+  /** Entries without an address or recording. */
+  leftOut: number;
 }
 
-/** An HTML page that announces feeds, the likeliest first; absolute addresses. */
+/** An HTML page that announces feeds, best first, as absolute addresses. */
 export interface FeedLinks {
   kind: 'links';
   urls: string[];
@@ -27,13 +29,13 @@ export interface FeedLinks {
 
 export type FeedReading<Item = FeedItem> = Feed<Item> | FeedLinks | { kind: 'none'; reason: string };
 
-/** Entries read of one feed; what comes after them is not looked at. */
+/** Later entries are ignored. */
 export const maxEntries = 5000;
-/** Longest title and content kept of an entry, in characters. */
+/** In characters. */
 const maxTitleLength = 1000;
 export const maxContentLength = 100_000;
 
-/** An absolute http or https address without fragment rules of its own, or null. Takes the first base that is one. */
+/** An absolute http or https address, or null. Uses the first valid base. */
 export function itemUrl(link: string, bases: readonly (string | null)[]): string | null {
   const text = link.trim();
   if (text === '' || text.length > maxUrlLength) return null;
@@ -43,7 +45,7 @@ export function itemUrl(link: string, bases: readonly (string | null)[]): string
   return (protocol === 'http:' || protocol === 'https:') && href.length <= maxUrlLength ? href.toWellFormed() : null;
 }
 
-/** Text in one line, cut; null for none. */
+/** One line, cut; null if empty. */
 export function oneLine(text: string): string | null {
   const line = text
     .slice(0, 4 * maxTitleLength)

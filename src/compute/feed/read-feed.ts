@@ -1,4 +1,4 @@
-/** Reads a feed of any format from its bytes. Called on a thread: a feed of megabytes takes a second. Loads nothing, expands nothing. */
+/** Reads a feed of any format from bytes, on a thread: megabytes take a second. Loads and expands nothing. */
 import { decodeText } from '../text/decode-text.ts';
 import type { Episode } from './episode.ts';
 import type { FeedReading } from './feed.ts';
@@ -7,9 +7,9 @@ import { readXmlFeed } from './read-xml-feed.ts';
 
 export interface FeedBytes {
   bytes: Uint8Array;
-  /** As the header names it. */
+  /** From the header. */
   charset: string | null;
-  /** Where it came from: relative addresses are meant from there. */
+  /** Base of relative addresses. */
   url: string;
 }
 
@@ -20,7 +20,6 @@ export function readFeed(feed: FeedBytes): FeedReading {
   return readXmlFeed(text, feed.url, (entry, bases) => entry.build(bases));
 }
 
-/** The entries that have a recording. */
 export function readPodcast(feed: FeedBytes): FeedReading<Episode> {
   const text = textOf(feed);
   if (text === null) return empty;
@@ -30,7 +29,7 @@ export function readPodcast(feed: FeedBytes): FeedReading<Episode> {
 
 const empty = { kind: 'none', reason: 'not a feed: the answer is empty' } as const;
 
-/** Null where there is nothing but white space. */
+/** Null for white space only. */
 function textOf({ bytes, charset }: FeedBytes): string | null {
   const { text } = decodeText(bytes, charset, true);
   return /[^\s\uFEFF]/.test(text) ? text : null;

@@ -1,18 +1,16 @@
 /**
- * RSS 0.9x, 1.0 and 2.0 and Atom, and the links of an HTML page to its feeds, read as a stream of tags. Well-formedness is not asked
- * for: what cannot be understood is passed over. Elements are known by prefix and local name; the prefix is the usual one of its
- * namespace where that is declared, else the one that is written.
+ * Reads RSS 0.9x, 1.0 and 2.0, Atom, and feed links of HTML pages as a stream of tags. Tolerates malformed documents. Elements are
+ * identified by prefix and local name, with the namespace's usual prefix if declared.
  */
 import { decodeHTMLStrict } from 'entities';
 import { Parser } from 'htmlparser2';
-import { EntryBuilder, entryTexts } from './entry-builder.ts';
+import { EntryBuilder, entryTexts, escapeAttribute, escapeHtml, textOfTitle } from './entry-builder.ts';
 import { type Bases, tagOf } from './episode.ts';
 import { type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
-import { escapeAttribute, escapeHtml, textOfTitle } from './feed-html.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Namespaces by the beginning of their address, as feeds write them; '' is the format's own. */
+/** Namespaces by the start of their address; '' is the format's own. */
 const prefixes: readonly (readonly [string, string])[] = [
   ['http://www.w3.org/2005/atom', 'atom'],
   ['http://purl.org/atom/', 'atom'],
@@ -32,12 +30,12 @@ const prefixes: readonly (readonly [string, string])[] = [
   ['https://github.com/podcastindex-org/podcast-namespace', 'podcast'],
 ];
 
-/** Elements of the feed itself whose text is kept. */
+/** The feed's own elements whose text is kept. */
 const feedTexts = new Set(['title', 'link', 'language']);
 const feedTypes = /^application\/(?:rss\+xml|atom\+xml|feed\+json|rdf\+xml)\b/i;
-/** Between two looks whether enough entries were read, in characters. */
+/** Characters between checks for the maximum number of entries. */
 const sliceLength = 65_536;
-/** Open elements; no feed comes near, and closing tags that fit none cost as many steps. */
+/** Limit of open elements: an unmatched closing tag takes as many steps. */
 const maxDepth = 256;
 
 interface Element {
@@ -45,25 +43,25 @@ interface Element {
   base: string | null;
 }
 
-/** A text that is being gathered: of the element at this depth. */
+/** Collects the text of the element at this depth. */
 interface Capture {
   name: string;
   depth: number;
   attributes: Attributes;
-  /** As the document says it: with what is escaped in it unescaped once. */
+  /** Unescaped once. */
   text: string;
-  /** The same with the tags inside it. */
+  /** With inner tags. */
   markup: string;
   hasTags: boolean;
 }
 
 type BuildEntry<Item> = (entry: EntryBuilder, bases: Bases, lang: string | null) => Item | null;
 
-/** `build`: what is made of an entry; null leaves it out. */
+/** `build` returns null to skip an entry. */
 export function readXmlFeed<Item>(text: string, address: string, build: BuildEntry<Item>): FeedReading<Item> {
   const reader = new XmlFeedReader(address);
   for (let from = 0, to = 0; from < text.length && !reader.isFull; from = to) {
-    // Behind the end of a tag: no entity is cut in two.
+    // After a tag's end, so no entity is split.
     to = text.indexOf('>', from + sliceLength) + 1 || text.length;
     reader.write(text.slice(from, to));
   }
@@ -75,7 +73,7 @@ class XmlFeedReader {
   readonly #parser: Parser;
   readonly #stack: Element[] = [];
   readonly #declared = new Map<string, string>();
-  /** Nothing behind this place is looked at. */
+  /** Ignore the rest. */
   #isOver = false;
   #format: 'rss' | 'atom' | 'html' | null = null;
   #inCdata = false;
@@ -124,12 +122,9 @@ class XmlFeedReader {
     if (this.#format === 'html') return this.#announced();
     if (this.#format === null) return { kind: 'none', reason: 'not a feed: neither RSS, Atom nor JSON Feed' };
     const home = this.#home === null ? null : itemUrl(this.#home, [this.#address]);
-    const items: Item[] = [];
-    for (const entry of this.#entries.slice(0, maxEntries)) {
-      const item = build(entry, [home, this.#address], this.#lang);
-      if (item !== null) items.push(item);
-    }
-    return { kind: 'feed', title: this.#title, items };
+    const entries = this.#entries.slice(0, maxEntries);
+    const items = entries.flatMap((entry) => build(entry, [home, this.#address], this.#lang) ?? []);
+    return { kind: 'feed', title: this.#title, items, leftOut: entries.length - items.length };
   }
 
   #announced(): FeedReading<never> {
@@ -162,7 +157,7 @@ class XmlFeedReader {
     else if (this.#format !== null) this.#openFeed(name, attributes, base);
   }
 
-  /** Feeds are announced before the page begins; what comes then may be long, and ends few of its tags. */
+  /** Feeds are announced in the head; the body may be long, with unclosed tags. */
   #openHtml(name: string, { rel = '', type = '', href, title = '' }: Attributes): void {
     if (name === 'body' || name === 'xhtml:body') this.#isOver = true;
     if (name !== 'link' || href === undefined || !/\balternate\b/i.test(rel) || !feedTypes.test(type)) return;
@@ -190,13 +185,13 @@ class XmlFeedReader {
     }
   }
 
-  /** Titles and links of images, text inputs and authors are not the feed's own. */
+  /** Titles and links of images, text inputs and authors do not count. */
   #isOfFeed(): boolean {
     const parent = this.#stack.at(-2)?.name;
     return parent === 'channel' || parent === 'feed' || parent === 'rss';
   }
 
-  /** An entry inside a text can only be the next one: the text was never ended. Quoted feeds in content are escaped. */
+  /** An entry inside a text means that the text was never closed. Feeds quoted in content are escaped. */
   #entryRestarts(name: string): boolean {
     return (name === 'item' || name === 'entry') && this.#capture?.name !== 'fullitem';
   }
@@ -248,7 +243,7 @@ class XmlFeedReader {
     }
   }
 
-  /** `dc:date` of whatever prefix; elements of the document's own format without one. */
+  /** `dc:date` with any prefix; elements of the document's own format without one. */
   #nameOf(tag: string, ownNamespace: string | undefined): string {
     const colon = tag.indexOf(':');
     const local = tag.slice(colon + 1).toLowerCase();

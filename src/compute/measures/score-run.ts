@@ -1,16 +1,15 @@
-/** The measures of one answer against what was said about its pages, and their means. Pure; called by evaluation. */
+/** Measures of an answer against judged pages, and their means. Pure. */
 import type { Measures } from '../../domain/evaluation.ts';
-import { type Grades, isRelevant, ndcg, recall, reciprocalRank } from './ranking-measures.ts';
 
 export interface JudgedAnswer {
-  /** Page numbers by rank, best first; 0 at a rank that was not answered. */
+  /** By rank, best first; 0 for a rank that was not answered. */
   ranked: readonly number[];
-  /** Pages of all candidates. */
+  /** Of all candidates. */
   candidates: readonly number[];
   grades: Grades<number>;
 }
 
-/** Feedback as grades: relevant 1, not relevant 0. */
+/** Relevant 1, not relevant 0. */
 export function gradesOf(feedback: ReadonlyMap<number, boolean>): Map<number, number> {
   return new Map([...feedback].map(([page, relevant]) => [page, relevant ? 1 : 0]));
 }
@@ -19,7 +18,7 @@ export function hasPositive(grades: Grades<number>): boolean {
   return [...grades.keys()].some((page) => isRelevant(grades, page));
 }
 
-/** nDCG, reciprocal rank and recall of the first k, and recall of all candidates: what no order could do better than. */
+/** nDCG, reciprocal rank and recall of the first k, and recall of all candidates, the upper limit of any order. */
 export function measureAnswer({ ranked, candidates, grades }: JudgedAnswer, k: number): Measures {
   return {
     ndcg: ndcg(ranked, grades, k),
@@ -38,7 +37,7 @@ export function rerankLift({ ranked, candidates, grades }: JudgedAnswer, k: numb
   return ndcg(ranked, grades, k) - ndcg(before, grades, k);
 }
 
-/** Mean of each measure; 0 without any. */
+/** 0 without any. */
 export function meanMeasures(all: readonly Measures[]): Measures {
   const mean = (name: keyof Measures) => meanOf(all.map((each) => each[name])) ?? 0;
   return {
@@ -49,8 +48,50 @@ export function meanMeasures(all: readonly Measures[]): Measures {
   };
 }
 
-/** Mean of those that are not null; null without any. */
+/** Mean of non-null values; null without any. */
 export function meanOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+}
+
+/* Ranking quality by judgements. Grades above 0 are relevant; pages without one are not. Pure. */
+
+type Grades<Item> = ReadonlyMap<Item, number>;
+
+/**
+ * Normalised discounted cumulative gain of the first k: gain 2^grade − 1, discount log2(rank + 1), over the best order of the judged
+ * pages.
+ * Units:  0 to 1; 0 without relevant pages.
+ * Source: Järvelin & Kekäläinen 2002; the exponential gain of Burges et al. 2005; design "measures".
+ */
+export function ndcg<Item>(ranked: readonly Item[], grades: Grades<Item>, k: number): number {
+  const best = [...grades.values()].sort((a, b) => b - a).slice(0, k);
+  const ideal = best.reduce((sum, grade, i) => sum + discountedGain(grade, i), 0);
+  if (ideal === 0) return 0;
+  return ranked.slice(0, k).reduce((sum, item, i) => sum + discountedGain(grades.get(item) ?? 0, i), 0) / ideal;
+}
+
+/**
+ * One over the rank of the first relevant page among the first k, else 0.
+ * Source: Voorhees 1999 (TREC-8 question answering).
+ */
+export function reciprocalRank<Item>(ranked: readonly Item[], grades: Grades<Item>, k: number): number {
+  const first = ranked.slice(0, k).findIndex((item) => isRelevant(grades, item));
+  return first < 0 ? 0 : 1 / (first + 1);
+}
+
+/** Share of relevant pages among `found`; 0 without relevant pages. */
+export function recall<Item>(found: readonly Item[], grades: Grades<Item>): number {
+  const relevant = [...grades.keys()].filter((item) => isRelevant(grades, item));
+  if (relevant.length === 0) return 0;
+  const all = new Set(found);
+  return relevant.filter((item) => all.has(item)).length / relevant.length;
+}
+
+function isRelevant<Item>(grades: Grades<Item>, item: Item): boolean {
+  return (grades.get(item) ?? 0) > 0;
+}
+
+function discountedGain(grade: number, place: number): number {
+  return (2 ** grade - 1) / Math.log2(place + 2);
 }

@@ -1,6 +1,6 @@
 /**
- * Makes running text of the lines of a PDF: joins lines to paragraphs across columns and pages, mends hyphenated words, and takes
- * headings, lines that are set larger or named in the outline, as sections. Called while a PDF becomes text.
+ * Turns a PDF's lines into text: joins paragraphs across columns and pages, removes hyphenation, and makes sections of headings, which
+ * are larger lines or outline entries.
  */
 import type { Section } from '../../domain/page.ts';
 import type { Line } from './page-lines.ts';
@@ -10,15 +10,15 @@ export interface FlowedText {
   sections: Section[];
 }
 
-/** Of the running text's size, from which a line is a heading; and how long a heading is at most, in characters and lines. */
+/** Minimum size of a heading relative to the body, and its maximum characters and lines. */
 const headingRatio = 1.12;
 const longestHeading = 200;
 const longestTitle = 500;
-/** A heading that is told by its font: where most text has one, space above it in line heights, and its length. */
+/** For headings by font: the body font's minimum share, space above in line heights, and maximum length. */
 const bodyFontShare = 0.5;
 const apartGap = 1.2;
 const longestFontHeading = 100;
-/** Space above a line, in line heights, that begins a paragraph. */
+/** Space above a new paragraph, in line heights. */
 const paragraphGap = 1.45;
 
 interface Paragraph {
@@ -27,7 +27,7 @@ interface Paragraph {
   isHeading: boolean;
 }
 
-/** The size that most characters are set in, points; 0 where there are none. */
+/** The most common size, points; 0 without text. */
 export function bodySize(pages: readonly Line[][]): number {
   return mostUsed(pages, ({ size }) => Math.round(size * 2) / 2).value ?? 0;
 }
@@ -49,15 +49,14 @@ function mostUsed<Value>(
   return { value: most, share: most === null ? 0 : (lengths.get(most) ?? 0) / all };
 }
 
-/** What running text is set in. */
 interface Body {
   size: number;
-  /** Null where no font makes up most of the text. */
+  /** Null if no font dominates. */
   font: string | null;
   outline: ReadonlySet<string>;
 }
 
-/** `outline`: titles of the PDF's outline as `headingLetters` gives them. Linear but for sorting. */
+/** `outline`: titles by `headingLetters`. Linear but for sorting. */
 export function flowText(pages: readonly Line[][], outline: ReadonlySet<string>): FlowedText {
   const { value, share } = mostUsed(pages, ({ font }) => font);
   const body: Body = { size: bodySize(pages), font: share >= bodyFontShare ? value : null, outline };
@@ -77,7 +76,7 @@ export function flowText(pages: readonly Line[][], outline: ReadonlySet<string>)
   return written(paragraphs);
 }
 
-/** The letters and digits of a heading: the outline and the page often differ in what is between them. */
+/** Letters and digits: outline and page often differ in punctuation. */
 export function headingLetters(title: string): string {
   return title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
@@ -88,7 +87,7 @@ function isHeadingLine(line: Line, before: Line | undefined, body: Body, leading
   const { text, size, font } = line;
   if (text.length > longestHeading || !/\p{L}/u.test(text) || bullet.test(text)) return false;
   if (size >= body.size * headingRatio || body.outline.has(headingLetters(text))) return true;
-  // Set in another font of the same size: a line for itself, with space above, that is no sentence.
+  // Another font of the same size: a separate line with space above, no sentence.
   const isApart = before === undefined || before.column !== line.column || before.y - line.y > apartGap * leading;
   const isOtherFont = body.font !== null && font !== null && font !== body.font && size >= body.size * 0.95;
   return (
@@ -101,7 +100,7 @@ function isHeadingLine(line: Line, before: Line | undefined, body: Body, leading
   );
 }
 
-/** The usual distance between baselines on a page. */
+/** The usual baseline distance on a page. */
 function usualLeading(lines: readonly Line[], body: number): number {
   const gaps: number[] = [];
   for (let i = 1; i < lines.length; i++) {
@@ -129,7 +128,7 @@ function continues(
   }
   if (line.text.includes('\t') || last.text.includes('\t') || beginsItem(line.text)) return false;
   const isElsewhere = open.page !== page || before === undefined || last.column !== line.column || line.y >= last.y;
-  // Over the end of a column or page a sentence goes on where it has not ended.
+  // An unfinished sentence continues after a column or page.
   if (isElsewhere) return isSameSize && !endsSentence(last.text) && /^[\p{Ll}\p{N}(“"'«]/u.test(line.text);
   if (!isSameSize) return false;
   if (last.y - line.y > paragraphGap * leading) return false;
@@ -170,12 +169,12 @@ function written(paragraphs: readonly Paragraph[]): FlowedText {
   return { text: parts.join(''), sections };
 }
 
-/** A row of a table, or an item of a list: they stand on lines of their own. */
+/** A table row or list item keeps its line. */
 function isRowOf({ lines, isHeading }: Paragraph): boolean {
   return !isHeading && (lines[0].text.includes('\t') || beginsItem(lines[0].text));
 }
 
-/** Words that are written with a hyphen inside a line somewhere: they keep it at the end of one. */
+/** Words with a hyphen inside a line keep it at a line's end. */
 function hyphenated(paragraphs: readonly Paragraph[]): Set<string> {
   const words = new Set<string>();
   for (const { lines } of paragraphs) {

@@ -1,18 +1,15 @@
-/**
- * Puts the pieces of text on a page of a PDF into lines in reading order, from where they stand: a page has no other order that
- * can be relied on. Columns are told from tables by how full their lines are. Called while a PDF becomes text.
- */
+/** Orders a PDF page's text pieces into lines by position, the only reliable order. Full lines distinguish columns from tables. */
 
-/** A piece of text as it is placed: `x` and `y` of its beginning on the baseline, in points, `y` upwards, upright. */
+/** `x`, `y`: start on the baseline in points, `y` upwards, upright. */
 export interface PlacedText {
   text: string;
   x: number;
   y: number;
   width: number;
-  /** Size of the font, points. */
+  /** Points. */
   size: number;
   isRightToLeft: boolean;
-  /** Name of the font, which says nothing but that it is the same or another one. */
+  /** Only comparable. */
   font: string;
 }
 
@@ -22,27 +19,24 @@ export interface Line {
   right: number;
   y: number;
   size: number;
-  /** Null where there are several. */
+  /** Null for several. */
   font: string | null;
-  /** The column it stands in, counted over the page in reading order. */
+  /** Column number in reading order. */
   column: number;
 }
 
-/**
- * Gaps between pieces, in sizes of the font: from the first they are a space, from the second they may be one between columns (a
- * justified line may have some as wide), from the third one between cells.
- */
+/** Gaps between pieces, in font sizes: minimum of a space; of a possible column gap (also in justified lines); of a cell gap. */
 const spaceGap = 0.15;
 const columnGap = 0.6;
 const cellGap = 2.5;
-/** A column is told by at least so many lines, half of them this full. */
+/** Minimum lines of a column, half of them this full. */
 const fewestLines = 4;
 const fullShare = 0.6;
-/** Lines that may run across the space between two columns, such as headings over both, as a share of those beside it. */
+/** Maximum share of lines crossing a gutter, such as headings over both columns. */
 const crossingShare = 0.25;
 const maxColumnDepth = 3;
 
-/** The lines of a page in reading order. n log n in the number of pieces. */
+/** In reading order. n log n in the number of pieces. */
 export function pageLines(pieces: readonly PlacedText[]): Line[] {
   const segments = segmentsOf(pieces);
   const lines: Line[] = [];
@@ -56,7 +50,7 @@ export function pageLines(pieces: readonly PlacedText[]): Line[] {
 
 type Segment = Omit<Line, 'column'>;
 
-/** Pieces on one baseline with no more between them than a space that is no column's. */
+/** Pieces on one baseline without a column gap. */
 function segmentsOf(pieces: readonly PlacedText[]): Segment[] {
   const segments: Segment[] = [];
   for (const row of rowsOf(pieces)) {
@@ -77,7 +71,7 @@ function segmentsOf(pieces: readonly PlacedText[]): Segment[] {
   return segments;
 }
 
-/** Pieces by their baselines, from top to bottom; raised and lowered ones belong to the line that they stand in. */
+/** By baseline, top to bottom; superscripts and subscripts belong to their line. */
 function rowsOf(pieces: readonly PlacedText[]): PlacedText[][] {
   const sorted = [...pieces].sort((a, b) => b.y - a.y);
   const rows: PlacedText[][] = [];
@@ -120,7 +114,7 @@ function segmentOf(run: PlacedText[], backwards: boolean): Segment {
   };
 }
 
-/** Parts of a page that are read one after the other. */
+/** Parts of a page, read in sequence. */
 function inColumns(segments: readonly Segment[], depth: number): Segment[][] {
   const gutter = depth < maxColumnDepth ? findGutter(segments) : null;
   if (gutter === null) return segments.length === 0 ? [] : [[...segments]];
@@ -148,7 +142,7 @@ function inColumns(segments: readonly Segment[], depth: number): Segment[][] {
   return parts;
 }
 
-/** Where one can draw a line between two columns of running text; null where there is one column, or a table. */
+/** The position between two columns of running text; null for one column or a table. */
 function findGutter(segments: readonly Segment[]): number | null {
   if (segments.length < 2 * fewestLines) return null;
   const left = Math.min(...extent(segments, 'left'));
@@ -183,14 +177,14 @@ function findGutter(segments: readonly Segment[]): number | null {
 }
 
 function* extent(segments: readonly Segment[], side: 'left' | 'right'): Iterable<number> {
-  // In slices, because arguments are kept on the stack.
+  // In slices, as arguments are on the stack.
   const worst = side === 'left' ? Math.min : Math.max;
   for (let from = 0; from < segments.length; from += 1000) {
     yield worst(...segments.slice(from, from + 1000).map((segment) => segment[side]));
   }
 }
 
-/** Running text fills its lines; cells of a table rarely do. */
+/** Running text fills its lines; table cells rarely do. */
 function isColumn(segments: readonly Segment[]): boolean {
   const rows = joined(segments);
   if (rows.length < fewestLines) return false;
@@ -213,7 +207,7 @@ function overlap(a: readonly Segment[], b: readonly Segment[]): boolean {
   return top > bottom;
 }
 
-/** Segments that share a baseline become one line: a wide space inside a sentence, or a row of a table. */
+/** Segments on one baseline become a line: a wide space or a table row. */
 function joined(segments: readonly Segment[]): Segment[] {
   const lines: Segment[] = [];
   const sorted = [...segments].sort((a, b) => b.y - a.y || a.left - b.left);

@@ -1,4 +1,4 @@
-/** What the metadata of a PDF is worth: many are what a program put in by itself. Called while a PDF becomes text. */
+/** Filters PDF metadata, much of which is set by programs. */
 import type { Line } from './page-lines.ts';
 
 const longest = 300;
@@ -6,7 +6,7 @@ const fileName = /\.(?:docx?|odt|rtf|tex|dvi|ps|pdf|pptx?|xlsx?|indd|qxd|qxp|wpd
 const byProgram =
   /^(?:untitled(?:[ -]?\d*)?|no title|title|titel|document ?\d*|dokument ?\d*|presentation ?\d*|powerpoint[- ]pr[eé]sentation|slide ?\d*|layout ?\d*|unknown|none|null|print(?:ing)?|scan.{0,40}|book|report|template|paper|microsoft (?:word|powerpoint|excel).*|full page (?:photo|fax).*|.{0,20}\bpage \d+|(?:doi|arxiv|pii|isbn|issn)[:\s].*|[\d\W_]+|(?=\S+$)[^_\\/]*[_\\/]\S*)$/i;
 
-/** A title that a person gave it, or null. */
+/** A title set by a person, or null. */
 export function saneTitle(given: unknown): string | null {
   const title = oneLine(given)?.replace(/^Microsoft (?:Word|PowerPoint|Excel) - /i, '') ?? '';
   return title.length < 3 || fileName.test(title) || byProgram.test(title) || !isText(title) ? null : title;
@@ -21,7 +21,7 @@ export function saneAuthor(given: unknown): string | null {
   return author.length < 2 || isProgram || !isText(author) ? null : author;
 }
 
-/** `D:20230102120621+01'00'` (ISO 32000, 7.9.4): UTC, ISO 8601; null for what is none. */
+/** `D:20230102120621+01'00'` (ISO 32000, 7.9.4) as UTC, ISO 8601; null if invalid. */
 export function pdfDate(given: unknown): string | null {
   if (typeof given !== 'string') return null;
   const match = /^(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?)?/.exec(given.trim());
@@ -41,7 +41,7 @@ export function pdfDate(given: unknown): string | null {
   const shift = (sign === '-' ? -1 : 1) * (Number(offHour) * 60 + Number(offMinute)) * 60_000;
   const at =
     Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) - shift;
-  // Before there were PDFs it is a clock that was never set.
+  // Before PDFs existed: an unset clock.
   return Number.isNaN(at) || Number(year) < 1985 || Number(year) > 2200 ? null : new Date(at).toISOString();
 }
 
@@ -50,7 +50,7 @@ export function languageTag(given: unknown): string | null {
   return /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i.test(tag) ? tag : null;
 }
 
-/** The largest text of the first page that has any, where it is larger than running text. */
+/** The largest text of the first page with text, if larger than the body. */
 export function headingTitle(pages: readonly Line[][], body: number): string | null {
   const first = pages.find((page) => page.length > 0) ?? [];
   const largest = first.reduce(
@@ -80,7 +80,7 @@ function oneLine(given: unknown): string | null {
   return line === '' ? null : line;
 }
 
-/** Not the wrong bytes of another encoding. */
+/** Excludes wrongly decoded bytes. */
 function isText(line: string): boolean {
   const odd = Array.from(line).filter((character) => /[\ufffd\p{Cc}\p{Co}\p{Cn}]/u.test(character)).length;
   return odd === 0 && /\p{L}/u.test(line);

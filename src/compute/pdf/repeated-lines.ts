@@ -1,31 +1,30 @@
 /**
- * Running headers and footers: lines at the top or the bottom of pages that recur from page to page, whatever numbers they hold.
- * Called while a PDF becomes text; the settings are the contract's `pdf.*`.
+ * Removes running headers and footers: lines at the top or bottom that recur across pages, ignoring numbers. Settings: the contract's
+ * `pdf.*`.
  */
 import type { Line } from './page-lines.ts';
 
 export interface RepeatedLineSettings {
   strip_repeated_lines: boolean;
-  /** Share of the pages on which a line must recur. */
+  /** Minimum share of pages. */
   repeated_line_ratio: number;
-  /** Lines looked at, from the top and from the bottom of each page. */
+  /** Lines examined at the top and bottom of each page. */
   repeated_line_scan: number;
-  /** Pages below which nothing is dropped. */
+  /** Below this number of pages nothing is removed. */
   min_pages_for_stripping: number;
 }
 
-/** Pages near which a line that changes with the chapter must recur, and how far its place may differ, points. */
+/** For lines that change by chapter: neighbouring pages compared, and position tolerance in points. */
 const nearPages = 2;
 const samePlace = 3;
-/** Share of the text above which it is not headers that recur. */
+/** Above this share of the text recurring lines are no headers. */
 const largestShare = 0.4;
 
-/** The pages without their headers and footers. */
 export function stripRepeatedLines(pages: readonly Line[][], settings: RepeatedLineSettings): Line[][] {
   const { strip_repeated_lines, repeated_line_ratio: ratio, min_pages_for_stripping: fewest } = settings;
   if (!strip_repeated_lines || pages.length < fewest) return [...pages];
   const edges = pages.map((page) => edgeLines(page, settings.repeated_line_scan));
-  // What recurs on left or on right pages only is counted among these.
+  // Also counts left and right pages separately.
   const sides = [pages.map(() => true), pages.map((_, no) => no % 2 === 0), pages.map((_, no) => no % 2 === 1)];
   const gone = new Set<Line>();
   for (const side of sides) {
@@ -39,7 +38,7 @@ export function stripRepeatedLines(pages: readonly Line[][], settings: RepeatedL
     for (const { line, key } of members.flatMap(({ edge }) => edge)) {
       if ((pagesOf.get(key) ?? 0) >= enough) gone.add(line);
     }
-    // A header that names the chapter is another one in each: its place recurs on all pages, its words on neighbours.
+    // A chapter header recurs in its place on all pages, with its words on neighbours.
     for (const isTop of [true, false]) {
       const local = members.flatMap(({ edge, no }, at) => {
         const found = edge.filter((each) => each.isTop === isTop && recursNear(each, members, at));
@@ -49,7 +48,7 @@ export function stripRepeatedLines(pages: readonly Line[][], settings: RepeatedL
     }
   }
   for (const line of inSamePlaces(edges, gone, Math.max(fewest, ratio * pages.length))) gone.add(line);
-  // Where that is much of the text, it is none: the pages are alike, or so short that their text is looked at, too.
+  // If much text recurs, pages are alike or very short.
   const length = (lines: readonly Line[]) => lines.reduce((sum, { text }) => sum + text.length, 0);
   if (length([...gone]) > largestShare * length(pages.flat())) {
     const repeated_line_scan = settings.repeated_line_scan - 1;
@@ -58,7 +57,7 @@ export function stripRepeatedLines(pages: readonly Line[][], settings: RepeatedL
   return pages.map((page) => page.filter((line) => !gone.has(line)));
 }
 
-/** Where headers stand on enough pages, what stands there on others is one, too: that of a chapter of one page. */
+/** If enough pages have a header, lines in its place on others are headers too, as in one-page chapters. */
 function inSamePlaces(edges: readonly EdgeLine[][], gone: ReadonlySet<Line>, enough: number): Line[] {
   const pagesAt = new Map<number, number>();
   for (const edge of edges) {
@@ -76,7 +75,7 @@ interface EdgeLine {
   isTop: boolean;
 }
 
-/** The lines nearest to the top and the bottom of a page, by where they stand, not by when they are read. */
+/** By position, not reading order. */
 function edgeLines(page: readonly Line[], scan: number): EdgeLine[] {
   const byPlace = [...page].sort((a, b) => b.y - a.y);
   const rows: Line[][] = [];
@@ -90,7 +89,7 @@ function edgeLines(page: readonly Line[], scan: number): EdgeLine[] {
   return [...edge(rows.slice(0, count), true), ...edge(rows.slice(Math.max(count, rows.length - count)), false)];
 }
 
-/** Letters in lower case; numbers, Arabic and Roman, are all the same. */
+/** Lower-case letters; all Arabic and Roman numbers are equal. */
 function keyOf(text: string): string {
   return text
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** What a query asks for literally: a title, a URL, a host, or quoted phrases. Pure; called by the retriever and by retrieval. */
+/** Literal parts of a query: a title, URL, host, or quoted phrases. Pure. */
 import { foldTitle, withoutJoiners } from '../../domain/normalize-text.ts';
 import { hostWords } from '../text/facts-text.ts';
 import { curlyApostrophes } from '../text/word-terms.ts';
@@ -6,33 +6,33 @@ import { normalizeDomain } from '../web/domain-match.ts';
 import { isRegisteredName } from '../web/registered-names.ts';
 
 const curlyQuotes = /[“”]/g;
-/** Marks that open a quotation: at the beginning, behind a space, bracket, dash or another mark. */
+/** Opening marks: at the start, after a space, bracket, dash or mark. */
 const openingApostrophe = /(?<=^|[\s([{"“–—-])'/gu;
 const openingQuote = /(?<=^|[\s([{'‘–—-])"/gu;
 const quoted = /["“”«»„]([^"“”«»„]+)["“”«»„]/gu;
 
-/** The query without quotation marks around the whole of it. */
+/** Without quotation marks around the whole. */
 export function titleOfQuery(query: string): string {
   const whole = /^\s*["“”«»„]([^"“”«»„]+)["“”«»„]\s*$/u.exec(query);
   return whole === null ? query : whole[1];
 }
 
-/** The URL that the query may be, with `https` where it has no scheme; null where it is not worth canonicalising. */
+/** The query as a URL, with `https` by default; null if it cannot be one. */
 export function urlOfQuery(query: string): string | null {
   const word = query.trim();
   if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(word)) return word;
-  // `node.js` and `and/or` are none either, but that is told by no page having them.
+  // `node.js` and `and/or` are none, but then no page has them.
   return /^[^\s/?#@\\]+(?:[/?#]\S*)?$/.test(word) && /[.:/]/.test(word) ? `https://${word}` : null;
 }
 
 export interface QueriedHost {
-  /** Comparable as `normalizeDomain` makes it, without `www.`. */
+  /** By `normalizeDomain`, without `www.`. */
   domain: string;
-  /** The names in it: what pages of the host are found by. */
+  /** Its names, by which the host's pages are found. */
   words: string;
 }
 
-/** The host that the whole query is, with or without a scheme, `www.` and a slash at its end; null where it is none that is registered. */
+/** The whole query as a host, with optional scheme, `www.` and final slash; null if it is not registered. */
 export function hostOfQuery(query: string): QueriedHost | null {
   const written = /^\s*(?:https?:\/\/)?([^\s/]+)\/?\s*$/i.exec(query)?.[1];
   const normal = written === undefined ? null : normalizeDomain(written);
@@ -41,9 +41,15 @@ export function hostOfQuery(query: string): QueriedHost | null {
   return isRegisteredName(domain) ? { domain, words: hostWords(domain) } : null;
 }
 
+/** URLs and mail addresses. */
+export function addressesIn(query: string): string[] {
+  const isHost = (name: string) => name.includes('.') && isRegisteredName(name);
+  return query.split(/\s+/).filter((part) => part.includes('://') || part.split(/[^\p{L}\p{N}.-]+/u).some(isHost));
+}
+
 /**
- * The ways in which a title may be written that has apostrophes or quotation marks: as given, with straight marks, with curly
- * ones, with letter apostrophes (`ʼ`). Stored titles keep their marks, so each is to be looked for; one that mixes marks is found as given only.
+ * Spellings of a title by its apostrophes and quotation marks: as given, straight, curly, letter apostrophes (`ʼ`). Stored titles keep
+ * their marks; mixed ones are found as given only.
  */
 export function titleSpellings(title: string): string[] {
   const straight = withStraightMarks(title);
@@ -55,7 +61,7 @@ export function titleSpellings(title: string): string[] {
   return [...new Set([title, straight, curly, straight.replaceAll("'", 'ʼ')])];
 }
 
-/** Phrases in quotation marks as they are written, one of those that fold to the same; empty ones are none. */
+/** Distinct by folding, without empty ones. */
 export function quotedPhrases(query: string): string[] {
   const phrases = new Map(Array.from(query.matchAll(quoted), ([, phrase]) => [foldPhrase(phrase), phrase]));
   phrases.delete('');
@@ -63,8 +69,8 @@ export function quotedPhrases(query: string): string[] {
 }
 
 /**
- * The form in which phrases, and texts that may have them, are compared: folded as titles are, curly marks straight, without soft hyphens; `İ`, `I`,
- * `ı` and `i` are one, as Turkish pairs them otherwise than other languages.
+ * For comparing phrases and texts: folded like titles, straight marks, no soft hyphens; `İ`, `I`, `ı` and `i` are equal, as Turkish
+ * pairs them differently.
  */
 export function foldPhrase(phrase: string): string {
   return withStraightMarks(withoutJoiners(foldTitle(phrase)))

@@ -7,10 +7,8 @@ export interface FusedHit {
 
 /**
  * Fuse ranked lists of chunk labels by reciprocal rank.
- * Shapes: each list best first, a label at most once in a list; result best first, ties by label, one entry per label. `weights`: of
- *         each list, above 0; 1 unless given.
- * Units:  score = sum over the lists of weight / (rrfK + rank), rank from 1; compare within one query only.
- * Errors: none; empty lists give an empty result.
+ * Shapes: distinct labels, best first, ties by label. `weights`: per list, above 0, default 1.
+ * Units:  score = sum over the lists of weight / (rrfK + rank), rank from 1; comparable within one query only.
  * Source: contract "Search"; Cormack, Clarke & Buettcher 2009.
  */
 export function fuseRrf(lists: readonly Uint32Array[], rrfK: number, weights: readonly number[] = []): FusedHit[] {
@@ -24,4 +22,20 @@ export function fuseRrf(lists: readonly Uint32Array[], rrfK: number, weights: re
   return Array.from(scores, ([label, score]) => ({ label, score })).sort(
     (a, b) => b.score - a.score || a.label - b.label,
   );
+}
+
+/** Unscored candidates get scores below this, so that all are in 0..1 without ties. */
+const restShare = 0.01;
+
+/**
+ * Shapes: `sent` and `scores` aligned; `rest` best first; result of both, best first, ties by label.
+ * Units:  any scale; scores outside 0..1 are treated as logits. Result in 0..1.
+ */
+export function mergeReranked(sent: readonly FusedHit[], scores: Float64Array, rest: readonly FusedHit[]): FusedHit[] {
+  const areLogits = scores.some((score) => score < 0 || score > 1);
+  const shares = areLogits ? scores.map((score) => 1 / (1 + Math.exp(-score))) : scores;
+  const first = sent.map(({ label }, at) => ({ label, score: restShare + (1 - restShare) * shares[at] }));
+  const highest = rest[0]?.score || 1;
+  const last = rest.map(({ label, score }) => ({ label, score: (restShare * 0.99 * score) / highest }));
+  return [...first, ...last].sort((a, b) => b.score - a.score || a.label - b.label);
 }

@@ -1,8 +1,7 @@
 /**
- * Fusion by scores: how much a model's cosines count beside BM25F is one number, learned from queries whose answer is known
- * (docs/ranking.md, "Fusion"). Pure; called by the ranking, by what learns the number, and by the benches.
+ * Score fusion: BM25F and cosine, each relative to the query's best, with one weight for all models and languages (docs/models.md,
+ * "Fusion"). Pure.
  */
-import { ndcg } from '../measures/ranking-measures.ts';
 import type { FusedHit } from './fuse-rrf.ts';
 
 /** One side's hits, best first, aligned. */
@@ -11,92 +10,65 @@ export interface ScoredHits {
   scores: ArrayLike<number>;
 }
 
-export interface DenseShare {
-  /** What a cosine of 1 counts beside the best passage by words; 0: words alone decide, and what has none of them comes after. */
-  weight: number;
-  /** Cosine of what is unrelated; null where it is not known. */
-  floor: number | null;
+export interface BothSides {
+  sparse: ScoredHits;
+  dense: ScoredHits;
+  /** Of the sparse hits, aligned: NaN without a vector; null for a query without one. */
+  cosines: ArrayLike<number> | null;
+  /** Largest share of the query's weight in one hit, 0 to 1. */
+  covered: number;
 }
 
-/** In place of 0 for passages that words did not find: they come last. */
-const LAST = 1e-6;
+/** Weight of the cosine, chosen from .3 to .7 by `npm run bench -- ranking`. */
+export const DENSE_WEIGHT = 0.5;
+/** Words weigh less if the best hit has less than this share of the query: matches of a question in another language are chance. */
+const ENOUGH_COVERED = 0.5;
 
 /**
- * Fuse both sides by their scores: BM25F as a share of the query's best, plus the weight times how far the cosine is above the floor.
- * Shapes: result best first, ties by label, one entry for each label of either side.
- * Units:  0 to 1; compare within one query only.
- * Errors: none; empty sides give an empty result.
- * Source: convex combination, Bruch, Gai & Ingber 2023; the cosine by its own range, not the query's: where the nearest passage is barely
- *         above the floor it says little, and must not count as if it were sure.
+ * (1 - weight) · bm25 / best bm25 + weight · (cosine - floor) / (best cosine - floor); the words' part times 2 · covered, at most 1.
+ * Shapes: result best first, ties by label, one entry per label.
+ * Units:  `floor`: cosine of unrelated texts or null; scores 0 to 1, comparable within one query only. Cosines below the floor count as
+ *         the floor. A passage without a vector gets the nearness of its neighbours in the order of words, and cosines weigh less by the
+ *         share of such passages: `half_filled` of `npm run bench -- ranking`.
+ * Source: convex combination, Bruch, Gai & Ingber 2023.
  */
-export function fuseScores(sparse: ScoredHits, dense: ScoredHits, { weight, floor }: DenseShare): FusedHit[] {
-  const share = Math.max(LAST, weight);
-  const whole = 1 + share;
-  const scores = new Map<number, number>();
-  const best = sparse.scores[0] || 1;
-  for (let at = 0; at < sparse.labels.length; at++) scores.set(sparse.labels[at], sparse.scores[at] / best / whole);
+export function fuseScores(
+  { sparse, dense, cosines, covered }: BothSides,
+  floor: number | null,
+  weight: number = DENSE_WEIGHT,
+): FusedHit[] {
   const least = floor ?? 0;
-  const range = Math.max(1e-6, 1 - least);
-  for (let at = 0; at < dense.labels.length; at++) {
-    const near = Math.min(1, Math.max(0, (dense.scores[at] - least) / range));
-    const label = dense.labels[at];
-    if (weight === 0 && scores.has(label)) continue;
-    scores.set(label, (scores.get(label) ?? 0) + (share * near) / whole);
+  let nearest = dense.scores[0] ?? least;
+  for (let at = 0; at < sparse.labels.length; at++)
+    if (cosines !== null && cosines[at] > nearest) nearest = cosines[at];
+  const nearness = (cosine: number) =>
+    nearest > least || Number.isNaN(cosine) ? Math.max(0, (cosine - least) / (nearest - least)) : 0;
+  const best = sparse.scores[0] || 1;
+  const trust = Math.min(1, covered / ENOUGH_COVERED);
+  const near = Float64Array.from(sparse.labels, (_, at) => nearness(cosines?.[at] ?? Number.NaN));
+  const count = near.length;
+  const filled = count === 0 ? 1 : near.filter((each) => !Number.isNaN(each)).length / count;
+  // Where words are not to be trusted, cosines count all the same.
+  const part = weight * (1 - trust * (1 - filled));
+  const guesses = betweenNeighbours(near);
+  const scores = new Map<number, number>();
+  for (let at = 0; at < dense.labels.length; at++) scores.set(dense.labels[at], part * nearness(dense.scores[at]));
+  for (let at = 0; at < count; at++) {
+    const words = (trust * sparse.scores[at]) / best;
+    scores.set(sparse.labels[at], (1 - part) * words + part * (filled === 0 ? words : guesses[at]));
   }
   return Array.from(scores, ([label, score]) => ({ label, score })).sort(
     (a, b) => b.score - a.score || a.label - b.label,
   );
 }
 
-/** A query whose answer is known, with what both sides found. */
-export interface KnownItem {
-  sparse: ScoredHits;
-  dense: ScoredHits;
-  /** The page of a label. */
-  pageOf: (label: number) => number;
-  /** The page that is to be found. */
-  page: number;
-}
-
-/** What is chosen among, ascending. Beyond 3 no model gained in `npm run bench:fusion`. */
-export const WEIGHTS: readonly number[] = [0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.4, 2, 3];
-/** Fewer queries than this cannot tell. */
-export const FEWEST_QUERIES = 50;
-/** Standard errors that a larger weight has to be better by: 95 % sure. */
-const SURE = 2;
-
-/**
- * The smallest weight that the best one does not surely beat, by the mean nDCG@10 of these queries: where nothing is sure, words decide.
- * Errors: none; 0 for fewer than `FEWEST_QUERIES`.
- * Source: one standard error rule, Breiman et al. 1984, with two, paired by query.
- */
-export function learnWeight(queries: readonly KnownItem[], floor: number | null): number {
-  if (queries.length < FEWEST_QUERIES) return 0;
-  const gains = WEIGHTS.map((weight) => queries.map((query) => gainOf(query, { weight, floor })));
-  const means = gains.map(mean);
-  const best = means.indexOf(Math.max(...means));
-  const enough = gains.findIndex((each) => {
-    const differences = gains[best].map((gain, at) => gain - each[at]);
-    return mean(differences) <= SURE * standardError(differences);
-  });
-  return WEIGHTS[enough];
-}
-
-function gainOf({ sparse, dense, pageOf, page }: KnownItem, share: DenseShare): number {
-  const pages = new Set<number>();
-  for (const { label } of fuseScores(sparse, dense, share)) {
-    pages.add(pageOf(label));
-    if (pages.size === 10) break;
-  }
-  return ndcg([...pages], new Map([[page, 1]]), 10);
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function standardError(values: readonly number[]): number {
-  const middle = mean(values);
-  const squares = values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
-  return Math.sqrt(squares / (values.length - 1) / values.length);
+/** Each NaN replaced by the mean of the nearest numbers before and after it, or by the one there is. */
+function betweenNeighbours(numbers: Float64Array): Float64Array {
+  const before = numbers.slice();
+  for (let at = 1; at < before.length; at++) if (Number.isNaN(before[at])) before[at] = before[at - 1];
+  const after = numbers.slice();
+  for (let at = after.length - 2; at >= 0; at--) if (Number.isNaN(after[at])) after[at] = after[at + 1];
+  return before.map((each, at) =>
+    Number.isNaN(each) ? after[at] : Number.isNaN(after[at]) ? each : (each + after[at]) / 2,
+  );
 }

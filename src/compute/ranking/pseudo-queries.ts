@@ -1,7 +1,6 @@
 /**
- * Queries that the library asks of itself: what somebody may type who remembers a passage, made of its title, its heading, or a few words
- * of one of its sentences. The passage's page is what they are to find. Pure; called by the learning of fusion weights and by trials of
- * models.
+ * Synthetic queries: what a person may type who remembers a passage, made from its title, heading or a sentence. Pure; used by replays
+ * and trials of models.
  */
 
 export interface PassageText {
@@ -13,21 +12,21 @@ export interface PassageText {
 /** In [0, 1). */
 type Random = () => number;
 
-/** Words that a query of a sentence keeps, at least and at most: what people type. */
+/** Words of a sentence query: what people type. */
 const FEWEST = 4;
 const MOST = 8;
-/** Words of a title or heading that names something. */
+/** Minimum words of a title or heading. */
 const LEAST_NAMING = 2;
-/** Characters of the stretch of a passage that a sentence is taken from. */
+/** Characters from which a sentence is taken. */
 const SENTENCE_WINDOW = 2000;
 
 const words = new Intl.Segmenter('und', { granularity: 'word' });
 const sentences = new Intl.Segmenter('und', { granularity: 'sentence' });
 
 /**
- * A query for a passage, or null where it has too few words to make one of. One of four is its title or heading, where it has one: those
- * are found by words alone and tell the two sides apart least.
- * Source: inverse cloze task, Lee, Chang & Toutanova 2019; words dropped, as nobody remembers a sentence whole.
+ * A query for a passage, or null if it has too few words. One in four is the title or heading: those are found by words alone and
+ * distinguish the sides least.
+ * Source: inverse cloze task, Lee, Chang & Toutanova 2019; with words dropped, as people forget some.
  */
 export function pseudoQuery({ title, section, text }: PassageText, random: Random): string | null {
   const naming = [title, section].filter((name) => name !== null && wordsOf(name).length >= LEAST_NAMING);
@@ -44,7 +43,7 @@ export function pseudoQuery({ title, section, text }: PassageText, random: Rando
   return sentence.filter((_, at) => kept.has(at)).join(' ');
 }
 
-/** A title or heading without one of its words, so that it is not found by being the title; null where too few would be left to name anything. */
+/** Without one word, so it is no exact title; null if too short. */
 export function withoutOneWord(name: string | null, random: Random): string | null {
   const all = name === null ? [] : wordsOf(name);
   return all.length <= LEAST_NAMING ? null : all.toSpliced(Math.floor(random() * all.length), 1).join(' ');

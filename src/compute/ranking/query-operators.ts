@@ -1,54 +1,66 @@
 /**
- * The operators of a query: `"exact phrase"`, `-word`, `site:`, `title:`, `author:`, `before:`, `after:`, `lang:`, each with or without a
- * space behind its colon; and `-` before all of them but times. What is no operator is text, and so is one whose value cannot be. Pure;
- * called by ranking.
+ * Query operators: `"exact phrase"`, `-word`, `site:`, `title:`, `author:`, `before:`, `after:`, `lang:`, with optional space after the
+ * colon; `-` negates all but times. A minus follows white space and precedes a letter, digit or quotation mark: `--all` is text.
+ * Operators with invalid values are text. Pure.
  */
 import type { QueryClause, QueryClauses } from '../../domain/query-clause.ts';
 import { languageOfTag } from '../text/language-tags.ts';
 import { normalizeDomain } from '../web/domain-match.ts';
 
 export interface QueryOperators extends QueryClauses {
-  /** What is searched for: the words, those of phrases, titles and authors among them. */
+  /** Words to search, including those of phrases, titles and authors. */
   text: string;
   phrases: readonly string[];
   /** Seen at or after this time, ms. */
   after: number | null;
   /** First seen before this time, ms. */
   before: number | null;
+  /** As written. */
+  written: readonly string[];
 }
 
 const part =
-  /(?<=^|\s)(-?)(?:(site|title|author|before|after|lang):\s*(?=\S))?(?:["“”«»„]([^"“”«»„]*)["“”«»„]|([^\s"“”«»„]+))(?=\s|$)|\S+/giu;
+  /(?<=^|\s)((?:-(?=[\p{L}\p{N}"“”«»„]))?)(?:(site|title|author|before|after|lang):\s*(?=\S))?(?:["“”«»„]([^"“”«»„]*)["“”«»„]|([^\s"“”«»„]+))(?=\s|$)|\S+/giu;
 
-/** Operators that are kept to, of those with `-` and of those without; what is beyond is text. */
+/** Changes each part of a query: operators, words and quotations. */
+export function withParts(query: string, change: (whole: string) => string): string {
+  return query.replace(part, (whole) => change(whole));
+}
+
+/** Limit of positive and of negative operators; further ones are text. */
 const mostOperators = 16;
-/** A language, of a region or a script perhaps. */
+/** With optional region or script. */
 const languageTag = /^[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}))?$/i;
 
-/** Read the operators of a query. Errors: none. */
+/** Errors: none. */
 export function readOperators(query: string): QueryOperators {
   const [must, mustNot]: QueryClause[][] = [[], []];
   const text: string[] = [];
   const phrases: string[] = [];
+  const written: string[] = [];
   const times: { after: number | null; before: number | null } = { after: null, before: null };
   for (const [whole, minus = '', name, quoted, word] of query.matchAll(part)) {
     const value = (quoted ?? word ?? '').trim();
     const key = name?.toLowerCase();
     const time = minus === '' && (key === 'after' || key === 'before') ? timeOf(value) : null;
     const clause = clauseOf(key, value, quoted !== undefined);
+    const list = minus === '' ? must : mustNot;
+    const isWord = minus === '' && clause?.in === 'word';
     if (time !== null) times[key as keyof typeof times] = time;
-    else if (clause === null || (minus === '' ? must : mustNot).length >= mostOperators) text.push(whole);
-    else if (minus !== '') mustNot.push(clause);
-    else {
-      if (clause.in !== 'word') must.push(clause);
-      if (clause.in === 'phrase') phrases.push(value);
-      if (clause.in !== 'site' && clause.in !== 'language') text.push(value);
+    else if (clause === null || isWord || list.length >= mostOperators) {
+      text.push(whole);
+      continue;
+    } else {
+      list.push(clause);
+      if (minus === '' && clause.in === 'phrase') phrases.push(value);
+      if (minus === '' && clause.in !== 'site' && clause.in !== 'language') text.push(value);
     }
+    written.push(whole);
   }
-  return { text: text.join(' '), phrases, must, mustNot, ...times };
+  return { text: text.join(' '), phrases, must, mustNot, ...times, written };
 }
 
-/** What a part asks for; null for a part that is text. */
+/** Null for text. */
 function clauseOf(key: string | undefined, value: string, isQuoted: boolean): QueryClause | null {
   if (!/[\p{L}\p{N}]/u.test(value)) return null;
   switch (key) {
@@ -71,7 +83,7 @@ function clauseOf(key: string | undefined, value: string, isQuoted: boolean): Qu
   }
 }
 
-/** The beginning of a year, a month or a day, UTC, or an instant, UTC where it does not say; null for what is none. */
+/** Start of a year, month or day, or an instant, default UTC; null if invalid. */
 function timeOf(value: string): number | null {
   const day = /^([1-9]\d{3})(?:-(\d\d?)(?:-(\d\d?))?)?$/.exec(value);
   if (day === null) {

@@ -1,38 +1,42 @@
 /**
- * What of a query is searched for. Function words say how a question is put, not what it is about; and words like `what`
- * are rare in the texts that answer, so that their idf would outweigh the subject. They are set apart while
- * other terms remain; texts keep them. Pure; called by the searchers' query analysis and by the benches.
+ * Search terms of a query. Function words, and words like `what`, which are rare in answers and so have a high idf, are dropped while
+ * other terms remain; texts keep them. Pure.
  */
-import type { TermSequence } from '../embedding/embed-local.ts';
 import { accentsTellWords, foldAccents } from '../text/fold-accents.ts';
 import { bareTerm, stemIn } from '../text/stemmers.ts';
 import { englishFunctionWords, stopWordsOf } from '../text/stop-words.ts';
 import { ideographTerm, isOfPairs, wordBorders } from '../text/unspaced-scripts.ts';
 
-/** Articles and pronouns of French and Italian that lost their vowel. */
+export interface TermSequence {
+  /** Lower-cased surface forms, '' for punctuation; aligned with `stems`. */
+  words: readonly string[];
+  stems: readonly string[];
+}
+
+/** Elided articles and pronouns of French and Italian. */
 const ELIDED: ReadonlySet<string> = new Set(
   `c' d' j' l' m' n' s' t' v' qu' jusqu' quoiqu' lorsqu' puisqu' un' all' dall' dell' nell' sull' coll' gl' agl' dagl' degl' negl' sugl'`.split(
     ' ',
   ),
 );
 
-/** A word of a query. */
 export interface ContentWord {
   word: string;
-  /** Its distinct stems in the languages that are asked, that of the query's own language first. */
+  /** Distinct stems in the languages asked, the query's first. */
   stems: string[];
-  /** Words that share a stem have the same number; `OF_NONE` for a pair of characters of two words. */
+  /** Equal for words with a common stem; `OF_NONE` for a character pair across two words. */
   of: number;
 }
 
-/** Of what adds to a passage's score and is no word of the query: nobody asks whether a passage has it. */
+/** Adds to scores but is no word of the query, so never required. */
 export const OF_NONE = -1;
 
 /**
- * The words of a query that are searched for, repeated ones repeated, each with its stem in every language of the library: a text has that of its
- * own. The stop words of the language that the query is in are set apart while others remain, but not English ones and articles without their vowel:
- * lists of other languages have words that mean something (`grupo`, `última`).
- * Shapes: `words` and `stems` aligned, the stems English; `languages` are the library's, `spoken` those that the query may be in, the commonest first; without one it is English.
+ * The query's words, with repetitions, with a stem per language of the library, as texts are stemmed in their own. Drops stop words of
+ * the query's language, English ones and elided articles while others remain; other languages' lists contain meaningful words (`grupo`,
+ * `última`).
+ * Shapes: aligned, with English stems; `languages`: the library's; `spoken`: possible query languages, most frequent first, default
+ * English.
  */
 export function contentWords(
   { words, stems }: TermSequence,
@@ -45,7 +49,7 @@ export function contentWords(
     spoken,
   );
   const content = places.filter((place) => !isFunctionWord(words[place], language));
-  // Passages whose language is not known have English stems, which fold accents.
+  // Passages of unknown language have English stems, which fold accents.
   const asked = [language, ...languages, ...(accentsTellWords(language) ? [] : ['en'])];
   const isBare = words.every((word) => foldAccents(word) === word);
   const stemOf = (place: number, each: string): string => {
@@ -79,8 +83,8 @@ export function contentWords(
 }
 
 /**
- * Of the characters that are searched for by pairs: the places of pairs that are `across` the border of two words, and those of ideographs that are a word
- * `alone`. A run of them ends with a character that has no pair with the next one.
+ * For scripts searched by pairs: pairs `across` a word border, and ideographs that are words `alone`. The last character of a run has no
+ * pair.
  */
 function charactersOf({ words, stems }: TermSequence, language: string): { across: Set<number>; alone: number[] } {
   const across = new Set<number>();
@@ -103,7 +107,7 @@ function charactersOf({ words, stems }: TermSequence, language: string): { acros
   return { across, alone: alone.filter((place) => !stopWordsOf(language).has(words[place])) };
 }
 
-/** The language most of whose function words a query has; one of them is enough for the commonest of the library. */
+/** The language with most function words in the query; for the library's main language one suffices. */
 function languageOfQuery(words: readonly string[], [commonest = 'en', ...others]: readonly string[]): string {
   const distinct = [...new Set(words)];
   const countOf = (language: string) => distinct.filter((word) => isFunctionWord(word, language)).length;

@@ -1,28 +1,29 @@
-/** From ranked chunks to ranked pages. Pure; called by the retriever. */
+/** Ranks pages by ranked chunks. Pure. */
+
+import { dayMs } from '../../domain/durations.ts';
 import type { RollupStrategy } from '../../domain/search.ts';
 import type { FusedHit } from './fuse-rrf.ts';
 
 export interface RankedPage {
   page_no: number;
   score: number;
-  /** The page's hits, best first. */
+  /** Best first. */
   hits: FusedHit[];
 }
 
 export interface RollUp {
   rollup: RollupStrategy;
-  /** Chunks of a page that count at most; `max` counts one. */
+  /** Chunks that count per page; `max` counts one. */
   rollup_m: number;
 }
 
 /**
- * Pool chunk hits into pages. What a page's best `rollup_m` hits make of its score:
- * - `max`: the score of the best one
- * - `mean_top_m`: their mean; a page with fewer hits is not held to have worse ones
- * - `sum_rrf`: their sum, each being a sum of reciprocal ranks, so that several good passages outweigh one
- * Shapes: hits best first; result best first, ties by page number, one entry per page; hits without a page are dropped.
- * Units:  those of the hits' scores.
- * Source: contract "RollupStrategy"; nothing is added to a score.
+ * Score of a page by its best `rollup_m` hits:
+ * - `max`: the best score
+ * - `mean_top_m`: their mean; fewer hits are no disadvantage
+ * - `sum_rrf`: their sum of reciprocal ranks, so several good passages outweigh one
+ * Shapes: hits best first; result best first, ties by page number; hits without a page are dropped.
+ * Source: contract "RollupStrategy".
  */
 export function rollUpPages(
   hits: readonly FusedHit[],
@@ -47,4 +48,13 @@ export function rollUpPages(
     }
   }
   return ranked.sort((a, b) => b.score - a.score || a.page_no - b.page_no);
+}
+
+/**
+ * 1 for a page seen now or in the future, halved per half-life.
+ * Units:  ms since the epoch; halfLifeDays above 0.
+ * Source: contract "recency_half_life_days"; design "after, before, recency": by `last_seen_at`.
+ */
+export function recencyFactor(lastSeenAt: number, now: number, halfLifeDays: number): number {
+  return 2 ** (-Math.max(0, now - lastSeenAt) / (halfLifeDays * dayMs));
 }

@@ -1,22 +1,21 @@
 /** How long to wait before a call is made again. */
-import { dayMs } from '../../domain/durations.ts';
-import { equalJitterMs } from './backoff.ts';
+import { dayMs, hourMs, minuteMs } from '../../domain/durations.ts';
 
 export interface RetryDelayInput {
-  /** Tries made so far, at least 1. */
+  /** At least 1. */
   tries: number;
   baseMs: number;
   maxMs: number;
   /** In [0, 1). */
   random: number;
-  /** What the provider asked for, if it did. */
+  /** The provider's Retry-After. */
   retryAfterMs: number | undefined;
 }
 
 /**
- * Exponential delay with equal jitter, never shorter than the provider asked for; null where it asked for more than `maxMs`: then
- * this call gives up, and whoever can wait longer (a job) comes back later.
- * Units:  ms; without a wish as of `equalJitterMs`.
+ * Exponential delay with equal jitter, at least what the provider asked for; null if that exceeds `maxMs`: the call gives up, and a job
+ * may retry later.
+ * Units:  ms.
  * Source: contract "resilience.retry_base_delay_s", "resilience.retry_max_delay_s".
  */
 export function retryDelayMs({ tries, baseMs, maxMs, random, retryAfterMs = 0 }: RetryDelayInput): number | null {
@@ -24,15 +23,15 @@ export function retryDelayMs({ tries, baseMs, maxMs, random, retryAfterMs = 0 }:
   return Math.max(retryAfterMs, equalJitterMs(tries, baseMs, maxMs, random));
 }
 
-/** The longest pause that is granted: a server that names a time years ahead is wrong, and nobody could call the job back before. */
+/** Maximum Retry-After: a time years ahead is an error, and would block the job. */
 const maxRetryAfterMs = dayMs;
 
-/** A date as HTTP writes it begins with the day's name; anything else that Date.parse takes is not meant. */
+/** An HTTP date begins with the day's name; Date.parse accepts much more. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 /**
- * The value of a Retry-After header, in ms from `now`, a day at most; undefined where there is none that can be read.
- * Shapes: seconds (a whole number; fractions are sent, too) or an HTTP date; now in ms since the epoch.
+ * A Retry-After header in ms from `now`, at most a day; undefined if unreadable.
+ * Shapes: seconds (fractions accepted) or an HTTP date; now in ms since the epoch.
  * Source: RFC 9110, section 10.2.3.
  */
 export function readRetryAfterMs(header: string | null, now: number): number | undefined {
@@ -40,4 +39,28 @@ export function readRetryAfterMs(header: string | null, now: number): number | u
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return Math.min(maxRetryAfterMs, Math.ceil(Number(text) * 1000));
   const date = httpDate.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, date - now));
+}
+
+/**
+ * Exponential backoff with equal jitter, to spread simultaneous failures.
+ * Shapes: tries ≥ 1; random in [0, 1).
+ * Units:  ms; in [0.5, 1] × min(maxMs, baseMs × 2^(tries − 1)).
+ */
+function equalJitterMs(tries: number, baseMs: number, maxMs: number, random: number): number {
+  const full = Math.min(maxMs, baseMs * 2 ** Math.min(tries - 1, 30));
+  return full * (0.5 + random / 2);
+}
+
+const maxBackoffMs = hourMs;
+
+/** Delay of a job's retry, ms, at most an hour. Source: contract "jobs.backoff_base_s". */
+export function backoffDelayMs(attempt: number, baseMs: number, random: number): number {
+  return equalJitterMs(attempt, baseMs, maxBackoffMs, random);
+}
+
+const maxReachDelayMs = 6 * hourMs;
+
+/** Delay for an unreachable host, ms: a minute, doubled up to six hours. */
+export function reachDelayMs(tries: number, random: number): number {
+  return equalJitterMs(tries, minuteMs, maxReachDelayMs, random);
 }

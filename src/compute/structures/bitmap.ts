@@ -1,10 +1,10 @@
 /**
- * A set of chunk labels, or of a segment's ordinals, as a bitmap: bit `label & 31` of word `label >>> 5`. Labels past its end are not in
- * it. What a filter allows, what the store holds and what is deleted have this form; on a SharedArrayBuffer it costs nothing to send.
+ * A bitmap of chunk labels or ordinals: bit `label & 31` of word `label >>> 5`; labels past its end are absent. Used for filters, live
+ * and deleted labels; on a SharedArrayBuffer it is sent without a copy.
  */
 export type Bitmap = Uint32Array;
 
-/** An empty set with room for labels below `end`, in shared memory. */
+/** An empty set for labels below `end`, in shared memory. */
 export function createBitmap(end: number): Bitmap {
   return new Uint32Array(new SharedArrayBuffer(Math.ceil(end / 32) * 4));
 }
@@ -18,19 +18,18 @@ export function addBit(set: Bitmap, label: number): void {
   set[label >>> 5] |= 1 << (label & 31);
 }
 
-/** Add `count` labels from `first` on: the labels of a page. */
 export function addBitRange(set: Bitmap, first: number, count: number): void {
   for (let label = first; label < first + count; label++) addBit(set, label);
 }
 
-/** The labels of both, as a set of its own. */
+/** A new set. */
 export function bitsInBoth(set: Bitmap, other: Bitmap): Bitmap {
   const both = createBitmap(32 * Math.min(set.length, other.length));
   for (let word = 0; word < both.length; word++) both[word] = set[word] & other[word];
   return both;
 }
 
-/** The labels of `set` that are not in `other`, ascending. */
+/** Ascending. */
 export function bitsNotIn(set: Bitmap, other: Bitmap): Uint32Array {
   const labels: number[] = [];
   for (let word = 0; word < set.length; word++) {
@@ -40,12 +39,12 @@ export function bitsNotIn(set: Bitmap, other: Bitmap): Uint32Array {
   return Uint32Array.from(labels);
 }
 
-/** A bitmap that grows and counts: the labels that an index is meant to hold. 100,000 of them take 12 KB. */
+/** A growing, counting bitmap. 100,000 labels take 12 KB. */
 export class GrowingBitmap {
   size = 0;
   #set: Bitmap = createBitmap(0);
 
-  /** As a label set; good until the next `add`. */
+  /** Valid until the next `add`. */
   get set(): Bitmap {
     return this.#set;
   }

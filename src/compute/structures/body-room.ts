@@ -1,7 +1,7 @@
 /**
- * The memory of large bodies, over all that are read at a time. There are so many bytes for all of them together; beyond those one
- * body, the first in the line, takes what it needs. So the bodies are bounded by `bytes` and one more of the greatest size, while there are
- * bytes none waits for another that only is slow, and no two wait for each other: the first goes on to its end, or to that of its time.
+ * Shared memory budget of large bodies. Beyond `bytes` in total, only the first body in line gets what it needs. So memory is bounded by
+ * `bytes` plus one body of maximum size; no body waits for a slow one while bytes are free; and there is no deadlock, as the first
+ * always continues.
  */
 interface Waiter {
   body: Body;
@@ -9,25 +9,25 @@ interface Waiter {
   grant: () => void;
 }
 
-/** What one body has taken. */
+/** Bytes taken. */
 interface Body {
   held: number;
 }
 
-/** One body's part of the room. */
+/** One body's share. */
 export interface BodyShare {
   /**
-   * Ask for so many bytes more: null where they are there, else what resolves when they are. Nothing more is asked for meanwhile.
+   * Reserve bytes: null if available, else a promise. One request at a time.
    * Errors: the signal's reason.
    */
   take(bytes: number, signal: AbortSignal): Promise<void> | null;
-  /** Give everything back, in the end. */
+  /** Release everything. */
   leave(): void;
 }
 
 export class BodyRoom {
   #free: number;
-  /** Goes on without asking. */
+  /** Never waits. */
   #first: Body | null = null;
   readonly #waiting: Waiter[] = [];
 
@@ -82,7 +82,7 @@ export class BodyRoom {
     });
   }
 
-  /** In the order of asking; those that need little may pass one that needs much, which is first as soon as nobody is. */
+  /** In order of arrival; small requests may pass a large one, which becomes first when that place is free. */
   #advance(): void {
     for (const waiter of [...this.#waiting]) {
       if (!this.#has(waiter.body, waiter.bytes)) continue;

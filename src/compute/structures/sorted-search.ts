@@ -12,7 +12,7 @@ export function firstAtLeast(sorted: ArrayLike<number>, value: number): number {
   return low;
 }
 
-/** Index of the first element > `value`, or the length. Elements are integers. */
+/** Index of the first element > `value`, or the length. Integers only. */
 export function firstAbove(sorted: ArrayLike<number>, value: number): number {
   return firstAtLeast(sorted, value + 1);
 }

@@ -1,32 +1,28 @@
 /**
- * An immutable string → id table over three typed arrays, made to lie in a SharedArrayBuffer or in a file: the vocabulary
- * of the word vectors and the term dictionary of a segment. Building takes a list of distinct strings; the id of a string
- * is its place in that list. Lookup allocates nothing. Called by the embedder and by the sparse index; knows neither.
+ * An immutable string → id table over three typed arrays, for a SharedArrayBuffer or file: the word list, dictionary of
+ * a segment. Ids are positions in the list of distinct strings. Lookups allocate nothing.
  */
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 let scratch = new Uint8Array(256);
 
 export interface TermTable {
-  /** Open addressing, linear probing; id + 1, 0 is free. Length is a power of two, at least twice the number of terms. */
+  /** Open addressing, linear probing; id + 1, 0 is free. Length: power of two, at least twice the number of terms. */
   slots: Uint32Array;
-  /** Byte offset of each term in `bytes`, and one past the last: length is the number of terms + 1. */
+  /** Byte offset of each term, and the end: number of terms + 1. */
   offsets: Uint32Array;
-  /** UTF-8 of all terms, one after the other. */
+  /** UTF-8 of all terms, concatenated. */
   bytes: Uint8Array;
 }
 
-/** Number of slots for `count` terms: a load factor of at most one half. */
+/** Load factor at most one half. */
 export function slotCount(count: number): number {
   let slots = 4;
   while (slots < count * 2) slots *= 2;
   return slots;
 }
 
-/**
- * Build a table over `terms`, whose ids are their indexes.
- * Errors: as of `fillSlots`.
- */
+/** Ids are indexes. Errors: as of `fillSlots`. */
 export function buildTermTable(terms: readonly string[]): TermTable {
   // A UTF-16 code unit takes at most three bytes of UTF-8.
   const room = new Uint8Array(terms.reduce((sum, term) => sum + term.length * 3, 0));
@@ -41,8 +37,8 @@ export function buildTermTable(terms: readonly string[]): TermTable {
 }
 
 /**
- * Make a table whose slots are all free find its terms.
- * Errors: a repeated term throws, because its second id could never be found.
+ * Fill the free slots of a table.
+ * Errors: a repeated term, whose second id could never be found.
  */
 export function fillSlots(table: TermTable): void {
   const { slots, offsets, bytes } = table;
@@ -53,7 +49,7 @@ export function fillSlots(table: TermTable): void {
   }
 }
 
-/** Write a term's UTF-8; gives its length. Most terms are short and ASCII, where a loop is far faster than a call. */
+/** Returns the length. A loop is far faster than a call for short ASCII terms. */
 function encodeTerm(term: string, bytes: Uint8Array, start: number): number {
   for (let i = 0; i < term.length; i++) {
     const unit = term.charCodeAt(i);
@@ -63,13 +59,13 @@ function encodeTerm(term: string, bytes: Uint8Array, start: number): number {
   return term.length;
 }
 
-/** The id of `term`, or -1. */
+/** -1 if unknown. */
 export function lookupTerm(table: TermTable, term: string): number {
   if (scratch.length < term.length * 3) scratch = new Uint8Array(term.length * 3);
   return table.slots[findSlot(table, scratch, 0, encodeTerm(term, scratch, 0))] - 1;
 }
 
-/** `lookupTerm` for one term in many tables: it is encoded and hashed once. */
+/** `lookupTerm` in many tables: encodes and hashes once. */
 export function termLookup(term: string): (table: TermTable) => number {
   const bytes = new Uint8Array(term.length * 3);
   const length = encodeTerm(term, bytes, 0);
@@ -77,17 +73,11 @@ export function termLookup(term: string): (table: TermTable) => number {
   return (table) => table.slots[probe(table, hash, bytes, 0, length)] - 1;
 }
 
-/** The id of the term bytes[start .. end), whose `hashBytes` is given, or -1. */
-export function lookupBytes(table: TermTable, hash: number, bytes: Uint8Array, start: number, end: number): number {
-  return table.slots[probe(table, hash, bytes, start, end)] - 1;
-}
-
-/** The term of an id in range. */
 export function termOf(table: TermTable, id: number): string {
   return decoder.decode(table.bytes.slice(table.offsets[id], table.offsets[id + 1]));
 }
 
-/** The slot that holds the key, bytes[start .. end), or the free slot where it would go. */
+/** The slot of the key bytes[start .. end), or the free slot for it. */
 function findSlot(table: TermTable, bytes: Uint8Array, start: number, end: number): number {
   return probe(table, hashBytes(bytes, start, end), bytes, start, end);
 }
@@ -107,7 +97,7 @@ function sameBytes(table: TermTable, id: number, bytes: Uint8Array, start: numbe
   return true;
 }
 
-/** FNV-1a with a final mix (murmur3's), so that the low bits that choose the slot depend on every byte. */
+/** FNV-1a with murmur3's final mix, so that the low bits depend on every byte. */
 export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);

@@ -1,6 +1,6 @@
 /**
- * The k best of many scored labels: a binary heap over typed arrays with the worst on top. Better is a higher score, then a lower label,
- * so that the order is total and the result does not depend on the order of the offers.
+ * The k best scored labels: a binary heap over typed arrays, worst on top. Higher score, then lower label: a total order, independent of
+ * the order of offers.
  */
 export interface ScoredLabels<Scores> {
   /** Best first. */
@@ -9,41 +9,32 @@ export interface ScoredLabels<Scores> {
 }
 
 export class TopK<Scores extends Float32Array | Float64Array> {
-  /** How many are kept at most. */
   readonly capacity: number;
   readonly #labels: Uint32Array;
   readonly #scores: Scores;
   #size = 0;
 
-  /** `scores`: room for the best ones' scores, which is the list's from now on; its length is k, and its kind how exact they are kept. */
+  /** `scores`: buffer of length k, now owned; its type sets the precision. */
   constructor(scores: Scores) {
     this.capacity = scores.length;
     this.#labels = new Uint32Array(scores.length);
     this.#scores = scores;
   }
 
-  /** How many are kept. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** What scores less is not kept any more. */
+  /** Minimum score to be kept. */
   get bar(): number {
     return this.#size > 0 && this.#size === this.capacity ? this.#scores[0] : Number.NEGATIVE_INFINITY;
   }
 
-  /** Each label once: repeated ones would be kept twice. Gives whether it is kept. */
-  offer(label: number, score: number): boolean {
-    if (this.#size < this.capacity) {
-      this.#rise(this.#size++, label, score);
-      return true;
+  /** Each label at most once. */
+  offer(label: number, score: number): void {
+    if (this.#size < this.capacity) this.#rise(this.#size++, label, score);
+    else if (this.capacity > 0 && isWorse(this.#scores[0], this.#labels[0], score, label)) {
+      this.#sink(this.#size, label, score);
     }
-    if (this.capacity === 0 || !isWorse(this.#scores[0], this.#labels[0], score, label)) return false;
-    this.#sink(this.#size, label, score);
-    return true;
   }
 
-  /** What was kept, best first. The list is used up. */
+  /** Best first. Empties the list. */
   take(): ScoredLabels<Scores> {
     const labels = this.#labels;
     const scores = this.#scores;
@@ -57,7 +48,7 @@ export class TopK<Scores extends Float32Array | Float64Array> {
     return { labels: labels.slice(0, this.#size), scores: scores.slice(0, this.#size) as Scores };
   }
 
-  /** Put what is new at the end, at `start`, or as far above as it is worse than others. */
+  /** Insert at the end, at `start`, and move up. */
   #rise(start: number, label: number, score: number): void {
     const labels = this.#labels;
     const scores = this.#scores;
@@ -73,7 +64,7 @@ export class TopK<Scores extends Float32Array | Float64Array> {
     scores[place] = score;
   }
 
-  /** Put it in the root's place in a heap of `size`, or as far below as others are worse. */
+  /** Replace the root of a heap of `size` and move down. */
   #sink(size: number, label: number, score: number): void {
     const labels = this.#labels;
     const scores = this.#scores;
@@ -97,7 +88,7 @@ function isWorse(score: number, label: number, thanScore: number, thanLabel: num
   return score < thanScore || (score === thanScore && label > thanLabel);
 }
 
-/** Merge lists that are best first into one of at most k. */
+/** Merge sorted lists into at most k. */
 export function mergeTop(lists: readonly ScoredLabels<Float32Array>[], k: number): ScoredLabels<Float32Array> {
   const top = new TopK(new Float32Array(k));
   for (const { labels, scores } of lists) for (let i = 0; i < labels.length; i++) top.offer(labels[i], scores[i]);

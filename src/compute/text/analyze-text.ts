@@ -1,16 +1,12 @@
 /**
- * The one linguistic pass over a text: tokens with exact offsets, their cost, words, search terms, and sentences. Chunking,
- * embedding and both indexes read its result, and queries go through the same rules, so a term of a query is the term of a
- * text. A tokenizer, wink-nlp's for texts, takes stretches apart and finds sentences; scripts without spaces and over-long runs are handled here.
+ * The single linguistic pass over a text: tokens with exact offsets, costs, words, terms and sentences. Chunking, embedding and both
+ * indexes use it, and queries follow the same rules. A tokenizer (wink-nlp for texts) splits stretches and finds sentences; unspaced
+ * scripts and over-long runs are handled here.
  *
- * Most stretches of a text have come before, and what they consist of is remembered. So the tokenizer is not given the text but a
- * digest of it (text-digest.ts).
- *
- * An analyzer holds its tokenizer and caches: one per thread. Any string is a safe input, in linear time.
+ * Most stretches are known and cached, so the tokenizer gets a digest of the text (text-digest.ts). One analyzer per thread, as it owns
+ * tokenizer and caches. Any string is safe, in linear time.
  */
 import { Lexicon } from './lexicon.ts';
-import { findLineBorders } from './line-borders.ts';
-import { plainTokenEnds } from './plain-stretch.ts';
 import { porterStem } from './stemmers.ts';
 import { CHARACTERS, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
 import { TokenBuffer, type TokenColumns } from './token-buffer.ts';
@@ -18,24 +14,23 @@ import { formOf, TokenCache } from './token-cache.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
 import type { TokenizedStretches, Tokenizer } from './wink-tokenizer.ts';
-import { eachStretch } from './word-stretches.ts';
 import { createWordTerms, endsAroundNumbers, joinSignedLetters, type WordPart, withCostsOf } from './word-terms.ts';
 
 export interface AnalyzedText {
   text: string;
-  /** One entry per token occurrence, in text order; white space is no token. UTF-16 offsets into `text`. */
+  /** One entry per token, in order, without white space. UTF-16 offsets. */
   starts: Uint32Array;
   ends: Uint32Array;
-  /** Each token's share of the contract's token_count; 0 for the later parts of a token such as `covid-19`. */
+  /** Share of the contract's token_count; 0 for later parts of a token such as `covid-19`. */
   costs: Uint16Array;
-  /** Each token's term in the lexicon; 0 for punctuation. */
+  /** Lexicon terms; 0 for punctuation. */
   terms: Uint32Array;
-  /** The terms as strings, made when they are first asked for; '' for punctuation. */
+  /** Lazy; '' for punctuation. */
   readonly words: readonly string[];
   readonly stems: readonly string[];
-  /** Words: lower-cased NFC surface forms. Stems: Porter stem of the accent-folded form, or pair of characters in unspaced scripts. */
+  /** Words: lower-cased NFC surface forms. Stems: Porter stem of the folded form, or character pair. */
   lexicon: Lexicon;
-  /** For each sentence the index one past its last token, ascending. */
+  /** Per sentence the index after its last token, ascending. */
   sentenceEnds: Uint32Array;
 }
 
@@ -43,36 +38,33 @@ export interface TextAnalyzer {
   /** Of all results since the last `trim`. */
   readonly lexicon: Lexicon;
   analyze(text: string): AnalyzedText;
-  /** Begin a new lexicon if the present one has grown large: to be called between two pieces of work, or memory grows. */
+  /** Start a new lexicon if the current one is large; call between tasks to bound memory. */
   trim(): void;
-  /** Words and stems as in `analyze`, without the tokens that have neither: for queries. Tidies. */
+  /** For queries: words and stems as in `analyze`, without tokens that have neither. Trims. */
   terms(text: string): { words: string[]; stems: string[] };
 }
 
 /**
- * The tokenizer never forgets a token and keeps the digest a long one came from alive, so it is made anew (0.2 s) when it has
- * been given so many new stretches, one of 13 characters or more counting five. That bounds it to about 100 MB.
+ * wink never forgets a token and keeps its source digest alive, so it is recreated (0.2 s) after this many new stretches; one of 13 or
+ * more characters counts five. Bounds it to about 100 MB.
  */
 const maxTokenizerLoad = 100_000;
 const longStretch = 13;
-/** Stretches, and terms of a lexicon, at which a new memory is begun; about 20 MB each. */
+/** Size limits of the caches of stretches and terms; about 20 MB each. */
 const maxStretches = 150_000;
 const maxTerms = 150_000;
-/** Parts of an over-long run: at most 64 characters, letters and digits apart from the rest. */
+/** At most 64 characters, letters and digits separate from others. */
 const longRunPart = /[\p{L}\p{M}\p{N}]{1,64}|[^\p{L}\p{M}\p{N}\s]{1,64}/gu;
 const sentencePunctuation = /[.!?…]["'”’)\]]*$/;
 
 const noEnds: readonly number[] = [];
 const nothingRead: TokenizedStretches = { firsts: [], ends: [], sentenceEnds: [] };
 
-/**
- * Make an analyzer. `createTokenizer`: wink's for texts; the one by rules is enough for queries, which are not asked for their sentences
- * or for what their tokens cost.
- */
+/** `createTokenizer`: wink's for texts; the rule-based one for queries, which need no sentences or costs. */
 export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyzer {
   const digest = new TextDigest();
   let lexicon = new Lexicon();
-  // A word comes in several surfaces, and a stem costs microseconds.
+  // A word has several surfaces, and a stem costs microseconds.
   const describe = createWordTerms((word) => lexicon.stemOfWord(word) ?? porterStem(word));
   let tokenize = createTokenizer();
   let tokenizerLoad = 0;
@@ -105,20 +97,19 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
     });
   }
 
-  /** The parts of a stretch whose tokens end at `ends`. They cost what the tokens do. */
   function partsOf(surface: string, ends: readonly number[]): readonly WordPart[] {
     const parts = partsBetween(surface, ends);
     const moved = endsAroundNumbers(surface, ends);
     return joinSignedLetters(surface, moved === ends ? parts : withCostsOf(parts, partsBetween(surface, moved)));
   }
 
-  /** The number of a new stretch that needs no tokenizer, or UNKNOWN. */
+  /** Number of a new stretch that needs no tokenizer, or UNKNOWN. */
   function learnPlain(surface: string): number {
     const tokenEnds = plainTokenEnds(surface);
     return tokenEnds === null ? UNKNOWN : memory.learn(surface, partsOf(surface, tokenEnds), formOf(surface));
   }
 
-  /** Have the digest read, learn what is new, and add the tokens of all that waited for it. Known stretches are read for sentences only. */
+  /** Tokenize the digest, learn new stretches, and add all waiting tokens. Known stretches only matter for sentences. */
   function readDigest(buffer: TokenBuffer, text: string, wantsSentences: boolean): void {
     const { places, starts, ends, ids } = digest;
     const read = wantsSentences || digest.hasUnknown ? tokenize(digest.stretches) : nothingRead;
@@ -144,11 +135,11 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
           if (sentence?.stretch === given) {
             const found: number[] = [];
             for (; sentence?.stretch === given; sentence = sentences.next().value) {
-              // What stands for the stretch may be of another length.
+              // The stand-in may have another length.
               const isAtEnd = sentence.at === digest.stretches[given].length;
               found.push(isAtEnd ? ends[i] - starts[i] : sentence.at);
             }
-            // The end of a digest is a sentence's end only where it looks like one.
+            // The digest's end is a sentence end only if it looks like one.
             const isLast = given === places.length - 1;
             if (isLast && !sentencePunctuation.test(text.slice(Math.max(starts[i], ends[i] - 8), ends[i]))) found.pop();
             sentenceEnds = found;
@@ -180,7 +171,7 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
       }
       readIfFull();
     };
-    /** A stretch with characters of unspaced scripts: what is between their runs are stretches, too. */
+    /** For stretches with unspaced scripts: the text between their runs are stretches too. */
     const takeApart = (start: number, end: number): void => {
       const { view, runs } = tokenizerView(text.slice(start, end));
       let next = 0;
@@ -243,4 +234,98 @@ function withStrings(analyzed: Omit<AnalyzedText, 'words' | 'stems'>): AnalyzedT
       return stems;
     },
   };
+}
+
+/*
+ * Line ends that end a sentence without a full stop: blank lines, list items, short lines (headings, verse, tables, code). Long lines
+ * count as wrapped prose.
+ */
+
+/** UTF-16 units: mail and plain text wrap at 60 to 80. */
+const shortestWrappedLine = 50;
+const listItem = /[\t ]*(?:[-*•‣▪·–—+]|\(?[0-9]{1,3}[.)])[\t ]/y;
+const blankRest = /[\t\f\v\r ]*(?:\n|$)/y;
+
+/** Ascending offsets of line feeds. */
+function findLineBorders(text: string): number[] {
+  const borders: number[] = [];
+  let lineStart = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    if (
+      at - lineStart < shortestWrappedLine ||
+      startsHere(listItem, text, at + 1) ||
+      startsHere(blankRest, text, at + 1)
+    ) {
+      borders.push(at);
+    }
+    lineStart = at + 1;
+  }
+  return borders;
+}
+
+function startsHere(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
+/**
+ * Stretches without a need for the tokenizer, which takes several microseconds each: a word or number with at most one mark on either
+ * side. Most new ones are such. A test ensures equality with wink-nlp.
+ */
+const plainWord = /^[("“[]?\p{L}[\p{L}\p{M}]*[,;:)\]"”]?$/u;
+const plainNumber = /^[0-9]+[,;]?$/;
+const mark = /[,;:)\]("“”[]/;
+/** wink splits short words that look like contractions: `cannot`, `dont`, `therell`. */
+const mayBeContraction = /(?:nt|ve|ll|re|not|iam)$/i;
+const longestContraction = 8;
+
+/** Token ends of a stretch, or null to ask the tokenizer. */
+export function plainTokenEnds(stretch: string): number[] | null {
+  if (!plainWord.test(stretch) && !plainNumber.test(stretch)) return null;
+  const { length } = stretch;
+  const hasMarkBefore = mark.test(stretch[0]);
+  if (mark.test(stretch[length - 1])) return hasMarkBefore ? null : [length - 1, length];
+  if (length <= longestContraction + 1 && mayBeContraction.test(stretch)) return null;
+  return hasMarkBefore ? [1, length] : [length];
+}
+
+/** Cheap test: true for all unspaced scripts and lone surrogates, and some others. */
+function mayNeedCare(unit: number): boolean {
+  return unit >= 0x0e00 && (unit < 0x1e00 || unit >= 0x2e80);
+}
+
+/** White space, control characters, and two invisible spaces. */
+function separates(unit: number): boolean {
+  if (unit <= 0x20) return true;
+  if (unit < 0x7f) return false;
+  if (unit <= 0xa0) return true;
+  if (unit < 0x1680) return false;
+  return (
+    unit === 0x1680 ||
+    (unit >= 0x2000 && unit <= 0x200b) ||
+    unit === 0x2028 ||
+    unit === 0x2029 ||
+    unit === 0x202f ||
+    unit === 0x205f ||
+    unit === 0x3000 ||
+    unit === 0xfeff
+  );
+}
+
+/** UTF-16 offsets, in order. `plain` is false if a stretch may contain unspaced scripts or half a character. */
+function eachStretch(text: string, take: (start: number, end: number, plain: boolean) => void): void {
+  let start = -1;
+  let plain = true;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (separates(unit)) {
+      if (start >= 0) take(start, at, plain);
+      start = -1;
+      plain = true;
+    } else {
+      if (start < 0) start = at;
+      if (mayNeedCare(unit)) plain = false;
+    }
+  }
+  if (start >= 0) take(start, text.length, plain);
 }

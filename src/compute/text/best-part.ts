@@ -1,11 +1,7 @@
-/**
- * The stretch of a passage that a query is about, for readers who are shown only a part of it. It goes by the query's words as they
- * are written: who ranks passages knows more. Pure; called for the answers of tools.
- */
+/** The part of a passage that best matches a query's written words, for short displays. Pure. */
 import { foldAccents } from './fold-accents.ts';
 import { eachCharacter, findUnspacedRuns } from './unspaced-scripts.ts';
 
-/** A word of a text: its folded form, and where it stands. */
 interface Word {
   form: string;
   start: number;
@@ -13,14 +9,14 @@ interface Word {
 }
 
 const spacedWord = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
-/** Letters by which two longer words are taken for one: `governor`, `governors`. */
+/** Common letters by which longer words match: `governor`, `governors`. */
 const sharedLetters = 6;
-/** Left out where the query has others: of, the, to. */
+/** Ignored if the query has other words: of, the, to. */
 const littleWord = /^[a-z]{1,3}$/;
-/** Behind these a part may begin, without the white space that follows. */
+/** A part may begin after these. */
 const sentenceBorder = /[.!?。！？]["'”’)\]]*\s+|\n+/g;
 
-/** In order, not longer than letters that are compared; in scripts without spaces pairs of characters. */
+/** In order, cut to the compared letters; pairs of characters in unspaced scripts. */
 function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   const runs = findUnspacedRuns(text);
@@ -39,23 +35,23 @@ function wordsOf(text: string): Word[] {
   return words.sort((a, b) => a.start - b.start);
 }
 
-/** The end of the last border of sentences before `to` that is not before `from`, or -1. */
+/** End of the last sentence border in `from`..`to`, or -1. */
 function sentenceStart(text: string, from: number, to: number): number {
   let start = -1;
   for (const { 0: match, index } of text.slice(from, to).matchAll(sentenceBorder)) start = from + index + match.length;
   return start;
 }
 
-/** The first start of a word that is not before `from`; `to` where there is none before it. */
+/** The next word's start, at most `to`. */
 function wordStart(text: string, from: number, to: number): number {
   const space = /\s+/.exec(text.slice(from, to));
   return space === null ? to : from + space.index + space[0].length;
 }
 
 /**
- * Where a part of `length` begins that holds most of the query: as many of its words as a stretch of that length can, longer ones
- * counting more. It begins with the sentence of the first of them if there is room, else they are in its middle. 0 where the text is short enough or has none of them.
- * Units: UTF-16 code units; the offset is that of a character, not of half of one. Linear in the text.
+ * Start of the part of `length` with most query words, longer ones weighing more. Begins at the sentence of the first hit if there is
+ * room, else centres the hits. 0 for short texts or without hits.
+ * Units: UTF-16 code units, never inside a character. Linear.
  */
 export function bestPart(text: string, query: string, length: number): number {
   if (text.length <= length) return 0;

@@ -1,7 +1,4 @@
-/**
- * What a page's `metadata` says of who wrote it, when, where and in which language, in one form each, whoever submitted it: as it is shown
- * beside the page. Pure; called where a page's row is written.
- */
+/** Normalizes author, date, site and language in a page's `metadata`, for display. Pure; runs when the row is written. */
 
 import type { PageMetadata } from '../../domain/metadata.ts';
 import type { Byline } from '../../domain/page.ts';
@@ -11,10 +8,10 @@ import { textsOf } from './facts-text.ts';
 /** UTF-16 units. */
 const longestAuthor = 200;
 const longestSite = 200;
-/** No language tag that is used is longer: RFC 5646, section 4.4.1. */
+/** RFC 5646, section 4.4.1. */
 const longestTag = 35;
 
-/** Null where it says nothing, or what cannot be read. Errors: none. */
+/** Null for missing or unreadable facts. Errors: none. */
 export function bylineOf(metadata: PageMetadata | null): Byline {
   const authors = [...new Set([...textsOf(metadata?.author), ...textsOf(metadata?.authors)].map(onOneLine))];
   const [site = ''] = textsOf(metadata?.site_name);
@@ -28,7 +25,6 @@ export function bylineOf(metadata: PageMetadata | null): Byline {
   };
 }
 
-/** Null for what is no tag. */
 function canonicalTag(tag: unknown): string | null {
   if (typeof tag !== 'string' || tag.length > longestTag) return null;
   try {
@@ -45,4 +41,16 @@ function onOneLine(text: string): string {
 function cut(text: string, length: number): string | null {
   const short = text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`;
   return short === '' ? null : short.toWellFormed();
+}
+
+/** Silent reading of English non-fiction: Brysbaert 2019, over 190 studies. */
+const wordsPerMinute = 238;
+/** Unspaced: words are counted as two characters each. */
+const ofCharacters = /^(?:zh|ja|ko)(?:-|$)/;
+
+/** Whole minutes, at least one; null without words. `language`: BCP 47. */
+export function readMinutes(words: number, language: string | null): number | null {
+  if (words === 0) return null;
+  const perMinute = ofCharacters.test(language ?? '') ? 2 * wordsPerMinute : wordsPerMinute;
+  return Math.max(1, Math.round(words / perMinute));
 }

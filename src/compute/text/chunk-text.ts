@@ -1,44 +1,41 @@
 /**
- * Cuts an analyzed text into the chunks that are embedded, indexed and shown. Chunks are made of whole sentences up to a
- * target, start anew with each section, and repeat the last sentences of the chunk before them. Pure; called by the thread
- * that indexes a page.
+ * Splits an analyzed text into chunks of whole sentences up to a target size, per section, repeating the previous chunk's last
+ * sentences. Pure.
  */
 import type { Section } from '../../domain/page.ts';
 import { firstAbove, firstAtLeast } from '../structures/sorted-search.ts';
 import type { AnalyzedText } from './analyze-text.ts';
-import { mergeSections, type TokenSection } from './merge-sections.ts';
 
 export interface ChunkingSettings {
   target_tokens: number;
   overlap_tokens: number;
-  /** No chunk costs more; the target is lowered to it. */
+  /** Maximum cost of a chunk; caps the target. */
   hard_max_tokens: number;
 }
 
 export interface TextChunk {
-  /** UTF-16 offsets into the text; the chunk's text is the slice, which neither begins nor ends with white space. */
+  /** UTF-16 offsets; the chunk's text has no white space at its ends. */
   char_start: number;
   char_end: number;
   token_count: number;
   section_title: string | null;
   section_start_s: number | null;
-  /** The analyzed tokens in it, `token_to` exclusive. A token cut into several chunks is in the range of each. */
+  /** Its tokens, `token_to` exclusive. A token split into several chunks is in each range. */
   token_from: number;
   token_to: number;
 }
 
-/** A section below this share of the target is joined to the next: alone it would be a passage too short to be found. */
+/** Smaller sections, relative to the target, join the next: alone they are hard to find. */
 const smallestSectionShare = 0.2;
-/** Overlap may fill at most this share of a chunk, so that every chunk brings something new. */
+/** Maximum overlap per chunk, so that each adds something. */
 const largestOverlapShare = 0.5;
 
 /**
- * Cut a text into chunks, in text order.
- * Shapes: `sections` ascending by `char_start`.
- * Holds: every word is in a chunk; no chunk is over `hard_max_tokens` or without a word; none holds the whole of the one
- * before. A sentence over the maximum is cut between tokens, a token over it between characters. The overlap is whole
- * sentences, or, where the border lies inside a sentence, tokens.
- * Errors: none; a text without words gives an empty list. Settings are trusted: integers, target and maximum >= 1.
+ * Shapes: `sections` ascending by `char_start`; chunks in text order.
+ * Invariants: every word is in a chunk; no chunk exceeds `hard_max_tokens`, is without a word, or contains the previous one. A sentence
+ * over the maximum is split between tokens, a token between characters. The overlap is whole sentences, or tokens within a split
+ * sentence.
+ * Errors: none; empty without words. Settings are trusted: integers, target and maximum >= 1.
  */
 export function chunkText(
   analyzed: AnalyzedText,
@@ -67,7 +64,7 @@ export function chunkText(
   return chunks;
 }
 
-/** First token and end of the chunk that continues at `from`, with the overlap from `overlapFrom` if that leaves room. */
+/** First token and end of the chunk that continues at `from`, with the overlap from `overlapFrom` if it fits. */
 function nextChunk(
   analyzed: AnalyzedText,
   section: TokenSection,
@@ -75,7 +72,7 @@ function nextChunk(
   { overlapFrom, from, target, max }: { overlapFrom: number; from: number; target: number; max: number },
 ): { first: number; end: number } {
   const { sentenceEnds } = analyzed;
-  /** The furthest token border that the chunk may reach within a budget. */
+  /** The furthest token border within a budget. */
   const reach = (first: number, budget: number) =>
     Math.min(firstAbove(costBefore, costBefore[first] + budget) - 1, section.token_to);
   const sentenceEnd = Math.min(sentenceEnds[firstAbove(sentenceEnds, from)], section.token_to);
@@ -84,14 +81,14 @@ function nextChunk(
     if (furthest === section.token_to) return { first, end: furthest };
     const lastSentenceEnd = sentenceEnds[firstAbove(sentenceEnds, furthest) - 1] ?? 0;
     if (lastSentenceEnd > from) return { first, end: lastSentenceEnd };
-    // The sentence does not fit the target: whole if the maximum allows, else as many tokens as do fit.
+    // A sentence over the target: whole if the maximum allows, else as many tokens as fit.
     if (sentenceEnd <= reach(first, max)) return { first, end: sentenceEnd };
     if (sentenceEnd > reach(from, max) && furthest > from) return { first, end: furthest };
   }
   return { first: from, end: from + 1 };
 }
 
-/** Where the chunk after `first .. end` begins to repeat: its last whole sentences, or tokens if it ends inside one. */
+/** Start of the next chunk's overlap with `first .. end`: last whole sentences, or tokens within a sentence. */
 function overlapStart(analyzed: AnalyzedText, costBefore: Uint32Array, first: number, end: number, overlap: number) {
   const earliest = Math.max(firstAtLeast(costBefore, costBefore[end] - overlap), first + 1);
   const nextSentence = firstAbove(analyzed.sentenceEnds, earliest - 1);
@@ -119,7 +116,7 @@ function wholeTokens(
   };
 }
 
-/** Chunks of `max` each over one token of a higher cost, cut evenly between characters, never inside a surrogate pair. */
+/** Splits a token over `max` evenly between characters, never inside a surrogate pair. */
 function cutToken(
   analyzed: AnalyzedText,
   section: TokenSection,
@@ -147,9 +144,57 @@ function isInsidePair(text: string, at: number): boolean {
   return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
 }
 
-/** Running sum before each index; one longer than `length`. */
+/** Prefix sums; one longer than `length`. */
 function runningSum(length: number, valueAt: (index: number) => number): Uint32Array {
   const sums = new Uint32Array(length + 1);
   for (let i = 0; i < length; i++) sums[i + 1] = sums[i] + valueAt(i);
   return sums;
+}
+
+/** Maximum of a chunk's section title, UTF-16 units. */
+const maxTitle = 500;
+
+interface TokenSection {
+  title: string | null;
+  start_s: number | null;
+  token_from: number;
+  token_to: number;
+}
+
+/**
+ * Sections as adjacent token ranges covering all tokens; text before the first has no title. A section below `smallest` joins the next
+ * (the last joins the previous), with the first existing title and time. `costBefore[i]`: cost of all tokens before i.
+ */
+function mergeSections(
+  analyzed: AnalyzedText,
+  sections: readonly Section[],
+  costBefore: Uint32Array,
+  smallest: number,
+): TokenSection[] {
+  const count = analyzed.starts.length;
+  const merged: TokenSection[] = [];
+  const push = (section: TokenSection): void => {
+    const last = merged.at(-1);
+    if (last !== undefined && costBefore[last.token_to] - costBefore[last.token_from] < smallest) join(last, section);
+    else merged.push(section);
+  };
+  for (let i = -1; i < sections.length; i++) {
+    const section = i < 0 ? { char_start: 0, title: null } : sections[i];
+    const token_from = i < 0 ? 0 : firstAtLeast(analyzed.starts, section.char_start);
+    const token_to = i + 1 < sections.length ? firstAtLeast(analyzed.starts, sections[i + 1].char_start) : count;
+    const title = section.title?.slice(0, maxTitle).toWellFormed() ?? null;
+    if (token_from < token_to) push({ title, start_s: section.start_s ?? null, token_from, token_to });
+  }
+  const last = merged.at(-1);
+  if (merged.length > 1 && last !== undefined && costBefore[count] - costBefore[last.token_from] < smallest) {
+    merged.pop();
+    join(merged[merged.length - 1], last);
+  }
+  return merged;
+}
+
+function join(first: TokenSection, second: TokenSection): void {
+  first.title ??= second.title;
+  first.start_s ??= second.start_s;
+  first.token_to = second.token_to;
 }

@@ -1,24 +1,21 @@
-/**
- * Bytes of others to text: of pages, feeds, captions and transcripts, and files to import. Finds out in which encoding they are.
- * Servers and authors are often wrong about it, so what they say is checked against the bytes. Called on threads, and by imports.
- */
+/** Decodes foreign bytes: pages, feeds, captions, imports. Declared encodings are often wrong, so they are checked against the bytes. */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 
 export interface DecodedText {
   text: string;
-  /** As the Encoding standard names it, in lower case. */
+  /** Encoding standard's name, lower case. */
   encoding: string;
 }
 
-/** Bytes at the beginning in which a document may say its encoding; the standard's 1024 are too few for some. */
+/** Prefix searched for a declaration; the standard's 1024 are too few for some. */
 const declarationBytes = 4096;
-/** Bytes of text, without markup, that an encoding is told from. */
+/** Text without markup used for detection. */
 const sampleBytes = 65_536;
-/** The confidence, of 100, that `chardet` has in an encoding of Asia which a few bytes do not contradict: they contradict hardly any. */
+/** Confidence of `chardet` in an Asian encoding that few bytes cannot contradict. */
 const fewBytes = 10;
 
-/** Decode a document that is there whole. `charset`: what the header says. Errors: none; bytes that fit nowhere become U+FFFD. */
+/** Decode a whole document. `charset`: from the header. Errors: none; invalid bytes become U+FFFD. */
 export function decodeText(bytes: Uint8Array, charset: string | null, isMarkup: boolean): DecodedText {
   const guess = new EncodingGuess(charset, isMarkup);
   guess.add(bytes);
@@ -33,9 +30,9 @@ export interface StreamDecoder {
 }
 
 /**
- * Decode pieces, without the byte order mark. `encoding` is one that `TextDecoder` knows; `latin1` and its like are windows-1252 (Encoding
- * standard). Also a whole text goes through this: Node 20 decodes windows-1252 in one go as ISO-8859-1, so that 0x80 to 0x9F, the
- * euro sign and the quotation marks among them, become control characters. In pieces (`stream: true`) it does it right.
+ * Decode in pieces, without the byte order mark. `latin1` and aliases are windows-1252 (Encoding standard). Whole texts also use this:
+ * Node 20 decodes windows-1252 at once as ISO-8859-1, which breaks 0x80 to 0x9F (euro sign, quotation marks); with `stream: true` it is
+ * right.
  */
 export function streamDecoder(encoding: string): StreamDecoder {
   const decoder = new TextDecoder(encoding);
@@ -43,9 +40,8 @@ export function streamDecoder(encoding: string): StreamDecoder {
 }
 
 /**
- * What encoding a document is in, told from all its bytes, which may come in pieces. In the order of trust: byte order mark; UTF-16 by
- * its zeros; valid UTF-8, whatever it is called; what the header says (`charset`) unless it cannot be, what the document says
- * (`isMarkup`); UTF-8 with broken bytes in it; else what the bytes look like.
+ * Detects the encoding from all bytes, in pieces. Order of trust: byte order mark; UTF-16 by zeros; valid UTF-8; a possible `charset` of
+ * the header; the document's declaration (`isMarkup`); UTF-8 with errors; statistics.
  * Source: HTML standard, "Determining the character encoding", with those checks added.
  */
 export class EncodingGuess {
@@ -65,7 +61,6 @@ export class EncodingGuess {
     this.#utf8.add(piece);
   }
 
-  /** After the last piece. */
   encoding(): string {
     this.#utf8.end();
     const certain = byteOrderMark(this.#head) ?? wideEncoding(this.#head);
@@ -73,9 +68,9 @@ export class EncodingGuess {
     const { broken } = this.#utf8;
     const said = [encodingOf(this.#charset), this.#isMarkup ? declaredEncoding(this.#head) : null];
     const declared = said.filter((name) => name !== null);
-    // Servers add it to what they know nothing of.
+    // Servers add it by default.
     if (declared[0] === 'windows-1252' && broken !== null && hasUnassigned(broken)) declared.reverse();
-    // Escapes of ISO-2022 are ASCII, so they are valid UTF-8, too.
+    // Escapes of ISO-2022 are ASCII, so also valid UTF-8.
     if (declared.includes('iso-2022-jp')) return 'iso-2022-jp';
     if (broken === null || (declared[0] === 'utf-8' && this.#utf8.isLikely)) return 'utf-8';
     const other = declared.find((name) => !name.startsWith('utf-'));
@@ -84,16 +79,16 @@ export class EncodingGuess {
   }
 }
 
-/** How well bytes, which come in pieces, read as UTF-8. */
+/** How well bytes fit UTF-8. */
 class Utf8Fit {
-  /** The first piece that is not valid UTF-8; null where all are. */
+  /** The first invalid piece, or null. */
   broken: Uint8Array | null = null;
-  /** Characters beyond ASCII less the places that are broken. */
+  /** Non-ASCII characters minus errors. */
   #balance = 0;
-  /** The beginning of a character that goes on in the next piece. */
+  /** Incomplete character at the last piece's end. */
   #rest: Uint8Array = Buffer.alloc(0);
 
-  /** Broken places do not make a text another encoding while it has more characters that are whole: in no other are there so many by chance. */
+  /** With more valid characters than errors it is UTF-8: other encodings have few by chance. */
   get isLikely(): boolean {
     return this.#balance > 0;
   }
@@ -124,7 +119,7 @@ class Utf8Fit {
   }
 }
 
-/** How many bytes at the end are the beginning of a character of UTF-8 whose end is missing. */
+/** Bytes of an incomplete UTF-8 character at the end. */
 function openBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back];
@@ -134,7 +129,7 @@ function openBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** The standard's name for a label; null where there is none, or it is not known here. */
+/** The standard's name of a label; null if unknown. */
 function encodingOf(label: string | null): string | null {
   if (label === null) return null;
   try {
@@ -163,16 +158,16 @@ function wideEncoding(bytes: Uint8Array): string | null {
   return even > many && odd < even / 8 ? 'utf-16be' : null;
 }
 
-/** Of XML, in front of which may be junk, and of HTML. */
+/** XML (possibly after junk) and HTML. */
 const declaration =
   /<\?xml\s[^<>]{0,200}?\bencoding\s*=\s*["']\s*([\w:.-]{1,40})|<meta\s[^<>]{0,1000}?charset\s*=\s*(?:["']\s*)?([\w:.-]{1,40})/gi;
 
-/** Whether there are bytes that no text in Windows-1252 has. */
+/** Bytes unassigned in Windows-1252. */
 function hasUnassigned(bytes: Uint8Array): boolean {
   return [0x81, 0x8d, 0x8f, 0x90, 0x9d].some((byte) => bytes.includes(byte));
 }
 
-/** What the document says of itself first that is known. That it could be read means that it is not UTF-16 (HTML standard, "prescan"). */
+/** The first known declaration. As it was readable, it is not UTF-16 (HTML standard, "prescan"). */
 function declaredEncoding(head: Buffer): string | null {
   const markup = head.toString('latin1').replace(/<!--[\s\S]*?(?:-->|$)/g, '');
   for (const [, xml, html] of markup.matchAll(declaration)) {
@@ -182,7 +177,7 @@ function declaredEncoding(head: Buffer): string | null {
   return null;
 }
 
-/** By the statistics of the text between the markup; Windows-1252, the web's default, where they say nothing that is known. */
+/** By statistics of the text; default Windows-1252. */
 function likelyEncoding(bytes: Uint8Array, isMarkup: boolean): string {
   const raw = Buffer.from(bytes.subarray(0, sampleBytes * 8)).toString('latin1');
   const text = isMarkup ? raw.replace(/<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)|<[^<>]*>/gi, ' ') : raw;

@@ -1,12 +1,12 @@
 /** Bytes of UTF-8, or UTF-16 code units. */
 type Units = Uint8Array | Uint16Array;
 
-/** Rows of the table, and the units of the two strings: words are compared by the thousand. */
+/** Reused buffers: words are compared by the thousand. */
 let rows = [new Int32Array(64), new Int32Array(64), new Int32Array(64)];
 let units = [new Uint16Array(64), new Uint16Array(64)];
 
 /**
- * Edits (insert, delete, replace, swap two neighbours) from one string to another, or `most + 1` where there are more than `most`.
+ * Edits (insert, delete, replace, swap neighbours), or `most + 1` if there are more.
  * Units: UTF-16 code units. Time: O(length × most). Source: optimal string alignment, in a band (Ukkonen 1985).
  */
 export function editDistance(a: string, b: string, most: number): number {
@@ -18,7 +18,7 @@ export function editDistance(a: string, b: string, most: number): number {
   return editsBetween(units[0], a.length, units[1], 0, b.length, most);
 }
 
-/** The same from a[0 .. aLength) to b[from .. from + bLength), in the units of these. */
+/** The same for a[0 .. aLength) and b[from .. from + bLength). */
 export function editsBetween(a: Units, aLength: number, b: Units, from: number, bLength: number, most: number): number {
   const over = most + 1;
   if (Math.abs(aLength - bLength) > most) return over;
@@ -28,7 +28,7 @@ export function editsBetween(a: Units, aLength: number, b: Units, from: number, 
   for (let i = 1; i <= aLength; i++) {
     const first = Math.max(1, i - most);
     const last = Math.min(bLength, i + most);
-    // Beside the band of this row, which the next one looks at.
+    // Outside of this row's band, but read by the next.
     current[first - 1] = first === 1 ? Math.min(i, over) : over;
     let least = current[first - 1];
     for (let j = first; j <= last; j++) {

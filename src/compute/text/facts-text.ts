@@ -1,26 +1,25 @@
 /**
- * What is known of a page beside its title and its text, as one text whose words find the page: who wrote it, where it is from, how
- * somebody tagged it or what they noted. A page without a title has the words of its address instead. Called where pages are
- * prepared for the index, and where one is brought back to it; the names in a host also where a query is one.
+ * A page's facts as searchable text in addition to title and body: author, site, tags, notes. Untitled pages use words of their address. Used
+ * by indexing and recovery; host names also by queries.
  */
 import { domainToUnicode } from 'node:url';
 import { parse } from 'tldts';
 import type { Page } from '../../domain/page.ts';
 
 const authorKeys = ['author', 'authors'];
-/** Keys of `metadata` that hold such words, as texts, things with a `name` (as JSON-LD has persons), or lists of these. */
+/** Keys of `metadata` with texts, things with a `name` (JSON-LD persons), or lists of these. */
 const factKeys = [
   ...authorKeys,
   ...['site_name', 'feed_title'],
   ...['tags', 'folder', 'note', 'highlights', 'description'],
 ];
-/** What is longer is a text by itself; UTF-16 units of each fact, and of all of them together. */
+/** UTF-16 units per fact and in total; longer ones are texts of their own. */
 const maxFact = 1000;
 const maxFacts = 4000;
-/** Words of an address that are on every second page. */
+/** Meaningless words in addresses. */
 const emptyWords = /^(?:index|default|html?|php|aspx?|jsp|amp|\d+)$/i;
 
-/** Shape: one line a fact; at most 4,000 UTF-16 units. Errors: none. */
+/** One line per fact; at most 4,000 UTF-16 units. Errors: none. */
 export function factsText({
   canonical_url,
   domain,
@@ -37,13 +36,13 @@ export function factsText({
     .toWellFormed();
 }
 
-/** Who wrote a page, as far as that is known: one line a name; at most 1,000 UTF-16 units. Errors: none. */
+/** One line per name; at most 1,000 UTF-16 units. Errors: none. */
 export function authorText({ metadata }: Pick<Page, 'metadata'>): string {
   const names = authorKeys.flatMap((key) => textsOf(metadata?.[key]));
   return names.join('\n').slice(0, maxFact).toWellFormed();
 }
 
-/** The texts of a fact: a text, a thing with a `name`, or a list of these. */
+/** A text, a thing with a `name`, or a list of these. */
 export function textsOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value];
   return values.map((each) => (isNamed(each) ? each.name : each)).filter((each) => typeof each === 'string');
@@ -53,7 +52,7 @@ function isNamed(value: unknown): value is { name: unknown } {
   return typeof value === 'object' && value !== null && 'name' in value;
 }
 
-/** The names in a host: `www` and what everybody may register under are none. A host without any other is its own name. */
+/** Without `www` and public suffixes. A host without other names stays whole. */
 export function hostWords(domain: string): string {
   const host = domainToUnicode(domain) || domain;
   const { domainWithoutSuffix, subdomain, isIp } = parse(host);
@@ -65,7 +64,7 @@ export function hostWords(domain: string): string {
     .join(' ');
 }
 
-/** The words of a URL's path: its slug is often the title. */
+/** Words of the path: a slug is often the title. */
 function pathWords(url: string): string {
   const { pathname } = new URL(url);
   const words = decoded(pathname).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];

@@ -1,11 +1,10 @@
 /**
- * Folds letters to the form under which they are searched: `café` = `cafe`, `straße` = `strasse`, full-width = ASCII.
- * Only marks that writers leave out are dropped (Latin, Greek and Cyrillic accents, Arabic and Hebrew pointing); the vowel
- * signs of Indic scripts are letters to their readers and stay. Called for terms of documents and of queries alike.
+ * Folds letters for search: `café` = `cafe`, `straße` = `strasse`, full-width = ASCII. Only drops optional marks (Latin, Greek and
+ * Cyrillic accents, Arabic and Hebrew pointing); vowel signs of Indic scripts stay. The same for texts and queries.
  */
 import { normalizeText } from '../../domain/normalize-text.ts';
 
-/** Letters that Unicode does not decompose, with the spelling used for them where the letter is missing. */
+/** Letters without a Unicode decomposition, with their usual respelling. */
 const spelledOut: ReadonlyMap<string, string> = new Map([
   ['ß', 'ss'],
   ['æ', 'ae'],
@@ -20,10 +19,9 @@ const spelledOut: ReadonlyMap<string, string> = new Map([
   ['ŧ', 't'],
   ['ŋ', 'n'],
 ]);
-/** Languages whose accents tell words apart, as `ma`, `má` and `mà` in Vietnamese. */
+/** Languages with significant accents, as `ma`, `má` and `mà` in Vietnamese. */
 const accented: ReadonlySet<string> = new Set(['vi']);
 
-/** Whether a word of a language is another word without its accents. */
 export function accentsTellWords(language: string): boolean {
   return accented.has(language);
 }
@@ -34,7 +32,7 @@ const droppedMarks =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640]/g;
 const plainAscii = /^[\0-\x7f]*$/;
 
-/** Fold an already lower-cased string; the result is NFC and folding it again changes nothing. */
+/** For lower-cased strings; NFC and idempotent. */
 export function foldAccents(lowerCased: string): string {
   if (plainAscii.test(lowerCased)) return lowerCased;
   const folded = normalizeText(lowerCased, 'NFKD')

@@ -1,44 +1,43 @@
 /**
- * Terms as numbers. An analyzer gives each pair of a word and its stem a number once, and whoever counts terms afterwards
- * (embedding, the sparse side) counts numbers in flat arrays instead of strings in hash tables. Numbers mean something beside
- * their own lexicon only. It grows and never forgets; its owner starts a new one when it has grown too large.
+ * Numbers terms: each pair of word and stem gets a number once, so counting uses flat arrays instead of string hashes. Numbers are local
+ * to a lexicon, which only grows; its owner replaces a large one.
  */
 import { longer } from '../structures/longer.ts';
 import { stemIn } from './stemmers.ts';
 import { stopWordsOf } from './stop-words.ts';
 import { isOfPairs } from './unspaced-scripts.ts';
 
-/** What a language makes of the terms; by term, 0 for what was not asked yet. */
+/** A language's view of the terms; 0 for unknown yet. */
 interface LanguageColumns {
-  /** The term of the same word with its stem in the language. */
+  /** Term of the same word with its stem in the language. */
   terms: Uint32Array;
-  /** 2 for a stop word, 1 for any other. */
+  /** 2 for a stop word, 1 for others. */
   stops: Uint8Array;
 }
 
 export class Lexicon {
-  /** By term. Term 0 has neither word nor stem: punctuation. */
+  /** By term. Term 0 is punctuation. */
   readonly words: string[] = [''];
   /** By stem number; 0 is none. */
   readonly stems: string[] = [''];
   #stemOf = new Uint32Array(1024);
-  /** The first term of each word; the others, of words with several stems, by word and stem. */
+  /** The first term of each word; further ones by word and stem. */
   readonly #firstTerms = new Map<string, number>();
   readonly #otherTerms = new Map<string, number>();
   readonly #languages = new Map<string, LanguageColumns>();
   readonly #stemNumbers = new Map<string, number>([['', 0]]);
 
-  /** Number of terms, term 0 included. */
+  /** Including term 0. */
   get size(): number {
     return this.words.length;
   }
 
-  /** The stem number of each term; longer than there are terms, and replaced when it grows. */
+  /** Stem number per term; over-allocated, and replaced on growth. */
   get stemOf(): Uint32Array {
     return this.#stemOf;
   }
 
-  /** The number of a word (well-formed, '' for none) with its stem. */
+  /** `word`: well-formed, '' for none. */
   term(word: string, stem: string): number {
     if (word === '' && stem === '') return 0;
     const first = this.#firstTerms.get(word);
@@ -63,7 +62,7 @@ export class Lexicon {
     return term;
   }
 
-  /** `terms` with the stems that their words have in a language; as they are in English, and where none is known. */
+  /** `terms` with their words' stems in a language; unchanged in English or an unknown one. */
   inLanguage(terms: Uint32Array, language: string): Uint32Array {
     if (language === 'en' || language === '') return terms;
     const columns = this.#columnsOf(language);
@@ -78,7 +77,7 @@ export class Lexicon {
     });
   }
 
-  /** Whether a term's word is a stop word of a language; a pair of characters is none. */
+  /** False for a character pair. */
   isStop(term: number, language: string): boolean {
     const columns = this.#columnsOf(language);
     if (columns.stops.length <= term) columns.stops = longer(columns.stops, this.#stemOf.length);
@@ -97,7 +96,7 @@ export class Lexicon {
     return columns;
   }
 
-  /** The stem that a word was first given with, or undefined for a word that is not here. */
+  /** Its first stem, or undefined for an unknown word. */
   stemOfWord(word: string): string | undefined {
     const term = this.#firstTerms.get(word);
     return term === undefined ? undefined : this.stems[this.#stemOf[term]];

@@ -1,10 +1,6 @@
-/**
- * V8 keeps a substring of 13 characters or more as a view of the string that it was cut from, which lives as long as the
- * substring does. What is kept for long is copied.
- */
+/** V8 keeps a substring of 13 or more characters as a view that keeps its source alive; long-lived ones must be copied. */
 const shortestView = 13;
 
-/** The same string, cut from nothing larger than itself. */
 export function ownCopy(text: string): string {
   return text.length < shortestView ? text : ` ${text}`.slice(1);
 }

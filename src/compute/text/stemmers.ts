@@ -1,6 +1,6 @@
 /**
- * The stem of a word in its language: Snowball's algorithms, by the package `@orama/stemmers`, for 24 languages; a word of another language is
- * its own stem. English has Porter's by wink, with which every text is analysed at first (analyze-text.ts). Indonesian and Malay are told as one.
+ * Stems by language: Snowball for 24 languages (`@orama/stemmers`); words of other languages are their own stems. English uses wink's
+ * Porter stemmer, by which every text is analysed first (analyze-text.ts). Indonesian and Malay count as one.
  */
 import { stemmer as arabic } from '@orama/stemmers/arabic';
 import { stemmer as armenian } from '@orama/stemmers/armenian';
@@ -59,33 +59,33 @@ const stemmers: ReadonlyMap<string, (word: string) => string> = new Map(
   }),
 );
 
-/** A word whose characters can be replaced one by one, as this package's Bulgarian rules do: of a string that throws. */
+/** The package's Bulgarian rules replace characters in place, which throws on strings. */
 function charactersOf(word: string): string {
   const characters = Array.from(word);
   const substring = (from: number, to: number) => characters.slice(from, to).join('');
   return Object.assign(characters, { substring }) as unknown as string;
 }
 
-/** Porter's stem of an English word in lower case. By itself, because the rest of wink's model takes 40 MB. */
+/** For lower-case English words. Imported alone: the rest of wink's model takes 40 MB. */
 export const porterStem: (word: string) => string = porter;
 
 const bareMark = '\u0002';
 
-/** Languages of Latin letters; in the others' texts a word of these is foreign, and nearly always English. */
+/** Latin languages; in others' texts a word of these letters is nearly always English. */
 const latin = new Set(
   'az ca cs da de es et eu fi fr hr hu is it ku lt lv ms nl no pl pt ro sk sl sq sr sv tl tr vi yo'.split(' '),
 );
 const ascii = /^[a-z']+$/;
 
-/** Words and nothing else; what is longer is none in any language. */
+/** Words only; longer strings are none in any language. */
 const word = /^[\p{L}\p{M}][\p{L}\p{M}']{0,63}$/u;
 
-/** What a language's stemmer does not know of how its words are written: letters that are missing, endings set apart. */
+/** Spellings that a stemmer does not know: missing letters, separate endings. */
 const restored: ReadonlyMap<string, (word: string) => string> = new Map(
   Object.entries({
-    // As in the algorithm german2 of Snowball, but for `ue` behind a vowel: `Frauen`, `neue` and `bauen` have no umlaut.
+    // As german2 of Snowball, except `ue` after a vowel: `Frauen`, `neue` and `bauen` have no umlaut.
     de: (word: string) => word.replace(/ae|oe|(?<![aeq])ue/g, (pair) => umlauts[pair] ?? pair),
-    // The ending of a name stands behind an apostrophe: `Ankara'da`.
+    // A name's ending follows an apostrophe: `Ankara'da`.
     az: beforeApostrophe,
     tr: beforeApostrophe,
     es: (word: string) => word.replace(/([cs])ion$/, '$1ión'),
@@ -97,18 +97,18 @@ function beforeApostrophe(word: string): string {
 }
 const umlauts: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü' };
 
-/** The stem of a small-lettered NFC word, accents folded; null where the language's rules say nothing of it: a number, a pair of characters, a name like `c++`. */
+/** The folded stem of a lower-case NFC word; null if the rules do not apply: a number, a character pair, a name like `c++`. */
 export function stemIn(language: string, given: string): string | null {
   if (!word.test(given) || isOfPairs(given) || (ascii.test(given) && !latin.has(language))) return null;
   if (accentsTellWords(language)) return given;
   const written = restored.get(language)?.(given) ?? given;
-  // Of a word that is nothing but an ending some rules leave nothing.
+  // Some rules leave nothing of a word that is only an ending.
   return foldAccents(stemmers.get(language)?.(written) || written);
 }
 
 /**
- * The term by which a word of a language whose accents tell words apart is found by those who write without any; null in other
- * languages, whose stems have none. No word of a text is such a term: words hold no control characters.
+ * In languages with significant accents, the term for spelling without them; null in others. Cannot collide with words, which have no
+ * control characters.
  */
 export function bareTerm(language: string, given: string): string | null {
   return accentsTellWords(language) && word.test(given) ? bareMark + foldAccents(given) : null;

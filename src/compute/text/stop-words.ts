@@ -1,13 +1,10 @@
-/**
- * Words of a language that are in texts on anything: articles, pronouns, auxiliaries. Lists of 60 languages by the package `stopword`, which
- * names them by ISO 639-3.
- */
+/** Stop words of 60 languages by the package `stopword`, which uses ISO 639-3. */
 import * as lists from 'stopword';
 import { accentsTellWords, foldAccents } from './fold-accents.ts';
 
 /**
- * The closed classes of English: articles, pronouns, prepositions, conjunctions, auxiliaries, question words, and the clitics
- * that the analyzer cuts off. The list of the package lacks a third of them. Left out of the list, as they are names or subjects as often: `us`, `may`, `will`, `can`, `mine`.
+ * Closed classes of English: articles, pronouns, prepositions, conjunctions, auxiliaries, question words, clitics. The package lacks a
+ * third of them. Without ambiguous ones: `us`, `may`, `will`, `can`, `mine`.
  */
 export const englishFunctionWords: ReadonlySet<string> = new Set(
   `a an the this that these those
@@ -23,33 +20,40 @@ export const englishFunctionWords: ReadonlySet<string> = new Set(
   there here again further once now ever
   n't 's 're 've 'll 'd 'm nt ca wo`.split(/\s+/),
 );
-/** Languages that are detected under another code. */
+/** Codes that differ in detection. */
 const asDetected: Readonly<Record<string, string>> = { nb: 'no', fil: 'tl' };
 
 const none: ReadonlySet<string> = new Set();
 const sets = new Map<string, ReadonlySet<string>>();
 let written: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** The stop words of a language by its ISO 639-1 code, in small letters; none where no list is known. */
+/** By ISO 639-1, lower case; empty if unknown. */
 export function stopWordsOf(language: string): ReadonlySet<string> {
   const known = sets.get(language);
   if (known !== undefined) return known;
-  written ??= readLists();
-  const words = written.get(language);
+  const words = writtenLists().get(language);
   if (words === undefined) return none;
   const set = new Set(words.flatMap((word) => [word, ...withoutAccents(language, word)]));
   sets.set(language, set);
   return set;
 }
 
-/** As people write it who leave accents out; where accents tell words apart that is another word. */
+/** In any language. */
+export function isStopWord(word: string): boolean {
+  if (englishFunctionWords.has(word)) return true;
+  return [...writtenLists().keys()].some((language) => stopWordsOf(language).has(word));
+}
+
+const writtenLists = () => (written ??= readLists());
+
+/** Spelling without accents, unless accents are significant. */
 function withoutAccents(language: string, word: string): string[] {
   if (accentsTellWords(language)) return [];
   const spelled = word.replace(/[äöü]/g, (letter) => `${foldAccents(letter)}e`);
   return [foldAccents(word), ...(language === 'de' ? [spelled.replaceAll('ß', 'ss')] : [])];
 }
 
-/** `porBr` and `por` are one language here. */
+/** `porBr` and `por` are merged. */
 function readLists(): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const [name, words] of Object.entries(lists)) {

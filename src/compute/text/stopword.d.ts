@@ -1,4 +1,4 @@
-/** The package ships no types: lists of words by ISO 639-3 code, and a function. */
+/** The package has no types: lists by ISO 639-3 code, and a function. */
 declare module 'stopword' {
   const exported: Record<string, unknown>;
   export = exported;

@@ -1,41 +1,39 @@
 /**
- * What of a text the tokenizer has to read. Stretches that have come before are known (token-cache.ts), and wink's search
- * for sentence ends (a small automaton) leaves its first state only at a full stop, an exclamation or question mark or an
- * abbreviation, which has one; what follows matters up to the next word, and which word that is only after an abbreviation, if
- * it is capitalised. So in the digest of a text a run of known stretches without such a mark is one stand-in word, a known
- * word with a mark is the stand-in with that mark, and only the rest is there letter for letter: new stretches that are not
- * plain, unusual ones that have a mark, and what follows these. Its sentences end where the text's do.
- * Filled and emptied by the analyzer, over and over.
+ * The part of a text that the tokenizer must read. Known stretches are cached (token-cache.ts), and wink's sentence automaton leaves its
+ * first state only at a full stop, exclamation or question mark; the following word matters, and after an abbreviation whether it is
+ * capitalised. So in the digest a run of known stretches without such marks is one stand-in word, a known word with a mark the stand-in
+ * with that mark; only new irregular stretches, unusual marked ones and their successors are verbatim. Its sentences end where the
+ * text's do. Reused by the analyzer.
  */
 import { formOf, type StretchForm, type TokenCache } from './token-cache.ts';
 import { tokenizerView } from './tokenizer-view.ts';
 
-/** Given to wink at once, in UTF-16 units, as soon as no sentence end is open: it is fastest around 4,000. */
+/** UTF-16 units per call of wink while no sentence end is open: fastest around 4,000. */
 const fullLength = 4096;
-/** Given in any case. */
+/** Forced limit. */
 const longestLength = 8192;
-/** Stretches behind one digest, at most. */
+/** Maximum stretches per digest. */
 const maxPending = 8192;
-/** A word that wink knows, and which with a full stop is no abbreviation. */
+/** Known to wink, and no abbreviation with a full stop. */
 const standIn = 'word';
 const plainAscii = /^[\x20-\x7e]*$/;
 
-/** In place of the number of a stretch. */
+/** In place of a stretch's number. */
 export const UNKNOWN = -1;
 export const CHARACTERS = -2;
 export const LONG_RUN = -3;
 
 export class TextDigest {
-  /** What waits for the digest to be read, in text order: offsets in the text, and the stretch's number or what it is instead. */
+  /** Waiting entries in text order: offsets, and the stretch's number or kind. */
   readonly starts = new Uint32Array(maxPending);
   readonly ends = new Uint32Array(maxPending);
   readonly ids = new Int32Array(maxPending);
   count = 0;
-  /** For the tokenizer: the stretches of the digest, and what waits for each; for a stand-in the last of its run. */
+  /** The digest's stretches, and the entry behind each; for a stand-in the last of its run. */
   readonly stretches: string[] = [];
   readonly places: number[] = [];
   #length = 0;
-  /** Set after a mark, up to the next word. */
+  /** After a mark, until the next word. */
   #opened: 'no' | 'byWord' | 'byOther' = 'no';
   #isInRun = false;
 
@@ -44,7 +42,6 @@ export class TextDigest {
     return this.#length >= fullLength && this.#opened === 'no';
   }
 
-  /** Whether a stretch waits that is to be learnt. */
   get hasUnknown(): boolean {
     return this.ids.subarray(0, this.count).includes(UNKNOWN);
   }
@@ -58,12 +55,12 @@ export class TextDigest {
     this.#isInRun = false;
   }
 
-  /** Add something that the tokenizer does not see. */
+  /** Add a run that the tokenizer does not see. */
   addRun(kind: typeof CHARACTERS | typeof LONG_RUN, start: number, end: number): void {
     this.#add(kind, start, end);
   }
 
-  /** Add a stretch; `id` is UNKNOWN or its number in `memory`. */
+  /** `id`: UNKNOWN or its number in `memory`. */
   addStretch(memory: TokenCache, id: number, surface: string, start: number): void {
     const place = this.#add(id, start, start + surface.length);
     const form = id === UNKNOWN ? formOf(surface) : memory.formOf(id);
@@ -83,7 +80,7 @@ export class TextDigest {
     }
   }
 
-  /** Whether a known stretch after a mark is like any word for the search for sentence ends. */
+  /** Whether a known stretch after a mark acts like any word in sentence detection. */
   #isOrdinaryAfterMark(form: StretchForm, surface: string): boolean {
     return form === 'word' && (this.#opened === 'byWord' || !capital.test(surface));
   }

@@ -1,7 +1,4 @@
-/**
- * Collects the tokens of one text in order, closes sentences where it is told to and at the given borders, and gives the
- * finished arrays. Grows by doubling. Called by the analyzer.
- */
+/** Collects a text's tokens and sentence ends in growing arrays. */
 import { longer } from '../structures/longer.ts';
 
 export interface TokenColumns {
@@ -12,7 +9,6 @@ export interface TokenColumns {
   sentenceEnds: Uint32Array;
 }
 
-/** Tokens that a long text's buffer has room for at first. */
 const firstRoom = 2048;
 
 export class TokenBuffer {
@@ -26,7 +22,7 @@ export class TokenBuffer {
   #count = 0;
   #sentenceStart = 0;
 
-  /** For a text of so many UTF-16 units. `borders`: offsets, ascending, that no sentence may reach over. */
+  /** `length`: UTF-16 units of the text. `borders`: ascending offsets that no sentence crosses. */
   constructor(length: number, borders: readonly number[]) {
     const room = Math.min(length, firstRoom);
     this.#starts = new Uint32Array(room);
@@ -36,7 +32,7 @@ export class TokenBuffer {
     this.#borders = borders;
   }
 
-  /** Add the next token; `start` is at or after the end of the one before. The tokenizer gives empty ones in `A0..b`: they are none. */
+  /** `start` is at or after the previous end. Skips empty tokens, as in `A0..b`. */
   add(start: number, end: number, cost: number, term: number): void {
     if (end <= start) return;
     if (this.#borders[this.#nextBorder] < start) {
@@ -51,7 +47,6 @@ export class TokenBuffer {
     this.#count++;
   }
 
-  /** The last token added ends a sentence. */
   endSentence(): void {
     if (this.#count === this.#sentenceStart) return;
     this.#sentenceEnds.push(this.#count);

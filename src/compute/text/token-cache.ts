@@ -1,17 +1,11 @@
-/**
- * What each stretch of text (a word with the punctuation on it) has been found to consist of, so that one that comes again,
- * as most do, costs a single look-up. Kept in flat arrays: about 100 bytes a stretch. Called by the analyzer.
- */
+/** Cache of stretches (words with punctuation) and their parts, in flat arrays: about 100 bytes each. Most stretches repeat. */
 import { longer } from '../structures/longer.ts';
 import type { Lexicon } from './lexicon.ts';
 import { ownCopy } from './own-copy.ts';
 import type { TokenBuffer } from './token-buffer.ts';
 import type { WordPart } from './word-terms.ts';
 
-/**
- * `markedWord`: a word and a mark at which a sentence may end; `marked`: has such marks otherwise; `word`: has none and begins with
- * a letter or digit; `other`.
- */
+/** `markedWord`: a word and a sentence mark; `marked`: other use of such marks; `word`: none, begins with a letter or digit; `other`. */
 export type StretchForm = 'markedWord' | 'marked' | 'word' | 'other';
 
 const FORMS: readonly StretchForm[] = ['markedWord', 'marked', 'word', 'other'];
@@ -19,7 +13,7 @@ const FORMS: readonly StretchForm[] = ['markedWord', 'marked', 'word', 'other'];
 export class TokenCache {
   readonly #ids = new Map<string, number>();
   readonly #lexicon: Lexicon;
-  /** Parts of stretch i: firsts[i] .. firsts[i + 1] in the columns below. */
+  /** Parts of stretch i: firsts[i] .. firsts[i + 1]. */
   #firsts = new Uint32Array(1024);
   #starts = new Uint8Array(2048);
   #ends = new Uint8Array(2048);
@@ -31,7 +25,6 @@ export class TokenCache {
     this.#lexicon = lexicon;
   }
 
-  /** Number of stretches. */
   get size(): number {
     return this.#ids.size;
   }
@@ -44,7 +37,7 @@ export class TokenCache {
     return FORMS[this.#forms[id]];
   }
 
-  /** Remember the parts of a stretch of at most 255 units. Gives its number. */
+  /** At most 255 units. Returns its number. */
   learn(surface: string, parts: readonly WordPart[], form: StretchForm): number {
     const id = this.#ids.size;
     this.#ids.set(ownCopy(surface), id);
@@ -66,7 +59,7 @@ export class TokenCache {
     return id;
   }
 
-  /** Append a stretch's tokens; `at` is its place in the text, `sentenceEnds` are offsets in it, ascending. */
+  /** `at`: position in the text; `sentenceEnds`: ascending offsets in it. */
   append(buffer: TokenBuffer, id: number, at: number, sentenceEnds: readonly number[]): void {
     let sentence = 0;
     const last = this.#firsts[id + 1];
@@ -92,7 +85,6 @@ const sentenceMark = /[.!?]/;
 const markedWord = /^\p{L}[\p{L}\p{M}]*[.!?]$/u;
 const wordStart = /^[\p{L}\p{N}]/u;
 
-/** What the search for sentence ends makes of a stretch. */
 export function formOf(surface: string): StretchForm {
   if (markedWord.test(surface)) return 'markedWord';
   if (sentenceMark.test(surface)) return 'marked';

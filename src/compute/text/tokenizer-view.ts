@@ -1,40 +1,36 @@
 /**
- * Prepares a text for the tokenizer without moving a single character: the view has the length of the text, every kind of
- * white space is a plain space, and what the tokenizer cannot do (unspaced scripts) or does in quadratic time (very long
- * runs without a space) is blanked out and handed back as runs. Offsets in the view are offsets in the text.
+ * A view of the text for the tokenizer with equal length and offsets: white space becomes plain spaces; unspaced scripts, and long runs
+ * (quadratic time), are blanked and returned as runs.
  */
 import { normalizeText } from '../../domain/normalize-text.ts';
 import { type CharacterRun, findUnspacedRuns } from './unspaced-scripts.ts';
 import { curlyApostrophes } from './word-terms.ts';
 
-/**
- * Longest run without a space that the tokenizer is given. Measured with `$1$1…`, its slowest input: 1 ms for 256 units
- * and 7 ms for 1,024; words, nearly all URLs and any markup are shorter.
- */
+/** Measured with `$1$1…`, its slowest input: 1 ms for 256 units, 7 ms for 1,024; words, nearly all URLs and any markup are shorter. */
 export const longestRun = 128;
 
 const spaceOrControl = /[\s\p{Cc}\u200b\ufeff]/gu;
 const plainAscii = /^[\x20-\x7e\n]*$/;
-/** The beginning of a longer run; of fixed length, because the engine's stack does not bear an open-ended one. */
+/** Fixed length, as an open-ended pattern overflows the engine's stack. */
 const longRunStart = new RegExp(`(?<![^ ])[^ ]{${longestRun + 1}}`, 'g');
-/** Invisible characters inside words; a letter in their place keeps the word together. */
+/** Invisible characters inside words, replaced by a letter. */
 const joiners = /[\u00ad\u2060]|(?<=[\p{L}\p{M}])\p{Join_C}(?=\p{L})/gu;
-/** Letters, digits and their marks outside ASCII: the tokenizer knows Latin-1 only and cuts `Łódź` into three. */
+/** Non-ASCII letters and digits: the tokenizer knows Latin-1 only and splits `Łódź`. */
 const foreignLetters = /(?!\p{ASCII})(?:\p{L}|\p{N}|(?<=[\p{L}\p{N}\p{M}])\p{M})/gu;
 const loneSurrogates = /\p{Surrogate}/gu;
 
 export interface SetAsideRun extends CharacterRun {
-  /** A run of unspaced scripts; otherwise a run that is too long for the tokenizer. */
+  /** Else a run that is too long. */
   unspaced: boolean;
 }
 
 export interface TokenizerView {
   view: string;
-  /** The runs that are blank in the view; ascending, not overlapping. */
+  /** Blanked runs; ascending, disjoint. */
   runs: SetAsideRun[];
 }
 
-/** Linear in the length of the text. Lone surrogates and control characters become spaces: they are in no token. */
+/** Linear. Lone surrogates and control characters become spaces. */
 export function tokenizerView(text: string): TokenizerView {
   if (plainAscii.test(text)) return setLongRunsAside(text.replaceAll('\n', ' '), []);
   const spaced = text
@@ -62,7 +58,7 @@ function setLongRunsAside(view: string, runs: SetAsideRun[]): TokenizerView {
   return { view: blank(view, long), runs: runs.concat(long).sort((a, b) => a.start - b.start) };
 }
 
-/** ASCII of the same length, case and kind (letter or digit): the base letter where there is one. */
+/** ASCII of equal length, case and kind: the base letter if any. */
 function standIn(character: string): string {
   const known = standIns.get(character);
   if (known !== undefined) return known;
@@ -75,10 +71,9 @@ function standIn(character: string): string {
   standIns.set(character, same);
   return same;
 }
-/** At most one entry for each letter of Unicode that is written with spaces. */
+/** At most one entry per letter of Unicode. */
 const standIns = new Map<string, string>();
 
-/** The text with spaces in place of runs. */
 export function blank(text: string, runs: readonly CharacterRun[]): string {
   if (runs.length === 0) return text;
   const pieces: string[] = [];

@@ -1,26 +1,24 @@
 /**
- * wink-nlp with its English model, reduced to what the analyzer needs: the tokens of stretches between white space, and sentence
- * ends. wink gives token values without offsets; they are found again by their lengths, and where
- * they do not add up (wink rewrites a few contractions) the stretch is cut by a plain rule, so that offsets are exact in
- * every case. Called by the analyzer alone.
+ * wink-nlp's tokens and sentence ends for stretches between white space. Offsets are recovered by token lengths; where they do not add
+ * up (wink rewrites some contractions) a plain rule splits the stretch.
  */
 import { createWink } from './wink.ts';
 
 export interface TokenizedStretches {
   /** Tokens of stretch i: firsts[i] .. firsts[i + 1]. */
   firsts: number[];
-  /** Offset in its stretch where each token ends; the next one begins there. */
+  /** End offset of each token in its stretch. */
   ends: number[];
-  /** Stretches in which a sentence ends, ascending, and the offset in the stretch. */
+  /** Ascending stretches with a sentence end, and its offset. */
   sentenceEnds: { stretch: number; at: number }[];
 }
 
-/** Stretches are not empty, hold no white space and are not very long. */
+/** Stretches are short, not empty, without white space. */
 export type Tokenizer = (stretches: readonly string[]) => TokenizedStretches;
 
 const plainToken = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}\s]/gu;
 
-/** A tokenizer of its own language model (180 ms, 40 MB). It remembers every distinct token for its whole life. */
+/** With its own language model (180 ms, 40 MB), which remembers every distinct token. */
 export function createWinkTokenizer(): Tokenizer {
   const wink = createWink(['sbd']);
   return (stretches) => {
@@ -41,12 +39,12 @@ export function createWinkTokenizer(): Tokenizer {
 }
 
 interface Alignment extends Pick<TokenizedStretches, 'firsts' | 'ends'> {
-  /** For each of wink's tokens its stretch, and the offset there at which it ends. */
+  /** Per token its stretch, and its end offset there. */
   tokenStretches: number[];
   tokenEnds: number[];
 }
 
-/** Find the tokens one after the other in the stretches; undefined where they do not add up. */
+/** Undefined if the lengths do not add up. */
 function align(stretches: readonly string[], values: readonly string[]): Alignment | undefined {
   const firsts = [0];
   const tokenStretches: number[] = [];
@@ -65,7 +63,7 @@ function align(stretches: readonly string[], values: readonly string[]): Alignme
   return { firsts, ends, tokenStretches, tokenEnds: ends };
 }
 
-/** The same by the spaces before tokens; the stretches whose tokens do not add up are cut by the plain rule. */
+/** Aligns by the spaces before tokens; splits the other stretches by the plain rule. */
 function alignGroups(
   stretches: readonly string[],
   values: readonly string[],

@@ -1,35 +1,39 @@
 /**
- * The words of a text as one byte each, in its order: what a phrase is looked for in (engine/words/labels-holding.ts). Words are runs of
- * letters and digits, folded, without invisible hyphens and joiners; of scripts whose words run together, or change their endings, each character is one. So a phrase has the same bytes as the text around it, whatever
- * stands beside it there. One byte tells two words apart 254 times in 255.
+ * A text's words as one byte each, for phrase search (engine/words/labels-matching.ts). Words are folded runs of letters and digits
+ * without invisible hyphens and joiners; in unspaced or inflected scripts each character. So a phrase has the same bytes in any context.
+ * A byte distinguishes 254 of 255 pairs.
  */
 import { withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './fold-accents.ts';
 
-/** Before the text of a page, and of its title: no word has it, so no phrase goes over it. */
+/** Separates title and texts: no phrase crosses it. */
 export const BREAK = 0;
 
 const plainAscii = /^[\0-\x7f]*$/;
 const unspaced = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Hang}]`;
 const letter = String.raw`(?!${unspaced})[\p{L}\p{M}\p{N}]`;
-const word = new RegExp(`${unspaced}|(?:${letter})+`, 'gu');
+/** Matched in parts: the engine's backtracking would overflow on a word of megabytes. */
+const word = new RegExp(`${unspaced}|((?:${letter}){1,1000})`, 'gu');
 const inWord = String.raw`(?:${letter}|[\p{Join_C}\u00ad\u2060])`;
-const restOfWord = new RegExp(`(?<=${inWord})${inWord}*`, 'uy');
+const behindWord = new RegExp(`(?<=${inWord})`, 'uy');
+const ofWord = new RegExp(inWord, 'uy');
 
 /** FNV-1a, 32 bits. */
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-/** The words of a text, in its order. */
 export function wordBytes(text: string): number[] {
   const lower = text.toLowerCase();
   return plainAscii.test(lower) ? asciiWords(lower) : foldedWords(foldAccents(withoutJoiners(lower)));
 }
 
-/** Where the word ends that goes over `at`; `at` where none does. */
+/** End of the word across `at`; `at` if none. */
 export function endOfWord(text: string, at: number): number {
-  restOfWord.lastIndex = at;
-  return restOfWord.test(text) ? restOfWord.lastIndex : at;
+  behindWord.lastIndex = at;
+  if (!behindWord.test(text)) return at;
+  let end = at;
+  for (ofWord.lastIndex = at; ofWord.test(text); end = ofWord.lastIndex);
+  return end;
 }
 
 function asciiWords(text: string): number[] {
@@ -47,11 +51,18 @@ function asciiWords(text: string): number[] {
 }
 
 function foldedWords(text: string): number[] {
-  return Array.from(text.matchAll(word), ([letters]) => {
-    let hash = OFFSET;
+  const bytes: number[] = [];
+  let hash = OFFSET;
+  /** Of the previous part, which may continue. */
+  let end = -1;
+  for (const { 0: letters, 1: run, index } of text.matchAll(word)) {
+    if (run !== undefined && index === end) bytes.pop();
+    else hash = OFFSET;
     for (let at = 0; at < letters.length; at++) hash = mixed(hash, letters.charCodeAt(at));
-    return byteOf(hash);
-  });
+    bytes.push(byteOf(hash));
+    end = run === undefined ? -1 : index + letters.length;
+  }
+  return bytes;
 }
 
 function mixed(hash: number, code: number): number {

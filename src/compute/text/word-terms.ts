@@ -1,13 +1,12 @@
 /**
- * What one token of the tokenizer stands for: its words, its search terms and its cost. Tokens that hold several words
- * (`covid-19`, `node.js`, an URL) are taken apart, so that each part is found; abbreviations lose their dots. Called
- * by the analyzer for what it has not seen before; knows nothing of offsets in the text.
+ * A token's words, terms and cost. Compound tokens (`covid-19`, `node.js`, a URL) are split so that each part is found; abbreviations
+ * lose their dots.
  */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './fold-accents.ts';
 import { ownCopy } from './own-copy.ts';
 
-/** Contract ("token_count"): a run over this many characters counts one token for each four. */
+/** Contract ("token_count"): longer runs count one token per four characters. */
 const longRun = 32;
 const charactersPerToken = 4;
 
@@ -17,54 +16,53 @@ const acronym = /^(?:\p{L}\.)+\p{L}?$/u;
 const shortened = /^\p{L}[\p{L}\p{M}]+\.$/u;
 const number = /^[\p{N}]+(?:[.,:٫٬][\p{N}]+)*$/u;
 const clitic = /^[\p{L}\p{M}]*'[\p{L}\p{M}]+$/u;
-/** Shapes that are one term although they hold a dot, a comma or an apostrophe: `U.S.`, `etc.`, `1,000.5`, `n't`. */
+/** Single terms with a dot, comma or apostrophe: `U.S.`, `etc.`, `1,000.5`, `n't`. */
 const wholeForms = [oneWord, acronym, shortened, number, clitic];
-/** The tokenizer cuts these off a word only until it has seen the whole word in lower case; here they are always cut off. */
+/** Always split; the tokenizer stops splitting once it has seen the lower-case word. */
 const cliticEnd = /^(.+?)(?:n't|'(?:s|re|ve|ll|d|m))$/i;
-/** Articles, pronouns and conjunctions of French and Italian that lost their vowel before a word: `l'eau`, `dell'arte`, `qu'il`. */
+/** Elided words of French and Italian: `l'eau`, `dell'arte`, `qu'il`. */
 export const elision =
   /^(?:[cdjlmnstv]|qu|jusqu|quoiqu|lorsqu|puisqu|un|all|dall|dell|nell|sull|coll|gl|agl|dagl|degl|negl|sugl)'(?=[aeiouhy\u00e0-\u00ff\u0153]\p{M}*\p{L})/iu;
-/** Thousands set apart by commas: `1,299.99` and `1299.99` are one term. */
+/** `1,299.99` and `1299.99` are one term. */
 const grouped = /^\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?$/u;
-/** Not behind a letter (`CO2,300` is no number), nor within a list (`1,200,300,4`). */
+/** Not after a letter (`CO2,300`), nor in a list (`1,200,300,4`). */
 const thousands = String.raw`(?<![\p{L}\p{M}\p{N}]|\p{N}[.,])\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?(?![.,]?\p{N})`;
 const dotted = String.raw`(?<!\p{N})\p{N}+(?:\.\p{N}+)+`;
-/** A number with marks is one term wherever it stands: else `v3.11.4` and `-1,299` were not found by `3.11.4` and `1299`. */
+/** A marked number is one term anywhere, so `3.11.4` finds `v3.11.4`, and `1299` finds `-1,299`. */
 const markedNumber = new RegExp(`${thousands}|${dotted}`, 'gu');
 const inWord = String.raw`\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060`;
-/** Such a number, a word, or what is neither. */
 const wordOrRest = new RegExp(`${thousands}|${dotted}|(?:(?!${dotted})[${inWord}])+|[^${inWord}]+`, 'gu');
-/** What the stemmer is for; it takes digits for marks of its own, and its time is quadratic in the length. */
+/** Input of the stemmer, which misreads digits and is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
-/** Characters that people write for an apostrophe. */
+/** Characters used as apostrophes. */
 export const curlyApostrophes = /[‘’ʼ＇]/g;
 
-/** A letter and signs that are a name together, `C++`, `C#`, `F#`; not the beginning of more (`i#section`, `+++`). */
+/** Names such as `C++`, `C#`, `F#`; not a prefix of more (`i#section`, `+++`). */
 const signedLetter = /(?<![\p{L}\p{M}\p{N}])\p{L}(?:\+\+|#)(?![\p{L}+#])/gu;
 
 export interface WordPart {
   /** UTF-16 offsets from the token's start. */
   start: number;
   end: number;
-  /** Lower-cased NFC, '' where there is nothing to search for. */
+  /** Lower-cased NFC, '' if not searchable. */
   word: string;
   stem: string;
   cost: number;
 }
 
-/** Cost in tokens of a token of `length` UTF-16 units. */
+/** `length`: UTF-16 units. */
 function tokenCost(length: number): number {
   return length > longRun ? Math.ceil(length / charactersPerToken) : 1;
 }
 
-/** `U.S.` and `US`, `1,000` and `1000` are the same. */
+/** `U.S.` = `US`, `1,000` = `1000`. */
 function withoutMarks(term: string): string {
   if (acronym.test(term)) return term.replaceAll('.', '');
   return grouped.test(term) ? term.replaceAll(',', '') : term;
 }
 
-/** Make the function that gives the parts of a token's surface, in order and covering it. */
+/** Returns a function that splits a surface into parts, in order and covering it. */
 export function createWordTerms(stem: (word: string) => string): (surface: string) => WordPart[] {
   const stemOf = (word: string) => (stemmable.test(word) ? stem(word) : word);
   const part = (surface: string, start: number, cost: number): WordPart => {
@@ -97,7 +95,7 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
     }
     if (wholeForms.some((form) => form.test(bare)) || !searchable.test(surface))
       return [part(surface, 0, tokenCost(surface.length))];
-    // The parts share the cost of the token: it falls where a part passes the next whole token.
+    // Distributes the token's cost: a part pays where it passes the next whole token.
     const total = tokenCost(surface.length);
     return [...surface.matchAll(wordOrRest)].map((match) => {
       const spent = Math.ceil((match.index * total) / surface.length);
@@ -107,10 +105,7 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
   return describe;
 }
 
-/**
- * The ends of a stretch's tokens, moved so that none cuts a number with marks and each such number is a token: the tokenizer takes
- * `v3.11.4` for five. `ends` themselves where nothing is to be moved.
- */
+/** Moves token ends so that each marked number is a token: the tokenizer splits `v3.11.4` into five. Returns `ends` if unchanged. */
 export function endsAroundNumbers(surface: string, ends: readonly number[]): readonly number[] {
   const cut = Array.from(surface.matchAll(markedNumber), ({ 0: number, index }) => ({
     start: index,
@@ -122,7 +117,7 @@ export function endsAroundNumbers(surface: string, ends: readonly number[]): rea
   return [...new Set([...whole, ...borders])].sort((a, b) => a - b);
 }
 
-/** `parts` with the costs of other parts of the same stretch: each of those adds to the part in which it begins. */
+/** `parts` with the costs of `others`, each added to the part it begins in. */
 export function withCostsOf(others: readonly WordPart[], parts: readonly WordPart[]): WordPart[] {
   return parts.map((part) => {
     const within = others.filter(({ start }) => part.start <= start && start < part.end);
@@ -131,9 +126,8 @@ export function withCostsOf(others: readonly WordPart[], parts: readonly WordPar
 }
 
 /**
- * Join what the tokenizer made of `C++` or `C#` to one part, which costs as much: else a question about one of these languages
- * would be one about all whose names begin alike. `parts` are those of a stretch of text, in order and covering it; a name of which
- * one holds more (`U.S#`, the first) is none.
+ * Joins the tokenizer's parts of `C++` or `C#` at equal cost, so that these names differ from others with the same letter. `parts`: of a
+ * stretch, in order and covering it; names inside a larger part (`U.S#`, the first) stay.
  */
 export function joinSignedLetters(surface: string, parts: readonly WordPart[]): readonly WordPart[] {
   const names = [...surface.matchAll(signedLetter)]

@@ -1,22 +1,21 @@
-/** A transcript as a list of cues, whatever format it came in, and what the readers of the formats share. */
+/** A transcript as a list of cues, and helpers of the format readers. */
 
-/** What is said in one stretch of a recording. */
 export interface Cue {
-  /** Seconds into the recording; null where the transcript does not say. */
+  /** Seconds from the start; null if unknown. */
   startS: number | null;
   endS: number | null;
   speaker: string | null;
-  /** Plain text on one line, never empty. */
+  /** Plain text on one line, not empty. */
   text: string;
 }
 
 const maxSpeakerLength = 100;
-/** Longest that a transcript may say to go on, in seconds; what lies behind is no time. */
+/** Longest plausible time, in seconds. */
 export const maxTimeS = 1e8;
-/** `1:02:03.5`, `62:03,5` or `3723.5`; more than any clock time is long. */
+/** `1:02:03.5`, `62:03,5` or `3723.5`, with bounded digits. */
 const clock = /^(?:(?:(\d{1,4}):)?(\d{1,4}):)?(\d{1,7})(?:[.,](\d{1,9}))?$/;
 
-/** Seconds of a clock time, hours and minutes optional; null for what is none. */
+/** Hours and minutes are optional; null if invalid. */
 export function readClock(text: string): number | null {
   const match = clock.exec(text.trim().slice(0, 40));
   if (match === null) return null;
@@ -24,18 +23,18 @@ export function readClock(text: string): number | null {
   return Number(hours) * 3600 + Number(minutes) * 60 + Number(`${seconds}.${fraction}`);
 }
 
-/** White space of any kind and length is one space. */
+/** Collapses white space. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Who speaks, as it is kept; null for nobody. */
+/** Null for nobody. */
 export function speakerName(text: string): string | null {
   const name = oneLine(text.slice(0, 4 * maxSpeakerLength)).replace(/\s?:$/, '');
   return name.slice(0, maxSpeakerLength) || null;
 }
 
-/** In order of time; cues without one stay behind those that they follow. */
+/** By time; cues without one follow their predecessor. */
 export function inOrder(cues: readonly Cue[]): Cue[] {
   let last = 0;
   return cues

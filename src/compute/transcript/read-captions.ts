@@ -1,10 +1,9 @@
 /**
- * Reads WebVTT and SubRip (SRT), in the forms in which they are really written: any line ends, hours left out, comma or dot, blank
- * lines missing or too many, cue settings, markup. Both are lists of lines with a time line before the words of each cue, so one
- * reader takes both (docs/decisions/own-transcript-readers.md), and what recognizers print: `[00:01.000 --> 00:02.000]  words`.
+ * Reads WebVTT, SubRip (SRT) and recognizers' output (`[00:01.000 --> 00:02.000]  words`) with one reader, as all are lists of lines
+ * with time lines (docs/decisions/own-transcript-readers.md). Tolerates any line ends, missing hours, comma or dot, missing or extra
+ * blank lines, settings, markup.
  *
- * Automatic captions roll: each cue repeats the lines of the one before, or its words so far. What is repeated is left out where the
- * two cues touch.
+ * Automatic captions roll: each cue repeats lines of the previous one. Repetitions are dropped if the cues touch.
  */
 import { decodeHTMLStrict } from 'entities';
 import { type Cue, inOrder, oneLine, readClock, speakerName } from './cue.ts';
@@ -15,25 +14,24 @@ interface TimedLines {
   lines: string[];
 }
 
-/** Longest time line, in characters: two times and the settings of a cue. */
+/** In characters: two times and settings. */
 const maxTimeLine = 400;
 const arrow = '-->';
-/** Cues this far apart, in seconds, still touch; so do those that overlap, up to a length that a cue may have. */
+/** Maximum gap of touching cues, in seconds; overlapping ones also touch, up to a maximum length. */
 const touchingS = 0.1;
 const overlapS = 10;
-/** Lines of a cue that are looked for in the one before: no screen shows more. */
+/** Lines compared with the previous cue: no screen shows more. */
 const maxRolledLines = 8;
 /** `<v Name>`, `<v.loud Name>`: WebVTT's voices. */
 const voice = /<v(?:\.[^\s<>]{0,100})?\s([^<>]{1,200})>/i;
-/** Tags of WebVTT and SRT, times inside a line, and the overrides of other subtitle formats. A `<` before a space is a sign. */
+/** Tags of WebVTT and SRT, inline times, overrides of other formats. A `<` before a space is text. */
 const markup = /<\/?[a-z\d][^<>]{0,300}>|<\/?[a-z]>|\{\\[^{}]{0,200}\}/gi;
 
-/** Errors: none; what is no captions file gives no cues. */
+/** Errors: none; empty for other files. */
 export function readCaptions(text: string): Cue[] {
   return inOrder(unrolled(timedLinesOf(text)));
 }
 
-/** Whether a text begins like one. */
 export function looksLikeCaptions(text: string): boolean {
   const start = text.slice(0, 4000);
   return /^\ufeff?WEBVTT(?:\s|$)/.test(start) || start.split(/\r\n?|\n/).some((line) => timesOf(line) !== null);
@@ -43,7 +41,7 @@ function timedLinesOf(text: string): TimedLines[] {
   const lines = text.replace(/^\ufeff/, '').split(/\r\n?|\n/);
   const isVtt = lines[0].startsWith('WEBVTT');
   const found: TimedLines[] = [];
-  /** Lines since the last blank one, where they belong to no cue yet: an identifier, a comment, or words behind a blank line. */
+  /** Lines since the last blank one outside of cues: an identifier, a comment, or words after a blank line. */
   let loose: string[] = [];
   let open: TimedLines | null = null;
   const settle = () => {
@@ -54,7 +52,7 @@ function timedLinesOf(text: string): TimedLines[] {
   };
   for (const line of lines) {
     const times = timesOf(line);
-    // A line of spaces is part of a WebVTT cue, and ends one of SRT.
+    // A line of spaces continues a WebVTT cue but ends one of SRT.
     const isBlank = isVtt ? line === '' : line.trim() === '';
     if (times !== null) {
       dropNumber(open?.lines ?? loose, open === null ? 0 : 1);
@@ -69,7 +67,7 @@ function timedLinesOf(text: string): TimedLines[] {
   return found;
 }
 
-/** The line before a time line is the number of its cue, unless it is one of the first `words` lines, which are said. */
+/** Drop a cue number before a time line, unless it is among the first `words` lines, which are text. */
 function dropNumber(lines: string[], words: number): void {
   if (lines.length > words && /^\s*\d{1,9}\s*$/.test(lines.at(-1) ?? '')) lines.pop();
 }
@@ -77,7 +75,7 @@ function dropNumber(lines: string[], words: number): void {
 interface TimeLine {
   startS: number;
   endS: number;
-  /** What follows on the same line. */
+  /** Text on the same line. */
   said: string;
 }
 
@@ -113,7 +111,7 @@ function unrolled(timed: readonly TimedLines[]): Cue[] {
   return cues;
 }
 
-/** Who says what in a cue; lines are clean and not empty. */
+/** `lines`: clean, not empty. */
 function voicesOf(lines: readonly string[]): { speaker: string | null; lines: string[] }[] {
   const [before, ...spoken] = lines.join('\n').split(voice);
   const parts = [{ speaker: null as string | null, lines: cleanLines(before) }];
@@ -130,10 +128,7 @@ function cleanLines(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/**
- * The words of `lines` that the cue before has not shown. A line that is left out equals one that was just shown, so no word is
- * lost that is not there already.
- */
+/** Words of `lines` that the previous cue has not shown. Dropped lines equal ones just shown, so no word is lost. */
 function freshWords(shown: readonly string[], lines: readonly string[]): string {
   for (let count = Math.min(shown.length, lines.length, maxRolledLines); count > 0; count--) {
     const isRepeated = lines.slice(0, count).every((line, i) => line === shown[shown.length - count + i]);

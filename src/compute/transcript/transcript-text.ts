@@ -1,7 +1,4 @@
-/**
- * Makes a text with sections of a transcript's cues, in the shape that pages are stored and indexed in: chunks get the title and
- * the second at which their section begins. Sections are chapters, or windows of time, or both: a long chapter has several.
- */
+/** Builds a text with timed sections from cues. Sections are chapters, or windows of time; long chapters have several. */
 import type { Section } from '../../domain/page.ts';
 import type { Cue } from './cue.ts';
 
@@ -12,30 +9,27 @@ export interface Chapter {
 
 export interface TranscriptText {
   text: string;
-  /** Ascending; none for a transcript without times. */
+  /** Ascending; empty without times. */
   sections: Section[];
 }
 
-/**
- * Length of a section, in seconds. People speak 120 to 180 words a minute, so two minutes are about 270 to 410 tokens: one chunk of
- * `chunking.target_tokens` (448), whose start is known to two minutes.
- */
+/** Section length, seconds: at 120 to 180 words a minute about 270 to 410 tokens, one chunk of `chunking.target_tokens` (448). */
 const windowS = 120;
-/** A section ends with a sentence, unless none ends for so long. */
+/** Limit for a section without a sentence end. */
 const longestWindowS = 150;
-/** Sections of one transcript, about; a longer one has longer windows. */
+/** About; longer transcripts have longer windows. */
 const maxSections = 2000;
-/** A chapter begins with the cue nearest to it, not with the one after. */
+/** A chapter begins with the nearest cue, not the next one. */
 const chapterToleranceS = 0.5;
-/** A pause of so many seconds, or so many characters and the end of a sentence, makes a paragraph. */
+/** A paragraph ends at a pause of this many seconds, or a sentence end after this many characters. */
 const pauseS = 3;
 const paragraphLength = 600;
 
 const sentenceEnd = /[.!?…。！？]["'”’)\]]{0,3}$/;
-/** Scripts written without spaces between words. */
+/** Unspaced scripts. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]$/u;
 
-/** `chapters` in any order. A speaker's name stands before the first of what they say in a row: `Ada: …`. */
+/** `chapters` in any order. The first of a speaker's consecutive cues starts with the name: `Ada: …`. */
 export function transcriptText(cues: readonly Cue[], chapters: readonly Chapter[] = []): TranscriptText {
   const parts: string[] = [];
   let length = 0;
@@ -62,17 +56,17 @@ export function transcriptText(cues: readonly Cue[], chapters: readonly Chapter[
 function endsParagraph(previous: Cue | undefined, cue: Cue, length: number): boolean {
   if (previous === undefined) return true;
   const paused = cue.startS !== null && previous.endS !== null && cue.startS - previous.endS >= pauseS;
-  // Without times a cue is a paragraph of its own already.
+  // Without times each cue is a paragraph.
   return paused || cue.startS === null || (length >= paragraphLength && sentenceEnd.test(previous.text));
 }
 
 type Border = Pick<Section, 'title' | 'start_s'>;
 
-/** Asked cue by cue, in order: what begins with it, or null. */
+/** Call for each cue in order: returns the section that begins, or null. */
 function sectionBorders(cues: readonly Cue[], chapters: readonly Chapter[]) {
   const titles = [...chapters].sort((a, b) => a.startS - b.startS).slice(0, maxSections);
   const times = cues.flatMap(({ startS }) => startS ?? []);
-  // The last thousandth does not count: one cue with an absurd time would stretch the sections of all the others.
+  // Ignores the last thousandth: one absurd time would stretch all sections.
   const lastS = times[Math.floor(0.999 * (times.length - 1))] ?? 0;
   const stretch = Math.max(1, lastS / windowS / maxSections);
   let next = 0;

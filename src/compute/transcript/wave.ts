@@ -1,14 +1,13 @@
-/** Sound as samples: signed 16 bits, little-endian, one channel, 16 kHz, what speech recognizers take. */
+/** Audio samples for speech recognizers: signed 16 bits, little-endian, mono, 16 kHz. */
 
 export const sampleRate = 16_000;
 export const bytesPerSecond = 2 * sampleRate;
 
-/** A cut is looked for in so many seconds before the end, … */
+/** A cut is searched in the last seconds, … */
 const searchS = 20;
-/** … between two frames of so many. */
+/** … between two frames of this length. */
 const frameS = 0.1;
 
-/** A WAVE file of the samples. */
 export function waveFile(samples: Uint8Array): Buffer {
   const header = Buffer.alloc(44);
   header.write('RIFF', 0, 'latin1');
@@ -27,8 +26,8 @@ export function waveFile(samples: Uint8Array): Buffer {
 }
 
 /**
- * Where a recording is best cut near its end, so that no word is: in the middle of the quietest tenth of a second of the last 20.
- * Gives bytes, a whole number of samples; the length where it is too short to be looked at. 2 ms of work.
+ * The best cut near the end: the middle of the quietest tenth of a second in the last 20. Returns bytes of whole samples; the full
+ * length if too short. 2 ms.
  */
 export function quietestCut(samples: Uint8Array): number {
   const frame = frameS * bytesPerSecond;

@@ -1,35 +1,30 @@
-/**
- * Which of a video's captions are read: the first that a step of `fetch.video_caption_order` finds, step by step. Within a step the
- * order of the languages decides, then, where any language will do, the video's own.
- */
+/** Chooses captions by the steps of `fetch.video_caption_order`; within a step by the order of languages, then the video's own. */
 import type { CaptionForm, CaptionTrack } from './video-info.ts';
 
 /**
- * `manual`: written by people, in a language of the list. `automatic`: made by a machine of what is said, in a language of the list.
- * `any_manual`, `any_automatic`: the same in any language. `translated`: translated by a machine into a language of the list.
+ * `manual`: by people, in a listed language. `automatic`: by speech recognition, in a listed language. `any_manual`, `any_automatic`: in
+ * any language. `translated`: by machine into a listed language.
  */
 export const captionSteps = ['manual', 'automatic', 'any_manual', 'any_automatic', 'translated'] as const;
 export type CaptionStep = (typeof captionSteps)[number];
 
 export interface CaptionWishes {
-  /** Language tags, best first. */
+  /** Best first. */
   langs: readonly string[];
   order: readonly CaptionStep[];
-  /** Whether captions that were made by a machine may be taken at all. */
   allowAutomatic: boolean;
 }
 
 export interface ChosenCaptions {
-  /** A language tag. */
   lang: string;
   automatic: boolean;
   form: CaptionForm;
 }
 
-/** Kinds of captions files that can be read, best first; an unknown one may be one of them. */
+/** Best first; '' is unknown and may be one of them. */
 const readable = ['vtt', 'srt', ''];
 
-/** Null where no step finds any. `own` is the language of the video, if it says. */
+/** Null if no step matches. `own`: the video's language, if known. */
 export function chooseCaptions(
   tracks: readonly CaptionTrack[],
   own: string | null,
@@ -63,7 +58,7 @@ function kindOf(automatic: boolean, translated: boolean): Kind {
   return translated ? 'translated' : 'automatic';
 }
 
-/** A tag that is the same goes before one that begins the same: `en` is `en` before it is `en-GB`. */
+/** An equal tag precedes one with the same prefix: `en` before `en-GB`. */
 function inLanguages<Track extends { lang: string }>(tracks: readonly Track[], langs: readonly string[]) {
   for (const lang of langs.map(normalized)) {
     const same = tracks.find((track) => normalized(tagOf(track.lang)) === lang);
@@ -73,7 +68,7 @@ function inLanguages<Track extends { lang: string }>(tracks: readonly Track[], l
   return undefined;
 }
 
-/** Of several, the one that the site marks as what is spoken. */
+/** The language that the site marks as spoken. */
 function original<Track extends { lang: string }>(tracks: readonly Track[]): Track | undefined {
   return tracks.find(({ lang }) => lang.endsWith('-orig')) ?? tracks[0];
 }
@@ -86,7 +81,7 @@ function bestForm(forms: readonly CaptionForm[]): CaptionForm | null {
   return null;
 }
 
-/** Without the mark of what is spoken and the number that some sites add: `en-orig`, `en-nP7-2PuUl7o`. */
+/** Without marks and numbers of sites: `en-orig`, `en-nP7-2PuUl7o`. */
 function tagOf(lang: string): string {
   return (
     /^[a-z]{2,3}(?:[-_](?!orig$)[a-z]{4})?(?:[-_](?:[a-z]{2}|\d{3}))?(?=$|-orig$|-[\w-]{11}$)/i

@@ -1,42 +1,40 @@
 /**
- * Reads what yt-dlp says of an address: one video, or a list of them. Sites write most of it, so every field is checked, cut and may
- * be missing; a field that is not as expected is as if it were not there. Runs on a thread: the JSON may be megabytes.
+ * Parses yt-dlp's description of a video or list. Content is untrusted: every field is optional, checked and cut; invalid ones are
+ * ignored. Runs on a thread: it may be megabytes.
  */
 import { z } from 'zod';
 import { parsedJson } from '../structures/json-fields.ts';
 
 export interface CaptionTrack {
-  /** As the site calls it, such as `en`, `en-US`, `de-orig`. */
+  /** The site's name, such as `en`, `en-US`, `de-orig`. */
   lang: string;
   automatic: boolean;
-  /** Made by a machine out of automatic captions of another language. */
+  /** Machine-translated from automatic captions. */
   translated: boolean;
-  /** Forms of the same captions. */
   forms: CaptionForm[];
 }
 
 export interface CaptionForm {
-  /** Ending of its kind of file, lower case; '' where unknown. */
+  /** Lower-case file extension; '' if unknown. */
   ext: string;
-  /** Absolute, http or https; null where `data` is there. */
+  /** Absolute, http or https; null with `data`. */
   url: string | null;
-  /** The captions themselves. */
+  /** Inline captions. */
   data: string | null;
 }
 
 export interface VideoInfo {
   kind: 'video';
-  /** Where the site has it; null where it does not say. */
+  /** The site's address of it, or null. */
   url: string | null;
   title: string | null;
   uploader: string | null;
-  /** Name of the site. */
   site: string | null;
   lang: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
   duration_s: number | null;
-  /** `later`: to be shown; `live`: goes on now. */
+  /** `later`: not yet shown; `live`: still live. */
   state: 'later' | 'live' | 'there';
   /** In order. */
   chapters: { startS: number; title: string | null }[];
@@ -48,7 +46,7 @@ export interface VideoEntry {
   url: string;
   title: string | null;
   published_at: string | null;
-  /** It is a list itself: a tab of a channel, a playlist. */
+  /** A nested list: a channel's tab, a playlist. */
   isList: boolean;
 }
 
@@ -56,7 +54,7 @@ export interface VideoList {
   kind: 'list';
   title: string | null;
   entries: VideoEntry[];
-  /** The video of a list that has no other, as a page has that shows one. */
+  /** The only video of a list, as on a page that embeds one. */
   only: VideoInfo | null;
 }
 
@@ -66,9 +64,8 @@ const longestCaptions = 4_000_000;
 const maxChapters = 2000;
 const maxLanguages = 1000;
 const maxForms = 20;
-/** Lists in lists are looked into this deep. */
 const maxDepth = 3;
-/** These say of a video what its page's server says of the page: when that was last changed. */
+/** Their date is the last change of the page, from its server. */
 const withoutDates = new Set(['Generic', 'HTML5MediaEmbed']);
 
 const title = z.string().transform(oneLine).nullable().catch(null);
@@ -78,7 +75,7 @@ const webUrl = z.string().max(longestUrl).refine(isWebUrl);
 const captionForm = z.object({
   url: webUrl.nullable().catch(null),
   data: z.string().max(longestCaptions).nullable().catch(null),
-  // "unknown_video" is what is said of an address without an ending.
+  // "unknown_video" means an address without extension.
   ext: z
     .string()
     .max(20)
@@ -125,7 +122,7 @@ const entry = dated.extend({
   ie_key: title,
 });
 
-/** Errors: none; null for what is not JSON, or neither. */
+/** Errors: none; null for other JSON. */
 export function readVideoInfo(json: string): VideoInfo | VideoList | null {
   const parsed = parsedJson(json);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
@@ -141,7 +138,7 @@ export function readVideoInfo(json: string): VideoInfo | VideoList | null {
   };
 }
 
-/** Null for what is another list, or an address that was not looked at. */
+/** Null for a nested list or an unresolved address. */
 function videoOf(value: unknown): VideoInfo | null {
   const read = video.safeParse(value);
   if (!read.success || read.data._type !== 'video') return null;
@@ -149,7 +146,7 @@ function videoOf(value: unknown): VideoInfo | null {
   return {
     kind: 'video',
     url: read.data.webpage_url,
-    // Of the videos of a page that is no known site's each gets a number.
+    // yt-dlp numbers the videos of unknown sites.
     title: extractor_key === 'HTML5MediaEmbed' ? (read.data.title?.replace(/ \(1\)$/, '') ?? null) : read.data.title,
     uploader: read.data.uploader ?? read.data.channel ?? read.data.creator,
     site: extractor_key !== null && withoutDates.has(extractor_key) ? null : extractor_key,
@@ -169,7 +166,7 @@ function tracksOf(byLanguage: z.infer<typeof captions>, automatic: boolean): Cap
     .slice(0, maxLanguages)
     .flatMap(([lang, forms]) => {
       const usable = forms
-        // A list of pieces is no captions file; nor is what was said in the chat.
+        // Excludes playlists of pieces, and chat.
         .filter((form) => (form.url !== null || form.data !== null) && !form.protocol.startsWith('m3u8'))
         .slice(0, maxForms);
       if (usable.length === 0 || lang === 'live_chat') return [];
@@ -188,7 +185,7 @@ function entriesOf(entries: readonly unknown[], depth: number): VideoEntry[] {
       const inner = list.safeParse(value);
       return inner.success && depth < maxDepth ? entriesOf(inner.data.entries, depth + 1) : [];
     }
-    // Of a video that was read already, `url` is that of its file.
+    // For a resolved video `url` is its file.
     const url = read.data.webpage_url ?? read.data.url;
     if (url === null) return [];
     const isList = ie_key !== null && /(?:Tab|Playlist|Channel|User|Album)$/.test(ie_key);
@@ -204,7 +201,6 @@ function dateOf({ timestamp, upload_date }: z.infer<typeof dated>): string | nul
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
-/** Null for nothing. */
 function oneLine(text: string): string | null {
   const line = text
     .slice(0, 4 * longestTitle)

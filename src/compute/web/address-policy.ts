@@ -1,6 +1,6 @@
 /**
- * Which addresses of the network pages may be fetched from: those that are public, and those that the operator lists. Decides
- * over addresses only; who resolves names and connects is src/providers/web-fetch.ts, and it asks for every one.
+ * Decides which network addresses may be fetched: public ones and those that the operator lists. src/providers/web-fetch.ts resolves
+ * names and asks for each address.
  */
 import ipaddr from 'ipaddr.js';
 import { normalizeDomain } from './domain-match.ts';
@@ -8,25 +8,24 @@ import { normalizeDomain } from './domain-match.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 export interface AddressPolicy {
-  /** True for a host, as the URL parser gives it, that the operator lists by name or address. */
+  /** Whether the operator lists a host (as by the URL parser) by name or address. */
   lists(hostname: string): boolean;
-  /** True where a connection to this address, in any of its forms, may be made; false for what is no address. */
+  /** Whether connections to this address, in any form, are allowed; false if invalid. */
   allows(address: string): boolean;
 }
 
 type HostRule = { name: string } | { range: [Address, number] };
 
 /**
- * The addresses that the internet routes to somebody: all of IPv4 but the special ranges, of IPv6 what is handed out (2000::/3)
- * but the ranges that stand for IPv4 addresses, tunnels and documentation.
- * Source: the special-purpose registries of RFC 6890 as ipaddr.js knows them; RFC 4291, section 2.4.
+ * Globally routed addresses: IPv4 without special ranges, IPv6 2000::/3 without embedded IPv4, tunnels and documentation.
+ * Source: the special-purpose registries of RFC 6890 as in ipaddr.js; RFC 4291, section 2.4.
  */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Read `fetch.allow_private_hosts`.
- * Shapes: each entry is a host name (that name alone, not those below it), an address, or a CIDR range.
- * Errors: an entry that is none of these is left out; `isHostRule` tells beforehand.
+ * Parse `fetch.allow_private_hosts`.
+ * Shapes: host names (exact), addresses, or CIDR ranges.
+ * Errors: invalid entries are ignored; check with `isHostRule`.
  */
 export function addressPolicy(allowPrivateHosts: readonly string[]): AddressPolicy {
   const rules = allowPrivateHosts.map(parseRule).filter((rule) => rule !== null);
@@ -48,7 +47,6 @@ export function addressPolicy(allowPrivateHosts: readonly string[]): AddressPoli
   };
 }
 
-/** True for an entry that `fetch.allow_private_hosts` may have. */
 export function isHostRule(entry: string): boolean {
   return parseRule(entry) !== null;
 }
@@ -66,15 +64,15 @@ function parseRule(entry: string): HostRule | null {
   return typeof name === 'string' ? { name } : null;
 }
 
-/** An address in its plain form, an IPv4 address inside an IPv6 one taken out; null for anything else. Brackets are allowed. */
+/** The plain form of an address, with embedded IPv4 extracted; null otherwise. Brackets are allowed. */
 function addressOf(text: string): Address | null {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
   return isPlain(bare) ? ipaddr.process(bare) : null;
 }
 
 /**
- * `127.1`, `0x7f000001` and their like are addresses to some and names to others: the URL parser has made them plain. `::1.2.3.4`, which
- * nobody has (RFC 4291, 2.5.5.1), is to ipaddr.js the same as `::ffff:1.2.3.4`.
+ * The URL parser has normalized `127.1`, `0x7f000001` and the like, which are ambiguous. ipaddr.js treats the unused `::1.2.3.4` (RFC
+ * 4291, 2.5.5.1) as `::ffff:1.2.3.4`.
  */
 function isPlain(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || (ipaddr.IPv6.isValid(text) && !/^::\d+\./.test(text));

@@ -1,21 +1,20 @@
 /**
- * Canonical URLs: the form under which a page exists once. Lower-case scheme and host, no default port, no user name or
- * password, no fragment (except `#!` and `#/`, which are addresses of their own), no tracking parameters; path and order
- * of parameters as given. Called for every page that comes in, on the main thread.
+ * Canonical URLs identify pages: lower-case scheme and host; no default port, user name, password, fragment (except `#!` and `#/`) or
+ * tracking parameters; path and parameter order as given.
  */
 import { domainMatches, isTooLongToRead, normalizeHost, tooLong } from './domain-match.ts';
 
 export interface CanonicalizeSettings {
-  /** Names of parameters to drop, upper and lower case alike; a trailing `*` matches any ending. */
+  /** Parameters to drop, case-insensitive; a trailing `*` matches any ending. */
   tracking_params: readonly string[];
-  /** Domain → the only parameters that it and the domains below it keep; the longest domain that matches counts. */
+  /** Domain → the only parameters kept there and on subdomains; the longest matching domain counts. */
   keep_params: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Contract, "Ingest semantics": the default set. */
 export const defaultTrackingParams = ['utm_*', 'fbclid', 'gclid', 'ref', 'si'];
 
-/** Hosts whose links carry many parameters of which few name the page. A moment in a video is not a page of its own. */
+/** Hosts where few of many parameters identify the page. A time in a video is no page. */
 export const presetKeepParams: Record<string, readonly string[]> = {
   'bilibili.com': ['p'],
   'bitcointalk.org': ['action', 'board', 'topic'],
@@ -34,14 +33,14 @@ export const presetKeepParams: Record<string, readonly string[]> = {
 export type CanonicalUrl = { canonical_url: string; domain: string };
 
 const schemeAndHost = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\]+)/i;
-/** Schemes that name no page: shown as a link they would run or be the content themselves. */
+/** Schemes of scripts or inline content. */
 const noPage = /^(?:javascript|vbscript|data|blob):/i;
 const keptFragment = /^#[!/]/;
 
 /**
- * Canonicalise a URL of any length and scheme. Doing it twice changes nothing more.
- * Errors: `{invalid}` with a sentence naming the cause.
- * Source: contract "Canonicalization"; parsing and host rules are the WHATWG URL standard's.
+ * Canonicalise any URL; idempotent.
+ * Errors: `{invalid}` with the cause.
+ * Source: contract "Canonicalization"; the WHATWG URL standard.
  */
 export function canonicalizeUrl(url: string, settings: CanonicalizeSettings): CanonicalUrl | { invalid: string } {
   const authority = schemeAndHost.exec(url.trimStart())?.[1];
@@ -60,10 +59,7 @@ export function canonicalizeUrl(url: string, settings: CanonicalizeSettings): Ca
   return { canonical_url: `${parsed.protocol}//${domain}${port}${rest}`, domain };
 }
 
-/**
- * The other canonical URLs that people take for the same address: by the other one of http and https, with or without `www.`, with or
- * without a slash at the end of the path. At most 7; none for other schemes.
- */
+/** Canonical URLs that people consider equal: http or https, with or without `www.` and a final slash. At most 7; none for other schemes. */
 export function addressesLike(canonicalUrl: string): string[] {
   const { protocol, host, pathname, search, hash } = new URL(canonicalUrl);
   if (protocol !== 'https:' && protocol !== 'http:') return [];
@@ -76,7 +72,7 @@ export function addressesLike(canonicalUrl: string): string[] {
     .filter((address) => address !== canonicalUrl);
 }
 
-/** The query with its `?`, or '' where no parameter is left. Parameters keep their order and their spelling. */
+/** With its `?`, or '' if empty. Keeps order and spelling. */
 function keptQuery(search: string, domain: string, settings: CanonicalizeSettings): string {
   if (search === '') return '';
   const onlyKept = keptParams(domain, settings.keep_params);
@@ -110,7 +106,7 @@ interface FoldedPatterns {
   beginnings: readonly string[];
 }
 
-/** By the list of a setting, which never changes. */
+/** Cached by the setting's list, which never changes. */
 const folded = new WeakMap<readonly string[], FoldedPatterns>();
 
 function foldedPatterns(patterns: readonly string[]): FoldedPatterns {
@@ -132,7 +128,12 @@ function parameterName(parameter: string): string {
   return new URLSearchParams(name).keys().next().value ?? name;
 }
 
-/** `%e4` and `%E4` are the same octet (RFC 3986, 6.2.2.1). Nothing is decoded: some servers tell the two forms apart. */
+/** `%e4` and `%E4` are the same octet (RFC 3986, 6.2.2.1). Decodes nothing: some servers distinguish. */
 function upperCaseEscapes(text: string): string {
   return text.includes('%') ? text.replace(/%[0-9a-f]{2}/gi, (octet) => octet.toUpperCase()) : text;
+}
+
+/** An address from a header in ASCII: Node decodes headers as Latin-1, so other bytes are percent-encoded unchanged for the server. */
+export function addressInHeader(value: string): string {
+  return value.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,5 +1,5 @@
 /** What the content types of servers say: which answers and enclosures are sound recordings. */
-/** Content types of servers that do not know, or do not want to say, what they send: storage of files, and links for downloading. */
+/** Generic types, of file storage and download links. */
 export const unnamedTypes: readonly string[] = [
   'application/octet-stream',
   'binary/octet-stream',
@@ -8,19 +8,19 @@ export const unnamedTypes: readonly string[] = [
   'application/download',
 ];
 
-/** Of the type `audio`, but lists of addresses and notes for instruments. */
+/** `audio` types that are playlists or note data. */
 const noRecordings = /^audio\/(?:(?:x-)?mpegurl|(?:x-)?scpls|(?:x-|sp-)?midi)$/;
-/** Types that servers give recordings, too; the ending of the address tells. */
+/** Types also used for recordings; the file extension decides. */
 const vagueTypes = new Set(['', ...unnamedTypes, 'text/plain', 'video/mp4', 'application/mp4', 'video/ogg']);
 const recordingEnding = /\.(?:mp3|m4a|m4b|aac|ogg|oga|opus|flac|wav|weba)$/i;
 
-/** `type`: in lower case, without parameters. */
+/** `type`: lower case, without parameters. */
 export function isRecording(type: string, { pathname }: Pick<URL, 'pathname'>): boolean {
   if (type.startsWith('audio/')) return !noRecordings.test(type);
   return type === 'application/ogg' || (vagueTypes.has(type) && recordingEnding.test(pathname));
 }
 
-/** Whether an address alone says that a recording is there. */
+/** By file extension. */
 export function isRecordingAddress(url: string): boolean {
   return URL.canParse(url) && recordingEnding.test(new URL(url).pathname);
 }

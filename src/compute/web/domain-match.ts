@@ -2,21 +2,21 @@
  * Domains as the service compares them: lower-case ASCII host names without port, matched by whole labels from the right.
  * Called by canonicalisation, the blacklist, forgetting and search filters.
  */
-/** Characters of a host, and of a label of it: RFC 1035, 2.3.4. */
+/** RFC 1035, 2.3.4: characters of a host, and of a label. */
 const maxHostLength = 253;
 const maxLabelLength = 63;
-/** Characters of a host as it is written: with each of its letters escaped, no host comes to so many. Reading them takes quadratic time. */
+/** Longest written form: with all letters escaped no host is longer. Parsing takes quadratic time. */
 const maxWrittenLength = 1024;
 /** Ends a sentence about what a host must be. */
 export const tooLong = { invalid: `of at most ${maxHostLength} characters` };
 
-/** True where `domain` is `pattern` or lies below it: `a.example.com` matches `example.com`, `notexample.com` does not. */
+/** `a.example.com` matches `example.com`, `notexample.com` does not. */
 export function domainMatches(domain: string, pattern: string): boolean {
   if (!domain.endsWith(pattern) || pattern === '') return false;
   return domain.length === pattern.length || domain[domain.length - pattern.length - 1] === '.';
 }
 
-/** A domain and those above it, longest first; none that is too long for a host. */
+/** A domain and its parents, longest first, without those too long for a host. */
 export function* domainSuffixes(domain: string): Generator<string> {
   for (let at = 0; ; ) {
     if (domain.length - at <= maxHostLength) yield domain.slice(at);
@@ -27,9 +27,9 @@ export function* domainSuffixes(domain: string): Generator<string> {
 }
 
 /**
- * The comparable form of a domain that somebody typed: lower case, punycode, without port and without the root's dot.
- * Errors: `{invalid}` with a sentence naming the cause, for anything that is more or less than a host. A `*` is refused, although the
- * URL parser takes it: a pattern that nothing matches would look like one that forgets everything below.
+ * Normalize a typed domain: lower case, punycode, without port and final dot.
+ * Errors: `{invalid}` with the cause for anything but a host. Refuses `*`, which the URL parser accepts: such a pattern would match
+ * nothing.
  */
 export function normalizeDomain(input: string): string | { invalid: string } {
   const typed = input.trim();
@@ -43,14 +43,14 @@ export function normalizeDomain(input: string): string | { invalid: string } {
   return typeof host === 'string' ? host : { invalid: `domain must be a host ${host.invalid}` };
 }
 
-/** Whether a host, as it is written, is so long that the URL parser should not be asked. */
+/** Too long for the URL parser. */
 export function isTooLongToRead(host: string): boolean {
   return host.length > maxWrittenLength;
 }
 
 /**
- * Lower-case, with the root's dot dropped. Takes a host as the URL parser gives it.
- * Errors: `{invalid}`, which ends a sentence about what a host must be, for one that no name server could be asked for.
+ * Lower case, without the final dot; takes a host of the URL parser.
+ * Errors: `{invalid}`, ending a sentence about what a host must be.
  */
 export function normalizeHost(hostname: string): string | { invalid: string } {
   const lower = hostname.toLowerCase();

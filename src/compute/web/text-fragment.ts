@@ -1,7 +1,6 @@
 /**
- * Links that open a page at a passage: a text fragment tells the browser to look for the passage's first and last words, mark what lies
- * between and scroll there (WICG "Text Fragments"). The browser takes the first place that fits, so the first words are as many as no earlier
- * place has; each phrase is whole words of one line, because browsers do not look across blocks. Pure.
+ * Links to a passage by a text fragment (WICG "Text Fragments") with its first and last words. Browsers take the first match, so the
+ * first phrase is long enough to be unique; phrases are whole words of one line, as browsers do not match across blocks. Pure.
  */
 import { findUnspacedRuns } from '../text/unspaced-scripts.ts';
 
@@ -11,29 +10,28 @@ interface Span {
   end: number;
 }
 
-/** Words of a phrase; each end has so many, and the first as many more as make it unique. */
+/** Words per phrase; the first has more if needed to be unique. */
 const fewestWords = 4;
 const mostWords = 12;
-/** A line with less is skipped where another has more: headings are also in lists of contents, which the text may lack. UTF-16 units. */
+/** Shorter lines are skipped if possible: headings also occur in tables of contents, which the text may lack. UTF-16 units. */
 const shortLine = 24;
 
-/** What is longer is no word that a reader sees whole. */
 const longestWord = 60;
-/** Of a line, at its beginning or end: UTF-16 units that are cut into words. */
+/** UTF-16 units examined at either end of a line. */
 const lookedAt = 200;
 
 const itemMarker = /^(?:[-•*·]|\d{1,4}[.)])\s+/;
-/** Where a sentence ends: before white space that breaks the line, or behind its last sign. */
+/** A sentence ends before a line break, or after its final mark. */
 const sentenceEnd = /[.!?…。！？]["'”’)\]]*(?=\s)|[\n\t\v\f\r]/g;
 const lineBreak = /^[\n\t\v\f\r]/;
 const word = /[\p{L}\p{N}\p{M}\p{Join_C}]+(?:['’.,:\-‑@&/+#_][\p{L}\p{N}\p{M}\p{Join_C}]+)*/gu;
-/** Of scripts with spaces between words. */
+/** Spaced scripts. */
 const wordCharacters = /^[\p{L}\p{N}\p{M}]{2}$/u;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 /**
- * The URL with a text fragment behind what fragment it has, for the passage `start` to `end` of a text: of the page's, from its beginning or so
- * much before the passage as is to be looked at. The URL itself where the passage has no words.
+ * The URL with a text fragment for `start` to `end` of a text that begins with the page, or some context before the passage. The URL
+ * alone if the passage has no words.
  */
 export function textFragmentLink(url: string, text: string, passage: Span): string {
   const directive = textDirective(text, passage);
@@ -61,8 +59,8 @@ function textDirective(text: string, passage: Span): string | null {
 }
 
 /**
- * Sentences, each within a line or cell, of a passage without half words at its ends. Without the markers of list items, which no browser has as
- * text; and between sentences pages have white space of several kinds, which browsers do not take for one.
+ * Sentences, each within a line or cell, without half words at the passage's ends or list markers (not text in browsers). White space
+ * between sentences varies on pages and would not match.
  */
 function linesOf(text: string, passage: Span): Span[] {
   const { start: from, end: to } = wholeWords(text, passage);
@@ -76,7 +74,6 @@ function linesOf(text: string, passage: Span): Span[] {
     .filter(({ start, end }) => start < end);
 }
 
-/** What is between line breaks, in sentences. */
 function sentencesOf(text: string): { line: string; at: number }[] {
   const sentences: { line: string; at: number }[] = [];
   for (let at = 0; at < text.length; ) {
@@ -101,7 +98,7 @@ function wholeWords(text: string, { start, end }: Span): Span {
   return whole.start < whole.end ? whole : { start, end };
 }
 
-/** The shortest phrase from the beginning of a line that does not stand before; null for a line without words. */
+/** The shortest unique phrase at a line's start; null without words. */
 function firstPhrase(text: string, line: Span, before: string): { span: Span; isUnique: boolean } | null {
   const end = Math.min(line.end, line.start + lookedAt);
   const words = wordsIn(text, { start: line.start, end }, end < line.end).slice(0, mostWords);
@@ -114,7 +111,7 @@ function firstPhrase(text: string, line: Span, before: string): { span: Span; is
   return { span: { start, end: words[words.length - 1].end }, isUnique: false };
 }
 
-/** The words that end the last line, where that is behind the first phrase; null where all is in the first one. */
+/** The last line's final words, if after the first phrase; else null. */
 function lastPhrase(text: string, lines: readonly Span[], first: Span): Span | null {
   for (const line of lines.toReversed()) {
     if (line.end <= first.end) return null;
@@ -123,7 +120,7 @@ function lastPhrase(text: string, lines: readonly Span[], first: Span): Span | n
     if (from > line.start && from > first.end) words.shift(); // it may have been cut
     const last = words.at(-1);
     if (last === undefined) continue;
-    // Browsers take the first place behind the beginning that fits.
+    // Browsers take the first match after the start.
     const between = text.slice(first.end, last.end).toLowerCase();
     for (let count = Math.min(fewestWords, words.length); count <= Math.min(mostWords, words.length); count++) {
       const span = { start: words[words.length - count].start, end: last.end };
@@ -134,7 +131,7 @@ function lastPhrase(text: string, lines: readonly Span[], first: Span): Span | n
   return null;
 }
 
-/** Spans of the words of a part of a line; `isCut`: its last may be half a word. */
+/** `isCut`: the last word may be half. */
 function wordsIn(text: string, { start, end }: Span, isCut: boolean): Span[] {
   const part = text.slice(start, end);
   const spans = spansOf(part).map((span) => ({ start: start + span.start, end: start + span.end }));
@@ -152,7 +149,7 @@ function spansOf(part: string): Span[] {
     .map(({ segment, index }) => ({ start: index, end: index + segment.length }));
 }
 
-/** Percent-encoded, with what the syntax of the directive uses itself. */
+/** Also escapes the directive's own syntax. */
 function encoded(phrase: string): string {
   return encodeURIComponent(phrase.toWellFormed()).replace(
     /[-!'()*~]/g,

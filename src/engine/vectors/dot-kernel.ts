@@ -1,9 +1,8 @@
 /**
- * Dot products of int8 rows with an int16 query, many rows a call: the inner loop of every exact score.
- * The rows lie in a WebAssembly memory and a SIMD loop runs over them, 16 components at a time. Measured against the same loop
- * in JavaScript: 35 times faster (bench/dense.ts). `plainDots` is that loop: the reference of the tests, and what runs where the
- * engine has no SIMD.
- * Arithmetic is whole: with |row| <= 127, |query| <= QUERY_PEAK and at most 8,192 dimensions no sum leaves 31 bits.
+ * Dot products of many int8 rows with an int16 query: the inner loop of exact scoring, as a WebAssembly SIMD loop of 16 components at a
+ * time, 35 times faster than in JavaScript (bench/dense.ts). `plainDots` is the JavaScript loop: reference of the tests, and fallback
+ * without SIMD.
+ * Integer arithmetic: with |row| <= 127, |query| <= QUERY_PEAK and at most 8,192 dimensions sums fit 31 bits.
  */
 import * as wasm from './wasm-module.ts';
 
@@ -11,25 +10,23 @@ import * as wasm from './wasm-module.ts';
 export const QUERY_PEAK = 2047;
 /** Row lengths are multiples of this many bytes. */
 export const LANES = 16;
-/** Rows side by side: 4 take .5 to .7 of the time of one after the other where rows are in no cache, and 6 or 8 as long as 4. */
+/** Rows per step: 4 take .5 to .7 of the time of 1 for uncached rows; 6 or 8 gain nothing more. */
 const GROUP = 4;
-/** What comes from memory at once. */
 const CACHE_LINE = 64;
 
 /**
  * For i < count: out[i] = sum over j < length of row(addresses[i])[j] * query[j].
- * All arguments but counts are byte addresses in the memory: addresses u32[], query i16[], out i32[], rows i8[].
- * `length` is a positive multiple of LANES.
+ * Arguments other than counts are byte addresses: addresses u32[], query i16[], out i32[], rows i8[]. `length` is a positive multiple of
+ * LANES.
  */
 export type Dots = (addresses: number, count: number, length: number, query: number, out: number) => void;
 
-/** The kernel over a memory: SIMD, or the plain loop where WebAssembly SIMD does not compile. */
+/** SIMD, or the plain loop where SIMD does not compile. */
 export function openDots(memory: WebAssembly.Memory): Dots {
   const run = wasm.instantiate(assembleDots(), memory);
   return run === undefined ? plainDots(memory) : (run as Dots);
 }
 
-/** The same in JavaScript. */
 export function plainDots(memory: WebAssembly.Memory): Dots {
   return (addresses, count, length, query, out) => {
     const bytes = new Int8Array(memory.buffer);
@@ -52,9 +49,8 @@ function assembleDots(): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * While `count` is at least `size`: the next `size` rows side by side, so that each part of the query is read once for all. One
- * number of each cache line of theirs is read before, so that the processor waits for all of them together: of rows of 1,024 bytes
- * in no cache that takes .75 of the time. Leaves the arguments at what is left to do.
+ * While `count` is at least `size`: the next `size` rows together, so each part of the query is read once. First reads one number of
+ * each cache line, so the misses overlap: .75 of the time for uncached rows of 1,024 bytes. Leaves the arguments at the remaining rows.
  */
 function assembleGroups(size: number): number[] {
   const { get, set, tee, constant, add, addLanes, loadVector, loadWidened, lane, branchIf } = wasm;

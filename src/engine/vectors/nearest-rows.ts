@@ -1,106 +1,103 @@
-/**
- * The exact side of a shard: score rows against the query that `VectorRows.setQuery` took, and keep the best. Of many rows
- * only a short list is scored, by a first look at their codes: in layers, the nearest first, until a layer brings hardly
- * anything. So a query with clear answers ends early, and one with many rows of about the same score goes on.
- */
-import type { TopK } from '../../compute/structures/top-k.ts';
-import { CALL_ROWS, type VectorRows } from './vector-rows.ts';
+/** The nearest other rows of each row by cosine, exact: every pair is scored once, by the kernel that searches use. */
+import type { Neighbours } from '../../compute/clusters/page-graph.ts';
+import type { VectorTable } from '../../compute/clusters/page-vectors.ts';
+import { VectorRows } from './vector-rows.ts';
 
-type Top = TopK<Float32Array>;
+/** Rows scored with each other before moving on: both blocks stay in the cache. */
+const blockRows = 1024;
 
-/** Fewer rows than this are all scored: half a millisecond at 1,024 dimensions. */
-const FIRST_LOOK_FROM_ROWS = 8192;
-/** Of long rows, where all are looked at: 8,000 of 1,024 dimensions are scored in twice the time of a first look (docs/vector-spaces.md). */
-const FIRST_LOOK_FROM_LONG_ROWS = 4096;
-/** Of short rows, so many of a list: a first look at a list looks at all rows there are, and these are scored in the same time. */
-const FIRST_LOOK_FROM_SHORT_ROWS = 32_768;
-/**
- * A layer: a share of the rows, at least so many, and so many per hit. Codes of fewer bits tell less, so more rows are
- * scored, which cost less. Recall in docs/vector-spaces.md.
- */
-const LAYER_SHARE = 0.004;
-const SHORT_ROWS_LAYER_SHARE = 0.008;
-const LONG_DIM = 512;
-const LAYER_MIN = 300;
-const LAYER_PER_HIT = 2;
-/** Layers at most. */
-const LAYERS = 6;
-/** The last layer is one of which no more than this share of the hits so far were kept: the next would bring fewer still. */
-const ENOUGH = 0.02;
-
-/** A rough look scores so many rows, and so many per hit, whatever the rows are. */
-const ROUGH_MIN = 96;
-const ROUGH_PER_HIT = 6;
-
-/** How a list is looked at: `rough` scores only what the codes take for the very nearest. */
-export interface Look {
-  minScore: number;
-  rough: boolean;
+/** Shapes: `table` has finite rows of unit length. Of rows as near the one with the lower number comes first. */
+export function nearestRows(table: VectorTable, k: number): Neighbours {
+  const comparison = new RowComparison(table, k);
+  while (comparison.compareBlock());
+  return comparison.neighbours();
 }
 
-/** Offer all live ones of `candidates` (each row once) that score at least `minScore`, or the nearest of those. */
-export function offerNearest(rows: VectorRows, candidates: Uint32Array, { minScore, rough }: Look, top: Top): void {
-  if (rough) {
-    offerScored(rows, rows.shortlist(candidates, roughly(top)) ?? candidates, minScore, top);
-    return;
+/** The same in steps of one block of rows, for tables whose comparison takes minutes. */
+export class RowComparison {
+  readonly table: VectorTable;
+  readonly #vectors: VectorRows;
+  readonly #best: BestNeighbours;
+  readonly #scores = new Float32Array(blockRows);
+  #next = 0;
+
+  constructor(table: VectorTable, k: number) {
+    const { rows, count, dim } = table;
+    this.table = table;
+    this.#vectors = new VectorRows(dim);
+    for (let row = 0; row < count; row++) this.#vectors.append(row, rows, row * dim);
+    this.#best = new BestNeighbours(count, k);
   }
-  const few = rows.dim < LONG_DIM ? FIRST_LOOK_FROM_SHORT_ROWS : FIRST_LOOK_FROM_ROWS;
-  const layer = layerOf(rows, candidates.length, top.capacity);
-  const near = candidates.length < few ? undefined : rows.shortlist(candidates, layer * LAYERS);
-  if (near === undefined) offerScored(rows, candidates, minScore, top);
-  else offerLayers(rows, near, layer, minScore, top);
-}
 
-/** The same for all rows from `from` on. */
-export function offerNearestFrom(rows: VectorRows, from: number, { minScore, rough }: Look, top: Top): void {
-  if (rough) {
-    offerScored(rows, rows.shortlistFrom(from, roughly(top)) ?? rowsFrom(from, rows.count), minScore, top);
-    return;
-  }
-  const count = rows.count - from;
-  const layer = layerOf(rows, count, top.capacity);
-  const few = rows.dim < LONG_DIM ? FIRST_LOOK_FROM_ROWS : FIRST_LOOK_FROM_LONG_ROWS;
-  const near = count < few ? undefined : rows.shortlistFrom(from, layer * LAYERS);
-  if (near === undefined) offerScored(rows, rowsFrom(from, rows.count), minScore, top);
-  else offerLayers(rows, near, layer, minScore, top);
-}
-
-function roughly({ capacity }: Top): number {
-  return Math.max(ROUGH_MIN, capacity * ROUGH_PER_HIT);
-}
-
-/** Rows of a layer of the short list of so many. */
-function layerOf({ dim }: VectorRows, candidates: number, hits: number): number {
-  const share = dim < LONG_DIM ? SHORT_ROWS_LAYER_SHARE : LAYER_SHARE;
-  return Math.ceil(Math.max(LAYER_MIN, candidates * share, hits * LAYER_PER_HIT));
-}
-
-function rowsFrom(from: number, to: number): Uint32Array {
-  const rows = new Uint32Array(to - from);
-  for (let i = 0; i < rows.length; i++) rows[i] = from + i;
-  return rows;
-}
-
-function offerLayers(rows: VectorRows, near: Uint32Array, layer: number, minScore: number, top: Top): void {
-  for (let from = 0; from < near.length; from += layer) {
-    const kept = offerScored(rows, near.subarray(from, from + layer), minScore, top);
-    if (kept <= ENOUGH * top.size) return;
-  }
-}
-
-/** Gives how many were kept, later ones in the place of earlier ones. */
-function offerScored(rows: VectorRows, chosen: Uint32Array, minScore: number, top: Top): number {
-  const scores = new Float32Array(Math.min(CALL_ROWS, chosen.length));
-  let kept = 0;
-  let bar = Math.max(minScore, top.bar);
-  for (let from = 0; from < chosen.length; from += CALL_ROWS) {
-    const block = chosen.subarray(from, from + CALL_ROWS);
-    rows.score(block, scores);
-    for (let i = 0; i < block.length; i++) {
-      if (scores[i] < bar || !rows.isLive(block[i])) continue;
-      if (top.offer(rows.labelOf(block[i]), scores[i])) kept++;
-      bar = Math.max(minScore, top.bar);
+  /** Compare the next block with itself and all later rows; whether there is another. */
+  compareBlock(): boolean {
+    const { rows, count, dim } = this.table;
+    const a = this.#next;
+    this.#next += blockRows;
+    for (let b = a; b < count; b += blockRows) {
+      const others = Uint32Array.from({ length: Math.min(blockRows, count - b) }, (_, i) => b + i);
+      for (let row = a; row < Math.min(count, a + blockRows); row++) {
+        const from = Math.max(0, row + 1 - b);
+        this.#vectors.setQuery(rows.subarray(row * dim, (row + 1) * dim));
+        this.#vectors.score(others.subarray(from), this.#scores);
+        for (let i = from; i < others.length; i++) this.#best.offer(row, b + i, this.#scores[i - from]);
+      }
     }
+    return this.#next < count;
   }
-  return kept;
+
+  /** Of the blocks compared so far. */
+  neighbours(): Neighbours {
+    return this.#best.sorted();
+  }
+}
+
+/** Keeps for each row the k best, the worst of them at hand. */
+class BestNeighbours {
+  readonly #k: number;
+  readonly #indices: Int32Array;
+  readonly #cosines: Float32Array;
+  readonly #worst: Float32Array;
+  readonly #worstAt: Uint16Array;
+
+  constructor(count: number, k: number) {
+    this.#k = k;
+    this.#indices = new Int32Array(count * k).fill(-1);
+    this.#cosines = new Float32Array(count * k).fill(Number.NEGATIVE_INFINITY);
+    this.#worst = new Float32Array(count).fill(Number.NEGATIVE_INFINITY);
+    this.#worstAt = new Uint16Array(count);
+  }
+
+  /** Two rows with their cosine. */
+  offer(row: number, other: number, cosine: number): void {
+    if (cosine > this.#worst[row]) this.#replaceWorst(row, other, cosine);
+    if (cosine > this.#worst[other]) this.#replaceWorst(other, row, cosine);
+  }
+
+  #replaceWorst(row: number, other: number, cosine: number): void {
+    const cosines = this.#cosines;
+    const base = row * this.#k;
+    this.#indices[base + this.#worstAt[row]] = other;
+    cosines[base + this.#worstAt[row]] = cosine;
+    let worstAt = 0;
+    for (let i = 1; i < this.#k; i++) if (cosines[base + i] < cosines[base + worstAt]) worstAt = i;
+    this.#worstAt[row] = worstAt;
+    this.#worst[row] = cosines[base + worstAt];
+  }
+
+  sorted(): Neighbours {
+    const k = this.#k;
+    const indices = new Int32Array(this.#indices.length);
+    const cosines = new Float32Array(this.#cosines.length);
+    for (let base = 0; base < indices.length; base += k) {
+      const order = Array.from({ length: k }, (_, i) => base + i).sort(
+        (a, b) => this.#cosines[b] - this.#cosines[a] || this.#indices[a] - this.#indices[b],
+      );
+      for (const [i, at] of order.entries()) {
+        indices[base + i] = this.#indices[at];
+        cosines[base + i] = this.#indices[at] < 0 ? 0 : this.#cosines[at];
+      }
+    }
+    return { k, indices, cosines };
+  }
 }

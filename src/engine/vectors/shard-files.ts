@@ -1,6 +1,6 @@
 /**
- * A shard's file of rows, written and read on its thread. Only paths that the owner hands over are touched; fsync, rename and the manifest are the
- * owner's. A file is loaded only if size and sha256 are what the manifest says.
+ * A shard's row file, read and written on its thread. The owner chooses paths, fsyncs and renames. A file is loaded only if size and
+ * sha256 match the manifest.
  *
  *   8 × u32 header (magic, version, dim, stride, count) | labels u32 × count | inverse f32 × count | count × stride i8
  */
@@ -11,10 +11,10 @@ import { errorMessage } from '../../domain/error-message.ts';
 import { VectorRows } from './vector-rows.ts';
 
 const MAGIC = 0x52425652;
-/** 2: rows of 64 dimensions and more are rotated; before, of 512. */
-const VERSION = 2;
+/** Rows of versions 1 and 2 are rotated. */
+const VERSION = 3;
 const HEADER_WORDS = 8;
-/** Bytes given to one read or write. */
+/** Bytes per read or write. */
 const PIECE_BYTES = 16 * 2 ** 20;
 
 export interface FileToLoad {
@@ -23,7 +23,7 @@ export interface FileToLoad {
   sha256: string;
 }
 
-/** Write the rows; gives the SHA-256 of what was written, in hex. Errors: those of the file system (full, not there). */
+/** Returns the SHA-256 in hex. Errors: file system errors. */
 export function saveRows(rows: VectorRows, path: string): string {
   const { labels, inverse, bytes } = rows.parts();
   const header = Uint32Array.of(MAGIC, VERSION, rows.dim, rows.stride, rows.count, 0, 0, 0);
@@ -41,7 +41,7 @@ export function saveRows(rows: VectorRows, path: string): string {
   }
 }
 
-/** The rows of a file, or what is wrong with it. */
+/** The rows of a file, or its fault. */
 export function loadRows(dim: number, { path, bytes, sha256 }: FileToLoad): VectorRows | string {
   if (endianness() !== 'LE') return 'written on a machine of another byte order';
   return readingFile(path, (file) => {
@@ -62,7 +62,7 @@ export function loadRows(dim: number, { path, bytes, sha256 }: FileToLoad): Vect
   });
 }
 
-/** A file that cannot be opened or read is a fault of the file, told in its words. */
+/** Returns a read error as a fault. */
 function readingFile<Result>(path: string, read: (file: number) => Result): Result | string {
   let file: number | undefined;
   try {

@@ -1,7 +1,6 @@
 /**
- * What a vector space has on disk, and how far that is behind: which generation of files is valid, how many changes each shard
- * has seen and how many of them its files have. Files change by whole generations: one save at a time, a failed one leaves the old
- * generation valid, and shards without changes keep their files.
+ * A vector space's files and how far they lag: the valid generation, and per shard the number of changes seen and saved. Files change by
+ * whole generations: one save at a time; a failed one leaves the old generation valid; unchanged shards keep their files.
  *
  *   shard-<n>.<generation>.rows
  */
@@ -15,7 +14,7 @@ import type { FileToLoad } from './shard-files.ts';
 
 const file = z.strictObject({ name: z.string().regex(/^shard-\d+\.\d+\.rows$/), ...fileFacts });
 
-/** Rows are null if the shard has never been saved. Formats 1 and 2 also name its graphs, which are not used any more. */
+/** Null rows: never saved. Formats 1 and 2 also name graphs, no longer used. */
 const shardFiles = z.object({ rows: file.nullable() });
 
 export const spaceManifest = z.strictObject({
@@ -25,33 +24,30 @@ export const spaceManifest = z.strictObject({
   model_id: z.string(),
   dim: z.int().min(1),
   space: z.literal('cosine'),
-  /** One per shard; a label is in shard `label % shards.length`. */
+  /** A label is in shard `label % shards.length`. */
   shards: z.array(shardFiles),
 });
 type SpaceManifest = z.infer<typeof spaceManifest>;
 
 export interface SpaceFilesOptions {
-  /** The space's own folder. */
   dir: string;
-  /** Whose vectors the files are to be. */
   storeId: string;
   modelId: string;
   dim: number;
   shards: number;
   log: IndexLog;
-  /** Called before files become valid, with whatever labels were added until then. */
+  /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
 }
 
-/** Has a shard write its rows to a path that does not exist; gives their SHA-256 in hex. */
+/** Makes a shard write its rows to a new path; returns the SHA-256 in hex. */
 export type WriteShard = (shard: number, path: string) => Promise<string>;
 
 export class SpaceFiles {
-  /** Whether the folder has a manifest that counts. */
   readonly adopted: boolean;
   readonly #options: SpaceFilesOptions;
   readonly #folder: IndexFolder<SpaceManifest>;
-  /** Labels added to and removed from each shard, and times that it was tidied; how many of these its files have. */
+  /** Adds, removals and compactions per shard, and how many of these are saved. */
   readonly #changes: number[];
   readonly #saved: number[];
   #manifest: SpaceManifest;
@@ -67,7 +63,7 @@ export class SpaceFiles {
     this.#saved = this.#manifest.shards.map(() => 0);
   }
 
-  /** Read the manifest of the folder, which is made if need be. One that is not this space's is set aside. Errors: of the folder. */
+  /** Read the folder's manifest, creating the folder. A foreign one is set aside. Errors: of the folder. */
   static async open(options: SpaceFilesOptions): Promise<SpaceFiles> {
     const { dir, modelId, log, noteLabels } = options;
     const folder = new IndexFolder({
@@ -87,12 +83,11 @@ export class SpaceFiles {
     return this.#manifest.generation;
   }
 
-  /** Whether rows that the manifest names could not be loaded. */
+  /** Whether named rows could not be loaded. */
   get rowsLost(): boolean {
     return this.#rowsLost;
   }
 
-  /** Changes that are in no file. */
   get unsaved(): number {
     return this.#changes.reduce((total, changes, shard) => total + changes - this.#saved[shard], 0);
   }
@@ -101,13 +96,12 @@ export class SpaceFiles {
     this.#changes[shard] += count;
   }
 
-  /** The valid file of a shard. */
   rowsOf(shard: number): FileToLoad | null {
     const { rows } = this.#manifest.shards[shard];
     return rows && { ...rows, path: this.#folder.path(rows.name) };
   }
 
-  /** Take note of how loading went: a file that was refused is set aside. */
+  /** Record how loading went; a refused file is set aside. */
   async loaded(shard: number, { fault, dropped }: LoadReport): Promise<void> {
     const { rows } = this.#manifest.shards[shard];
     this.changed(shard, dropped);
@@ -118,28 +112,26 @@ export class SpaceFiles {
     this.#rowsLost = true;
   }
 
-  /** A new folder: it gets a manifest, so that from then on a missing one is a lost one. */
+  /** Write a first manifest, so that a missing one means a loss. */
   async begin(): Promise<void> {
     await this.#folder.write(this.#manifest);
     await this.#folder.sweep(this.#manifest, { isSaved: true });
   }
 
-  /** Delete what a crash left beside the valid files. */
+  /** Delete leftovers of a crash. */
   async sweep(): Promise<void> {
     await this.#folder.sweep(this.adopted ? this.#manifest : null, { isSaved: false });
   }
 
-  /** Make the files agree with the shards as they are now. Errors: those of `write` and the file system; the old files then still load. */
+  /** Save the current shards. Errors: those of `write` and the file system; the old files then still load. */
   save(write: WriteShard): Promise<void> {
     return this.#saves(() => this.#writeGeneration(write));
   }
 
-  /** Resolves when no save runs. */
   async settled(): Promise<void> {
     await this.#saves(async () => undefined);
   }
 
-  /** Delete the folder. */
   async drop(): Promise<void> {
     await this.#saves(() => rm(this.#options.dir, { recursive: true, force: true }));
   }
@@ -172,7 +164,7 @@ export class SpaceFiles {
   }
 }
 
-/** Why a manifest is not this space's; null if it is. */
+/** Null if the manifest is this space's. */
 function foreignness(found: SpaceManifest, options: SpaceFilesOptions): string | null {
   const { storeId, modelId, dim, shards } = options;
   if (found.store_id !== storeId) return `of another store, ${found.store_id}`;

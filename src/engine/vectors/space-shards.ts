@@ -1,10 +1,10 @@
 /**
- * The way from a vector space to its shards: shard `label % K` lives on pinned thread i of K, and every task names the namespace and
- * the space. Tasks of a shard run in the order they were asked for, so no lock is needed.
+ * Dispatches a vector space's tasks: shard `label % K` lives on pinned thread i of K; every task names namespace and space. A shard's
+ * tasks run in order, so no lock is needed.
  *
- * A thread that was replaced has lost its shards. The first task to find out has the shard loaded from its files, without what
- * was removed since they were written; what they lack is told through `onMissing`; then the task is run again. Searches do
- * without the missing labels until they are back, and never see a removed one.
+ * A replaced thread has lost its shards. The first task to find out reloads the shard from its files, without labels removed since;
+ * missing ones are reported by `onMissing`; then the task runs again. Searches continue without the missing labels and never see a
+ * removed one.
  */
 import { addBit, type Bitmap, bitsNotIn, createBitmap, type GrowingBitmap } from '../../compute/structures/bitmap.ts';
 import type { LoadReport, Reply } from '../../threads/shard-thread.ts';
@@ -17,22 +17,21 @@ export type ShardTasks = typeof import('../../threads/shard-thread.ts');
 export type ShardPool = SharedPool<ShardTasks>;
 
 export interface SpaceShardsOptions {
-  /** Pools of one pinned thread each. */
+  /** One pinned thread each. */
   pools: readonly ShardPool[];
   namespace: string;
   modelId: string;
   dim: number;
   files: SpaceFiles;
-  /** The labels that the space is meant to have. */
+  /** Labels that the space should contain. */
   held: GrowingBitmap;
   onMissing: (labels: Uint32Array) => void;
   log: IndexLog;
 }
 
-/** One task on one shard. */
 export type ShardTask<Value> = (pool: ShardPool, space: string, shard: number) => Promise<Reply<Value>>;
 
-/** A shard's thread was replaced again while its shard was loaded again. The task may be tried later. */
+/** A shard's thread was replaced again during the reload. The task may be retried. */
 class ShardLostError extends Error {
   readonly code = 'shard_lost';
   readonly retryable = true;
@@ -45,7 +44,6 @@ class ShardLostError extends Error {
 
 export class SpaceShards {
   readonly #options: SpaceShardsOptions;
-  /** Its name on the threads. */
   readonly #space: string;
   readonly #reloads = new Map<number, Promise<void>>();
 
@@ -65,12 +63,12 @@ export class SpaceShards {
     return lists.map((list) => Uint32Array.from(list));
   }
 
-  /** Have every thread load its shard; of what the files hold only `keep` comes in. Gives each shard's labels. */
+  /** Load every shard, keeping only `keep` of the files. Returns each shard's labels. */
   async loadAll(keep: Bitmap): Promise<LoadReport[]> {
     return Promise.all(this.#options.pools.map((_, shard) => this.#load(shard, keep)));
   }
 
-  /** A task on one shard. Errors: those of the task and its thread; ShardLostError if the shard is lost again meanwhile. */
+  /** Errors: those of the task and its thread; ShardLostError if the shard is lost again. */
   async ask<Value>(shard: number, task: ShardTask<Value>): Promise<Value> {
     const { pools, modelId } = this.#options;
     const reply = await task(pools[shard], this.#space, shard);
@@ -81,17 +79,15 @@ export class SpaceShards {
     return again.value;
   }
 
-  /** A piece of bulk work on one shard, when those before it are done: searches come in between. Errors: as of `ask`. */
+  /** Bulk work on one shard, queued so that searches run in between. Errors: as of `ask`. */
   inTurn<Value>(shard: number, task: ShardTask<Value>): Promise<Value> {
     return this.#options.pools[shard].inTurn(() => this.ask(shard, task));
   }
 
-  /** A task on all shards at once. */
   async askAll<Value>(task: ShardTask<Value>): Promise<Value[]> {
     return Promise.all(this.#options.pools.map((_, shard) => this.ask(shard, task)));
   }
 
-  /** Of all shards together. */
   async stats(): Promise<ShardStats> {
     const each = await this.askAll((pool, space) => pool.run('stats', { space }));
     const sum = (of: keyof ShardStats) => each.reduce((total, one) => total + one[of], 0);
@@ -102,12 +98,11 @@ export class SpaceShards {
     };
   }
 
-  /** Free the threads' memory. */
   async release(): Promise<void> {
     await Promise.all(this.#options.pools.map((pool) => pool.run('release', { space: this.#space })));
   }
 
-  /** Load a shard again, once for all tasks that found it lost. */
+  /** Reload a shard, once for all tasks that found it lost. */
   #reloadOnce(shard: number): Promise<void> {
     const running = this.#reloads.get(shard);
     if (running !== undefined) return running;

@@ -1,38 +1,28 @@
 /**
- * The vectors of one shard: int8 rows in a WebAssembly memory, with their labels. Rows are only appended; an erased row is
- * zeroed at once and keeps its place until the shard is compacted, so a row number means the same vector as long as the store is.
- * A row is its vector scaled so that its largest component is 127; its length is kept beside it, so a score is the cosine of
- * the rounded row with the query rounded to 12 bits: off by about 0.001 (docs/vector-spaces.md).
- *
- * Vectors of CODED_DIM dimensions and more are rotated first (no angle changes) and have codes for a first look: to score
- * a row of 1,024 bytes that is in no cache costs 104 ns, of 100 bytes some 20; to look at its code 6 or 1.
+ * One shard's vectors: int8 rows in a WebAssembly memory, with labels. Rows are only appended; an erased row is zeroed and keeps its
+ * place until compaction, so row numbers are stable. A row is its vector scaled to a peak of 127, with 1 / length of the rounded row. A
+ * score is the cosine of the rounded row with the query rounded to 12 bits; error: docs/storage.md.
  *
  *   scratch, 64 KiB   the query as i16, a block of addresses, a block of sums
  *   rows              stride bytes each, one after the other
  */
-import { openRotation, type Rotation } from '../../compute/embedding/vector-rotation.ts';
 import { longer } from '../../compute/structures/longer.ts';
-import { BinaryCodes } from './binary-codes.ts';
 import { LANES, openDots, QUERY_PEAK } from './dot-kernel.ts';
 
-/** Rows that one call of the kernel takes. */
+/** Rows per kernel call. */
 export const CALL_ROWS = 4096;
-/** Dimensions of the longest vector: what a model may have by contract. */
+/** Maximum by contract. */
 export const MAX_DIM = 8192;
-/** Labels are below this: the largest uint32 marks a deleted row. */
+/** Labels are smaller: the largest uint32 marks a deleted row. */
 export const NO_LABEL = 0xffff_ffff;
 
-/** Shorter vectors are as quickly scored as encoded, and signs of few dimensions say little. */
-const CODED_DIM = 64;
 const WASM_PAGE_BYTES = 65_536;
 const QUERY_AT = 0;
 const ADDRESSES_AT = QUERY_AT + 2 * MAX_DIM;
 const SUMS_AT = ADDRESSES_AT + 4 * CALL_ROWS;
 const ROWS_AT = WASM_PAGE_BYTES;
 const ROW_PEAK = 127;
-/** Rows of a new store before its lists grow. */
 const FIRST_CAPACITY = 1024;
-/** The memory grows by whole MiB. */
 const GROWTH_PAGES = 16;
 
 export interface RowParts {
@@ -44,37 +34,26 @@ export interface RowParts {
 
 export class VectorRows {
   readonly dim: number;
-  /** Bytes of a row: `dim`, filled up with zeros to whole lanes. */
+  /** Bytes of a row: `dim`, zero-padded to whole lanes. */
   readonly stride: number;
-  /** Rows, deleted ones included. */
+  /** Including deleted rows. */
   count = 0;
-  /** Rows that are not deleted. */
   live = 0;
   #labels = new Uint32Array(FIRST_CAPACITY);
-  /** 1 / length of the row; 0 marks a deleted row. */
   #inverse = new Float32Array(FIRST_CAPACITY);
   #rowOf = new Map<number, number>();
   #memory = new WebAssembly.Memory({ initial: 1 });
   #bytes = new Int8Array(this.#memory.buffer);
   #dots = openDots(this.#memory);
   #queryInverse = 0;
-  readonly #rotation: Rotation | undefined;
-  readonly #rotated: Float32Array;
-  readonly #codes: BinaryCodes | undefined;
 
   constructor(dim: number) {
-    const coded = dim >= CODED_DIM;
-    this.#rotation = coded ? openRotation(dim) : undefined;
-    this.#codes = coded ? new BinaryCodes(dim) : undefined;
-    this.#rotated = new Float32Array(coded ? dim : 0);
     this.dim = dim;
     this.stride = Math.ceil(dim / LANES) * LANES;
   }
 
-  /** Bytes that the rows take in memory. */
   get bytes(): number {
-    const codes = this.#codes?.memoryBytes ?? 0;
-    return this.#memory.buffer.byteLength + this.#labels.byteLength + this.#inverse.byteLength + codes;
+    return this.#memory.buffer.byteLength + this.#labels.byteLength + this.#inverse.byteLength;
   }
 
   has(label: number): boolean {
@@ -93,7 +72,7 @@ export class VectorRows {
     return this.#labels[row];
   }
 
-  /** Labels of all live rows, in the order of the rows. */
+  /** Of all live rows, in row order. */
   liveLabels(): Uint32Array {
     const labels = new Uint32Array(this.live);
     let at = 0;
@@ -101,16 +80,15 @@ export class VectorRows {
     return labels;
   }
 
-  /** Append vectors[offset .. offset + dim), finite and not all zero, under a label that is not present. Gives its row. */
-  append(label: number, vectors: Float32Array, offset: number): number {
+  /** Append vectors[offset .. offset + dim), finite and nonzero, under a new label. */
+  append(label: number, vectors: Float32Array, offset: number): void {
     const row = this.#reserve();
-    const vector = this.#rotate(vectors, offset);
+    const vector = vectors.subarray(offset, offset + this.dim);
     const squares = roundInto(this.#bytes, this.#at(row), vector, ROW_PEAK / peakOf(vector));
     this.#enter(row, label, 1 / Math.sqrt(squares));
-    return row;
   }
 
-  /** Append a live row of another store of the same dimension as it is. */
+  /** Copy a live row from a store of the same dimension. */
   appendRow(from: VectorRows, source: number): void {
     const row = this.#reserve();
     const at = from.#at(source);
@@ -118,49 +96,29 @@ export class VectorRows {
     this.#enter(row, from.#labels[source], from.#inverse[source]);
   }
 
-  /** Zero the row of a label; gives the row, or undefined if the label is not present. */
-  erase(label: number): number | undefined {
+  erase(label: number): void {
     const row = this.#rowOf.get(label);
-    if (row === undefined) return undefined;
+    if (row === undefined) return;
     this.#rowOf.delete(label);
     this.#labels[row] = NO_LABEL;
     this.#inverse[row] = 0;
     this.#bytes.fill(0, this.#at(row), this.#at(row) + this.stride);
-    this.#encode(row);
     this.live--;
-    return row;
   }
 
-  /** Take the vector that scores are asked for: `dim` finite numbers, not all zero. */
+  /** Set the query: `dim` finite numbers, not all zero. */
   setQuery(vector: Float32Array): void {
-    const rotated = this.#rotate(vector, 0);
-    const scale = QUERY_PEAK / peakOf(rotated);
+    const scale = QUERY_PEAK / peakOf(vector);
     const query = new Int16Array(this.#memory.buffer, QUERY_AT, this.stride).fill(0);
     let squares = 0;
     for (let i = 0; i < this.dim; i++) {
-      query[i] = Math.round(rotated[i] * scale);
+      query[i] = Math.round(vector[i] * scale);
       squares += query[i] * query[i];
     }
     this.#queryInverse = 1 / Math.sqrt(squares);
-    this.#codes?.setQuery(rotated);
   }
 
-  /**
-   * About `wanted` of the candidates, those that a first look takes for the nearest, nearest first; undefined where there is no first
-   * look, or nothing to choose.
-   */
-  shortlist(candidates: Uint32Array, wanted: number): Uint32Array | undefined {
-    if (candidates.length <= wanted) return undefined;
-    return this.#codes?.shortlist(candidates, this.count, wanted);
-  }
-
-  /** The same of all rows from `from` on; deleted ones may be among them. */
-  shortlistFrom(from: number, wanted: number): Uint32Array | undefined {
-    if (this.count - from <= wanted) return undefined;
-    return this.#codes?.shortlistRange(from, this.count, wanted);
-  }
-
-  /** Cosines of the query with at most CALL_ROWS rows, into scores[0 .. rows.length); a deleted one scores 0. */
+  /** Cosines of the query with at most CALL_ROWS rows; 0 for deleted ones. */
   score(rows: Uint32Array, scores: Float32Array): void {
     const addresses = new Uint32Array(this.#memory.buffer, ADDRESSES_AT, rows.length);
     for (let i = 0; i < rows.length; i++) addresses[i] = this.#at(rows[i]);
@@ -171,7 +129,7 @@ export class VectorRows {
     }
   }
 
-  /** The rows as they are kept. Views, valid until the next append. */
+  /** Views, valid until the next append. */
   parts(): RowParts {
     return {
       labels: this.#labels.subarray(0, this.count),
@@ -180,7 +138,7 @@ export class VectorRows {
     };
   }
 
-  /** Make room for `count` rows in an empty store and hand out their parts to be filled; `filled` then takes them over. */
+  /** Reserve `count` rows in an empty store for filling; then call `filled`. */
   allocate(count: number): RowParts {
     this.#labels = new Uint32Array(Math.max(count, FIRST_CAPACITY));
     this.#inverse = new Float32Array(Math.max(count, FIRST_CAPACITY));
@@ -189,11 +147,10 @@ export class VectorRows {
     return this.parts();
   }
 
-  /** After `allocate` and filling: build what is derived from the parts. */
+  /** Derives what depends on the parts. */
   filled(): void {
     for (let row = 0; row < this.count; row++) {
       if (this.isLive(row)) this.#rowOf.set(this.#labels[row], row);
-      this.#encode(row);
     }
     this.live = this.#rowOf.size;
   }
@@ -202,7 +159,7 @@ export class VectorRows {
     return ROWS_AT + row * this.stride;
   }
 
-  /** The number of the next row, with room for it. Nothing has changed for the caller if memory runs out (RangeError). */
+  /** The next row's number, with memory for it. Throws RangeError without changes if memory runs out. */
   #reserve(): number {
     this.#growMemory(this.count + 1);
     if (this.count === this.#labels.length) {
@@ -226,23 +183,12 @@ export class VectorRows {
     this.#labels[row] = label;
     this.#inverse[row] = inverse;
     this.#rowOf.set(label, row);
-    this.#encode(row);
     this.count++;
     this.live++;
   }
-
-  #encode(row: number): void {
-    this.#codes?.set(row, this.#bytes.subarray(this.#at(row), this.#at(row) + this.dim));
-  }
-
-  #rotate(vectors: Float32Array, offset: number): Float32Array {
-    if (this.#rotation === undefined) return vectors.subarray(offset, offset + this.dim);
-    this.#rotation.rotate(vectors, offset, this.#rotated);
-    return this.#rotated;
-  }
 }
 
-/** Write the scaled and rounded vector; gives the square of its length. Apart from the class, whose fields would be read again for each number. */
+/** Write the scaled, rounded vector; returns its squared length. A function, as class fields would be reread for each number. */
 function roundInto(bytes: Int8Array, at: number, vector: Float32Array, scale: number): number {
   let squares = 0;
   for (let i = 0; i < vector.length; i++) {

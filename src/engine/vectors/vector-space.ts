@@ -1,24 +1,22 @@
 /**
- * The owner of one embedding model's vectors in memory: K shards by `label % K`, each on its own pinned thread (the same K
- * threads serve all models). It runs on the main thread and does no heavy work there. LMDB's vectors are the truth; what is
- * here can be made again from them at any time, and no label ever changes its vector. So whatever happened, recovery is set
- * difference: `open` and `onMissing` name the labels that are to be added again, and labels that are not live are removed.
+ * Owner of one model's vectors in memory: K shards by `label % K`, each on a pinned thread shared by all models. Runs on the main thread
+ * without heavy work. LMDB's vectors are the truth and no label changes its vector, so recovery is a set difference: `open` and
+ * `onMissing` report labels to add again; labels that are not live are removed.
  *
- * What holds:
- * - When `add` resolves every search that starts afterwards finds the labels; when `remove` is called none finds them.
- * - A batch with a bad vector is refused before anything of it is stored (check-vectors.ts).
- * - A label removed before it is added (a page forgotten while it was indexed) is remembered and never comes in.
+ * Invariants:
+ * - Searches started after `add` resolves find its labels; searches started after a call of `remove` do not.
+ * - A batch with a bad vector is refused as a whole (check-vectors.ts).
+ * - A label removed before it is added (page forgotten during indexing) is remembered and never added.
  *
- * Its parts: the way to the shards, and what happens when a thread is replaced, space-shards.ts; files and what they lack,
- * space-files.ts; the measured rules, space-policy.ts.
+ * Parts: space-shards.ts (dispatch, replaced threads), space-files.ts (files).
  */
+
+import { type BadRow, findBadRows } from '../../compute/embedding/bad-rows.ts';
 import { type Bitmap, bitsNotIn, GrowingBitmap } from '../../compute/structures/bitmap.ts';
 import { mergeTop, type ScoredLabels } from '../../compute/structures/top-k.ts';
 import type { IndexLog } from '../index-log.ts';
-import { BadVectorError, refuseBadVectors } from './check-vectors.ts';
 import type { CandidateRows, CandidateSearch, ShardStats } from './shard.ts';
 import { SpaceFiles, type WriteShard } from './space-files.ts';
-import { batchRows, isSaveDue, isSavedOnClosing, isWorthSaving } from './space-policy.ts';
 import { type ShardPool, SpaceShards } from './space-shards.ts';
 
 export type { ShardTasks } from './space-shards.ts';
@@ -26,56 +24,53 @@ export type { ShardTasks } from './space-shards.ts';
 export interface VectorSpaceOptions {
   modelId: string;
   dim: number;
-  /** The space's own folder. */
   dir: string;
   /** Identity of the store whose labels these are. */
   storeId: string;
-  /** Pools of one pinned thread each; shard i lives on thread i. */
+  /** One pinned thread each; shard i lives on thread i. */
   shards: readonly ShardPool[];
-  /** Names the index on the threads, which may hold several. Without a slash. */
+  /** The index's name on the threads. Without a slash. */
   namespace: string;
   log: IndexLog;
-  /** Labels that were lost with a thread and are not in the files: to be added again from the store. */
+  /** Labels lost with a thread and not in the files: add them again from the store. */
   onMissing: (labels: Uint32Array) => void;
-  /** Labels added or removed between two saves in the background. */
+  /** Changes between two background saves. */
   saveEvery?: number;
-  /** Called before files become valid, with whatever labels were added until then. */
+  /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
 }
 
 export interface AddOptions {
-  /** Leave out rows of zeros, which belong to chunks without terms, instead of refusing the batch. */
+  /** Skip rows of zeros (chunks without terms) instead of refusing the batch. */
   passOverZeros?: boolean;
 }
 
 export interface OpenedSpace {
   space: VectorSpace;
-  /** Live labels that no shard holds, ascending: to be added again. */
+  /** Live labels in no shard, ascending: add them again. */
   missing: Uint32Array;
-  /** Files were there once and are not, or cannot be used: more is missing than was not saved yet. */
+  /** Files existed and are missing or unusable: more is missing than unsaved changes. */
   lost: boolean;
-  /** Rows of the files that are not live: they stay there until a purge or a save. */
+  /** Dead rows in the files, until a purge or save. */
   dropped: number;
 }
 
 export interface SpaceSearchOptions {
   /** Only these labels. */
   allow?: Bitmap;
-  /** Cosine below which nothing is of interest. */
+  /** Minimum cosine. */
   minScore?: number;
-  /** Whether a rough answer does: most of the nearest, for a fraction of the time. */
-  rough?: boolean;
+  signal?: AbortSignal | undefined;
 }
 
-/** The counts are those of all shards. */
+/** Sums over all shards. */
 export interface VectorSpaceStats extends ShardStats {
   shards: number;
   generation: number;
-  /** Changes since the last save: labels added and removed, shards tidied. */
+  /** Unsaved adds, removals and compactions. */
   unsaved: number;
 }
 
-/** The space is closing and takes nothing more. */
 export class SpaceClosedError extends Error {
   readonly code = 'space_closed';
   readonly retryable = false;
@@ -94,10 +89,10 @@ export class VectorSpace {
   readonly #removedAhead = new Set<number>();
   /** Whether shards may have deleted rows to drop. */
   #isUntidy = true;
-  /** Background work that goes on, and whether there is more by now. */
+  /** Running background work, and whether more is needed. */
   #tending: Promise<void> | undefined;
   #isAsked = false;
-  /** What was unsaved when a save failed: the next one in the background waits for as many changes again. */
+  /** Unsaved changes at a failed save: the next background save waits for as many more. */
   #unsavedAtFailure = 0;
   #closing = false;
 
@@ -113,9 +108,9 @@ export class VectorSpace {
   }
 
   /**
-   * Load the space from its folder. Files that are not what the manifest says, or another space's, are set aside.
-   * A folder without a manifest gets one if there is nothing live, so that from then on a missing one is a lost one.
-   * Errors: of the folder (not of files in it) and of the threads.
+   * Load the space. Damaged or foreign files are set aside. A folder without a manifest gets one if nothing is live, so that later a
+   * missing one means a loss.
+   * Errors: of the folder (not of its files) and of the threads.
    */
   static async open(options: VectorSpaceOptions, live: Bitmap): Promise<OpenedSpace> {
     const files = await SpaceFiles.open({ ...options, shards: options.shards.length });
@@ -136,10 +131,9 @@ export class VectorSpace {
   }
 
   /**
-   * Add vectors under their labels; resolves when searches find them. Labels that are present stay as they are.
-   * Shapes: rows of `dim` numbers, one after the other, as many as labels.
-   * Errors: BadVectorError (nothing is stored); QueueFullError of the threads, ShardLostError: part may be stored, adding
-   * the same again is right; SpaceClosedError.
+   * Add vectors; searches find them when this resolves. Existing labels stay.
+   * Shapes: `labels.length` rows of `dim` numbers.
+   * Errors: BadVectorError (nothing stored); QueueFullError, ShardLostError: part may be stored, retry; SpaceClosedError.
    */
   async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false }: AddOptions = {}): Promise<void> {
     this.#refuseIfClosing();
@@ -164,12 +158,12 @@ export class VectorSpace {
     this.#tend();
   }
 
-  /** Whether a label was added, or is being added, and not removed. */
+  /** Whether a label was, or is being, added and not removed. */
   holds(label: number): boolean {
     return this.#held.has(label);
   }
 
-  /** Remove labels; no search that starts afterwards finds them. Unknown ones are remembered. */
+  /** Searches started later do not find them. Unknown labels are remembered. */
   async remove(labels: Iterable<number>): Promise<void> {
     this.#refuseIfClosing();
     const removed = [...labels];
@@ -189,23 +183,23 @@ export class VectorSpace {
   }
 
   /**
-   * The k nearest live labels by cosine, best first, equal ones by label.
-   * Errors: BadVectorError for the query's vector; those of the threads.
+   * The k nearest live labels by cosine, best first, ties by label.
+   * Errors: BadVectorError for the query; those of the threads.
    */
   async search(vector: Float32Array, k: number, options: SpaceSearchOptions = {}): Promise<ScoredLabels<Float32Array>> {
     const [found] = await this.searchEach([vector], k, options);
     return found;
   }
 
-  /** The same for each of several vectors, in one trip to the threads. Errors: as of `search`. */
+  /** The same for several vectors, in one round trip. Errors: as of `search`. */
   async searchEach(
     vectors: readonly Float32Array[],
     k: number,
-    { allow, minScore = -1, rough = false }: SpaceSearchOptions = {},
+    { allow, minScore = -1, signal }: SpaceSearchOptions = {},
   ): Promise<ScoredLabels<Float32Array>[]> {
     for (const vector of vectors) await this.#check(vector, 1);
-    const search = { vectors, k, minScore, rough, ...(allow === undefined ? {} : { allow }) };
-    const found = await this.#shards.askAll((pool, space) => pool.run('search', { space, ...search }));
+    const search = { vectors, k, minScore, ...(allow === undefined ? {} : { allow }) };
+    const found = await this.#shards.askAll((pool, space) => pool.run('search', { space, ...search }, { signal }));
     return vectors.map((_, which) =>
       mergeTop(
         found.map((each) => each[which]),
@@ -215,14 +209,14 @@ export class VectorSpace {
   }
 
   /**
-   * The k nearest to the first vector among each of several sets of labels (null: among all), and the cosines of every vector with these and
-   * with further labels, in one trip to the threads. Errors: as of `search`.
+   * The k nearest to the first vector in each set of labels (null: all), and every vector's cosines with these and `labels`, in one
+   * round trip. Errors: as of `search`.
    */
-  async candidates({ labels, ...search }: CandidateSearch): Promise<CandidateRows> {
+  async candidates({ labels, ...search }: CandidateSearch, signal?: AbortSignal): Promise<CandidateRows> {
     for (const vector of search.vectors) await this.#check(vector, 1);
     const split = this.#shards.split(labels);
     const each = await this.#shards.askAll((pool, space, shard) =>
-      pool.run('candidates', { space, ...search, labels: split[shard] }),
+      pool.run('candidates', { space, ...search, labels: split[shard] }, { signal }),
     );
     return {
       found: search.among.map((_, which) =>
@@ -238,12 +232,12 @@ export class VectorSpace {
     };
   }
 
-  /** Resolves when no background work is left: deleted rows are dropped where they were many, and what was due is saved. */
+  /** Resolves when no background work is left. */
   async settled(): Promise<void> {
     while (this.#tending !== undefined) await this.#tending;
   }
 
-  /** Make the files agree with the space as it is now. Errors: those of the file system; the old files then still load. */
+  /** Errors: file system errors; the old files then still load. */
   async save(): Promise<void> {
     const write: WriteShard = (shard, path) =>
       this.#shards.ask(shard, (pool, space) => pool.run('save', { space, path }));
@@ -257,12 +251,12 @@ export class VectorSpace {
     }
   }
 
-  /** For quiet times: save if that is worth what it writes. Errors: as of `save`. */
+  /** In quiet times. Errors: as of `save`. */
   async saveIfWorthIt(): Promise<void> {
     if (isWorthSaving({ unsaved: this.#files.unsaved, held: this.#held.size })) await this.save();
   }
 
-  /** No byte of a removed vector stays in memory or on disk: drop all deleted rows and save, with which goes what had been set aside. */
+  /** Drop all deleted rows and save, which also deletes `*.bad` files: no byte of a removed vector stays. */
   async purge(): Promise<void> {
     await this.#shards.askAll((pool, space) => pool.run('compact', { space }));
     for (let shard = 0; shard < this.#shards.count; shard++) this.#files.changed(shard);
@@ -276,8 +270,8 @@ export class VectorSpace {
   }
 
   /**
-   * Free the threads' memory; takes nothing more. Saves first, unless the next start makes good what is unsaved in less time.
-   * The pools stay open. Errors: as of `save`; the memory is free all the same.
+   * Free the threads' memory; saves first unless the next start recovers faster. The pools stay open. Errors: as of `save`; memory is
+   * freed in any case.
    */
   async close(): Promise<void> {
     this.#closing = true;
@@ -291,7 +285,7 @@ export class VectorSpace {
     }
   }
 
-  /** Close without saving and delete the folder: the model is gone. */
+  /** Close without saving and delete the folder. */
   async drop(): Promise<void> {
     this.#closing = true;
     await this.#tending;
@@ -304,7 +298,7 @@ export class VectorSpace {
     const { dim, modelId } = this.#options;
     if (places.length === 0) return;
     const { bad } = await this.#shards.inTurn(shard, (pool, space) => {
-      // Only now: some may have been removed while others had their turn.
+      // Only now: some may have been removed while others waited.
       const wanted = places.filter((place) => this.#held.has(labels[place]));
       this.#files.changed(shard, wanted.length);
       const batch = new Float32Array(wanted.length * dim);
@@ -317,7 +311,7 @@ export class VectorSpace {
     if (bad.length > 0) throw new BadVectorError(modelId, bad);
   }
 
-  /** Background work, asked for after each change: drop deleted rows where they are many, save where that is due. */
+  /** Background work after each change: drop deleted rows if many, save if due. */
   #tend(): void {
     this.#isAsked = true;
     if (this.#closing) return;
@@ -367,4 +361,91 @@ export class VectorSpace {
   #refuseIfClosing(): void {
     if (this.#closing) throw new SpaceClosedError(this.#options.modelId);
   }
+}
+
+/** Numbers checked per turn of the event loop: half a millisecond. */
+const CHECKED_NUMBERS = 2 ** 18;
+
+/** Invalid vectors were refused with their whole batch. A retry fails the same way. */
+export class BadVectorError extends Error {
+  readonly code = 'bad_vector';
+  readonly retryable = false;
+  /** Bad rows by position, in order. */
+  readonly rows: readonly BadRow[];
+
+  constructor(modelId: string, rows: readonly BadRow[]) {
+    const shown = rows.slice(0, 5).map(({ row, reason }) => `row ${row}: ${reason}`);
+    super(`model ${modelId} gave ${rows.length} vectors that cannot be indexed (${shown.join(', ')})`);
+    this.name = 'BadVectorError';
+    this.rows = rows;
+  }
+}
+
+interface VectorCheck {
+  modelId: string;
+  dim: number;
+  count: number;
+  /** Return the positions of zero rows instead of refusing them. */
+  passOverZeros?: boolean;
+}
+
+/** Returns the positions of skipped zero rows. Errors: BadVectorError. */
+async function refuseBadVectors(
+  vectors: Float32Array,
+  { modelId, dim, count, passOverZeros = false }: VectorCheck,
+): Promise<ReadonlySet<number>> {
+  const step = Math.max(1, Math.floor(CHECKED_NUMBERS / dim));
+  const found: BadRow[] = [];
+  for (let row = 0; row === 0 || row < count; row += step) {
+    const rows = Math.min(step, count - row);
+    const end = row + rows === count ? vectors.length : (row + rows) * dim;
+    for (const bad of findBadRows(vectors.subarray(row * dim, end), dim, rows)) {
+      found.push({ ...bad, row: row + bad.row });
+    }
+    if (row + step < count) await new Promise(setImmediate);
+  }
+  const zeros = new Set(passOverZeros ? found.filter(({ reason }) => reason === 'zero').map(({ row }) => row) : []);
+  const refused = found.filter(({ row }) => !zeros.has(row));
+  if (refused.length > 0) throw new BadVectorError(modelId, refused);
+  return zeros;
+}
+
+/** Bytes of vectors per shard task: a millisecond, so searches run in between. */
+const BATCH_BYTES = 2 ** 17;
+/** Changes between two background saves. */
+const SAVE_EVERY = 20_000;
+/**
+ * A save writes whole shards, while a start adds 24,000 rows/s of 1,024 d from the store. So a save in quiet times needs more changes
+ * than a start recovers in a tenth of a second, and writes no row more than twenty times.
+ */
+const QUIET_CHANGES = 2000;
+const QUIET_SHARE = 0.05;
+/** Changes that a start recovers in half a second. */
+const CLOSE_CHANGES = 12_000;
+/** Written in 10 ms: a small space is always saved on close. */
+const SMALL_BYTES = 4 * 2 ** 20;
+
+function batchRows(dim: number): number {
+  return Math.max(1, Math.floor(BATCH_BYTES / (4 * dim)));
+}
+
+/** Unsaved changes and live labels. */
+interface Unsaved {
+  unsaved: number;
+  held: number;
+}
+
+/** Whether to save during operation. */
+function isSaveDue({ unsaved, held }: Unsaved, saveEvery = SAVE_EVERY): boolean {
+  return unsaved >= Math.max(saveEvery, QUIET_SHARE * held);
+}
+
+/** Whether to save in quiet times. */
+function isWorthSaving({ unsaved, held }: Unsaved): boolean {
+  return unsaved > Math.max(QUIET_CHANGES, QUIET_SHARE * held);
+}
+
+/** Whether recovering at the next start would take longer than saving now. */
+function isSavedOnClosing({ unsaved, held }: Unsaved, dim: number): boolean {
+  return unsaved > CLOSE_CHANGES || held * dim <= SMALL_BYTES;
 }

@@ -1,6 +1,6 @@
 /**
- * Writes small WebAssembly modules: the instructions that the kernels use, by their names in the specification ("Binary
- * format"), and a module of one function over an imported memory. So the kernels need no build step and no binary file.
+ * Writes small WebAssembly modules: the kernels' instructions by their names in the specification ("Binary format"), and a module of one
+ * function over an imported memory. No build step, no binary file.
  */
 export const I32 = 0x7f;
 export const V128 = 0x7b;
@@ -17,7 +17,6 @@ export const set = (local: number) => [0x21, ...unsigned(local)];
 export const tee = (local: number) => [0x22, ...unsigned(local)];
 
 export const constant = (value: number) => [0x41, ...signed(value)];
-export const isZero = [0x45];
 export const below = [0x49];
 export const add = [0x6a];
 export const subtract = [0x6b];
@@ -25,35 +24,21 @@ export const shiftLeft = [0x74];
 export const load32At = (offset: number) => [0x28, 2, ...unsigned(offset)];
 export const load32 = load32At(0);
 export const store32At = (offset: number) => [0x36, 2, ...unsigned(offset)];
-export const store32 = store32At(0);
 
 const simd = (opcode: number, ...immediates: number[]) => [0xfd, ...unsigned(opcode), ...immediates];
 export const loadVector = (offset: number) => simd(0, 0, ...unsigned(offset));
-/** 8 bytes to 16 bits each, signs kept. */
+/** 8 bytes to 16 bits each, sign-extended. */
 export const loadWidened = (offset: number) => simd(1, 0, ...unsigned(offset));
-export const storeVector = (offset: number) => simd(11, 0, ...unsigned(offset));
-/** 16 equal bytes. */
-export const bytesVector = (byte: number) => simd(12, ...new Array<number>(16).fill(byte));
-export const zeroVector = bytesVector(0);
-/** Of each byte of the second vector, 0 to 15, the byte of the first that has this place. */
-export const swizzle = simd(14);
+export const zeroVector = simd(12, ...new Array<number>(16).fill(0));
 export const lane = (index: number) => simd(27, index);
-export const andVector = simd(78);
-export const addBytes = simd(110);
-/** Zeros come in: of 8 numbers of 16 bits. */
-export const shiftHalvesRight = simd(141);
-/** The first, and the last, 8 bytes to 16 bits each, without signs. */
-export const extendLowBytes = simd(137);
-export const extendHighBytes = simd(138);
-export const addHalves = simd(142);
 /** 4 sums of 32 bits. */
 export const addLanes = simd(174);
 /** Products of 8 pairs of 16 bits, added two by two: 4 sums of 32 bits. */
 export const multiplyAddPairs = simd(186);
 
 /**
- * A module that imports env.memory and exports `run`: a function of `parameters` i32 arguments and no result, with the
- * given further locals (numbered after the arguments) and body.
+ * A module that imports env.memory and exports `run`, a function of `parameters` i32 arguments without result, with further locals
+ * (numbered after the arguments) and a body.
  */
 export function assembleModule(parameters: number, locals: number[], body: number[]): Uint8Array<ArrayBuffer> {
   const declared = list(locals.map((type) => [1, type]));
@@ -69,7 +54,7 @@ export function assembleModule(parameters: number, locals: number[], body: numbe
   ]);
 }
 
-/** The function of an assembled module over a memory; undefined where the engine lacks an instruction of it. */
+/** The module's function over a memory; undefined if the engine lacks an instruction. */
 export function instantiate(bytes: Uint8Array<ArrayBuffer>, memory: WebAssembly.Memory): unknown {
   if (!WebAssembly.validate(bytes)) return undefined;
   return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } }).exports.run;

@@ -1,10 +1,10 @@
-/** The part of the WebAssembly interface that is used here; the compiler's own declaration comes only with the DOM's. */
+/** The part of WebAssembly used here; the compiler's own declaration requires the DOM's. */
 declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number; maximum?: number });
     /** Replaced (the old one detached) by `grow`. */
     readonly buffer: ArrayBuffer;
-    /** Adds pages of 64 KiB; RangeError if the memory cannot be had. */
+    /** Adds pages of 64 KiB; RangeError without memory. */
     grow(pages: number): number;
   }
   class Module {

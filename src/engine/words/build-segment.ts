@@ -1,9 +1,7 @@
 /**
- * From words to a segment. wink-bm25-text-search is the modeller: it applies the fields' weights and gives each document's
- * weighted term frequencies and length, which are read before `consolidate` would bake this batch's own statistics into
- * them. What it gives is then laid out as a segment (engine/words/segment.ts). Called by the thread that indexes pages.
- * wink is handed numbers for words: any string is a term (its own table, once exported, trips over `constructor`), and a
- * number is found in its table without hashing text again.
+ * Builds a segment. wink-bm25-text-search applies field weights and gives weighted term frequencies and lengths, read before
+ * `consolidate` would add this batch's statistics; the result is laid out as a segment (segment.ts). Called by the indexing thread. wink
+ * gets numbers for words: any string can be a term (its own table fails on `constructor`), and numbers need no hashing.
  */
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
 import { buildTermTable, lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
@@ -12,7 +10,6 @@ import { bareTerm } from '../../compute/text/stemmers.ts';
 import { ideographTerm } from '../../compute/text/unspaced-scripts.ts';
 import { type NamedField, namedFields } from '../../domain/query-clause.ts';
 import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUENCY, UNITS } from './bm25f.ts';
-import { fieldTerm } from './field-terms.ts';
 import { buildForwardIndex, type ForwardIndex } from './forward-index.ts';
 import { languageTerm } from './languages.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
@@ -20,35 +17,34 @@ import { allocateSegment, fillForward, type Segment, sealSegment } from './segme
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 
-/** The terms of a document by field, in the order of the text; '' (punctuation) is no term. */
+/** Terms by field in text order; '' (punctuation) is no term. */
 export type SparseDocument = Readonly<Record<Field, readonly string[]> & { facts?: readonly string[] }>;
-/** The same as terms of a lexicon. */
+/** The same with a lexicon's terms. */
 export type SparseTermDocument = Readonly<
   Record<Field, Uint32Array> & {
     facts?: Uint32Array;
-    /** ISO 639-1 code of the language that it is in; '' where it is not known. */
+    /** ISO 639-1; '' for unknown. */
     language?: string;
-    /** Of the first document of a page: what is found by field. */
+    /** Of a page's first document: terms by field. */
     fields?: Readonly<Record<NamedField, Uint32Array>>;
-    /** Its words in their order (compute/text/word-bytes.ts). */
+    /** Its words in order (compute/text/word-bytes.ts). */
     run?: readonly number[];
   }
 >;
-/** The words of the vectors that the reranker compares. */
+/** Words with a vector. */
 export interface ForwardVocabulary {
-  /** Names the word vectors; never 0. */
+  /** Identifies the word list; never 0. */
   readonly fingerprint: number;
-  /** Row of a word, -1 for none. */
+  /** -1 for none. */
   readonly rowOf: (word: string) => number;
 }
-/** Makes the forward index of a batch over its dictionary. */
 interface ForwardMaker {
   readonly vocabulary: number;
   readonly make: (terms: TermTable) => ForwardIndex;
 }
-/** The same as numbers that count the batch's terms in the order of their first occurrence. */
+/** Terms numbered by first occurrence in the batch. */
 interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly number[]>> {
-  /** Those of the text's terms that stand beside others of the same words, weighted: found, but no part of the length. */
+  /** Weighted extra terms that are found but not counted in the length. */
   readonly uncounted: number;
   readonly run: readonly number[];
 }
@@ -56,15 +52,14 @@ interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly num
 const noFacts = new Uint32Array(0);
 
 /**
- * Model a batch of documents as a segment whose ordinals are their places in the batch, and so are its labels until the
- * store has allocated real ones (`labelSegment`).
+ * Build a segment whose ordinals and provisional labels are batch positions (`labelSegment` sets the labels).
  * Shapes: 0 to 65,536 documents, each possibly empty.
  * Errors: RangeError above that.
  */
 export function buildSegment(documents: readonly SparseDocument[]): Segment {
   const numbers = new Map<string, number>();
   const numberOf = (term: string): number => {
-    // A lone surrogate has no UTF-8: it is the replacement character in the dictionary, and so must be here.
+    // A lone surrogate becomes the replacement character in UTF-8, so also here.
     const stored = LONE_SURROGATE.test(term) ? term.replaceAll(LONE_SURROGATES, '\ufffd') : term;
     const number = numbers.get(stored) ?? numbers.size;
     numbers.set(stored, number);
@@ -82,7 +77,7 @@ export function buildSegment(documents: readonly SparseDocument[]): Segment {
   return modelNumbered(numbered, [...numbers.keys()]);
 }
 
-/** The same for documents whose terms are a lexicon's: no stem is hashed. With a vocabulary the segment has a forward index. */
+/** The same for a lexicon's terms, without hashing stems. With a vocabulary the segment has a forward index. */
 export function buildSegmentOfTerms(
   lexicon: Lexicon,
   documents: readonly SparseTermDocument[],
@@ -98,14 +93,13 @@ export function buildSegmentOfTerms(
 }
 
 /**
- * Number the terms of documents: their stems and, beside its pairs, each ideograph, so that a query of a single one finds it; and in
- * languages whose accents tell words apart each word without, for those who type none. Only postings have these, as the stems tell
- * more: lengths, forward index and vectors go by stems alone, and a query of stems scores as it would without.
+ * Number the documents' terms: stems; each ideograph of a pair, so that a single one finds it; and, in languages with significant
+ * accents, each word without accents. Only postings contain the extra terms: lengths, forward index and vectors use stems only.
  */
 function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly SparseTermDocument[]) {
   const terms: string[] = [];
   const numbers = new Int32Array(stems.length).fill(-1);
-  /** Those of single ideographs, which are stems, too, where they stand alone, of words without accents and of languages. */
+  /** Extra terms: single ideographs, words without accents, languages. */
   const own = new Map<string, number>();
   const numberOfOwn = (term: string): number => {
     const number = own.get(term) ?? terms.push(term) - 1;
@@ -122,7 +116,7 @@ function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly Spar
   const numberDocument = (document: SparseTermDocument): NumberedDocument => {
     let uncounted = 0;
     const { language = '', run = [] } = document;
-    const beside = (term: number): string => {
+    const otherForm = (term: number): string => {
       const single = ideographTerm(words[term]);
       return single === '' || single === stems[stemOf[term]] ? (bareTerm(language, words[term]) ?? '') : single;
     };
@@ -131,7 +125,7 @@ function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly Spar
       for (const term of terms) {
         const stem = stemOf[term];
         if (stem !== 0) numbered.push(numberOfStem(stem));
-        const other = beside(term);
+        const other = otherForm(term);
         if (other === '') continue;
         numbered.push(numberOfOwn(other));
         uncounted += weight;
@@ -164,7 +158,7 @@ function modelNumbered(
   return layOut(modeller, documents, terms, forward);
 }
 
-/** Lay the model out as postings: count each term's list, then fill the lists in ordinal order. */
+/** Lay out postings: count each list, then fill it in ordinal order. */
 function layOut(
   modeller: Modeller,
   numbered: readonly NumberedDocument[],
@@ -181,7 +175,7 @@ function layOut(
     termBytes: table.bytes.length,
     vocabulary: forward?.vocabulary ?? 0,
     forwardWords: index?.wordStems.length ?? 0,
-    forwardEntries: index?.entries.length ?? 0,
+    chunkWords: index?.words.length ?? 0,
     runBytes: numbered.reduce((sum, { run }) => sum + run.length, 0),
   });
   segment.terms.slots.set(table.slots);
@@ -209,12 +203,12 @@ function layOut(
   return sealSegment(segment);
 }
 
-/** What counts of the length of all a document's terms. */
+/** Length of a document without extra terms. */
 function textLength({ body, facts, uncounted }: NumberedDocument, length: number): number {
   return body.length === 0 ? LENGTH_WITHOUT_BODY : length - uncounted - FACT_WEIGHT * facts.length;
 }
 
-/** Where each term's list starts, and each document's distinct terms. */
+/** Each list's start, and each document's number of distinct terms. */
 function countPostings(documents: readonly NumberedDocument[], terms: number) {
   const starts = new Uint32Array(terms + 1);
   const lastSeenIn = new Int32Array(terms).fill(-1);
@@ -228,4 +222,15 @@ function countPostings(documents: readonly NumberedDocument[], terms: number) {
   );
   for (let term = 0; term < terms; term++) starts[term + 1] += starts[term];
   return { starts, occurrences };
+}
+
+/*
+ * Title and author words as terms of the page's first passage, for `title:` and `author:`. Query words cannot collide: they have no
+ * control characters (as languages.ts).
+ */
+
+const marks: Readonly<Record<NamedField, string>> = { title: '\u0003', author: '\u0004' };
+
+export function fieldTerm(field: NamedField, stem: string): string {
+  return marks[field] + stem;
 }

@@ -2,7 +2,7 @@
  * Compounds, which Germanic languages write as one word: the parts of one, and those that have a word as a part. There is no dictionary: words of the
  * corpus tell (Koehn and Knight 2003, "Empirical methods for compound splitting").
  */
-import type { WordVectors } from '../../compute/embedding/word-vectors.ts';
+import type { TermTable } from '../../compute/structures/term-table.ts';
 import { stemIn } from '../../compute/text/stemmers.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import { type CorpusWord, commonestOf, letters, wordsWith } from './corpus-words.ts';
@@ -16,7 +16,7 @@ const leastPassages = 2;
 const mostLetters = 40;
 const mostCompounds = 5;
 
-/** What the part of a compound weighs beside the word itself, and what a compound does (npm run bench:compounds). */
+/** Weights of a part of a compound, and of a compound, relative to the word itself (`npm run bench -- compounds`). */
 export const PART = 0.3;
 export const COMPOUND = 0.1;
 
@@ -60,7 +60,7 @@ export function partsOf(corpus: readonly CorpusSegment[], word: string, language
 /** The commonest words of the corpus that begin or end with a stem and whose rest the corpus has. */
 export function compoundsOf(
   corpus: readonly CorpusSegment[],
-  vectors: WordVectors | null,
+  list: TermTable | null,
   stem: string,
   language: string,
 ): CorpusWord[] {
@@ -73,8 +73,8 @@ export function compoundsOf(
         (word.startsWith(stem + joint) && isKnown(word.slice(stem.length + joint.length))) ||
         (word.endsWith(joint + stem) && isKnown(word.slice(0, -stem.length - joint.length))),
     );
-  const all = (['beginning', 'end'] as const).flatMap((end) => wordsWith(corpus, vectors, stem, end));
-  return commonestOf(corpus, vectors, all, mostCompounds, isCompound);
+  const all = (['beginning', 'end'] as const).flatMap((end) => wordsWith(corpus, list, stem, end));
+  return commonestOf(corpus, list, all, mostCompounds, isCompound);
 }
 
 const stemOf = (word: string, language: string): string => stemIn(language, word) ?? word;

@@ -1,40 +1,38 @@
 /**
- * What a search runs over: the segments of a snapshot with their deletions, and the statistics of their live documents.
- * Statistics are taken when a query is planned, never stored in postings; so the scores are those of one index over the
- * live documents, however these are spread over segments.
+ * A search's corpus: the snapshot's segments with their deletions, and statistics of their live documents. Statistics are computed at
+ * query time, so scores equal those of one index over the live documents, however they are distributed.
  */
-import { type TermTable, termLookup } from '../../compute/structures/term-table.ts';
-import { type LengthNorm, lengthNorm, termWeight, UNITS } from './bm25f.ts';
+import { termLookup } from '../../compute/structures/term-table.ts';
+import { type LengthNorm, lengthNorm, termWeight } from './bm25f.ts';
 import { type Deletions, deletedCount, isDeleted } from './deletions.ts';
 import type { Segment } from './segment.ts';
 
-/** More distinct known terms than this keep the rarest: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
+/** Above this, only the rarest terms: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
 const MAX_QUERY_TERMS = 256;
 
-/** Saturation of repeated query terms: a term named n times counts n · (K3 + 1) / (n + K3). Okapi's value for long queries (TREC). */
+/** Saturation of repeated query terms: n · (K3 + 1) / (n + K3). Okapi's value for long queries (TREC). */
 const K3 = 7;
 
 export interface CorpusSegment {
   readonly id: number;
   readonly segment: Segment;
   readonly deletions: Deletions;
-  /** Live document frequencies of terms asked for, valid while the number of deletions is `deleted`. */
+  /** Cached live document frequencies, valid while `deleted` is unchanged. */
   readonly frequencies: { deleted: number; readonly live: Map<number, number> };
 }
 
-/** A stem to search for. */
 export interface QueryStem {
   readonly stem: string;
   /**
-   * Which word of the query it is of: stems of one word, each in another language, are one term that occurs where any of them does,
-   * so that a stem is no rarer for being of a language that few texts are in. Below 0: of none, it adds to the score alone.
+   * The query word of this stem: stems of one word in several languages form one term, so a stem is not rarer for a rare language. Below
+   * 0: no word; only adds to scores.
    */
   readonly of: number;
-  /** Below 1: a guess at what was meant, which weighs so much and is as rare as it is by itself. */
+  /** Below 1: weight of a guess, with its own rarity. */
   readonly share?: number;
 }
 
-/** Stems that are each a word of its own. */
+/** Treats each stem as a word. */
 export function eachAWord(stems: readonly string[]): QueryStem[] {
   const words = [...new Set(stems)];
   return stems.map((stem) => ({ stem, of: words.indexOf(stem) }));
@@ -42,74 +40,52 @@ export function eachAWord(stems: readonly string[]): QueryStem[] {
 
 export interface PlannedTerm {
   readonly term: string;
-  /** As of a QueryStem. */
   readonly of: number;
-  /** idf · (k1 + 1) over the whole corpus, times what the term's count in the query makes it weigh. */
+  /** idf · (k1 + 1) over the corpus, times the weight of its count in the query. */
   readonly weight: number;
 }
 
 export interface QueryPlan {
-  /** Known terms, the heaviest first, in the query's order among equals. Scores are summed in this order. */
+  /** Known terms, heaviest first, then in query order. Scores are summed in this order. */
   readonly terms: readonly PlannedTerm[];
   readonly norm: LengthNorm;
-  /** Live documents that hold the word of a stem. */
   readonly frequencies: ReadonlyMap<string, number>;
-  /** What each word of the query weighs, also one that no live document holds; of what is only a guess as if it were none. */
+  /** Weight of each word, including unknown ones; a guess has the weight of an unknown word. */
   readonly words: ReadonlyMap<number, number>;
-  /** Distinct query terms that occur in a live document. */
+  /** Distinct query terms in live documents. */
   readonly known: number;
 }
 
-/** A segment as a member of a corpus, with an empty frequency cache. */
 export function corpusSegment(id: number, segment: Segment, deletions: Deletions): CorpusSegment {
   return { id, segment, deletions, frequencies: { deleted: 0, live: new Map() } };
 }
 
-export interface CorpusTotals {
-  /** Live documents. */
-  docs: number;
-  /** In 1/UNITS. */
-  totalLength: number;
-  /** In occurrences: of a document, weighted as BM25F does, and of the words in its title. 0 without documents. */
-  meanLength: number;
-  meanTitleLength: number;
-}
-
-export function corpusTotals(corpus: readonly CorpusSegment[]): CorpusTotals {
+/** Number of live documents and their total length in 1/UNITS. */
+function corpusTotals(corpus: readonly CorpusSegment[]): { docs: number; totalLength: number } {
   let docs = 0;
   let totalLength = 0;
-  let totalTitleLength = 0;
   for (const { segment, deletions } of corpus) {
     docs += segment.docs - deletedCount(deletions);
     totalLength += segment.totalLength - deletions.deletedLength[0];
-    totalTitleLength += segment.totalTitleLength - deletions.deletedTitleLength[0];
   }
-  const mean = (total: number) => (docs === 0 ? 0 : total / docs);
-  return { docs, totalLength, meanLength: mean(totalLength / UNITS), meanTitleLength: mean(totalTitleLength) };
+  return { docs, totalLength };
 }
 
-/** Live documents with a term. */
 export function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
-  return documentFrequencyBy(corpus, termLookup(term));
+  const find = termLookup(term);
+  return corpus.reduce((df, member) => df + liveFrequency(member, find(member.segment.terms)), 0);
 }
 
-/** Live documents with the term that `find` gives the id of in a segment's dictionary, -1 for none. */
-export function documentFrequencyBy(corpus: readonly CorpusSegment[], find: (terms: TermTable) => number): number {
-  let df = 0;
-  for (const member of corpus) df += liveFrequency(member, find(member.segment.terms));
-  return df;
-}
-
-/** What a term weighs that is `count` times in the query, 1 for once: BM25's factor of the query. */
+/** BM25's query factor for a term that occurs `count` times; 1 for once. */
 export function queryTermWeight(count: number): number {
   return (count * (K3 + 1)) / (count + K3);
 }
 
-/** Weigh the query's terms by the corpus' live statistics and by how often the query names them. Shapes: repeated stems repeated. */
+/** Weigh the query's terms by live statistics and counts. Shapes: repeated stems repeated. */
 export function planQuery(corpus: readonly CorpusSegment[], query: readonly QueryStem[]): QueryPlan {
   const { docs, totalLength } = corpusTotals(corpus);
   const stems = new Map<string, { of: number; share: number; count: number; df: number }>();
-  /** Of each word, of all its stems. */
+  /** Over all stems of each word. */
   const ofWord = new Map<number, number>();
   for (const { stem, of, share = 1 } of query) {
     const seen = stems.get(stem);
@@ -136,7 +112,7 @@ export function planQuery(corpus: readonly CorpusSegment[], query: readonly Quer
   return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), frequencies, words, known };
 }
 
-/** Number of live documents of a segment that hold a term (-1: an unknown one). Counted once per state of the deletions. */
+/** Live documents of a segment with a term (-1: unknown); cached per state of the deletions. */
 function liveFrequency({ segment, deletions, frequencies }: CorpusSegment, term: number): number {
   if (term < 0) return 0;
   const start = segment.starts[term];

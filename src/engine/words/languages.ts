@@ -1,6 +1,6 @@
 /**
- * The languages of passages, as the index knows them: each passage holds a term that names its own, among those of its facts, so that
- * deletions, merges and filters need nothing of their own for them. No query has such a term: words hold no control characters.
+ * Languages of passages: each passage has a term naming its language among its facts, so deletions, merges and filters need no extra
+ * code. Query words cannot collide: they have no control characters.
  */
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
@@ -10,7 +10,6 @@ import { ordinalOf, type Segment } from './segment.ts';
 
 const mark = '\u0001';
 
-/** The term of the passages in a language, ISO 639-1. */
 export function languageTerm(language: string): string {
   return mark + language;
 }
@@ -18,16 +17,16 @@ export function languageTerm(language: string): string {
 const listed = new WeakMap<Segment, ReadonlyMap<string, Uint32Array>>();
 const noPostings = new Uint32Array(0);
 
-/** A language of fewer passages, or of a smaller share, is there by chance, or was told wrongly. */
+/** Languages of fewer passages, or a smaller share, are chance or wrong detections. */
 const leastPassages = 5;
 const leastShare = 0.01;
 
-/** The languages of a corpus, the one of most passages first. Deleted passages count until they are merged away. */
+/** Most frequent first. Includes deleted passages until merged away. */
 export function languagesOf(corpus: readonly CorpusSegment[]): string[] {
   return countLanguages(corpus).map(([language]) => language);
 }
 
-/** Those of them that a query may be taken to be in: the commonest, and others that the library has in earnest. */
+/** Languages that a query may be in: the most frequent, and others above the thresholds. */
 export function spokenLanguages(corpus: readonly CorpusSegment[]): string[] {
   const all = countLanguages(corpus);
   const passages = all.reduce((sum, [, count]) => sum + count, 0);
@@ -35,7 +34,7 @@ export function spokenLanguages(corpus: readonly CorpusSegment[]): string[] {
   return all.filter(([, count], place) => place === 0 || count >= least).map(([language]) => language);
 }
 
-/** The language of a passage, ISO 639-1; '' where the text did not tell, and of one that is not there. */
+/** ISO 639-1; '' if unknown. */
 export function languageOfLabel(corpus: readonly CorpusSegment[], label: number): string {
   for (const { segment } of corpus) {
     const ordinal = ordinalOf(segment, label);
@@ -58,7 +57,7 @@ function countLanguages(corpus: readonly CorpusSegment[]): [language: string, pa
   return [...counts].sort(([, a], [, b]) => b - a);
 }
 
-/** By language the postings of its passages, the one of most passages first. */
+/** Postings by language, most passages first. */
 function listsOf(segment: Segment): ReadonlyMap<string, Uint32Array> {
   let lists = listed.get(segment);
   if (lists === undefined) {

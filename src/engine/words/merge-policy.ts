@@ -1,19 +1,18 @@
 /**
- * Which segments to merge next. Segments fall into tiers by their live documents, each tier eight times the one below; a
- * tier that has eight is merged into one of a higher tier. So a document is rewritten at most once per tier (five times up to
- * the largest segment), and there are at most seven segments per tier plus the largest ones, which only grow in number.
- * A segment of which a quarter is deleted is rewritten by itself, whatever its tier; one without live documents goes at once.
+ * Chooses segments to merge. Tiers by live documents, each eight times the one below; eight segments of a tier are merged. So a document
+ * is rewritten at most once per tier (five times up to the largest segment), with at most seven segments per tier plus the largest ones.
+ * A segment with a quarter deleted is rewritten alone; one without live documents is dropped at once.
  */
 import { MAX_SEGMENT_DOCS } from './segment.ts';
 
-/** Segments of a tier that are merged together, and the ratio of one tier to the next; tantivy's and Lucene's are 8 and 10. */
+/** Segments per merge, and ratio of tiers; tantivy's and Lucene's are 8 and 10. */
 export const TIER_WIDTH = 8;
-/** Segments up to this size share the lowest tier: 8 → 64 → 512 → 4,096 → 32,768. */
+/** Largest segment of the lowest tier: 8 → 64 → 512 → 4,096 → 32,768. */
 const LOWEST_TIER_DOCS = 64;
-/** Deleted share of a segment that is worth a rewrite; their postings are read by every search until then. */
+/** Deleted share worth a rewrite, as every search reads the postings. */
 const DELETED_SHARE = 0.25;
 
-/** By what share of itself a segment must grow to be rewritten in a quiet time. */
+/** Minimal growth of a segment by a merge in quiet times. */
 const IDLE_GROWTH = 0.5;
 
 export interface SegmentSize {
@@ -22,7 +21,7 @@ export interface SegmentSize {
   readonly deleted: number;
 }
 
-/** The ids to merge into one segment (one id: to rewrite without its deleted documents), or none. At most one merge at a time. */
+/** Ids to merge into one segment (one id: rewrite without deleted documents), or none. At most one merge at a time. */
 export function chooseMerge(segments: readonly SegmentSize[]): number[] {
   const bySize = [...segments].sort((a, b) => live(a) - live(b) || a.id - b.id);
   const tiers = new Map<number, SegmentSize[]>();
@@ -41,9 +40,8 @@ export function chooseMerge(segments: readonly SegmentSize[]): number[] {
 }
 
 /**
- * Small segments into one, for times without adds, so that searches and files are few. The smallest are taken up to the largest
- * one that grows by at least half: one page never rewrites a segment many times its size, a document is rewritten with at
- * least half as many others each time, and of the segments left each has more than twice the documents of all smaller ones.
+ * Merges small segments in quiet times: the smallest, up to the largest that grows by at least half. So one page never rewrites a much
+ * larger segment, and each remaining segment has more than twice the documents of all smaller ones.
  */
 export function chooseIdleMerge(segments: readonly SegmentSize[]): number[] {
   const small = segments.filter((segment) => live(segment) < MAX_SEGMENT_DOCS / TIER_WIDTH);
@@ -57,7 +55,7 @@ export function chooseIdleMerge(segments: readonly SegmentSize[]): number[] {
   return fitting(small.slice(0, chosen));
 }
 
-/** As many of the segments, smallest first, as one segment can hold. */
+/** As many segments, smallest first, as fit into one. */
 function fitting(bySize: readonly SegmentSize[]): number[] {
   let docs = 0;
   const ids: number[] = [];

@@ -1,16 +1,13 @@
 /**
- * Merge segments into one, dropping their deleted documents: no text is read again. The live documents are numbered anew
- * in the order of their labels, the dictionaries are united, and each list is the inputs' remapped lists one after the
- * other. Where label ranges do not overlap (the usual case: segments are made one after the other) that is sorted
- * already; where they do, the list is sorted, which the layout of a posting makes a sort of plain numbers.
- * The forward indexes are merged beside, where every input has one for the same word vectors; else the result has none.
- * Pure; what it gives searches like a segment built from the live documents.
+ * Merges segments and drops deleted documents, without reading text. Live documents are renumbered by label, dictionaries united, and
+ * lists concatenated after remapping. If label ranges do not overlap (the usual case) lists are already sorted; else they are sorted as
+ * plain numbers. Forward indexes are merged if every input has one for the same word list. Pure; searches like a segment built from
+ * the live documents.
  */
 
 import { buildTermTable, type TermTable } from '../../compute/structures/term-table.ts';
 import { type Deletions, isDeleted } from './deletions.ts';
-import type { ForwardIndex } from './forward-index.ts';
-import { type ForwardMergeInput, mergeForwards } from './merge-forwards.ts';
+import { type ForwardIndex, ForwardWords } from './forward-index.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
 
 export interface MergeInput {
@@ -18,16 +15,15 @@ export interface MergeInput {
   readonly deletions: Deletions;
 }
 
-/** A byte order mark at the start of the dictionary's first term belongs to the term. */
+/** A byte order mark at the start of the dictionary belongs to the term. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** In place of a new ordinal or a new term id: nothing of it is left. */
+/** In place of a new number: dropped. */
 const GONE = -1;
 
 /**
- * Merge the live documents of the inputs, whose labels are distinct over all inputs. Deletions are read once, at the
- * start; documents deleted while this runs may be in the result.
- * Errors: RangeError if more than 65,536 documents are live.
+ * The inputs' labels are distinct. Deletions are read once, at the start; documents deleted later may be in the result.
+ * Errors: RangeError above 65,536 live documents.
  */
 export function mergeSegments(inputs: readonly MergeInput[]): Segment {
   const { labels, lengths, renumberings } = renumber(inputs);
@@ -41,7 +37,7 @@ export function mergeSegments(inputs: readonly MergeInput[]): Segment {
     termBytes: table.bytes.length,
     vocabulary: forward === null ? 0 : inputs[0].segment.vocabulary,
     forwardWords: forward?.wordStems.length ?? 0,
-    forwardEntries: forward?.entries.length ?? 0,
+    chunkWords: forward?.words.length ?? 0,
     runBytes: runBytes(inputs, renumberings),
   });
   merged.labels.set(labels);
@@ -56,7 +52,6 @@ export function mergeSegments(inputs: readonly MergeInput[]): Segment {
   return sealSegment(merged);
 }
 
-/** Number the live documents of all inputs in the order of their labels. */
 function renumber(inputs: readonly MergeInput[]) {
   const renumberings = inputs.map(({ segment }) => new Int32Array(segment.docs).fill(GONE));
   const heads = inputs.map(({ segment, deletions }) => nextLive(segment, deletions, 0));
@@ -84,7 +79,7 @@ function nextLive(segment: Segment, deletions: Deletions, from: number): number 
   return ordinal;
 }
 
-/** The terms that live documents hold, the new id of each input's terms, and where the new lists start. */
+/** Terms of live documents, each input's new term ids, and the new lists' starts. */
 function uniteTerms(inputs: readonly MergeInput[], renumberings: readonly Int32Array[]) {
   const ids = new Map<string, number>();
   const counts: number[] = [];
@@ -114,7 +109,7 @@ function uniteTerms(inputs: readonly MergeInput[], renumberings: readonly Int32A
   return { terms: [...ids.keys()], termIds, starts };
 }
 
-/** All terms of a dictionary as strings, decoded at once: an order of magnitude faster than one by one. */
+/** Decoded at once: ten times faster than one by one. */
 function termTexts({ bytes, offsets }: TermTable): string[] {
   const all = decoder.decode(bytes.slice());
   const isAscii = all.length === bytes.length;
@@ -129,7 +124,7 @@ function termTexts({ bytes, offsets }: TermTable): string[] {
   return texts;
 }
 
-/** UTF-16 code units of a stretch of UTF-8: one per lead byte, two for the leads of four-byte characters. */
+/** UTF-16 code units of UTF-8: one per lead byte, two for leads of four-byte characters. */
 function utf16Length(bytes: Uint8Array, start: number, end: number): number {
   let length = 0;
   for (let i = start; i < end; i++) {
@@ -139,7 +134,7 @@ function utf16Length(bytes: Uint8Array, start: number, end: number): number {
   return length;
 }
 
-/** The forward index of the live documents; null unless every input has one for the same word vectors. */
+/** Null unless every input has one for the same word list. */
 function uniteForwards(
   inputs: readonly MergeInput[],
   renumberings: readonly Int32Array[],
@@ -217,4 +212,71 @@ function fillPostings(
     }
   });
   for (const id of unsorted) merged.postings.subarray(merged.starts[id], merged.starts[id + 1]).sort();
+}
+
+/*
+ * Merges forward indexes like their segments: the remaining chunks in new order, with renumbered words; equals building from the same chunks
+ * again. Pure.
+ */
+
+interface ForwardMergeInput {
+  readonly index: ForwardIndex;
+  /** New numbers of the input's stems; below 0 for a dropped stem. */
+  readonly stemIds: Int32Array;
+}
+
+/** Source of each chunk of the result, aligned. */
+interface ChunkSources {
+  readonly inputs: Uint32Array;
+  readonly chunks: Uint32Array;
+}
+
+const DROPPED = -1;
+const UNSEEN = -2;
+
+/** Omits words with a dropped stem, and words beyond the limit. */
+export function mergeForwards(
+  inputs: readonly ForwardMergeInput[],
+  { inputs: from, chunks }: ChunkSources,
+): ForwardIndex {
+  const numbering = numberWords(inputs);
+  const starts = new Uint32Array(chunks.length + 1);
+  let most = 0;
+  chunks.forEach((chunk, i) => {
+    const { index } = inputs[from[i]];
+    most += index.starts[chunk + 1] - index.starts[chunk];
+  });
+  const words = new Uint32Array(most);
+  let end = 0;
+  for (let i = 0; i < chunks.length; i++) {
+    const input = from[i];
+    const { index } = inputs[input];
+    for (let at = index.starts[chunks[i]]; at < index.starts[chunks[i] + 1]; at++) {
+      const word = numbering.wordOf(input, index.words[at]);
+      if (word >= 0) words[end++] = word;
+    }
+    starts[i + 1] = end;
+  }
+  return {
+    starts,
+    words: words.subarray(0, end),
+    wordStems: Uint32Array.from(numbering.stems),
+    wordRows: Int32Array.from(numbering.rows),
+  };
+}
+
+/** Renumbers the inputs' words on demand. */
+function numberWords(inputs: readonly ForwardMergeInput[]) {
+  const known = inputs.map(({ index }) => new Int32Array(index.wordStems.length).fill(UNSEEN));
+  const words = new ForwardWords();
+  const number = ({ index, stemIds }: ForwardMergeInput, word: number): number => {
+    const stem = stemIds[index.wordStems[word]];
+    return stem < 0 ? DROPPED : words.numberOf(stem, index.wordRows[word]);
+  };
+  const wordOf = (input: number, word: number): number => {
+    const numbers = known[input];
+    if (numbers[word] === UNSEEN) numbers[word] = number(inputs[input], word);
+    return numbers[word];
+  };
+  return { wordOf, stems: words.stems, rows: words.rows };
 }

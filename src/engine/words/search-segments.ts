@@ -1,18 +1,15 @@
 /**
- * The k best live documents of a corpus for a query plan, exactly. Segments are searched one after the other against one
- * heap; within a segment, terms are taken one at a time, the rarest first, in two phases:
+ * Finds exactly the k best live documents for a query plan. Segments are searched in turn with one heap; within a segment, terms are
+ * taken rarest first in two phases:
  *
- * 1. gather   A term's whole list is added to an array of scores, one slot per document, and each document met for the
- *             first time becomes a candidate. That goes on while a document not met yet could still win: as long as the
- *             sum of the bounds of the terms left is not below the threshold, the k-th best score known. Terms that are of no word of the
- *             query come last, and are not gathered.
- * 2. refine   From there on only candidates count. Those whose score plus the bounds left is below the threshold are
- *             dropped; for the rest the term's contribution is looked up, by galloping through its list or, if the
- *             candidates are many, by running over the list.
+ * 1. gather   Add a term's whole list to an array of scores, one slot per document; documents met become candidates. Continues while an
+ *             unmet document could still win: while the bounds of the remaining terms sum to at least the threshold, the k-th best
+ *             score. Terms of no query word come last and are not gathered.
+ * 2. refine   Only candidates count. Those whose score plus remaining bounds is below the threshold are dropped; for the others the
+ *             term's contribution is looked up by galloping, or by scanning the list if candidates are many.
  *
- * This is MaxScore (Turtle & Flood 1995) made for arrays: common words, which have the long lists and low bounds, are
- * hardly ever read whole once rare words have set a threshold, and both inner loops are plain loops over typed arrays.
- * Scores are summed term by term in the plan's order, whatever phase a term is met in, so pruning changes no bit of them.
+ * This is MaxScore (Turtle & Flood 1995) for arrays: common words with long lists and low bounds are rarely read whole, and both inner
+ * loops run over typed arrays. Scores are summed in the plan's order, so pruning changes no bit.
  */
 import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
@@ -22,24 +19,24 @@ import type { CorpusSegment, QueryPlan } from './corpus.ts';
 import { isDeleted } from './deletions.ts';
 import { MAX_SEGMENT_DOCS, ordinalOf, type Segment, seekPosting } from './segment.ts';
 
-/** Scores are the BM25F of each label; within one corpus state the same to the bit, whatever way it was found. */
+/** BM25F by label; the same to the bit within one corpus state. */
 export type SparseHits = ScoredLabels<Float64Array>;
 
-/** Bounds and scores are rounded differently; a bound may fall short of a score by less than this share of it. */
+/** Bounds may fall short of a score by less than this share, due to rounding. */
 const ROUNDING = 1e-12;
-/** A look-up by galloping costs about as much as running over this many postings (bench/sparse.ts). */
+/** A galloping look-up costs about as much as scanning this many postings (bench/sparse.ts). */
 const LOOKUP_COST = 16;
-/** Learning the threshold costs about as much as running over this many postings per posting gathered (bench/sparse.ts). */
+/** Finding the threshold costs about as much as scanning this many postings per gathered posting (bench/sparse.ts). */
 const THRESHOLD_COST = 4;
 
-/** Working arrays of a searcher, reused from search to search; `scores` and `met` are all zero between searches. */
+/** Working arrays, reused between searches; `scores` and `met` are then all zero. */
 export interface SearchScratch {
   readonly scores: Float64Array;
   /** A bit per document met. */
   readonly met: Int32Array;
-  /** Ordinals that may still be among the results, ascending. */
+  /** Ordinals that may still be results, ascending. */
   readonly candidates: Uint16Array;
-  /** Scores in the order that selection has put them. */
+  /** Buffer of the selection. */
   readonly ranking: Float64Array;
 }
 
@@ -52,9 +49,8 @@ export function createScratch(): SearchScratch {
   };
 }
 
-/** A term's postings in one segment, and the most that it can add to a score there. */
+/** A term's postings in a segment, and its bound there. */
 interface TermList {
-  /** Which of the query's words it is of. */
   readonly of: number;
   readonly start: number;
   readonly end: number;
@@ -63,9 +59,8 @@ interface TermList {
 }
 
 /**
- * Search a corpus.
- * Shapes: `allow`: the labels that may be found; without it, all. At most k hits, best first; only documents that hold a word of the query.
- * Units:  scores of one query compare with each other only.
+ * Shapes: `allow`: permitted labels, default all. At most k hits, best first; only documents with a word of the query.
+ * Units:  scores compare within one query only.
  */
 export function searchSegments(
   corpus: readonly CorpusSegment[],
@@ -81,11 +76,11 @@ export function searchSegments(
 
 export interface LabelScores {
   readonly scores: Float64Array;
-  /** What the words of the query that a label holds weigh, each once, of the weight of all; 0 to 1. A guess counts for less than a word. */
+  /** Weighted share of the query's words in a label, 0 to 1. A guess counts less than a word. */
   readonly covered: Float64Array;
 }
 
-/** The BM25F of given labels, in their order; 0 for one that is not live or holds no query term. */
+/** BM25F of given labels, in order; 0 for dead labels and without query terms. */
 export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array): LabelScores {
   const scores = new Float64Array(labels.length);
   const covered = new Float64Array(labels.length);
@@ -139,7 +134,7 @@ function searchSegment(
   let gathered = 0;
   let count = -1;
   let next = 0;
-  // What is no word of the query adds to what its words find, and finds nothing itself.
+  // Terms of no query word add to scores and find nothing.
   const ofNone = lists.findIndex(({ of }) => of < 0);
   const finding = ofNone < 0 ? lists.length : ofNone;
 
@@ -165,7 +160,7 @@ function searchSegment(
   offerAll(segment, scratch, count, top);
 }
 
-/** The plan's terms that this segment holds, in the plan's order. */
+/** The plan's terms in this segment, in the plan's order. */
 function listsOf(segment: Segment, plan: QueryPlan): TermList[] {
   const lists: TermList[] = [];
   for (const { term, of, weight } of plan.terms) {
@@ -178,7 +173,7 @@ function listsOf(segment: Segment, plan: QueryPlan): TermList[] {
   return lists;
 }
 
-/** At each place the sum of the bounds from there on, and 0 at the end. */
+/** At each index the sum of bounds from there on; 0 at the end. */
 function suffixSums(lists: readonly TermList[]): Float64Array {
   const sums = new Float64Array(lists.length + 1);
   for (let i = lists.length - 1; i >= 0; i--) sums[i] = sums[i + 1] + lists[i].bound;
@@ -202,7 +197,7 @@ function gather(segment: Segment, { start, end, weight }: TermList, norm: Length
   }
 }
 
-/** List the documents met that may be found, ascending; forget the scores of the others. */
+/** List allowed documents met, ascending; clear the others' scores. */
 function collect(member: CorpusSegment, scratch: SearchScratch, allow: Bitmap | undefined): number {
   const { segment, deletions } = member;
   const { scores, met, candidates } = scratch;
@@ -221,7 +216,7 @@ function collect(member: CorpusSegment, scratch: SearchScratch, allow: Bitmap | 
   return count;
 }
 
-/** Phase 2: keep the candidates that can still reach the threshold, and forget the scores of the others. */
+/** Phase 2: keep candidates that can reach the threshold; clear the others' scores. */
 function keep({ scores, candidates }: SearchScratch, count: number, boundLeft: number, threshold: number): number {
   let kept = 0;
   for (let i = 0; i < count; i++) {
@@ -232,7 +227,7 @@ function keep({ scores, candidates }: SearchScratch, count: number, boundLeft: n
   return kept;
 }
 
-/** Phase 2: add a term to the candidates that hold it. */
+/** Phase 2: add a term to its candidates. */
 function refine(segment: Segment, list: TermList, norm: LengthNorm, scratch: SearchScratch, count: number): void {
   const { postings, lengths } = segment;
   const { scores, candidates } = scratch;
@@ -258,7 +253,7 @@ function refine(segment: Segment, list: TermList, norm: LengthNorm, scratch: Sea
   }
 }
 
-/** The k-th best score of the candidates; 0 if there are fewer than k. Quickselect. */
+/** The k-th best score of the candidates; 0 for fewer than k. Quickselect. */
 function kthScore({ scores, candidates, ranking }: SearchScratch, count: number, k: number): number {
   if (count < k) return 0;
   for (let i = 0; i < count; i++) ranking[i] = scores[candidates[i]];
@@ -285,7 +280,7 @@ function kthScore({ scores, candidates, ranking }: SearchScratch, count: number,
   return ranking[place];
 }
 
-/** Offer the candidates to the results and leave the scratch clean. */
+/** Offer the candidates to the results and reset the scratch. */
 function offerAll(
   segment: Segment,
   { scores, met, candidates }: SearchScratch,

@@ -1,10 +1,10 @@
 /**
- * The sparse index's folder: one file per segment, named by the manifest with its documents, bytes and SHA-256.
+ * The sparse index's folder: one file per segment, named by the manifest with documents, bytes and SHA-256.
  *
- *   <id>.segment    the bytes of a segment (engine/words/segment.ts); never changed once the manifest names it
+ *   <id>.segment    the bytes of a segment (segment.ts); immutable once named
  *
- * A file counts when the manifest names it and size, checksum, format, word vectors and number of documents agree; the chunks of any other
- * are indexed again from the text. One owner, one call at a time.
+ * A file counts if size, checksum, format, word list and number of documents match; chunks of others are indexed again from the text.
+ * One owner, one call at a time.
  */
 import { z } from 'zod';
 import { errorMessage } from '../../domain/error-message.ts';
@@ -13,7 +13,6 @@ import { fileFacts, IndexFolder } from '../index-folder.ts';
 import type { IndexLog } from '../index-log.ts';
 import { openSegment, type Segment } from './segment.ts';
 
-/** The tasks of the work thread that segments need; the pool may have others. */
 export type SegmentTasks = typeof import('./segment-tasks.ts');
 
 const segmentName = /^\d+\.segment$/;
@@ -27,7 +26,7 @@ export const segmentManifest = z.strictObject({
 type Manifest = z.infer<typeof segmentManifest>;
 type SegmentEntry = z.infer<typeof segmentEntry>;
 
-/** A segment of the index, whose id is never used twice while its file may exist. */
+/** Its id is never reused while its file may exist. */
 export interface StoredSegment {
   readonly id: number;
   readonly segment: Segment;
@@ -35,20 +34,18 @@ export interface StoredSegment {
 
 export interface SegmentFilesOptions {
   dir: string;
-  /** Identity of the store whose labels the segments hold. */
   storeId: string;
   worker: SharedPool<SegmentTasks>;
   log: IndexLog;
-  /** Fingerprint of the word vectors that forward indexes must have; without it, a segment may have any or none. */
+  /** Required fingerprint of the word list; optional. */
   vocabulary?: number | undefined;
-  /** Called before files become valid, with whatever labels were added until then. */
+  /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
 }
 
 export class SegmentFiles {
   readonly #options: SegmentFilesOptions;
   readonly #folder: IndexFolder<Manifest>;
-  /** What the manifest on disk says of each segment id. */
   #saved = new Map<number, SegmentEntry>();
   #generation = 0;
   #lost = false;
@@ -68,17 +65,17 @@ export class SegmentFiles {
     });
   }
 
-  /** Number of the last manifest read or written; 0 before the first. */
+  /** Number of the last manifest; 0 before the first. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Whether `load` found no manifest, or a file or manifest that does not count and is set aside. */
+  /** Whether `load` found no manifest, or set something aside. */
   get lost(): boolean {
     return this.#lost;
   }
 
-  /** The segments that pass every check. Errors: only if the folder cannot be made or listed. */
+  /** The segments that pass every check. Errors: only if the folder cannot be created or listed. */
   async load(): Promise<StoredSegment[]> {
     const manifest = await this.#folder.read();
     this.#lost = manifest === null;
@@ -96,8 +93,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Make the folder hold these segments and no others: new ones are written, then the manifest, then the rest is deleted.
-   * Errors: those of the file system; the folder then loads as what it was, and the next save tries again.
+   * Make the folder contain exactly these segments: write new ones, then the manifest, then delete the rest.
+   * Errors: file system errors; the folder then loads in its old state, and the next save retries.
    */
   async save(segments: readonly StoredSegment[]): Promise<void> {
     const entries = new Map<number, SegmentEntry>();
@@ -131,7 +128,7 @@ export class SegmentFiles {
       if (read.sha256 !== entry.sha256) throw new Error('its checksum is not the manifest’s');
       const segment = openSegment(read.segment);
       const { vocabulary = segment.vocabulary } = this.#options;
-      if (segment.vocabulary !== vocabulary) throw new Error('its forward index is of other word vectors');
+      if (segment.vocabulary !== vocabulary) throw new Error('its forward index is of another word list');
       if (segment.docs !== entry.docs) throw new Error('its number of documents is not the manifest’s');
       return segment;
     } catch (error) {

@@ -1,7 +1,6 @@
 /**
- * The work on whole segments that takes longer than the main thread may: merging them, and moving them between memory and
- * the path of a file with its checksum. Which path, when it is fsynced and what the manifest says is the index's business.
- * A thread entry by itself; the work thread's entry exports these tasks among its own.
+ * Long work on whole segments: merging, and moving between memory and files with a checksum. The index decides paths, fsync and
+ * manifest. A thread entry; the work thread's entry also exports these tasks.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
@@ -14,7 +13,7 @@ export interface SegmentBuffers {
   readonly deletions: SharedArrayBuffer;
 }
 
-/** The live documents of the inputs as one segment. Give copies of deletions that may change meanwhile. */
+/** Pass copies of deletions that may change meanwhile. */
 export function mergeSegments(inputs: readonly SegmentBuffers[]): SharedArrayBuffer {
   const opened = inputs.map(({ segment, deletions }) => ({
     segment: openSegment(segment),
@@ -23,7 +22,7 @@ export function mergeSegments(inputs: readonly SegmentBuffers[]): SharedArrayBuf
   return merge(opened).buffer;
 }
 
-/** Write a segment to a new file, not yet durable. Gives its SHA-256 in hex. */
+/** Write a segment to a new file, without fsync. Returns the SHA-256 in hex. */
 export function writeSegment({ path, segment }: { path: string; segment: SharedArrayBuffer }): string {
   const bytes = new Uint8Array(segment);
   const file = openSync(path, 'w', 0o600);
@@ -37,7 +36,7 @@ export function writeSegment({ path, segment }: { path: string; segment: SharedA
 
 /**
  * Read a segment's file into shared memory, with its SHA-256 in hex.
- * Errors: those of the file system; a file that shrinks while it is read gives zeros at the end, which its checksum tells.
+ * Errors: file system errors; a file that shrinks during the read has zeros at the end, which the checksum detects.
  */
 export function readSegment(path: string): { segment: SharedArrayBuffer; sha256: string } {
   const file = openSync(path, 'r');

@@ -3,7 +3,7 @@
  * Documents are numbered 0.. in it (ordinals), in ascending order of their labels. Opening makes views and copies nothing.
  *
  *   header        16 × u32   magic, version, counts (HEADER below)
- *   totals        f64 × 2    sum of `lengths`; sum of the forward index's title counts
+ *   totals        f64        sum of `lengths`
  *   labels        u32 × docs   strictly ascending
  *   lengths       u32 × docs   weighted length, in 1/UNITS
  *   starts        u32 × terms + 1   a term's postings are postings[starts[t] .. starts[t + 1])
@@ -11,25 +11,25 @@
  *   postings      u32 × postings   ordinal << 16 | frequency in 1/UNITS; ascending, so a list is sorted by ordinal
  *   termSlots, termOffsets   the term dictionary (term-table.ts)
  *   runStarts     u32 × docs + 1   a document's words are runs[runStarts[d] .. runStarts[d + 1])
- *   forward starts, entries, wordStems, wordRows   what the reranker reads (forward-index.ts); or nothing
+ *   forward starts, words, wordStems, wordRows   the words of each document (forward-index.ts); or nothing
  *   termBytes   the dictionary's text
  *   runs   the documents' words in their order, a byte each (compute/text/word-bytes.ts): what phrases are looked for in
  *
  * Why one word per posting: ordinal and frequency arrive in one load, half the memory of two arrays, and a sort or a
  * binary search over lists is one over plain numbers. 16 bits of ordinal bound a segment, and with it the cost of a merge.
- * The forward index has the ordinals and the term ids of its segment, and rows of the word vectors, which the header names by
- * their fingerprint; 0: there is no forward index, because no word vectors were loaded where the segment was made.
+ * The forward index has the ordinals and the term ids of its segment, and places in the word list, which the header names by
+ * its fingerprint; 0: there is no forward index, because no word list was loaded where the segment was made.
  * Positions of words are not stored. Another version or a wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
  */
 
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { slotCount, type TermTable } from '../../compute/structures/term-table.ts';
-import { entryTitleCount, type ForwardIndex } from './forward-index.ts';
+import type { ForwardIndex } from './forward-index.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
-/** Raised with any change of the layout, of what a document holds, and of what the analyzer takes for a term. */
-const VERSION = 9;
+/** Increase on any change of layout, content or analysis. */
+const VERSION = 10;
 const HEADER = {
   magic: 0,
   version: 1,
@@ -39,7 +39,7 @@ const HEADER = {
   termBytes: 5,
   vocabulary: 6,
   forwardWords: 7,
-  forwardEntries: 8,
+  chunkWords: 8,
   runBytes: 9,
 } as const;
 const HEADER_BYTES = 64;
@@ -47,7 +47,7 @@ const HEADER_BYTES = 64;
 export interface Segment {
   readonly buffer: SharedArrayBuffer;
   readonly docs: number;
-  /** In 1/UNITS, deleted documents included. */
+  /** In 1/UNITS, including deleted documents. */
   readonly totalLength: number;
   readonly labels: Uint32Array;
   readonly lengths: Uint32Array;
@@ -55,14 +55,12 @@ export interface Segment {
   readonly starts: Uint32Array;
   readonly peaks: Uint32Array;
   readonly postings: Uint32Array;
-  /** Fingerprint of the word vectors that the forward index has the rows of; 0 without one. */
+  /** Fingerprint of the forward index's word list; 0 without one. */
   readonly vocabulary: number;
   readonly forward: ForwardIndex | null;
   readonly runStarts: Uint32Array;
-  /** Documents of one page follow each other, without what a passage repeats of the one before. */
+  /** Neighbouring documents of a page follow each other without the overlap. */
   readonly runs: Uint8Array;
-  /** Occurrences of words in the titles of all documents, deleted ones included; 0 without a forward index. */
-  readonly totalTitleLength: number;
 }
 
 export interface SegmentCounts {
@@ -70,20 +68,20 @@ export interface SegmentCounts {
   terms: number;
   postings: number;
   termBytes: number;
-  /** As in a segment; 0: there is no forward index, and the next two are 0. */
+  /** 0: no forward index, and the next two are 0. */
   vocabulary: number;
   forwardWords: number;
-  forwardEntries: number;
+  chunkWords: number;
   runBytes: number;
 }
 
-/** The bytes are no segment of this version; they are to be set aside and made again from the text. */
+/** Not a segment of this version: set it aside and rebuild from the text. */
 export class SegmentFormatError extends Error {
   readonly code = 'segment_format';
   readonly retryable = false;
 }
 
-/** A segment of these counts, all zeros, for its builder to fill; `sealSegment` ends the filling. */
+/** A zeroed segment for the builder to fill; then call `sealSegment`. */
 export function allocateSegment(counts: SegmentCounts): Segment {
   if (counts.docs > MAX_SEGMENT_DOCS) throw new RangeError(`a segment holds ${MAX_SEGMENT_DOCS} documents`);
   const buffer = allocateSharedBytes(layout(counts).bytes);
@@ -96,26 +94,21 @@ export function allocateSegment(counts: SegmentCounts): Segment {
   header[HEADER.termBytes] = counts.termBytes;
   header[HEADER.vocabulary] = counts.vocabulary;
   header[HEADER.forwardWords] = counts.forwardWords;
-  header[HEADER.forwardEntries] = counts.forwardEntries;
+  header[HEADER.chunkWords] = counts.chunkWords;
   header[HEADER.runBytes] = counts.runBytes;
   return viewSegment(buffer, counts);
 }
 
-/** Derive what follows from the filled arrays (totals, the lists' peaks) and give the finished segment. */
+/** Compute totals and peaks of a filled segment. */
 export function sealSegment(segment: Segment): Segment {
   let totalLength = 0;
   for (let doc = 0; doc < segment.docs; doc++) totalLength += segment.lengths[doc];
-  let totalTitleLength = 0;
-  for (const entry of segment.forward?.entries ?? []) totalTitleLength += entryTitleCount(entry);
-  new Float64Array(segment.buffer, HEADER_BYTES, 2).set([totalLength, totalTitleLength]);
+  new Float64Array(segment.buffer, HEADER_BYTES, 1)[0] = totalLength;
   for (let term = 0; term < segment.peaks.length; term++) segment.peaks[term] = peakOf(segment, term);
-  return { ...segment, totalLength, totalTitleLength };
+  return { ...segment, totalLength };
 }
 
-/**
- * Open the bytes of a segment.
- * Errors: SegmentFormatError if they are of another format or version, or not of the size that their counts ask for.
- */
+/** Errors: SegmentFormatError for another format, version or size. */
 export function openSegment(buffer: SharedArrayBuffer): Segment {
   if (buffer.byteLength < HEADER_BYTES) throw new SegmentFormatError('shorter than a header');
   const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
@@ -128,7 +121,7 @@ export function openSegment(buffer: SharedArrayBuffer): Segment {
     termBytes: header[HEADER.termBytes],
     vocabulary: header[HEADER.vocabulary],
     forwardWords: header[HEADER.forwardWords],
-    forwardEntries: header[HEADER.forwardEntries],
+    chunkWords: header[HEADER.chunkWords],
     runBytes: header[HEADER.runBytes],
   };
   if (counts.docs > MAX_SEGMENT_DOCS || layout(counts).bytes !== buffer.byteLength) {
@@ -138,8 +131,8 @@ export function openSegment(buffer: SharedArrayBuffer): Segment {
 }
 
 /**
- * Give the documents their labels, in ordinal order; only before the segment is searched.
- * Errors: RangeError unless there is one label per document and they ascend strictly.
+ * Set the labels, in ordinal order, before the segment is searched.
+ * Errors: RangeError unless there is one strictly ascending label per document.
  */
 export function labelSegment(segment: Segment, labels: Uint32Array): void {
   if (labels.length !== segment.docs) throw new RangeError(`${labels.length} labels for ${segment.docs} documents`);
@@ -153,27 +146,16 @@ export function ordinalOf({ labels }: Segment, label: number): number {
   return at < labels.length && labels[at] === label ? at : -1;
 }
 
-/** Copy a forward index of the segment's counts into it. */
 export function fillForward(segment: Segment, index: ForwardIndex): void {
   const { forward } = segment;
   if (forward === null) throw new RangeError('the segment was allocated without a forward index');
   forward.starts.set(index.starts);
-  forward.entries.set(index.entries);
+  forward.words.set(index.words);
   forward.wordStems.set(index.wordStems);
   forward.wordRows.set(index.wordRows);
 }
 
-/** Occurrences of words in a document's title; 0 without a forward index. */
-export function titleLengthOf({ forward }: Segment, ordinal: number): number {
-  if (forward === null) return 0;
-  let length = 0;
-  for (let at = forward.starts[ordinal]; at < forward.starts[ordinal + 1]; at++) {
-    length += entryTitleCount(forward.entries[at]);
-  }
-  return length;
-}
-
-/** The first index in start..end whose posting is of `ordinal` or later; gallops, so near targets are found at once. */
+/** The first index in start..end with a posting of `ordinal` or later; gallops. */
 export function seekPosting(postings: Uint32Array, start: number, end: number, ordinal: number): number {
   const target = (ordinal << 16) >>> 0;
   let low = start;
@@ -202,9 +184,9 @@ function peakOf({ starts, postings, lengths }: Segment, term: number): number {
 }
 
 function layout(counts: SegmentCounts) {
-  const { docs, terms, postings, termBytes, vocabulary, forwardWords, forwardEntries, runBytes } = counts;
+  const { docs, terms, postings, termBytes, vocabulary, forwardWords, chunkWords, runBytes } = counts;
   const totals = HEADER_BYTES;
-  const labels = totals + 2 * 8;
+  const labels = totals + 8;
   const lengths = labels + docs * 4;
   const starts = lengths + docs * 4;
   const peaks = starts + (terms + 1) * 4;
@@ -213,8 +195,8 @@ function layout(counts: SegmentCounts) {
   const termOffsets = termSlots + slotCount(terms) * 4;
   const runStarts = termOffsets + (terms + 1) * 4;
   const forwardStarts = runStarts + (docs + 1) * 4;
-  const entries = forwardStarts + (vocabulary === 0 ? 0 : docs + 1) * 4;
-  const wordStems = entries + forwardEntries * 4;
+  const forwardWordsAt = forwardStarts + (vocabulary === 0 ? 0 : docs + 1) * 4;
+  const wordStems = forwardWordsAt + chunkWords * 4;
   const wordRows = wordStems + forwardWords * 4;
   const text = wordRows + forwardWords * 4;
   const runs = text + termBytes;
@@ -229,7 +211,7 @@ function layout(counts: SegmentCounts) {
     termOffsets,
     runStarts,
     forwardStarts,
-    entries,
+    forwardWordsAt,
     wordStems,
     wordRows,
     text,
@@ -239,9 +221,9 @@ function layout(counts: SegmentCounts) {
 }
 
 function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment {
-  const { docs, terms, postings, termBytes, vocabulary, forwardWords, forwardEntries, runBytes } = counts;
+  const { docs, terms, postings, termBytes, vocabulary, forwardWords, chunkWords, runBytes } = counts;
   const at = layout(counts);
-  const [totalLength, totalTitleLength] = new Float64Array(buffer, at.totals, 2);
+  const [totalLength] = new Float64Array(buffer, at.totals, 1);
   return {
     buffer,
     docs,
@@ -262,21 +244,19 @@ function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment 
         ? null
         : {
             starts: new Uint32Array(buffer, at.forwardStarts, docs + 1),
-            entries: new Uint32Array(buffer, at.entries, forwardEntries),
+            words: new Uint32Array(buffer, at.forwardWordsAt, chunkWords),
             wordStems: new Uint32Array(buffer, at.wordStems, forwardWords),
             wordRows: new Int32Array(buffer, at.wordRows, forwardWords),
           },
     runStarts: new Uint32Array(buffer, at.runStarts, docs + 1),
     runs: new Uint8Array(buffer, at.runs, runBytes),
-    totalTitleLength,
   };
 }
 
 /**
- * Shared memory of some MB that lives as long as it is wanted and is then given back. A plain SharedArrayBuffer comes out of
- * malloc: once glibc has freed a large block it keeps those up to 32 MB in the arena of each thread, and a living block beside
- * them pins them there. After 30,000 chunks had been indexed that was a sixth of the resident memory (bench/results/2026-11-engine-memory.md). A growable one is
- * mapped by V8 itself and unmapped when it is collected; its maximum is its length, so it never grows.
+ * Shared memory of some MB that is returned to the system. A plain SharedArrayBuffer comes from malloc, whose per-thread arenas keep
+ * freed blocks up to 32 MB; after 30,000 chunks that was a sixth of the resident memory. A growable one is mapped by V8 and unmapped on
+ * collection; its maximum is its length, so it never grows.
  */
 export function allocateSharedBytes(length: number): SharedArrayBuffer {
   return new SharedArrayBuffer(length, { maxByteLength: length });

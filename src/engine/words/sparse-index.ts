@@ -1,20 +1,18 @@
 /**
- * The owner of the sparse index: which segments there are, what is deleted in them, which snapshot the searchers hold, and
- * what is on disk. It runs on the main thread and does no heavy work there: searching is the searchers', merging and file
- * contents are the work thread's.
+ * Owner of the sparse index: segments, deletions, the searchers' snapshot, and files. Runs on the main thread without heavy work:
+ * searchers search; the work thread merges and reads files.
  *
- * Life of a segment: `add` takes a mini segment that a thread has built → waiting → published, and with that searchable,
- * which is when `add` resolves → merged with others of its tier into a larger one, which takes their place in one
- * publication → … → a file, named by the manifest. Minis that wait together go out in one publication.
+ * Life of a segment: `add` takes a mini segment → waiting → published and searchable, when `add` resolves → merged with others of its
+ * tier into a larger one, which replaces them in one publication → … → a file named by the manifest. Waiting minis are published
+ * together.
  *
- * What keeps this free of races:
- * - State changes between two awaits only. The lists below are the state: a document is in exactly one of waiting, joining
- *   and members; `retiring` are members that a merge has replaced and that searchers may still be reading.
- * - A deletion marks the label wherever it is, retiring segments included, so no search that starts afterwards finds it.
- *   Deletions are shared memory: it needs no publication.
- * - A merge works on frozen deletions; those that arrived meanwhile are carried over before its result takes its place.
- * - One publication at a time, one merge at a time, one save at a time.
- * - A label deleted before it is added (a page forgotten while it was being indexed) is remembered and never becomes live.
+ * Invariants against races:
+ * - State changes between two awaits only. A document is in exactly one of waiting, joining and members; `retiring` are members replaced
+ * by a merge that searchers may still read.
+ * - A deletion marks the label everywhere, also in retiring segments, in shared memory: later searches never find it.
+ * - A merge uses frozen deletions; later ones are carried over before its result is put in place.
+ * - One publication, one merge and one save at a time.
+ * - A label deleted before it is added (page forgotten during indexing) is remembered and never becomes live.
  */
 import pLimit from 'p-limit';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
@@ -38,27 +36,26 @@ import {
 export interface SparseIndexOptions {
   dir: string;
   storeId: string;
-  /** Pools of one pinned thread each. */
+  /** One pinned thread each. */
   searchers: readonly SearcherPool[];
-  /** Names this index on the searchers, which may hold several. */
+  /** The index's name on the searchers. */
   namespace: string;
   worker: SharedPool<SegmentTasks>;
   log: IndexLog;
   /** Minis that may wait for publication; more are refused. */
   maxWaiting?: number;
-  /** Segments at which minis that wait are merged before they are published, so that searches stay fast under a flood. */
+  /** From this many segments on, waiting minis are merged before publication, to keep searches fast. */
   maxSegments?: number;
-  /** Documents added between two saves in the background. */
+  /** Documents added between two background saves. */
   saveEveryDocs?: number;
-  /** Fingerprint of the word vectors of the segments' forward indexes; without it, a segment may have any or none. */
+  /** Required fingerprint of the word list; optional. */
   vocabulary?: number | undefined;
-  /** Called before files become valid, with whatever labels were added until then. */
+  /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
 }
 
 export interface SparseIndexStats {
   segments: number;
-  /** Live documents. */
   docs: number;
   deletions: number;
   /** Of the segments' shared memory. */
@@ -69,15 +66,14 @@ export interface SparseIndexStats {
 
 export interface OpenedIndex {
   index: SparseIndex;
-  /** Live labels that no segment holds, ascending: to be built again from the text and added. */
+  /** Live labels in no segment, ascending: rebuild from the text and add them. */
   missing: Uint32Array;
-  /** Files were there once and are not, or cannot be used: more is missing than was not saved yet. */
+  /** Files existed and are missing or unusable: more is missing than unsaved changes. */
   lost: boolean;
-  /** Documents of the files that are not live: their terms stay there until a purge. */
+  /** Dead documents in the files, until a purge. */
   dropped: number;
 }
 
-/** The index is closing and takes nothing more. */
 export class IndexClosedError extends Error {
   readonly code = 'index_closed';
   readonly retryable = false;
@@ -90,7 +86,6 @@ interface WaitingAdd {
 }
 
 export class SparseIndex {
-  /** Who is asked what the index holds. */
   readonly searchers: Searchers;
   readonly #options: Required<Omit<SparseIndexOptions, 'vocabulary' | 'noteLabels'>>;
   readonly #files: SegmentFiles;
@@ -115,9 +110,9 @@ export class SparseIndex {
   }
 
   /**
-   * Load the segments on disk and publish them. Documents whose label is not in `live` are deleted.
-   * A folder without a manifest gets one if there is nothing live, so that from then on a missing one is a lost one.
-   * Errors: of the folder (not of files in it, these are set aside) and of the searchers.
+   * Load and publish the segments on disk. Documents with a label not in `live` are deleted. A folder without a manifest gets one if
+   * nothing is live, so that later a missing one means a loss.
+   * Errors: of the folder (bad files are set aside) and of the searchers.
    */
   static async open(options: SparseIndexOptions, live: Bitmap): Promise<OpenedIndex> {
     const index = new SparseIndex(options);
@@ -140,10 +135,9 @@ export class SparseIndex {
   }
 
   /**
-   * Add a segment under its documents' labels; resolves when every searcher finds them. Labels that are live
-   * already are not added again, labels deleted before never become live.
-   * Errors: QueueFullError when too many wait (try again later), RangeError if the labels do not ascend or fit,
-   * IndexClosedError; those of the threads. After an error nothing of the segment is searchable.
+   * Add a segment; every searcher finds it when this resolves. Live and formerly deleted labels are skipped.
+   * Errors: QueueFullError (retry later), RangeError for labels that do not ascend or fit, IndexClosedError; those of the threads. After
+   * an error nothing of the segment is searchable.
    */
   async add(buffer: SharedArrayBuffer, labels: Uint32Array): Promise<void> {
     const { maxWaiting } = this.#options;
@@ -162,7 +156,7 @@ export class SparseIndex {
     });
   }
 
-  /** Delete labels: when this returns, no search that starts afterwards finds them. Unknown ones are remembered. */
+  /** Searches started later do not find them. Unknown labels are remembered. */
   remove(labels: Iterable<number>): void {
     const members = this.#everyMember();
     for (const label of labels) {
@@ -172,7 +166,7 @@ export class SparseIndex {
     this.#mergeSoon();
   }
 
-  /** Make the files agree with the index as it is now. Errors: those of the file system; the old files then still load. */
+  /** Errors: file system errors; the old files then still load. */
   save(): Promise<void> {
     return this.#saves(async () => {
       const docs = this.#docsUnsaved;
@@ -181,13 +175,13 @@ export class SparseIndex {
     });
   }
 
-  /** For quiet times: bring small segments together, so that searches and files are few. Then save. */
+  /** In quiet times: merge small segments, then save. */
   async consolidate(): Promise<void> {
     await this.#merges(() => this.#replace(chooseIdleMerge(this.#sizes())));
     await this.save();
   }
 
-  /** Rewrite every segment with deleted documents and save: no term of a deleted chunk is left in memory or on disk. */
+  /** Rewrite segments with deleted documents and save: no term of a deleted chunk stays in memory or on disk. */
   async purge(): Promise<void> {
     const worn = this.#members.filter(({ deletions }) => deletedCount(deletions) > 0).map(({ id }) => id);
     for (const id of worn) await this.#merges(() => this.#replace([id]));
@@ -206,7 +200,7 @@ export class SparseIndex {
     };
   }
 
-  /** Publish what waits, finish what runs, save. Takes no more adds; the pools stay open. */
+  /** Publish what waits, finish what runs, save. The pools stay open. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#pump;
@@ -232,7 +226,7 @@ export class SparseIndex {
     this.#pump = undefined;
   }
 
-  /** Make the joining minis members and publish them; if that fails they are members no more. */
+  /** Make the joining minis members and publish them; undone if that fails. */
   async #join(): Promise<void> {
     let joined = this.#joining;
     try {
@@ -258,7 +252,7 @@ export class SparseIndex {
     }
   }
 
-  /** Bring every searcher to the members of now; what was retired before then is read by nobody. */
+  /** Bring every searcher to the current members; then nothing reads what was retired before. */
   #publish(): Promise<void> {
     return this.#publications(async () => {
       const retired = new Set(this.#retiring);
@@ -267,7 +261,6 @@ export class SparseIndex {
     });
   }
 
-  /** Merge in the background until the policy asks for nothing. */
   #mergeSoon(): void {
     if (this.#mergeAsked || this.#closing) return;
     this.#mergeAsked = true;
@@ -283,7 +276,7 @@ export class SparseIndex {
     );
   }
 
-  /** Put the merge of some members in their place and publish it. */
+  /** Merge some members and publish the result. */
   async #replace(ids: readonly number[]): Promise<void> {
     const inputs = this.#members.filter(({ id }) => ids.includes(id));
     if (inputs.length === 0) return;
@@ -295,7 +288,7 @@ export class SparseIndex {
     await this.#publish();
   }
 
-  /** Merge on the work thread and put the result in place, with no await between the last carried deletion and that. */
+  /** Merge on the work thread; no await between carrying the last deletion and putting the result in place. */
   async #merge(inputs: readonly SegmentMember[], putInPlace: (merged: SegmentMember) => void): Promise<void> {
     const frozen = inputs.map(({ deletions }) => freezeDeletions(deletions));
     const buffer = await this.#options.worker.run(

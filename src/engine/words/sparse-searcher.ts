@@ -1,13 +1,12 @@
 /**
- * What one searcher thread has of one library's sparse index: the segments of its snapshot, opened. The
- * main side publishes snapshots as differences; segments and deletions are shared memory, so publishing copies nothing and
- * a deletion is seen without being published. Called by the searcher's thread entry only, one task at a time.
+ * One library's sparse index on a searcher thread: the opened segments of its snapshot. Publications are differences over shared memory,
+ * which copies nothing; deletions are visible without one. Called by the thread entry only, one task at a time.
  */
 
 import type { Bitmap } from '../../compute/structures/bitmap.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryStem } from './corpus.ts';
 import { openDeletions } from './deletions.ts';
-import { type SearchScratch, type SparseHits, searchSegments } from './search-segments.ts';
+import { type SearchScratch, type SparseHits, scoreLabels, searchSegments } from './search-segments.ts';
 import { openSegment } from './segment.ts';
 
 export interface PublishedSegment {
@@ -17,45 +16,43 @@ export interface PublishedSegment {
 }
 
 export interface SnapshotUpdate {
-  /** Every segment of the snapshot; held ones that are not named are dropped. */
+  /** All segments of the snapshot; others are dropped. */
   readonly ids: readonly number[];
-  /** Those that the searcher does not hold yet. */
+  /** Those that the searcher lacks. */
   readonly added: readonly PublishedSegment[];
 }
 
 export interface SparseQuery {
-  /** One named several times weighs more, with saturation (corpus.ts). '' is in no segment. */
+  /** Repeated terms weigh more, with saturation (corpus.ts). '' is in no segment. */
   readonly terms: readonly QueryStem[];
   readonly k: number;
-  /** Only these labels may be found; without it, all. */
+  /** Only these labels, if given. */
   readonly allow?: Bitmap;
 }
 
 export interface SparseResult extends SparseHits {
-  /** Distinct query terms that occur in a live chunk. */
-  readonly known: number;
+  /** Weighted share of the query's words per hit, 0 to 1; null if not requested. */
+  readonly covered: Float64Array;
 }
 
 export interface SparseSearcher {
   /**
-   * Take over a snapshot, before the first of which the others throw NoSnapshotError. Gives the ids that it names and this searcher still
-   * lacks, to be sent again with their bytes: until then the one before is searched.
+   * Adopt a snapshot; before the first one the others throw NoSnapshotError. Returns the ids that are still lacking, to be sent with
+   * their bytes; until then the old snapshot is searched.
    */
   publish(update: SnapshotUpdate): number[];
   search(query: SparseQuery): SparseResult;
-  /** The segments of the snapshot. */
   snapshot(): readonly CorpusSegment[];
-  /** Bytes of the segments that publications have dropped. */
   readonly droppedBytes: number;
 }
 
-/** The thread is new and has no snapshot yet; an answer would be empty and wrong. Publish again, then ask again. */
+/** A new thread without a snapshot, whose answer would be empty. Publish and ask again. */
 export class NoSnapshotError extends Error {
   readonly code = 'no_snapshot';
   readonly retryable = true;
 }
 
-/** A searcher without a snapshot. `scratch`: the working arrays of a search, which may be those of other searchers of the thread. */
+/** `scratch`: working arrays, possibly shared with other searchers of the thread. */
 export function createSparseSearcher(scratch: SearchScratch): SparseSearcher {
   const held = new Map<number, CorpusSegment>();
   let published: CorpusSegment[] | undefined;
@@ -76,7 +73,7 @@ export function createSparseSearcher(scratch: SearchScratch): SparseSearcher {
         droppedBytes += segment.buffer.byteLength;
       }
       const lacking = ids.filter((id) => !held.has(id));
-      // The largest first: the threshold it leaves spares most of the work in the others.
+      // Largest first: its threshold saves most work in the others.
       if (lacking.length === 0) published = [...held.values()].sort((a, b) => b.segment.docs - a.segment.docs);
       return lacking;
     },
@@ -87,7 +84,8 @@ export function createSparseSearcher(scratch: SearchScratch): SparseSearcher {
     search({ terms, k, allow }) {
       const corpus = snapshot();
       const plan = planQuery(corpus, terms);
-      return { ...searchSegments(corpus, plan, k, scratch, allow), known: plan.known };
+      const hits = searchSegments(corpus, plan, k, scratch, allow);
+      return { ...hits, covered: scoreLabels(corpus, plan, hits.labels).covered };
     },
   };
 }

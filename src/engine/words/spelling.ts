@@ -1,17 +1,17 @@
 /**
- * Words of a corpus that are nearest to one that it does not have: misspelt, or not finished. All words of a segment are looked through by length
- * and set of letters; of some hundreds that may be near the edits are counted.
+ * What a word may be meant for that a corpus does not have: a misspelt one, or one that is not finished. All words of a segment are looked through
+ * by length and set of letters; of some hundreds that may be near the edits are counted.
  */
-import type { WordVectors } from '../../compute/embedding/word-vectors.ts';
 import { lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
+import { foldAccents } from '../../compute/text/fold-accents.ts';
+import { isStopWord } from '../../compute/text/stop-words.ts';
 import { compoundsOf, partsOf } from './compounds.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import {
   bitCount,
   type CorpusWord,
   commonestOf,
-  has,
   letters,
   placeOf,
   setOf,
@@ -22,19 +22,14 @@ import {
 import { languagesOf, spokenLanguages } from './languages.ts';
 import type { Segment } from './segment.ts';
 
-export interface NearWord extends CorpusWord {
-  /** Edits between the two. */
-  edits: number;
-}
-
 /** What a corpus knows of the words of queries. */
 export interface KnownWords {
   /** The library's languages, the commonest first; and those of them that queries may be in. */
   languages: readonly string[];
   spoken: readonly string[];
   isKnown: (stem: string) => boolean;
-  /** As of `nearestWords`, as many as there are guesses. */
-  nearest: (spellings: readonly string[]) => NearWord[];
+  /** As of `nearestWord`. */
+  nearest: (word: string, spellings: readonly string[]) => CorpusWord | null;
   /** As of `completedWords`. */
   completions: (word: string) => CorpusWord[];
   /** As of `partsOf`, and of `compoundsOf`. */
@@ -42,107 +37,101 @@ export interface KnownWords {
   compounds: (stem: string, language: string) => CorpusWord[];
 }
 
-/** Where nothing is known of the texts. */
+/** For a library without texts. */
 export const noWords: KnownWords = {
   languages: [],
   spoken: [],
   isKnown: () => true,
-  nearest: () => [],
+  nearest: () => null,
   completions: () => [],
   parts: () => [],
   compounds: () => [],
 };
 
-/** What each of the words weighs that a word may be meant for, the nearest first (npm run bench:misspelt). */
-export const GUESSES = [0.9, 0.5, 0.3];
-
-/** What each of the words weighs that an unfinished word may become, the commonest first; the word as it stands weighs 1. */
+/** What each of the words weighs that an unfinished word may become, the commonest first. */
 export const COMPLETIONS = [0.8, 0.6, 0.5, 0.4, 0.3];
+/** What they weigh where texts have the word as it stands: so little that these come first. */
+export const COMPLETIONS_OF_WHOLE = COMPLETIONS.map((share) => share / 16);
 /** A beginning of fewer letters is of half the dictionary. */
 const leastBeginning = 2;
 
 /** A word of fewer letters may be anything; one of so many and more may have two edits. */
 const leastLetters = 4;
-const twoEditsFrom = 7;
+const twoEditsFrom = 10;
 const mostLetters = 40;
-/** The word vectors' commonest words, which are no mistakes: further down are names, and misspelt ones. */
-const commonWords = 50_000;
 const encoder = new TextEncoder();
 
 /**
- * The words of a corpus next to one that it does not have, in the nearest of the `spellings` of that: of most languages a corpus has folded stems.
- * The first of these is the word itself. The nearest first; those that begin as it does before others, and those that begin with it as if they were an
- * edit away. At most `most`.
+ * The word of a corpus that one which it does not have is meant for: the commonest that begins with it, else the nearest to any of its `spellings`, as of
+ * most languages a corpus has folded stems; of several as near the commonest. Null also for a word of a list: that no text has it does not make it another.
  */
-export function nearestWords(
+export function nearestWord(
   corpus: readonly CorpusSegment[],
-  vectors: WordVectors | null,
+  list: TermTable | null,
+  word: string,
   spellings: readonly string[],
-  most: number,
-): NearWord[] {
-  if (vectors !== null && isCommon(vectors, spellings[0])) return [];
-  const near = spellings.flatMap((word) => nearestTo(corpus, vectors, word, most)).sort((a, b) => a.edits - b.edits);
-  const words = new Map<string, NearWord>();
-  for (const each of near) if (!words.has(each.word)) words.set(each.word, each);
-  return [...words.values()].slice(0, most);
+): CorpusWord | null {
+  if (word.length < leastLetters || [word, ...spellings].some((each) => isListed(list, each))) return null;
+  const [goingOn] = completedWords(corpus, list, word);
+  if (goingOn !== undefined) return goingOn;
+  const near = spellings.flatMap((spelling) => nearTo(corpus, list, spelling) ?? []);
+  return near.sort((a, b) => a.distance - b.distance)[0]?.word ?? null;
 }
 
-function nearestTo(
+/** The nearest word to one. Distance in edits, half of one for another first letter; ties by length, then by what is commoner. */
+function nearTo(
   corpus: readonly CorpusSegment[],
-  vectors: WordVectors | null,
+  list: TermTable | null,
   word: string,
-  most: number,
-): NearWord[] {
-  if (!letters.test(word) || word.length < leastLetters || word.length > mostLetters) return [];
+): { word: CorpusWord; distance: number } | null {
+  if (!letters.test(word) || word.length < leastLetters || word.length > mostLetters) return null;
   const mostEdits = word.length < twoEditsFrom ? 1 : 2;
-  const found = new Map<string, NearWord>();
+  const known = new Set<string>();
   const bytes = encoder.encode(word);
+  let best: { word: CorpusWord; distance: number } | null = null;
   for (const { segment } of corpus) {
-    for (const id of similarIds(segment, vectors, word, mostEdits)) {
-      if (bytes.length === word.length && !isNear(placeOf(segment, vectors, id), bytes, mostEdits)) continue;
-      const near = wordOf(segment, vectors, id);
-      if (near === null || found.has(near.word)) continue;
-      const begins = near.word.startsWith(word);
-      const edits = begins ? 1 : editDistance(word, near.word, mostEdits);
-      if (edits <= mostEdits) found.set(near.word, { ...near, edits });
+    for (const id of similarIds(segment, list, word, mostEdits)) {
+      if (bytes.length === word.length && !isNear(placeOf(segment, list, id), bytes, mostEdits)) continue;
+      const near = wordOf(segment, list, id);
+      if (near === null || known.has(near.word)) continue;
+      known.add(near.word);
+      const edits = editDistance(word, near.word, mostEdits);
+      // Dictionaries keep the words of what was forgotten until segments are merged.
+      const passages = edits > mostEdits ? 0 : documentFrequency(corpus, near.stem);
+      if (passages === 0) continue;
+      const byLength = Math.abs(near.word.length - word.length) / 100;
+      const distance = edits + (near.word[0] === word[0] ? 0 : 0.5) + byLength + 0.001 / passages;
+      if (best === null || distance < best.distance) best = { word: near, distance };
     }
   }
-  const all = [...found.values()];
-  const rank = ({ word: other, edits }: NearWord) =>
-    edits + (other[0] === word[0] ? 0 : 0.5) + Math.abs(other.length - word.length) / 100;
-  const ranks = all.map(rank);
-  const nearer = (a: number, b: number) => ranks[a] - ranks[b] || (all[a].word < all[b].word ? -1 : 1);
-  const live: NearWord[] = [];
-  // Dictionaries keep the words of what was forgotten until segments are merged.
-  for (const at of [...all.keys()].sort(nearer)) {
-    if (live.length < most && documentFrequency(corpus, all[at].stem) > 0) live.push(all[at]);
-  }
-  return live;
+  return best;
 }
 
-/** Whether a word begins with this one of ASCII, or is so many edits from it: told by its bytes, before it is decoded. */
+/** Whether a word of ASCII letters is so many edits from this one: told by its bytes, before it is decoded. */
 function isNear({ table, at }: { table: TermTable; at: number }, bytes: Uint8Array, mostEdits: number): boolean {
   const { offsets } = table;
   const length = offsets[at + 1] - offsets[at];
-  if (length > bytes.length && has({ table, at }, bytes, 'beginning')) return true;
   return editsBetween(bytes, bytes.length, table.bytes, offsets[at], length, mostEdits) <= mostEdits;
 }
 
-/** The words of a corpus that begin with `word` and go on, those of most passages first; as many as there are weights. */
-function completedWords(corpus: readonly CorpusSegment[], vectors: WordVectors | null, word: string): CorpusWord[] {
+/**
+ * The words of a corpus that begin with `word` and are longer, those in most passages first; as many as there are weights. A corpus has words with accents
+ * in languages where these tell words apart, and folded in all others.
+ */
+function completedWords(corpus: readonly CorpusSegment[], list: TermTable | null, word: string): CorpusWord[] {
   if (!letters.test(word) || word.length < leastBeginning || word.length > mostLetters) return [];
-  return commonestOf(corpus, vectors, wordsWith(corpus, vectors, word, 'beginning'), COMPLETIONS.length);
+  const found = commonestOf(corpus, list, wordsWith(corpus, list, word, 'beginning'), COMPLETIONS.length);
+  const folded = foldAccents(word);
+  return found.length > 0 || folded === word ? found : completedWords(corpus, list, folded);
 }
 
-/** Whether a word is one of English, as it is: that no text has it does not make it another. */
-function isCommon({ vocabulary }: WordVectors, word: string): boolean {
-  const rank = lookupTerm(vocabulary, word);
-  return rank >= 0 && rank < commonWords;
-}
+/** Whether a word is in the word list, or a stop word of any language. */
+const isListed = (list: TermTable | null, word: string): boolean =>
+  isStopWord(word) || (list !== null && lookupTerm(list, word) >= 0);
 
-/** Words of a segment that may be so near, or begin with the word. */
-function similarIds(segment: Segment, vectors: WordVectors | null, word: string, edits: number): number[] {
-  const { lengths, sets } = shapesOf(segment, vectors);
+/** Words of a segment that may be so near. */
+function similarIds(segment: Segment, list: TermTable | null, word: string, edits: number): number[] {
+  const { lengths, sets } = shapesOf(segment, list);
   const bytes = encoder.encode(word);
   const set = setOf(bytes, 0, bytes.length);
   // An edit changes a letter of one byte, or of up to three.
@@ -151,21 +140,19 @@ function similarIds(segment: Segment, vectors: WordVectors | null, word: string,
   const ids: number[] = [];
   for (let id = 0; id < lengths.length; id++) {
     const longer = lengths[id] - bytes.length;
-    if (longer > farthest) {
-      if ((set & ~sets[id]) === 0) ids.push(id);
-    } else if (longer >= -farthest && bitCount(sets[id] ^ set) <= differing) ids.push(id);
+    if (Math.abs(longer) <= farthest && bitCount(sets[id] ^ set) <= differing) ids.push(id);
   }
   return ids;
 }
 
-export function wordsIn(corpus: readonly CorpusSegment[], vectors: WordVectors | null): KnownWords {
+export function wordsIn(corpus: readonly CorpusSegment[], list: TermTable | null): KnownWords {
   return {
     languages: languagesOf(corpus),
     spoken: spokenLanguages(corpus),
     isKnown: (stem) => documentFrequency(corpus, stem) > 0,
-    nearest: (spellings) => nearestWords(corpus, vectors, spellings, GUESSES.length),
-    completions: (word) => completedWords(corpus, vectors, word),
+    nearest: (word, spellings) => nearestWord(corpus, list, word, spellings),
+    completions: (word) => completedWords(corpus, list, word),
     parts: (word, language) => partsOf(corpus, word, language),
-    compounds: (stem, language) => compoundsOf(corpus, vectors, stem, language),
+    compounds: (stem, language) => compoundsOf(corpus, list, stem, language),
   };
 }

@@ -1,12 +1,11 @@
-/** The part of wink-bm25-text-search 3.1.2 that is used here; the package has no types. */
+/** The part of wink-bm25-text-search 3.1.2 used here; the package has no types. */
 declare module 'wink-bm25-text-search' {
   export interface Modeller {
     defineConfig(config: { fldWeights: Readonly<Record<string, number>>; bm25Params?: Record<string, number> }): void;
-    /** The default tasks of all fields and of queries, which are strings. */
     definePrepTasks(tasks: ((input: string | readonly string[]) => readonly string[])[]): void;
     /** Without preparation tasks a field's value is its list of tokens. */
     addDoc(document: Readonly<Record<string, readonly (string | number)[]>>, id: number): void;
-    /** By document: token index → weighted frequency, and the weighted length. Read it before `consolidate`. */
+    /** By document: token index → weighted frequency, and weighted length. Read it before `consolidate`. */
     getDocs(): Record<number, { freq: Record<number, number>; length: number }>;
     /** Token → token index. */
     getTokens(): Record<string | number, number>;

@@ -1,6 +1,8 @@
-/** What the service tells of itself: contract "Admin and diagnostics". */
-import { backupListResponse, backupResponse } from '../../domain/backup.ts';
+/** Contract "Admin and diagnostics". */
+import { z } from 'zod';
+import { backupListResponse, newBackupResponse } from '../../domain/backup.ts';
 import { diskResponse } from '../../domain/disk.ts';
+import * as evaluation from '../../domain/evaluation.ts';
 import {
   adminConfigResponse,
   metricsSummaryResponse,
@@ -8,7 +10,16 @@ import {
   summaryQuery,
   timeseriesQuery,
 } from '../../domain/metrics.ts';
+import {
+  feedbackRequest,
+  feedbackResponse,
+  queryLogListResponse,
+  queryLogQuery,
+  queryLogRunResponse,
+} from '../../domain/query-log.ts';
+import { pathText } from '../../domain/texts.ts';
 import { holderOf, type RouteGroup } from '../http-app.ts';
+import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
 export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, capabilities }) => {
@@ -18,11 +29,10 @@ export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, c
       config: { scope: 'write' },
       schema: {
         operationId: 'create_backup',
-        summary: 'Make a backup now, as `readback backup` does',
+        summary: 'Make a backup',
         description:
-          'Answered when it is made, in a folder of `backup.dir`; it is made all the same when the client does not wait. 409 while another one is made.',
-        tags: ['diagnostics'],
-        response: { 201: backupResponse, ...errorAnswers(409) },
+          'Written to a folder of `backup.dir`, and finished even if the client disconnects; 409 while another one is made. Then the oldest backups are deleted until at most `backup.keep` are left and store and backups fit in `storage.max_bytes`.',
+        response: { 201: newBackupResponse, ...errorAnswers(409) },
       },
     },
     async (request, reply) => {
@@ -37,8 +47,7 @@ export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, c
       config: { scope: 'read' },
       schema: {
         operationId: 'list_backups',
-        summary: 'Backups that the service was asked for, newest first, at most 100',
-        tags: ['diagnostics'],
+        summary: 'Backups made by the service, newest first, at most 100',
         response: { 200: backupListResponse },
       },
     },
@@ -51,10 +60,9 @@ export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, c
       config: { scope: 'read' },
       schema: {
         operationId: 'metrics_timeseries',
-        summary: 'What a metric was and is',
+        summary: 'Time series of a metric',
         description:
-          'One point for each step (seconds) with a snapshot, at the beginning of the step: the mean of a gauge, the last value of anything else. A metric that is not known has no series.',
-        tags: ['diagnostics'],
+          'One point per step (seconds): the mean of a gauge, the last value of anything else. An unknown metric has no series.',
         querystring: timeseriesQuery,
         response: { 200: metricsTimeseriesResponse, ...errorAnswers(422) },
       },
@@ -68,9 +76,8 @@ export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, c
       config: { scope: 'read' },
       schema: {
         operationId: 'metrics_summary',
-        summary: 'The numbers to look at first',
-        description: '`since` bounds the latencies only; counters are of this process.',
-        tags: ['diagnostics'],
+        summary: 'The most important metrics',
+        description: '`since` limits latencies only; counters are those of this process.',
         querystring: summaryQuery,
         response: { 200: metricsSummaryResponse, ...errorAnswers(422) },
       },
@@ -84,9 +91,8 @@ export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, c
       config: { scope: 'read' },
       schema: {
         operationId: 'disk_usage',
-        summary: 'What the library takes on the disk, part by part, and what is left there',
-        description: 'The folder is walked for each request. Backups are in a folder of their own.',
-        tags: ['diagnostics'],
+        summary: 'Disk usage of the library by part, and free space',
+        description: 'Measured for each request. Backups are not included.',
         response: { 200: diskResponse },
       },
     },
@@ -100,8 +106,7 @@ export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, c
       schema: {
         operationId: 'admin_config',
         summary: 'Every setting, secrets redacted',
-        description: '`capabilities` are the programs beside the service that it can use, with their versions.',
-        tags: ['diagnostics'],
+        description: '`capabilities` are the helper programs found, with their versions.',
         response: { 200: adminConfigResponse },
       },
     },
@@ -109,5 +114,134 @@ export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, c
       const { settings, mutability } = shownSettings(holderOf(request).library);
       return { settings: { ...settings, capabilities: await capabilities() }, mutability };
     },
+  );
+};
+
+export const metricsRoutes: RouteGroup = (app, { metrics }) => {
+  app.get(
+    '/metrics',
+    {
+      config: { scope: 'read', isOfHost: true },
+      schema: {
+        operationId: 'get_metrics',
+        summary: 'Metrics in text exposition',
+        response: {
+          200: { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } },
+        },
+      },
+    },
+    async (_request, reply) => {
+      const { contentType, text } = await metrics.exposition();
+      return reply.type(contentType).send(text);
+    },
+  );
+};
+
+export const queryLogRoutes: RouteGroup = (app, { asking }) => {
+  app.post(
+    '/v1/feedback',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'feedback',
+        summary: 'Judge a result',
+        description:
+          'Unknown query ids are accepted; evaluation drops them. Later feedback on a page replaces earlier feedback.',
+        body: feedbackRequest,
+        response: { 202: feedbackResponse, ...errorAnswers(422) },
+      },
+    },
+    async ({ body }, reply) => reply.code(202).send(await asking(reply)('feedback.give', body)),
+  );
+
+  app.get(
+    '/v1/admin/query-log',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'query_log',
+        summary: 'Logged queries, newest first',
+        querystring: queryLogQuery,
+        response: { 200: queryLogListResponse, ...errorAnswers(422) },
+      },
+    },
+    async ({ query }, reply) => withRows(await asking(reply)('queryLog.list', query)),
+  );
+
+  app.get(
+    '/v1/admin/query-log/:query_id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'logged_query',
+        summary: 'One logged query with its candidates and its feedback',
+        params: z.object({ query_id: pathText }),
+        response: { 200: queryLogRunResponse, ...errorAnswers(404) },
+      },
+    },
+    async ({ params }, reply) => asking(reply)('queryLog.get', params),
+  );
+};
+
+export const evaluationRoutes: RouteGroup = (app, { asking }) => {
+  app.post(
+    '/v1/admin/eval/score',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'eval_score',
+        summary: 'Score logged queries against feedback',
+        tags: ['evaluation'],
+        body: evaluation.evalScoreRequest,
+        response: { 200: evaluation.scoreReport, ...errorAnswers(422) },
+      },
+    },
+    async ({ body }, reply) => asking(reply)('eval.score', body),
+  );
+
+  app.post(
+    '/v1/admin/eval/replay',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'eval_replay',
+        summary: 'Replay queries in two arms and compare them: queries with feedback, or queries made from pages',
+        description: 'A durable job. It may call paid providers.',
+        tags: ['evaluation'],
+        body: evaluation.evalReplayRequest,
+        response: { 202: evaluation.evalReplayAcceptedResponse, ...errorAnswers(422) },
+      },
+    },
+    async ({ body }, reply) => reply.code(202).send(await asking(reply)('eval.startReplay', body)),
+  );
+
+  app.get(
+    '/v1/admin/eval/replay',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'eval_replays',
+        summary: 'Replays with progress and reports, newest first',
+        tags: ['evaluation'],
+        querystring: evaluation.evalReplaysQuery,
+        response: { 200: evaluation.evalReplayListResponse, ...errorAnswers(422) },
+      },
+    },
+    async ({ query }, reply) => asking(reply)('eval.replays', query),
+  );
+
+  app.get(
+    '/v1/admin/eval/replay/:job_id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'eval_replay_result',
+        summary: 'Progress and report of a replay',
+        tags: ['evaluation'],
+        params: z.object({ job_id: pathText }),
+        response: { 200: evaluation.evalReplayResultResponse, ...errorAnswers(404) },
+      },
+    },
+    async ({ params }, reply) => asking(reply)('eval.replay', params),
   );
 };

@@ -1,4 +1,4 @@
-/** Clusters: contract "Clusters". */
+/** Contract "Clusters". */
 import { z } from 'zod';
 import * as cluster from '../../domain/cluster.ts';
 import { pathText } from '../../domain/texts.ts';
@@ -13,9 +13,8 @@ export const clusterRoutes: RouteGroup = (app, { asking }) => {
       config: { scope: 'read' },
       schema: {
         operationId: 'list_clusters',
-        summary: 'Topics of what was read, the largest first',
-        description: 'Clusters that are gone are listed only when they are asked for.',
-        tags: ['clusters'],
+        summary: 'Topics, largest first',
+        description: 'Deleted clusters are listed only with `include_tombstoned`.',
         querystring: cluster.clusterListQuery,
         response: { 200: cluster.clusterListResponse, ...errorAnswers(422) },
       },
@@ -29,8 +28,7 @@ export const clusterRoutes: RouteGroup = (app, { asking }) => {
       config: { scope: 'read' },
       schema: {
         operationId: 'list_cluster_runs',
-        summary: 'Runs of the clustering, newest first',
-        tags: ['clusters'],
+        summary: 'Clustering runs, newest first',
         querystring: cluster.clusterRunsQuery,
         response: { 200: cluster.clusterRunsResponse, ...errorAnswers(422) },
       },
@@ -44,9 +42,8 @@ export const clusterRoutes: RouteGroup = (app, { asking }) => {
       config: { scope: 'read' },
       schema: {
         operationId: 'cluster_projection',
-        summary: 'Pages of a run as points on a plane, near ones near',
-        description: 'Points are kept for the last ten runs; of older ones the list is empty.',
-        tags: ['clusters'],
+        summary: 'Map of the pages of a run',
+        description: 'Points of the last ten runs are kept; for older runs the list is empty.',
         querystring: cluster.clusterProjectionQuery,
         response: { 200: cluster.clusterProjectionResponse, ...errorAnswers(404, 422) },
       },
@@ -60,9 +57,8 @@ export const clusterRoutes: RouteGroup = (app, { asking }) => {
       config: { scope: 'read' },
       schema: {
         operationId: 'cluster_pages',
-        summary: 'A topic and its pages, the surest first',
-        description: 'A cluster that is gone is still answered, without pages.',
-        tags: ['clusters'],
+        summary: 'A topic and its pages, most typical first',
+        description: 'A deleted cluster is returned without pages.',
         params: z.object({ cluster_id: pathText }),
         querystring: cluster.clusterDetailQuery,
         response: { 200: cluster.clusterDetailResponse, ...errorAnswers(404, 422) },
@@ -77,9 +73,8 @@ export const clusterRoutes: RouteGroup = (app, { asking }) => {
       config: { scope: 'write' },
       schema: {
         operationId: 'recompute_clusters',
-        summary: 'Find the topics anew',
-        description: 'A durable job. Not accepted below `cluster.min_pages` pages.',
-        tags: ['clusters'],
+        summary: 'Recompute topics',
+        description: 'A durable job. Not accepted with fewer than `cluster.min_pages` pages.',
         response: { 202: cluster.recomputeResponse, ...errorAnswers(409) },
       },
     },

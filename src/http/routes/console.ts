@@ -1,10 +1,12 @@
-/** The console's files, for everybody: they hold nothing of anybody's. What they may do in a browser is bound by their headers. */
-import { join } from 'node:path';
-import send, { type SendOptions } from '@fastify/send';
+/** The console's files, public and without user data. Served from memory, so no client costs an open file. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { RouteGroup } from '../http-app.ts';
 
-/** Nothing from elsewhere, nothing written into the page itself, in no frame. */
+/** No other origins, no inline code, no frames. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -35,49 +37,70 @@ const notBuilt = `<!doctype html>
 </html>
 `;
 
-/** Names of assets change with their content. */
 const assetCaching = 'public, max-age=31536000, immutable';
 const pageCaching = 'no-cache';
 
-export const consoleRoutes: RouteGroup = (app, { consoleDir }) => {
-  const pages: SendOptions = { root: consoleDir, cacheControl: false, dotfiles: 'deny', index: false };
-  const assets: SendOptions = { ...pages, root: join(consoleDir, 'assets') };
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'application/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
 
-  /** Whether there is such a file. Not the reply: who awaits one waits until it is sent, and has nothing then. */
-  const answerFile = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    path: string,
-    options: SendOptions,
-  ): Promise<boolean> => {
-    const { type, statusCode, headers, stream } = await send(request.raw, path, options);
-    reply.headers(pageHeaders);
-    if (type === 'file') {
-      const caching = options === assets ? assetCaching : pageCaching;
-      reply
-        .code(statusCode)
-        .headers({ ...headers, 'cache-control': caching })
-        .send(stream);
-    } else stream.destroy();
-    return type === 'file';
+interface ConsoleFile {
+  bytes: Buffer;
+  type: string;
+  etag: string;
+}
+
+/** The files below a folder by path, without links and hidden files. */
+function filesIn(folder: string): Map<string, ConsoleFile> {
+  const files = new Map<string, ConsoleFile>();
+  if (!existsSync(folder)) return files;
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || entry.name.startsWith('.')) continue;
+    const path = join(entry.parentPath, entry.name);
+    const bytes = readFileSync(path);
+    const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
+    const type = types[extname(path)] ?? 'application/octet-stream';
+    files.set(relative(folder, path).replaceAll(sep, '/'), { bytes, type, etag });
+  }
+  return files;
+}
+
+export const consoleRoutes: RouteGroup = (app, { consoleDir }) => {
+  const page = 'index.html';
+  let files = new Map<string, ConsoleFile>();
+  let builtAt = 0;
+  const refresh = () => {
+    const { mtimeMs = 0 } = statSync(join(consoleDir, page), { throwIfNoEntry: false }) ?? {};
+    if (mtimeMs !== builtAt) files = filesIn(consoleDir);
+    builtAt = mtimeMs;
   };
-  const noSuchFile = { detail: 'no such file' };
+  refresh();
+
+  const answerFile = (request: FastifyRequest, reply: FastifyReply, path: string, caching: string): FastifyReply => {
+    reply.headers(pageHeaders);
+    const file = files.get(path);
+    if (file === undefined && path === page) return reply.code(503).type('text/html; charset=utf-8').send(notBuilt);
+    if (file === undefined) return reply.code(404).send({ detail: 'no such file' });
+    reply.headers({ 'cache-control': caching, etag: file.etag });
+    if (request.headers['if-none-match']?.includes(file.etag)) return reply.code(304).send();
+    return reply.type(file.type).send(file.bytes);
+  };
 
   const config = { scope: 'public' } as const;
   const schema = { hide: true };
-  app.get('/', { config, schema }, async (request, reply) => {
-    if (!(await answerFile(request, reply, '/index.html', pages)))
-      reply.code(503).type('text/html; charset=utf-8').send(notBuilt);
-    return reply;
+  app.get('/', { config, schema }, (request, reply) => {
+    refresh();
+    return answerFile(request, reply, page, pageCaching);
   });
-  app.get('/favicon.svg', { config, schema }, async (request, reply) => {
-    if (!(await answerFile(request, reply, '/favicon.svg', pages))) reply.code(404).send(noSuchFile);
-    return reply;
-  });
-  app.get('/assets/*', { config, schema }, async (request, reply) => {
-    // As it was sent: it is decoded once, by who reads the file.
-    const path = request.url.split('?')[0].slice('/assets'.length);
-    if (!(await answerFile(request, reply, path, assets))) reply.code(404).send(noSuchFile);
-    return reply;
-  });
+  app.get('/favicon.svg', { config, schema }, (request, reply) =>
+    answerFile(request, reply, 'favicon.svg', pageCaching),
+  );
+  const asset = { schema: { ...schema, params: z.object({ '*': z.string() }) }, config };
+  app.get('/assets/*', asset, (request, reply) =>
+    answerFile(request, reply, `assets/${request.params['*']}`, assetCaching),
+  );
 };

@@ -1,7 +1,6 @@
 /**
- * The event stream: contract "Events". The snapshot, then events as they come and comments between them. What the client does
- * not take is not asked for, so that the events service sees who stands still. Who has vanished is looked for here, since the
- * system takes what it cannot deliver.
+ * The event stream: contract "Events". A snapshot, then events and comments. Reads no faster than the client, so the
+ * events service sees slow ones. Detects vanished clients, because the system accepts what it cannot deliver.
  */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -11,11 +10,11 @@ import type { Holder } from '../../access/access.ts';
 import { streamEvent } from '../../actors/system/events.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { EventSubscription } from '../../domain/events.ts';
+import { lostPeers } from '../client-sockets.ts';
 import { holderOf, type RouteGroup } from '../http-app.ts';
-import { LostPeers } from '../lost-peers.ts';
 
 const heartbeat = ':\n\n';
-/** Subscribers that have vanished are looked for once a heartbeat, which is what they do not acknowledge; within these bounds, ms. */
+/** Access and vanished clients are checked once per heartbeat, within these bounds, ms. */
 const lookEveryMs = { min: 500, max: 15_000 };
 
 async function* streamOf(subscription: EventSubscription, heartbeatMs: number): AsyncGenerator<string> {
@@ -28,30 +27,27 @@ async function* streamOf(subscription: EventSubscription, heartbeatMs: number): 
 }
 
 export const eventRoutes: RouteGroup = (app, { ask, access, heartbeatMs }) => {
-  const open = new Map<EventSubscription, { socket: Socket; holder: Holder }>();
+  const open = new Map<EventSubscription, { holder: Holder; socket: Socket }>();
   let closing = false;
 
-  const lostPeers = new LostPeers<Socket>();
-  const cutLost = async () => {
-    for (const socket of await lostPeers.look([...open.values()].map(({ socket }) => socket))) {
-      app.log.info('a subscriber of the event stream does not answer any more');
-      socket.destroy();
-    }
-  };
-  // Revoked, or over its time: the latter is only seen when it is looked at.
+  // Revoked or expired; expiry shows only on a check.
   const endUnheld = () => {
     for (const [subscription, { holder }] of open) if (!access.holds(holder)) subscription.leave();
   };
   const stopHearing = access.onRevoked(endUnheld);
-  const looking = setInterval(
-    () => {
-      endUnheld();
-      cutLost().catch((error) => app.log.warn({ err: error }, 'lost subscribers could not be looked for'));
-    },
-    Math.min(Math.max(heartbeatMs, lookEveryMs.min), lookEveryMs.max),
-  );
+  const cutLost = async () => {
+    for (const socket of await lostPeers([...open.values()].map(({ socket }) => socket))) {
+      app.log.info('a subscriber of the event stream does not answer any more');
+      socket.destroy();
+    }
+  };
+  const look = () => {
+    endUnheld();
+    cutLost().catch((error) => app.log.warn({ err: error }, 'lost subscribers could not be looked for'));
+  };
+  const looking = setInterval(look, Math.min(Math.max(heartbeatMs, lookEveryMs.min), lookEveryMs.max));
   looking.unref();
-  // Streams have no end of their own, and closing waits for answers that are under way.
+  // Streams never end by themselves, and closing waits for them.
   app.addHook('preClose', async () => {
     closing = true;
     clearInterval(looking);
@@ -66,10 +62,9 @@ export const eventRoutes: RouteGroup = (app, { ask, access, heartbeatMs }) => {
       exposeHeadRoute: false,
       schema: {
         operationId: 'events',
-        summary: 'Changes of jobs as they happen',
+        summary: 'Event stream of job changes',
         description:
-          'Server-sent events: one `snapshot` with the data of `GET /v1/jobs`, then one `job` for each change of status, with the data of a JobResponse and `page_id` where the job works on a page. Every connection starts with a snapshot.',
-        tags: ['jobs'],
+          'Server-sent events: one `snapshot` with the data of `GET /v1/jobs`, then one `job` for each change of status, with a JobResponse and the `page_id` if the job has a page.',
         response: {
           200: { description: 'The stream', content: { 'text/event-stream': { schema: z.string() } } },
         },
@@ -82,12 +77,12 @@ export const eventRoutes: RouteGroup = (app, { ask, access, heartbeatMs }) => {
         subscription.leave();
         return reply.hijack();
       }
-      open.set(subscription, { socket: request.raw.socket, holder: holderOf(request) });
+      open.set(subscription, { holder: holderOf(request), socket: request.raw.socket });
       endUnheld();
       reply.raw.once('close', () => subscription.leave());
       void subscription.ended.then((reason) => {
         open.delete(subscription);
-        // Whoever takes nothing would not take the end either.
+        // A stalled client would not read the end either.
         if (reason === 'stalled') reply.raw.destroy();
       });
       reply.raw.socket?.setTimeout(0); // silence is no sign of trouble here

@@ -1,7 +1,8 @@
-/** Liveness and readiness: contract "Events, admin, diagnostics", bodies by the design. Both are public. */
+/** Liveness and readiness: contract "Events, admin, diagnostics". Both are public. */
 import { z } from 'zod';
-import { clientSignal } from '../client-signal.ts';
-import type { RouteGroup } from '../http-app.ts';
+import { whoAmIResponse } from '../../domain/access.ts';
+import { clientSignal } from '../client-sockets.ts';
+import { holderOf, type RouteGroup } from '../http-app.ts';
 
 const health = z.strictObject({ status: z.literal('ok') });
 const ready = z.strictObject({
@@ -15,7 +16,7 @@ const ready = z.strictObject({
 });
 const unavailable = z.strictObject({ status: z.literal('unavailable'), reason: z.string() });
 
-/** The system is asked for its readiness this long, ms; a stuck one is as good as none. */
+/** Ms; a stuck system counts as not ready. */
 const readinessTimeoutMs = 2_000;
 
 export const healthRoutes: RouteGroup = (app, { readiness }) => {
@@ -26,7 +27,6 @@ export const healthRoutes: RouteGroup = (app, { readiness }) => {
       schema: {
         operationId: 'get_health',
         summary: 'Whether the process is alive',
-        tags: ['diagnostics'],
         security: [],
         response: { 200: health },
       },
@@ -40,8 +40,7 @@ export const healthRoutes: RouteGroup = (app, { readiness }) => {
       config: { scope: 'public' },
       schema: {
         operationId: 'get_readiness',
-        summary: 'Whether it can take pages and answer searches',
-        tags: ['diagnostics'],
+        summary: 'Whether the service accepts pages and answers searches',
         security: [],
         response: { 200: ready, 503: unavailable },
       },
@@ -57,9 +56,42 @@ export const healthRoutes: RouteGroup = (app, { readiness }) => {
         const features = { batch_ingest: true as const, batch_status: true as const };
         return { status: 'ready' as const, features, index };
       } catch (error) {
-        request.log.warn({ err: error }, 'the system does not tell its readiness');
+        if (!reply.raw.destroyed) request.log.warn({ err: error }, 'the system does not tell its readiness');
         return unreadiness('metadata store unavailable');
       }
     },
+  );
+};
+
+export const whoAmIRoutes: RouteGroup = (app) => {
+  app.get(
+    '/v1/whoami',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'whoami',
+        summary: 'Name and scopes of the token',
+        response: { 200: whoAmIResponse },
+      },
+    },
+    async (request) => {
+      const { name, scopes } = holderOf(request);
+      return { name, scopes };
+    },
+  );
+};
+
+export const openapiRoutes: RouteGroup = (app) => {
+  app.get(
+    '/openapi.json',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'get_openapi',
+        summary: 'This document',
+        response: { 200: z.record(z.string(), z.unknown()) },
+      },
+    },
+    async () => ({ ...app.swagger() }),
   );
 };

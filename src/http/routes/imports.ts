@@ -1,4 +1,4 @@
-/** Files of other programs, sent to be imported: as `readback import` does, by the same importers. */
+/** Uploaded files for import, by the importers of `readback import`. */
 import { Readable } from 'node:stream';
 import { errorCodes } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -10,7 +10,7 @@ import type { RouteGroup } from '../http-app.ts';
 import { described, errorAnswers } from '../openapi.ts';
 import { bodyInvalid, httpValidationError } from '../request-invalid.ts';
 
-/** Bytes. A browser's history of ten years takes a tenth of it. */
+/** Bytes. Ten years of browser history take a tenth of it. */
 const fileLimit = 1024 ** 3;
 const fileType = 'application/octet-stream';
 
@@ -25,7 +25,6 @@ async function* bounded(body: Readable): AsyncGenerator<Buffer> {
 }
 
 export const importRoutes: RouteGroup = (app, { asking }) => {
-  // Here bodies are files, and nothing else.
   app.register(async (files) => {
     files.removeAllContentTypeParsers();
     files.addContentTypeParser(fileType, (_request, body, done) => done(null, body));
@@ -36,10 +35,9 @@ export const importRoutes: RouteGroup = (app, { asking }) => {
         config: { scope: 'write', takesFile: true, namesCauseInWords: true },
         schema: {
           operationId: 'create_import',
-          summary: 'Bring in bookmarks, histories or read-it-later lists from a file',
+          summary: 'Import bookmarks, histories or read-it-later lists from a file',
           description:
-            'The body is the file, as `application/octet-stream`, of 1 GB at most. Its format is told by its content. The answer comes when the file is here and understood; the same file sent again goes on where it was, and is refused while it is being taken in.',
-          tags: ['imports'],
+            'The body is the file, as `application/octet-stream`, at most 1 GB. The format is detected by its content. The answer comes when the file is received and recognised. The same file sent again continues an interrupted import; 409 while it is running.',
           querystring: importQuery,
           consumes: [fileType],
           body: z.unknown(),
@@ -61,7 +59,6 @@ export const importRoutes: RouteGroup = (app, { asking }) => {
             .code(202)
             .send(await asking(reply)('import.begin', { ...request.query, bytes: bounded(body) }));
         } catch (error) {
-          // What has not come of the file is not waited for.
           if (!request.raw.readableEnded) reply.header('connection', 'close');
           throw error;
         }
@@ -76,7 +73,6 @@ export const importRoutes: RouteGroup = (app, { asking }) => {
       schema: {
         operationId: 'list_imports',
         summary: 'Imports since the start of the service, newest first, at most 50',
-        tags: ['imports'],
         response: { 200: importListResponse },
       },
     },
@@ -89,8 +85,7 @@ export const importRoutes: RouteGroup = (app, { asking }) => {
       config: { scope: 'read' },
       schema: {
         operationId: 'get_import',
-        summary: 'How far an import is, and what was left out',
-        tags: ['imports'],
+        summary: 'Progress of an import, and skipped items',
         params: z.object({ import_id: pathText }),
         response: { 200: importResponse, ...errorAnswers(404) },
       },
@@ -104,8 +99,7 @@ export const importRoutes: RouteGroup = (app, { asking }) => {
       config: { scope: 'write' },
       schema: {
         operationId: 'stop_import',
-        summary: 'Stop an import; what it took in stays',
-        tags: ['imports'],
+        summary: 'Stop an import; imported pages stay',
         params: z.object({ import_id: pathText }),
         response: { 204: z.null(), ...errorAnswers(404) },
       },

@@ -1,4 +1,4 @@
-/** The job ledger: contract "Jobs". */
+/** Contract "Jobs". */
 import { z } from 'zod';
 import {
   jobListQuery,
@@ -19,7 +19,6 @@ export const jobRoutes: RouteGroup = (app, { asking }) => {
       schema: {
         operationId: 'list_jobs',
         summary: 'Jobs, newest first',
-        tags: ['jobs'],
         querystring: jobListQuery,
         response: { 200: jobListResponse, ...errorAnswers(422) },
       },
@@ -34,7 +33,6 @@ export const jobRoutes: RouteGroup = (app, { asking }) => {
       schema: {
         operationId: 'retry_jobs',
         summary: 'Retry dead jobs, by ids or by kind',
-        tags: ['jobs'],
         body: jobRetryBatchRequest,
         response: { 200: jobRetryBatchResponse, ...errorAnswers(422) },
       },
@@ -49,7 +47,6 @@ export const jobRoutes: RouteGroup = (app, { asking }) => {
       schema: {
         operationId: 'retry_job',
         summary: 'Retry a dead job',
-        tags: ['jobs'],
         params: z.object({ job_id: pathText }),
         response: { 200: jobResponse, ...errorAnswers(404, 409) },
       },

@@ -1,9 +1,9 @@
 /**
- * The tool server's HTTP side: `/mcp`, Streamable HTTP without sessions. Each request has a server and a transport of its own; a
- * tool call becomes a request to the route behind the tool, with the caller's token, through the same checks as from outside.
+ * The HTTP side of the tool server: `/mcp`, Streamable HTTP without sessions. A tool call becomes a request to the
+ * tool's route with the caller's token and the same checks.
  *
- * A client takes a call back with a notification, which is a request of its own. So calls under way are known by the token's
- * name and the call's id, and are ended only where that names one call: ids are the client's, and two clients may share a token.
+ * Clients cancel a call by a separate notification, so running calls are indexed by token name and call id. Two clients
+ * may share a token and an id; an ambiguous cancellation is ignored.
  */
 import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
@@ -13,7 +13,7 @@ import pLimit from 'p-limit';
 import { z } from 'zod';
 import { listedTools, type RouteAnswer, type ToolHost, toolServer } from '../../mcp/mcp-server.ts';
 import type { RouteCall } from '../../mcp/tool.ts';
-import { clientSignal } from '../client-signal.ts';
+import { clientSignal } from '../client-sockets.ts';
 import { errorResponse } from '../errors.ts';
 import type { RouteGroup } from '../http-app.ts';
 
@@ -28,26 +28,22 @@ const mcpAdminResponse = z.strictObject({
   enable_mutating_tools: z.boolean(),
 });
 
-/** An answer of the protocol, its errors too. */
 const message = z.record(z.string(), z.unknown());
 
-/**
- * Bytes of a request: as much as the protocol's own reader takes. A call's arguments are parsed, written and parsed again, and no model
- * writes as much; `POST /v1/pages` takes more.
- */
+/** Bytes of a request, as in the protocol's own reader. `POST /v1/pages` accepts more. */
 const mcpBodyLimit = 4 * 1024 * 1024;
-/** Messages of a batch. Protocol versions from 2025-06-18 on have none; those before must be understood. */
+/** Messages of a batch, which only protocols before 2025-06-18 have. */
 const maxBatch = 20;
 
-/** Tool calls at a time, of all clients: each may hold a route's whole answer in memory. */
+/** Concurrent tool calls of all clients: each may keep a route's answer in memory. */
 const callsAtOnce = 4;
 
-/** Names the call that a request is made for; of use only with an id that is under way. */
+/** Identifies the call of a request; useful only with a running call's id. */
 const callHeader = 'x-readback-call';
 
-/** Asks routes of this server what a tool wants of them, in the name of the request that the tool call came with. */
+/** Calls routes of this server for a tool, with the tool call's credentials. */
 function routeCaller(app: Parameters<RouteGroup>[0]) {
-  // An injected request cannot be aborted once its body was read, so its answer is destroyed as if its client had gone.
+  // An injected request cannot be aborted once its body is read, so its answer is destroyed.
   const signals = new Map<string, AbortSignal>();
   app.addHook('onRequest', async ({ headers }, reply) => {
     const signal = signals.get(String(headers[callHeader]));
@@ -81,14 +77,19 @@ function routeCaller(app: Parameters<RouteGroup>[0]) {
 interface Message {
   id?: unknown;
   method?: unknown;
-  params?: { requestId?: unknown };
+  params?: { requestId?: unknown; [name: string]: unknown } | null;
 }
 
-/** Of the protocol: a text or a number, and none where no answer is wanted. */
+/** Some clients write null for a missing parameter. */
+function dropNulls(message: Message | null): void {
+  if (message?.params === null) delete message.params;
+  const params = message?.params ?? {};
+  for (const name in params) if (params[name] === null) delete params[name];
+}
+
 const isId = (id: unknown) => id === undefined || typeof id === 'string' || typeof id === 'number';
 const hasOtherId = (message: Message | null) => !isId(message?.id) || !isId(message?.params?.requestId);
 
-/** Calls under way, by library, token name and id. */
 class CallsUnderWay {
   readonly #calls = new Map<string, Set<AbortController>>();
 
@@ -137,8 +138,7 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
       schema: {
         operationId: 'mcp',
         summary: 'Model Context Protocol over Streamable HTTP, without sessions',
-        description: `A tool call needs the scope of the route behind the tool. A body has ${mcpBodyLimit / 2 ** 20} MB at most, a batch ${maxBatch} messages.`,
-        tags: ['mcp'],
+        description: `A tool call needs the scope of the tool’s route. A body has at most ${mcpBodyLimit / 2 ** 20} MB, a batch ${maxBatch} messages.`,
         response: {
           200: z.union([message, z.array(message)]),
           202: z.null(),
@@ -149,6 +149,7 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
     },
     async (request, reply) => {
       const messages = [request.body].flat() as (Message | null)[];
+      for (const message of messages) dropNulls(message);
       if (messages.length > maxBatch) {
         const error = { code: ErrorCode.InvalidRequest, message: `a batch has ${maxBatch} messages at most` };
         return reply.code(400).send({ jsonrpc: '2.0', error, id: null });
@@ -179,7 +180,7 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
     },
   );
 
-  // Without sessions there is nothing to listen to and nothing to delete: the protocol's answer is 405.
+  // Without sessions there is nothing to stream or delete: 405 by the protocol.
   for (const [method, operationId] of [
     ['GET', 'mcp_listen'],
     ['DELETE', 'mcp_end'],
@@ -192,7 +193,6 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
       schema: {
         operationId,
         summary: 'Not allowed: there are no sessions',
-        tags: ['mcp'],
         response: { 405: errorResponse },
       },
       handler: async (_request, reply) =>
@@ -206,8 +206,7 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
       config: { scope: 'read' },
       schema: {
         operationId: 'mcp_tools',
-        summary: 'The tools as they are listed',
-        tags: ['diagnostics'],
+        summary: 'The list of tools',
         response: { 200: mcpAdminResponse },
       },
     },
@@ -222,16 +221,19 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
   );
 };
 
-/** The body is parsed already; the transport looks at the headers. */
-function webRequestOf({ headers }: FastifyRequest): Request {
-  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && name !== 'content-length');
-  return new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: kept.map(([name, value]) => [name, String(value)] as [string, string]),
-  });
+const takesJson = /\*\/\*|application\/(?:\*|json)/i;
+
+/** The body is already parsed; the transport requires Accept to name both types of the protocol. */
+function webRequestOf({ headers: { accept = '*/*', ...headers } }: FastifyRequest): Request {
+  const kept = Object.entries(headers).filter(([, value]) => value !== undefined);
+  const request = new Headers(kept.map(([name, value]) => [name, String(value)] as [string, string]));
+  request.delete('content-length');
+  request.set('content-type', 'application/json');
+  request.set('accept', takesJson.test(accept) ? 'application/json, text/event-stream' : accept);
+  return new Request('http://localhost/mcp', { method: 'POST', headers: request });
 }
 
-/** The end of a call that nobody waits for any more: no answer has to be made. */
+/** Ends a call that no client waits for. */
 function aborted(signal: AbortSignal): Promise<Response> {
   return new Promise((resolve) => {
     const give = () => resolve(new Response(null, { status: 202 }));
@@ -243,5 +245,5 @@ function aborted(signal: AbortSignal): Promise<Response> {
 async function answerAs(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
   const type = answer.headers.get('content-type');
   if (type !== null) reply.header('content-type', type);
-  return reply.code(answer.status).send(answer.body === null ? undefined : Buffer.from(await answer.arrayBuffer()));
+  return reply.code(answer.status).send(answer.body === null ? undefined : await answer.text());
 }

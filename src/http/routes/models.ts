@@ -1,4 +1,4 @@
-/** Embedding models: contract "Models". */
+/** Contract "Models". */
 import { z } from 'zod';
 import { knownModels, knownModelsResponse } from '../../domain/known-models.ts';
 import * as model from '../../domain/model.ts';
@@ -16,7 +16,6 @@ function registryRoutes(app: HttpApp, { ask, asking }: RouteContext): void {
       schema: {
         operationId: 'list_models',
         summary: 'Registered embedding models',
-        tags: ['models'],
         response: { 200: model.modelListResponse },
       },
     },
@@ -29,9 +28,8 @@ function registryRoutes(app: HttpApp, { ask, asking }: RouteContext): void {
       config: { scope: 'read' },
       schema: {
         operationId: 'known_models',
-        summary: 'Models that are worth a look',
-        description: 'With what is published of them. Nothing is fetched: the list is a part of the program.',
-        tags: ['models'],
+        summary: 'Known embedding models',
+        description: 'With published facts. The list is part of the program.',
         response: { 200: knownModelsResponse },
       },
     },
@@ -46,12 +44,26 @@ function registryRoutes(app: HttpApp, { ask, asking }: RouteContext): void {
         operationId: 'register_model',
         summary: 'Register an embedding model',
         description: 'It is not active and has no vectors: a backfill makes them.',
-        tags: ['models'],
         body: model.registerModelRequest,
         response: { 201: model.modelInfo, ...errorAnswers(409, 422) },
       },
     },
     async ({ body }, reply) => reply.code(201).send(await asking(reply)('model.register', body)),
+  );
+
+  app.post(
+    '/v1/models/fill',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'pause_fill',
+        summary: 'Pause or resume making vectors of the built-in model',
+        description: 'Kept across restarts. Pages without vectors are found by their words.',
+        body: model.pauseFillRequest,
+        response: { 200: model.modelListResponse, ...errorAnswers(422) },
+      },
+    },
+    async ({ body }, reply) => asking(reply)('model.pauseFill', body),
   );
 
   app.post(
@@ -61,7 +73,6 @@ function registryRoutes(app: HttpApp, { ask, asking }: RouteContext): void {
       schema: {
         operationId: 'activate_model',
         summary: 'Search by this model from now on',
-        tags: ['models'],
         params,
         response: { 200: model.modelInfo, ...errorAnswers(404, 409) },
       },
@@ -76,7 +87,6 @@ function registryRoutes(app: HttpApp, { ask, asking }: RouteContext): void {
       schema: {
         operationId: 'delete_model',
         summary: 'Delete a model with its vectors and files',
-        tags: ['models'],
         params,
         response: { 204: z.null().describe('it is gone'), ...errorAnswers(404, 409) },
       },
@@ -95,8 +105,7 @@ function backfillRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'read' },
       schema: {
         operationId: 'model_backfill',
-        summary: 'How far the vectors of a model are',
-        tags: ['models'],
+        summary: 'Progress of a model’s vectors',
         params,
         response: { 200: model.modelBackfillResponse, ...errorAnswers(404) },
       },
@@ -111,8 +120,7 @@ function backfillRoutes(app: HttpApp, { asking }: RouteContext): void {
       schema: {
         operationId: 'backfill_model',
         summary: 'Estimate the backfill of a model, or start it',
-        description: 'Without `confirm` nothing happens but an estimate. It may call a provider that costs money.',
-        tags: ['models'],
+        description: 'Without `confirm` it returns an estimate only. A backfill may call a paid provider.',
         params,
         body: model.backfillRequest,
         response: {

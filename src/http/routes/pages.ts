@@ -1,6 +1,6 @@
-/** Pages: ingest, reading and status. Contract "Pages". */
+/** Contract "Pages": ingest, reading and status. */
 import { z } from 'zod';
-import { forgetResponse } from '../../domain/blacklist.ts';
+import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/blacklist.ts';
 import * as page from '../../domain/page.ts';
 import { pathText } from '../../domain/texts.ts';
 import { errorResponse } from '../errors.ts';
@@ -19,8 +19,7 @@ function ingestRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'write', namesCauseInWords: true },
       schema: {
         operationId: 'add_page',
-        summary: 'Hand in a page',
-        tags: ['pages'],
+        summary: 'Add a page',
         body: page.ingestPageRequest,
         response: {
           ...errorAnswers(501, 507),
@@ -44,8 +43,7 @@ function ingestRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'write', itemsField: 'pages' },
       schema: {
         operationId: 'add_pages',
-        summary: 'Hand in up to 100 pages',
-        tags: ['pages'],
+        summary: 'Add up to 100 pages',
         body: page.ingestBatchRequest,
         response: { 200: page.ingestBatchResponse, ...errorAnswers(422, 507) },
       },
@@ -63,10 +61,9 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'read' },
       schema: {
         operationId: 'list_pages',
-        summary: 'Pages, newest first, or the one of an address',
+        summary: 'List pages, newest first, or look up an address',
         description:
-          'Go on with `cursor`, the `next_cursor` of the answer before, until that is null. With `url` the list has the page of that address, however it is written, or nothing: whether it was read.',
-        tags: ['pages'],
+          'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing.',
         querystring: page.pageListQuery,
         response: { 200: page.pageListResponse, ...errorAnswers(422) },
       },
@@ -80,10 +77,9 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'read' },
       schema: {
         operationId: 'get_page',
-        summary: 'A page with its text, or with a part of it',
+        summary: 'A page with its text or a part of it',
         description:
-          'With `offset` or `length`, in UTF-16 code units, `body_text` is that part of the text and `body_length` tells how long all of it is. A character of two units is in the part that it begins in.',
-        tags: ['pages'],
+          'With `offset` or `length`, in UTF-16 code units, `body_text` is that part of the text, and `body_length` the length of the whole text.',
         params: pageParams,
         querystring: page.pageQuery,
         response: { 200: page.pageResponse, ...errorAnswers(404, 422) },
@@ -92,7 +88,7 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
     async ({ params, query }, reply) => {
       const ask = asking(reply);
       const page = await ask('page.get', params);
-      // No more is read at a time than the client takes.
+      // Reads only what the client accepts.
       const { body_text, body_length } = await ask('page.text', { ...params, ...query });
       const isPart = body_length !== undefined && (query.offset !== undefined || query.length !== undefined);
       return withRows({ ...page, body_text, ...(isPart && { body_length }) });
@@ -106,7 +102,6 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
       schema: {
         operationId: 'page_chunks',
         summary: 'The chunks of a page, in order',
-        tags: ['pages'],
         params: pageParams,
         response: { 200: page.pageChunksResponse, ...errorAnswers(404) },
       },
@@ -122,10 +117,8 @@ function visitRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'read' },
       schema: {
         operationId: 'page_visits',
-        summary: 'How often a page was visited, and when',
-        description:
-          'Visits are counted; of their times the first and the last are kept, in `visits` newest first: one where they are the same.',
-        tags: ['pages'],
+        summary: 'Visits of a page',
+        description: '`visits` contains the times of the last and the first visit.',
         params: pageParams,
         response: { 200: page.pageVisitsResponse, ...errorAnswers(404) },
       },
@@ -141,8 +134,7 @@ function statusRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'read' },
       schema: {
         operationId: 'page_status',
-        summary: 'How far indexing of a page is',
-        tags: ['pages'],
+        summary: 'Indexing status of a page',
         params: pageParams,
         response: { 200: page.pageStatusResponse, ...errorAnswers(404) },
       },
@@ -157,7 +149,6 @@ function statusRoutes(app: HttpApp, { asking }: RouteContext): void {
       schema: {
         operationId: 'page_statuses',
         summary: 'The status of up to 500 pages',
-        tags: ['pages'],
         body: page.pageStatusBatchRequest,
         response: { 200: page.pageStatusBatchResponse, ...errorAnswers(422) },
       },
@@ -173,9 +164,8 @@ function forgetRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'write' },
       schema: {
         operationId: 'forget_page',
-        summary: 'Forget this page',
-        description:
-          'As `POST /v1/forget` with its address: the page is erased and not taken in again. No rule is made for its site.',
+        summary: 'Forget a page',
+        description: 'Like `POST /v1/forget` with its address: the page is erased and blocked; its site is not.',
         tags: ['forget'],
         params: pageParams,
         response: { 200: forgetResponse, ...errorAnswers(404) },
@@ -195,4 +185,50 @@ export const pageRoutes: RouteGroup = (app, context) => {
   statusRoutes(app, context);
   visitRoutes(app, context);
   readRoutes(app, context);
+};
+
+export const blacklistRoutes: RouteGroup = (app, { asking }) => {
+  app.post(
+    '/v1/forget',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'forget',
+        summary: 'Forget a page or a domain for good',
+        body: forgetRequest,
+        response: { 200: forgetResponse, ...errorAnswers(422) },
+      },
+    },
+    async ({ body }, reply) => asking(reply)('page.forget', body),
+  );
+
+  app.get(
+    '/v1/blacklist',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_blacklist',
+        summary: 'Rules of forgotten pages and domains, newest first',
+        response: { 200: blacklistResponse },
+      },
+    },
+    async (_, reply) => withRows(await asking(reply)('blacklist.list', {})),
+  );
+
+  app.delete(
+    '/v1/blacklist/:blacklist_id',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'delete_blacklist_rule',
+        summary: 'Delete a rule: its target may be added again',
+        params: z.object({ blacklist_id: pathText }),
+        response: { 204: z.null(), ...errorAnswers(404) },
+      },
+    },
+    async ({ params }, reply) => {
+      await asking(reply)('blacklist.remove', params);
+      return reply.code(204).send(null);
+    },
+  );
 };

@@ -1,4 +1,4 @@
-/** One-time codes, and the sessions of browsers that are made of them: docs/access.md. */
+/** One-time codes and browser sessions: docs/access.md. */
 import { z } from 'zod';
 import type { Grant } from '../../access/one-time-codes.ts';
 import * as access from '../../domain/access.ts';
@@ -6,7 +6,7 @@ import { pathText } from '../../domain/texts.ts';
 import { cameByHttps, sessionCookie, sessionOf } from '../credentials.ts';
 import { errorResponse, unauthenticated } from '../errors.ts';
 import { holderOf, type RouteGroup } from '../http-app.ts';
-import { strangersBodyLimit } from '../json-body.ts';
+import { unauthenticatedBodyLimit } from '../json-body.ts';
 import { described, errorAnswers } from '../openapi.ts';
 
 export const sessionRoutes: RouteGroup = (app, { access: known }) => {
@@ -16,10 +16,9 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
       config: { scope: 'write' },
       schema: {
         operationId: 'create_code',
-        summary: 'A code that works once, for 60 seconds: for the session of a browser, or to pair an extension',
+        summary: 'Make a one-time code, valid for 60 seconds: to sign a browser in, or to pair an extension',
         description:
-          'A `pair` code is eight characters to type. `scopes` are those of the session or the token that will be made: the caller’s where none are given. A library has 20 codes at a time.',
-        tags: ['access'],
+          'A `pair` code has eight characters. `scopes` are those of the new session or token; by default the caller’s. A library has at most 20 codes.',
         body: access.createCodeRequest,
         response: { 201: access.codeResponse },
       },
@@ -36,26 +35,33 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
   app.post(
     '/v1/sessions',
     {
-      bodyLimit: strangersBodyLimit,
+      bodyLimit: unauthenticatedBodyLimit,
       config: { scope: 'public', takesCredential: 'session' },
       schema: {
         operationId: 'create_session',
         summary: 'Sign a browser in, with a one-time code or a token',
         description:
-          'The answer sets the cookie `readback_session` (with `_PORT`, where the address has one), HttpOnly and SameSite=Strict. It counts in requests of the page itself only.',
-        tags: ['access'],
+          'Sets the cookie `readback_session` (with `_PORT` if the address has one), HttpOnly and SameSite=Strict. It is valid only in requests of the console’s own pages.',
         security: [],
         body: access.createSessionRequest,
-        response: { 201: access.sessionResponse, 401: described(401, errorResponse), ...errorAnswers(503) },
+        response: {
+          201: access.sessionResponse,
+          401: described(401, errorResponse),
+          409: described(409, access.otherLibraryResponse),
+          ...errorAnswers(503),
+        },
       },
     },
     async (request, reply) => {
-      const { code, token } = request.body;
+      const { code, token, keep_library = false } = request.body;
+      const replaces = sessionOf(request.raw, known);
+      const library = code === undefined ? null : known.libraryOfCode(code);
+      if (keep_library && replaces !== null && library !== null && library !== replaces.library)
+        return reply.code(409).send(access.otherLibrary(replaces.library, library));
       let grant: Grant | null = null;
       if (code !== undefined) grant = known.redeemCode('session', code);
       if (token !== undefined) grant = known.holderOfToken(token);
       if (grant === null) return reply.code(401).send(unauthenticated);
-      const replaces = sessionOf(request.raw, known);
       const given = { userAgent: request.headers['user-agent'], replaces };
       const { secret, session } = await known.openSession(grant, given);
       return reply.code(201).header('set-cookie', sessionCookie(request.raw, secret)).send(session);
@@ -69,7 +75,6 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
       schema: {
         operationId: 'list_sessions',
         summary: 'Browsers that are signed in, newest first',
-        tags: ['access'],
         response: { 200: access.sessionListResponse },
       },
     },
@@ -82,8 +87,7 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
       config: { scope: 'read' },
       schema: {
         operationId: 'delete_current_session',
-        summary: 'Sign out: ends the session that asks, and clears its cookie',
-        tags: ['access'],
+        summary: 'Sign out: ends the session of the request and clears its cookie',
         response: { 204: z.null(), ...errorAnswers(404) },
       },
     },
@@ -101,7 +105,6 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
       schema: {
         operationId: 'delete_session',
         summary: 'Sign a browser out, at once',
-        tags: ['access'],
         params: z.object({ session_id: pathText }),
         response: { 204: z.null(), ...errorAnswers(404) },
       },

@@ -1,10 +1,10 @@
-/** Tokens that are made and revoked at runtime, and pairing, which makes one without copying it: docs/access.md. */
+/** Tokens created at runtime, and pairing: docs/access.md. */
 import { z } from 'zod';
 import * as access from '../../domain/access.ts';
 import { pathText } from '../../domain/texts.ts';
 import { errorResponse } from '../errors.ts';
 import { holderOf, type RouteGroup } from '../http-app.ts';
-import { strangersBodyLimit } from '../json-body.ts';
+import { unauthenticatedBodyLimit } from '../json-body.ts';
 import { described, errorAnswers } from '../openapi.ts';
 
 export const tokenRoutes: RouteGroup = (app, { access: known }) => {
@@ -15,7 +15,6 @@ export const tokenRoutes: RouteGroup = (app, { access: known }) => {
       schema: {
         operationId: 'list_tokens',
         summary: 'Tokens of the library, without their secrets',
-        tags: ['access'],
         response: { 200: access.tokenListResponse },
       },
     },
@@ -29,8 +28,7 @@ export const tokenRoutes: RouteGroup = (app, { access: known }) => {
       schema: {
         operationId: 'create_token',
         summary: 'Make a token',
-        description: 'The answer is the only one that ever has it. 409 when the library has a hundred.',
-        tags: ['access'],
+        description: 'Only this answer contains the token. 409 if the library has a hundred.',
         body: access.createTokenRequest,
         response: { 201: access.createdTokenResponse, ...errorAnswers(409) },
       },
@@ -48,9 +46,8 @@ export const tokenRoutes: RouteGroup = (app, { access: known }) => {
       config: { scope: 'write' },
       schema: {
         operationId: 'delete_token',
-        summary: 'Revoke a token, at once; the sessions that came from it end, too',
-        description: '409 for one from the settings: it ends when it is taken out there.',
-        tags: ['access'],
+        summary: 'Revoke a token and its sessions at once',
+        description: '409 for a token of the settings: remove it there.',
         params: z.object({ token_id: pathText }),
         response: { 204: z.null(), ...errorAnswers(404, 409) },
       },
@@ -64,14 +61,13 @@ export const tokenRoutes: RouteGroup = (app, { access: known }) => {
   app.post(
     '/v1/pair',
     {
-      bodyLimit: strangersBodyLimit,
+      bodyLimit: unauthenticatedBodyLimit,
       config: { scope: 'public', takesCredential: 'pair' },
       schema: {
         operationId: 'pair',
-        summary: 'A token of its own for who has a pairing code',
+        summary: 'Exchange a pairing code for a token',
         description:
-          'For browser extensions: `origin` of the token is the Origin of the request, which CORS answers go to from then on. After 30 wrong codes in a minute 429 for the rest of it.',
-        tags: ['access'],
+          'For browser extensions: the Origin of the request becomes the token’s `origin` and is allowed by CORS. After 30 wrong codes in a minute the answer is 429.',
         security: [],
         body: access.pairRequest,
         response: { 201: access.pairResponse, 401: described(401, errorResponse), ...errorAnswers(409, 429, 503) },

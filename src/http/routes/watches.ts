@@ -1,4 +1,4 @@
-/** Watches: contract "Watches". */
+/** Contract "Watches". */
 import { z } from 'zod';
 import { pathText } from '../../domain/texts.ts';
 import * as watch from '../../domain/watch.ts';
@@ -16,7 +16,6 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
       schema: {
         operationId: 'list_watches',
         summary: 'All watches, oldest first',
-        tags: ['watches'],
         querystring: watch.watchListQuery,
         response: { 200: watch.watchListResponse, ...errorAnswers(422) },
       },
@@ -30,8 +29,7 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'read' },
       schema: {
         operationId: 'get_watch',
-        summary: 'A watch and how its latest poll ended',
-        tags: ['watches'],
+        summary: 'A watch with the outcome of its latest poll',
         params: watchParams,
         response: { 200: watch.watchResponse, ...errorAnswers(404) },
       },
@@ -47,9 +45,8 @@ function writeRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'write' },
       schema: {
         operationId: 'create_watch',
-        summary: 'Poll a source for new pages',
-        description: 'Of a URL that is watched already, the watch that is there is answered, unchanged.',
-        tags: ['watches'],
+        summary: 'Create a watch',
+        description: 'For a URL that is already watched, returns the existing watch unchanged.',
         body: watch.createWatchRequest,
         response: { 201: watch.watchResponse, ...errorAnswers(422) },
       },
@@ -65,8 +62,7 @@ function writeRoutes(app: HttpApp, { asking }: RouteContext): void {
         operationId: 'update_watch',
         summary: 'Change a watch',
         description:
-          'What is left out stays. `null` clears `title` and `config`. A new interval counts from the last run.',
-        tags: ['watches'],
+          'Missing fields stay unchanged. `null` clears `title` and `config`. A new interval counts from the last run.',
         params: watchParams,
         body: watch.updateWatchRequest,
         response: { 200: watch.watchResponse, ...errorAnswers(404, 422) },
@@ -81,8 +77,7 @@ function writeRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'write' },
       schema: {
         operationId: 'delete_watch',
-        summary: 'Stop watching; pages stay',
-        tags: ['watches'],
+        summary: 'Delete a watch; its pages stay',
         params: watchParams,
         response: { 204: z.null(), ...errorAnswers(404) },
       },
@@ -99,8 +94,7 @@ function writeRoutes(app: HttpApp, { asking }: RouteContext): void {
       config: { scope: 'write' },
       schema: {
         operationId: 'run_watch',
-        summary: 'Poll now; the next scheduled poll comes an interval from now',
-        tags: ['watches'],
+        summary: 'Poll now; the next scheduled poll is one interval later',
         params: watchParams,
         response: { 202: watch.watchRunAcceptedResponse, ...errorAnswers(404) },
       },

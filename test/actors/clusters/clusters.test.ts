@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clustersService } from '../../../src/actors/clusters/clusters.ts';
+import { PagePlacement } from '../../../src/actors/clusters/page-placement.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
@@ -208,7 +209,7 @@ test('cron starts a run at its times, also while pages come and with nothing new
 test('a second run is refused while one is in flight, and taken when that one is dead', async () => {
   await using library = await Library.open();
   const recompute = () => library.hosted.ask('cluster.recompute', {});
-  assert.deepEqual(await recompute(), { accepted: false, detail: '0 pages are indexed; clustering needs 5' });
+  assert.deepEqual(await recompute(), { accepted: false, detail: '0 pages have vectors; clustering needs 5' });
   await library.comes(5);
   const answers = await Promise.allSettled([recompute(), recompute(), recompute()]);
   assert.deepEqual(
@@ -236,5 +237,48 @@ test('pages without a text make no topics: they neither start a run nor count', 
   });
   assert.deepEqual(await library.after(60), []);
   const recomputed = await library.hosted.ask('cluster.recompute', {});
-  assert.deepEqual(recomputed, { accepted: false, detail: '0 pages are indexed; clustering needs 5' });
+  assert.deepEqual(recomputed, { accepted: false, detail: '0 pages have vectors; clustering needs 5' });
+});
+
+test('runs wait for vectors: from the last that came the quiet time counts, and most pages must have theirs', async () => {
+  await using library = await Library.open('30 * * * *');
+  await library.comes(5);
+  await library.after(10);
+  await library.hosted.ask('cluster.place', { page_nos: [1] });
+  assert.deepEqual(await library.after(10), [], 'vectors came 10 minutes ago');
+  await library.temporary.commit(({ backfills }) => backfills.openGap(space, 6, 1));
+  assert.deepEqual(await library.after(9), [], 'a page of few waits');
+  assert.deepEqual(await library.after(5), [], 'also by cron');
+  assert.deepEqual(await library.hosted.ask('cluster.recompute', {}), { accepted: true, detail: null });
+  await library.finish();
+  await library.temporary.commit(({ backfills }) => backfills.closeGap(space, 6));
+  assert.deepEqual(await library.after(1), ['cron', 'manual'], 'the missed time is made up for');
+});
+
+test('a page whose vectors come while its batch is placed is placed, and so is a batch that failed', async () => {
+  const vectors = new Set([1]);
+  const asked: number[] = [];
+  const placement = new PagePlacement({
+    reader: {
+      clusters: { currentRun: () => 1, point: () => undefined },
+      pages: { head: () => ({ status: 'indexed' }) },
+      vectors: { has: (_space: number, no: number) => vectors.has(no) },
+      backfills: { isBegun: () => false },
+    } as never,
+    ask: (async (_name: string, { page_nos: [no] }: { page_nos: number[] }) => {
+      asked.push(no);
+      if (asked.length === 1) throw new Error('the index is restarting');
+      vectors.add(2);
+      if (no === 1) placement.add(2);
+      return [];
+    }) as unknown as SystemAsk,
+    commit: async () => 0 as never,
+    activeSpace: () => space,
+    isStopping: () => false,
+  });
+  for (const no of [2, 1]) placement.add(no);
+  await assert.rejects(placement.placeAll(), /restarting/);
+  await placement.placeAll();
+  assert.deepEqual(asked, [1, 1, 2]);
+  assert.ok(placement.isEmpty);
 });

@@ -4,6 +4,7 @@ import { labelClustersHandler } from '../../../src/actors/clusters/label-cluster
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { queueNaming } from '../../../src/commands/name-clusters.ts';
 import { ProviderError } from '../../../src/providers/provider-error.ts';
+import type { TextOfCluster } from '../../../src/threads/cluster-thread.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { contextOf } from '../attempt-context.ts';
 
@@ -45,6 +46,43 @@ async function label(refused: readonly string[]) {
   const labelled = clusters.all().flatMap((cluster) => (cluster.labelled ? [cluster.keywords[0]] : []));
   return { asked, labelled, error };
 }
+
+test('for a topic that lost pages, its own pages are read and few of all others, under their own topics', async () => {
+  await using temporary = await TemporaryStore.open();
+  const count = 6000;
+  await temporary.commit((transaction) => {
+    const page_nos = Array.from({ length: count }, (_, i) => i + 1);
+    const place = { probability: 1, x: 0, y: 0, since: false };
+    transaction.clusters.putPoints(
+      1,
+      page_nos.map((page_no) => ({ ...place, page_no, cluster_no: page_no <= 100 ? 1 : 2 + (page_no % 60) })),
+    );
+    transaction.clusters.note('current', 1);
+    const row = { label: null, labelled: false, keywords: [], size: 100, tombstoned: false, x: 0, y: 0 };
+    transaction.clusters.put({ ...row, no: 1, stale: true });
+  });
+  await temporary.commit(queueNaming(0, 1));
+  const { jobs } = await temporary.commit(claimJobs({ at: 1, incarnation: 'life', leaseMs: 600, free, running: 0 }));
+  const read: number[] = [];
+  const handler = labelClustersHandler({
+    reader: {
+      ...temporary.store.reader,
+      pages: { head: () => ({ language: 'en', title: null }), bodySlice: () => 'text' },
+    } as never,
+    commit: (command) => temporary.commit(command),
+    pool: {
+      run: async (task: string, { texts = [] }: { texts?: TextOfCluster[] }) => {
+        read.push(...texts.map(({ cluster }) => cluster));
+        return task === 'keywords' ? new Map() : undefined;
+      },
+    } as never,
+    chat: null,
+  });
+  await handler(jobs[0], contextOf(temporary, { job_no: jobs[0].no, claim: jobs[0].claim }, 2));
+  assert.equal(read.filter((cluster) => cluster === 1).length, 100);
+  assert.ok(read.length > 1500 && read.length <= 2100, `${read.length}`);
+  assert.ok(new Set(read).size > 15, 'of many topics');
+});
 
 const topics = ['topic1', 'topic2', 'topic3', 'topic4', 'topic5', 'topic6'];
 

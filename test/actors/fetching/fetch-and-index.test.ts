@@ -1,8 +1,8 @@
 /** The fetch job against a real store and a real site: what is stored, what is not, and what an attempt after a crash does. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { recoverOrphans } from '../../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
-import { recoverOrphans } from '../../../src/commands/recover-jobs.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
 import { submission } from '../../commands/submissions.ts';
 import { redirectTo, Site, say } from '../../providers/small-web.ts';
@@ -20,6 +20,43 @@ test('the text, its hash and its title are stored, then the page is indexed', as
   assert.equal(pages.get(1)?.content_hash?.length, 64);
   assert.deepEqual(pages.sections(1), [{ char_start: 0, title: 'Dawn' }]);
   assert.deepEqual(indexed, [1]);
+});
+
+test('a page that stays without a text is found by what its answer says of it', async (t) => {
+  const head =
+    '<title>Eels</title><meta property="og:title" content="Eels of the north"><meta property="og:description" content="How eels climb weirs.">';
+  const answers: [string, string, string | null, object | null][] = [
+    ['no readable text', `${head}<div id="root"></div>`, 'Eels of the north', { description: 'How eels climb weirs.' }],
+    [
+      'login page',
+      `${head}<h1>Sign in</h1><form><input type="password"></form>`,
+      'Eels of the north',
+      { description: 'How eels climb weirs.' },
+    ],
+    ['challenge page', '<title>Just a moment...</title><script>_cf_chl_opt</script>', null, null],
+  ];
+  for (const [message, html, title, metadata] of answers) {
+    const site = await Site.open(t, { '/a': say(html) });
+    const { temporary, indexed, bare, run } = await setUp(t, site, '/a');
+    await assert.rejects(run(), new RegExp(message));
+    const { pages } = temporary.store.reader;
+    assert.deepEqual(
+      [pages.get(1)?.title, pages.get(1)?.metadata, pages.body(1)],
+      [title, metadata, undefined],
+      message,
+    );
+    assert.deepEqual([indexed, bare], [[], title === null ? [] : [{ title, metadata, attempt: null }]]);
+  }
+});
+
+test('a title that is only the address is replaced by that of the page', async (t) => {
+  const site = await Site.open(t, { '/a': say(`<title>Locks</title><p>${words}</p>`) });
+  const { temporary, run } = await setUp(t, site, '/a');
+  const { canonical_url } = temporary.store.reader.pages.get(1) ?? assert.fail();
+  await temporary.commit(ingestPage(submission({ canonical_url, title: canonical_url, body: null })));
+  assert.equal(temporary.store.reader.pages.get(1)?.title, canonical_url);
+  await run();
+  assert.equal(temporary.store.reader.pages.get(1)?.title, 'Locks');
 });
 
 test('an attempt after a crash indexes the text that is there, and fetches nothing', async (t) => {

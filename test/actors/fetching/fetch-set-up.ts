@@ -30,6 +30,7 @@ export async function setUp(t: TestContext, site: Site, path: string, lookup?: L
   const temporary = await TemporaryStore.open();
   t.after(() => temporary[Symbol.asyncDispose]());
   const indexed: number[] = [];
+  const bare: object[] = [];
   await temporary.commit(
     ingestPage(
       submission({ canonical_url: site.url(path), domain: '127.0.0.1', title: null, body: null, content_hash: null }),
@@ -61,6 +62,9 @@ export async function setUp(t: TestContext, site: Site, path: string, lookup?: L
       reads: { audio: true, podcasts: true, videos: true },
       random: () => 0,
     }),
+    index: async ({ page, attempt }) => {
+      bare.push({ title: page.title, metadata: page.metadata, attempt });
+    },
     indexPage: async (job) => {
       indexed.push(job.page_no ?? 0);
       return undefined;
@@ -72,5 +76,5 @@ export async function setUp(t: TestContext, site: Site, path: string, lookup?: L
     const attempt = { job_no: job.no, claim: job.claim };
     return handler(job, contextOf(temporary, attempt, 10_000));
   };
-  return { temporary, indexed, run };
+  return { temporary, indexed, bare, run };
 }

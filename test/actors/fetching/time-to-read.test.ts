@@ -1,7 +1,7 @@
 /** Feeds and captions that take too long: refused for good only for the work that they are, not for a machine that is busy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openVideoParser } from '../../../src/actors/fetching/video-parser.ts';
+import { openVideoParser } from '../../../src/actors/fetching/read-video.ts';
 import { openFeedReader } from '../../../src/actors/watches/feed-reader.ts';
 import { JobError } from '../../../src/domain/errors.ts';
 import { markThread } from '../../../src/threads/time-limits.ts';

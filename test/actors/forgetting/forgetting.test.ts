@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forgettingService } from '../../../src/actors/forgetting/forgetting.ts';
+import { progressMs } from '../../../src/actors/system/background.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
-import { progressMs } from '../../../src/actors/system/tell-progress.ts';
 import { beginForget, markDeleted } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import type { CanonicalizeSettings } from '../../../src/compute/web/canonical-url.ts';

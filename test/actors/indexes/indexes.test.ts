@@ -21,7 +21,7 @@ let work: ThreadPool<typeof import('../../../src/threads/work-thread.ts')>;
 let threads: ReturnType<typeof openIndexThreads>;
 let opened = 0;
 before(() => {
-  const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordVectors: null };
+  const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordList: null };
   work = openThreadPool({
     entry: new URL('../../../src/threads/work-thread.ts', import.meta.url),
     name: 'work',
@@ -29,7 +29,7 @@ before(() => {
     maxQueue: 1000,
     data,
   });
-  threads = openIndexThreads({ searchers: 1, shards: 1, searchData: { wordVectors: null } });
+  threads = openIndexThreads({ searchers: 1, shards: 1, searchData: { wordList: null } });
 });
 after(() => Promise.all([work.close(), threads.close()]));
 
@@ -49,7 +49,7 @@ async function readyIndexes(
     feed,
     work,
     askQueryVector: async () => ({ vector: Float32Array.of(1, 0), degraded: false }),
-    searchData: { wordVectors: null },
+    searchData: { wordList: null },
     threads: threads.of(String(++opened)),
     log,
     monotonic: () => 0,
@@ -73,12 +73,12 @@ function retrieve(hosted: Hosted, query: string, model: string) {
     candidates: 10_000,
     filters,
     model,
-    rerank: false,
     relevance: false,
-    rrf_k: 60,
     phrases: [],
     clauses: { must: [], mustNot: [] },
     prefix: false,
+    byWords: false,
+    spelling: true,
   });
 }
 
@@ -179,7 +179,7 @@ test('lost files are rebuilt beside the service, and searches say so meanwhile',
   const { letGo, aroundRecovery } = heldRecovery();
   const { hosted, lines } = await readyIndexes(shelf, new CommitFeed(), { aroundRecovery });
   assert.equal((await find(hosted, 'oak')).rebuilding, 1);
-  assert.ok(lines.some(({ msg }) => /rebuilding them beside the service/.test(msg)));
+  assert.ok(lines.some(({ msg }) => /rebuilding them in the background/.test(msg)));
   assert.ok(existsSync(join(indexDir(shelf), 'rebuilding')));
   letGo();
   await hosted.ask('index.settled', {});

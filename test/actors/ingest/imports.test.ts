@@ -51,6 +51,7 @@ async function madeService(
       return stored.commit(command);
     },
     reader: { imports: stored.store.reader.imports },
+    storeId: 'this library',
     dir,
     extract: () => assert.fail('there is no HTML'),
     canonicalize: { tracking_params: [], keep_params: {} },
@@ -166,7 +167,15 @@ test('what no importer understands is refused with a line that says why, and lea
     await assert.rejects(begin(text), { code: 'invalid', message });
   }
   assert.deepEqual(files(), []);
-  assert.deepEqual(await handlers['import.list']({}, undefined), { imports: [] });
+  assert.deepEqual(await handlers['import.list']({}, undefined), { imports: [], library_id: 'this library' });
+});
+
+test('a row that could not be read is told with its line', async (t) => {
+  const { begin, ended } = await madeService(t);
+  const csv = 'title,url,time_added\n"One,https://one.example/,1\nTwo,https://two.example/,1\n';
+  const { status, created, items, skipped } = await ended((await begin(csv)).id);
+  assert.deepEqual([status, created, items], ['done', 1, 2]);
+  assert.deepEqual(skipped, [{ reason: 'line 2: a quotation mark is out of place or not closed', count: 1 }]);
 });
 
 test('over the quota nothing is taken', async (t) => {

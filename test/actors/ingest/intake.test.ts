@@ -114,6 +114,86 @@ test('a page without a text waits to be fetched, seen now', async () => {
   assert.equal(jobs.get(1)?.kind, 'fetch_and_index');
 });
 
+test('what stands in front of a page is kept without a text, with its title and the reason, until the page itself comes', async () => {
+  const wall = { ...extracted, title: 'Sign in', text: 'Sign in to continue', wall: 'login_wall' as const };
+  const walls: [IngestPageRequest, string][] = [
+    [
+      {
+        url: 'https://example.com/0',
+        title: 'Just a moment…',
+        body_extracted: 'Checking your browser before accessing example.com.',
+      },
+      'challenge page',
+    ],
+    [
+      { url: 'https://example.com/1', title: '404 Not Found', body_extracted: '404 Not Found\nnginx/1.18.0' },
+      'error page',
+    ],
+    [{ url: 'https://example.com/2', title: 'Just a moment...', body_extracted: '' }, 'challenge page'],
+    [{ url: 'https://example.com/3', title: null, body_html: '<form>' }, 'login page'],
+  ];
+  const { temporary, ingest } = await startIntake(async () => wall);
+  await using _ = temporary;
+  const { pages, jobs } = temporary.store.reader;
+  for (const [at, [request, name]] of walls.entries()) {
+    assert.equal((await ingest(request)).outcome, 'accepted');
+    const page = pages.get(at + 1);
+    const job = jobs.get(page?.index_job ?? 0);
+    assert.deepEqual(
+      [page?.title, pages.body(at + 1), page?.content_hash],
+      [request.title ?? 'Sign in', undefined, null],
+    );
+    assert.deepEqual([job?.kind, job?.last_error], ['fetch_and_index', `submitted: ${name}`]);
+  }
+  const url = 'https://example.com/0';
+  assert.equal(
+    await ingest({ url, title: 'Eels', body_extracted: 'Eels climb.' }).then((reply) => reply.outcome),
+    'revisit',
+  );
+  const filled = pages.get(1);
+  assert.deepEqual(
+    [filled?.title, pages.body(1), filled?.content_hash],
+    ['Eels', 'Eels climb.', sha256('Eels climb.')],
+  );
+  await ingest(walls[0][0]);
+  assert.deepEqual(
+    [pages.get(1)?.title, pages.body(1)],
+    ['Eels', 'Eels climb.'],
+    'a wall takes nothing from a page that is there',
+  );
+});
+
+test('a text that is handed in is stored as given, whatever it is about, and so is an article without its page', async () => {
+  const texts: [title: string | null, text: string][] = [
+    ['Sign in', 'My account of the library, see the card.'],
+    ['Sign in to continue', 'Sign in to continue\nA story in three parts.'],
+    ['Sign in', 'SIGN IN\nYou need to sign in to see the timetable. Forgot your password? Ask Jo.'],
+    ['Cookies', 'Cookies\nMix butter and sugar, add flour and bake.'],
+    ['Cookies', 'Our recipe uses cookies and cream. Accept all changes.'],
+    ['Quote', 'Search for meaning'],
+    ['Captcha', 'Captcha\nA CAPTCHA is a type of challenge-response test that asks you to prove you are human.'],
+    ['My notes', 'Remember me'],
+    ['Tip', 'Works without JavaScript'],
+    ['Not found', 'The page does not exist in the facsimile; try again in the archive.'],
+    ['Maintenance', 'Under maintenance'],
+    [null, '404 Not Found'],
+  ];
+  const { temporary, ingest } = await startIntake(async () => ({ ...extracted, wall: 'error_page' as const }));
+  await using _ = temporary;
+  const { pages } = temporary.store.reader;
+  for (const [at, [title, body_extracted]] of texts.entries()) {
+    await ingest({ url: `https://example.com/${at}`, title, body_extracted });
+    assert.equal(pages.body(at + 1), body_extracted, `${title}: ${body_extracted}`);
+  }
+  const wall = { title: 'Just a moment...', body_is_article: true };
+  await ingest({ ...wall, url: 'https://example.com/text', body_extracted: 'Checking your browser before the visit' });
+  await ingest({ ...wall, url: 'https://example.com/html', body_html: '<p>x' });
+  assert.deepEqual(
+    [texts.length + 1, texts.length + 2].map((no) => pages.body(no)),
+    ['Checking your browser before the visit', 'the text'],
+  );
+});
+
 test('a known page is a revisit, and tells whether its text differs', async () => {
   const { temporary, ingest, outcomes } = await startIntake();
   await using _ = temporary;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { queriesService } from '../../../src/actors/jobs/queries.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
-import { installModel } from '../../../src/commands/install-model.ts';
+import { installModel } from '../../../src/commands/manage-models.ts';
 import { createJob } from '../../../src/commands/move-job.ts';
 import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
@@ -71,7 +71,7 @@ async function startRecords() {
       writeTrouble,
       indexState: () => index.state(),
       canonicalize: { tracking_params: [], keep_params: {} },
-      keepDays: 90,
+      oldBefore: async () => now() - 90 * 86_400_000,
       log,
       now,
       every,

@@ -94,11 +94,9 @@ const claim = async (shelf: Shelf) => {
 
 const handlerOn = (shelf: Shelf) => {
   let at = 0;
-  const embedders = { queryVectors: () => assert.fail('nothing is learned of so few pages') };
   return replayHandler({
     ask: shelf.ask,
     reader: shelf.reader,
-    embedders,
     prices: { m2: 3 },
     monotonic: () => (at += 5),
   });
@@ -275,27 +273,4 @@ test('queries are made of pages, the same in both ways, each to find its own pag
   } = shelf.reader.replays.get(job.no) ?? assert.fail();
   await shelf.temporary.commit(({ replays }) => replays.put(job.no, ofEarlier));
   assert.equal(evalReplayListResponse.parse(list({ limit: 5 })).replays[0].rerank_locally_a, false);
-});
-
-test('a replay waits for what a model is worth beside the words, where that cannot be learned yet', async () => {
-  await using shelf = await Shelf.open();
-  for (let no = 1; no <= 50; no++) await shelf.add({ title: '', text: `${words.map((word) => word + no).join(' ')}.` });
-  let rebuilding = 1;
-  shelf.answers['index.retrieve'] = () => {
-    const none = { labels: new Uint32Array(0), scores: new Float32Array(0) };
-    return { sparse: none, dense: none, language: 'en', pageOf: new Map(), timing_ms: { rebuilding } };
-  };
-  shelf.answers['search.rank'] = () => ({ pages: [1], candidates: [1], reranker: null });
-  const { start } = evaluate(shelf);
-  await start(evalReplayRequest.parse({ source: 'library', limit: 20 }));
-  const { job, attempt } = await claim(shelf);
-  await assert.rejects(
-    handlerOn(shelf)(job, contextOf(shelf, attempt)),
-    (error) =>
-      error instanceof JobError && !error.permanent && (error.retryAfterMs ?? 0) > 0 && /m1/.test(error.message),
-  );
-  assert.equal(shelf.reader.replays.get(job.no)?.plan, null);
-  rebuilding = 0;
-  await handlerOn(shelf)(job, contextOf(shelf, attempt));
-  assert.deepEqual(shelf.reader.models.get('m1')?.fusion, { weights: { en: 0 }, pages: 50 });
 });

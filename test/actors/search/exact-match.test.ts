@@ -1,8 +1,7 @@
 /** What a search makes of a query that is a title, a URL, a host or a quoted phrase: contract "Search", exact_match. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeExplainer } from '../../../src/actors/search/explain-place.ts';
-import { presentPage, textsOf } from '../../../src/actors/search/present-page.ts';
+import { placeExplainer, presentPage, textsOf } from '../../../src/actors/search/present-page.ts';
 import { queryRanker } from '../../../src/actors/search/rank-query.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
@@ -255,11 +254,11 @@ test('the filters reach the index as instants and as a plain domain', async () =
       phrases: [],
       clauses: { must: [], mustNot: [] },
       prefix: false,
+      spelling: true,
       candidates: 7,
       model: 'm1',
-      rerank: true,
       relevance: false,
-      rrf_k: 60,
+      byWords: false,
       filters: {
         domain: 'example.com',
         after: Date.parse('2025-12-31T23:00:00Z'),

@@ -8,16 +8,15 @@ import fc from 'fast-check';
 import { phraseFinder } from '../../../src/actors/search/find-phrases.ts';
 import { quotingPages } from '../../../src/actors/search/pages-of-clauses.ts';
 import { foldPhrase } from '../../../src/compute/ranking/exact-query.ts';
-import { lookupTerm } from '../../../src/compute/structures/term-table.ts';
+import { buildTermTable, lookupTerm } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { preparePages } from '../../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
-import { labelsHolding } from '../../../src/engine/words/labels-holding.ts';
+import { labelsMatching } from '../../../src/engine/words/labels-matching.ts';
 import { labelSegment, openSegment } from '../../../src/engine/words/segment.ts';
-import { fixtureVectors } from '../../compute/embedding/word-vectors-fixture.ts';
 import { pageRow } from '../../machines/rows.ts';
 import { CountedReads } from '../../store/counted-reads.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
@@ -28,13 +27,13 @@ interface Text {
   sections: { char_start: number; title: string }[];
 }
 
-const vectors = fixtureVectors();
-const rowOf = (word: string) => lookupTerm(vectors.vocabulary, word);
+const list = buildTermTable(['the', 'of', 'heron', 'river']);
+const rowOf = (word: string) => lookupTerm(list, word);
 const queryAnalyzer = createTextAnalyzer(createRuleTokenizer);
 const tools = {
   analyzer: createTextAnalyzer(createWinkTokenizer),
   embedder: null,
-  vocabulary: { fingerprint: vectors.fingerprint, rowOf },
+  vocabulary: { fingerprint: 1, rowOf },
   chunking: { target_tokens: 12, overlap_tokens: 3, hard_max_tokens: 16 },
 };
 
@@ -58,7 +57,7 @@ class Pages implements AsyncDisposable {
     let label = 1;
     const half = Math.ceil(texts.length / 2);
     for (const [id, part] of [texts.slice(0, half), texts.slice(half)].entries()) {
-      const { chunks, segment } = preparePages({ ...tools, chunking }, part, []);
+      const { chunks, segment } = preparePages({ ...tools, chunking }, part);
       const first = label;
       await temporary.commit(({ pages }) => {
         for (const [at, { title, text, sections }] of part.entries()) {
@@ -83,7 +82,7 @@ class Pages implements AsyncDisposable {
   /** Which of the pages hold the phrases, best page first. */
   async holding(phrases: readonly string[], pageNos: readonly number[]): Promise<number[]> {
     const { reader } = this.counted;
-    const labels = phrases.map((text) => labelsHolding(this.#corpus, queryAnalyzer, { in: 'phrase', text }));
+    const labels = phrases.map((text) => labelsMatching(this.#corpus, queryAnalyzer, { in: 'phrase', text }));
     this.named = labels.reduce((sum, { length }) => sum + length, 0);
     const labelsOf = (no: number) => {
       const page = reader.pages.head(no);

@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { QueryLogQueue } from '../../../src/actors/journal/query-log-queue.ts';
 import { openOutsideReranker } from '../../../src/actors/search/outside-reranker.ts';
-import { fuse } from '../../../src/actors/search/rank-query.ts';
 import { type RetrieverDependencies, retrieverService } from '../../../src/actors/search/retriever.ts';
-import { fuseRrf } from '../../../src/compute/ranking/fuse-rrf.ts';
+import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { compareRequest, compareResponse } from '../../../src/domain/compare.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
-import type { EmbeddingModel } from '../../../src/domain/model.ts';
 import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../../src/domain/search.ts';
 import { BreakerOpenError, ProviderError } from '../../../src/providers/provider-error.ts';
 import { noDetails } from '../../rows.ts';
+import { turnUntil } from '../../turns.ts';
 import { keptLog } from '../quiet-log.ts';
 import { Shelf } from '../shelf.ts';
 
@@ -122,12 +121,12 @@ test('hits of both sides become pages with their best passages, in the shape of 
       phrases: [],
       clauses: { must: [], mustNot: [] },
       prefix: false,
+      spelling: true,
+      byWords: false,
       candidates: 100,
       filters: { domain: null, after: null, before: null, published_after: null, published_before: null, pages: null },
       model: 'm1',
-      rerank: true,
       relevance: true,
-      rrf_k: 60,
     },
   ]);
 });
@@ -198,11 +197,6 @@ test('each result says why it stands there: results are ordered by an exact titl
   shelf.finds.m1 = {
     sparse: [boats, trees + 1, trees, oaks + 1],
     dense: [hulls, boats + 1, trees],
-    reranked: [
-      [trees, 0.9],
-      [boats, 0.8],
-      [oaks + 1, 0.5],
-    ],
   };
   const service = retriever(shelf);
   const why = async (changes: object) => {
@@ -216,12 +210,12 @@ test('each result says why it stands there: results are ordered by an exact titl
       return [title, exact, keyword_rank, vector_rank, reranked];
     });
   };
-  assert.deepEqual(await why({}), [
+  assert.deepEqual(await why({ rrf_k: undefined }), [
     ['oak', 'title', 4, null, true],
     ['OAK', 'title', null, null, false],
-    ['Trees', null, 2, 3, true],
     ['Boats', null, 1, 2, true],
-    ['Hulls', null, null, 1, false],
+    ['Trees', null, 2, 3, true],
+    ['Hulls', null, null, 1, true],
   ]);
   assert.deepEqual(await why({ query: 'https://example.com/3', rerank: false, k: 2 }), [
     ['Hulls', 'url', null, 1, false],
@@ -308,6 +302,71 @@ test('a batch searches one after the other; each item has its own id and its own
     service.ask('search.batch', batch({ queries: ['oak'], filters: { domain: 'a/b' } })),
     (error) => error instanceof DomainError && error.code === 'invalid',
   );
+});
+
+test('a batch and a comparison stop with their client, before the next query, stage and model', async () => {
+  await using shelf = await Shelf.open();
+  await shelf.install('m2');
+  const label = await shelf.add({ text: 'oak' });
+  shelf.finds.m1 = { sparse: [label], dense: [] };
+  for (const [name, asking] of [
+    ['search.batch', batch({ queries: ['oak', 'elm'] })],
+    ['search.query', request()],
+    ['search.compare', compareRequest.parse({ query: 'oak', models: ['m1', 'm2'] })],
+    ['search.rank', { request: request(), model: null, isLocal: false }],
+  ] as const) {
+    const gone = new AbortController();
+    const stages: string[] = [];
+    const ask = (async (message, ...rest) => {
+      stages.push(message);
+      gone.abort();
+      return shelf.ask(message, ...rest);
+    }) as SystemAsk;
+    const before = shelf.retrievals.length;
+    await assert.rejects(retriever(shelf, { ask }).ask(name, asking as never, gone.signal), { name: 'AbortError' });
+    assert.deepEqual(stages, ['index.retrieve'], name);
+    assert.ok(shelf.retrievals.length <= before + 1);
+    const unasked = retriever(shelf, { ask: () => assert.fail('it was asked') }).ask(
+      name,
+      asking as never,
+      gone.signal,
+    );
+    await assert.rejects(unasked, { name: 'AbortError' });
+  }
+});
+
+test('a bounded number of batches goes on at a time; one whose client has left while it waits is not begun', async () => {
+  await using shelf = await Shelf.open();
+  const label = await shelf.add({ text: 'oak' });
+  shelf.finds.m1 = { sparse: [label], dense: [] };
+  let answer = () => {};
+  const gate = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let asked = 0;
+  const ask = (async (...message) => {
+    asked++;
+    await gate;
+    return shelf.ask(...message);
+  }) as SystemAsk;
+  const service = retriever(shelf, { ask });
+  const gone = new AbortController();
+  const all = Array.from({ length: 6 }, (_, at) =>
+    service.ask(
+      'search.batch',
+      batch({ queries: ['oak'], suggest: 0, chunks_per_page: 0 }),
+      at === 4 ? gone.signal : undefined,
+    ),
+  );
+  await turnUntil(() => asked === 4, 'four are under way');
+  gone.abort();
+  answer();
+  const ends = await Promise.allSettled(all);
+  assert.deepEqual(
+    ends.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.equal(asked, 5);
 });
 
 test('without an active model a search fails, and each item of a batch says so', async () => {
@@ -413,68 +472,33 @@ test('a search that is not to be logged is answered, and comes to no log', async
   assert.equal(queue.take(10).length, 1);
 });
 
-test('candidates that the local reranker was not given stay below those that it was, as they are fused', async () => {
-  await using shelf = await Shelf.open();
-  const labels: number[] = [];
-  for (const title of ['One', 'Two', 'Three', 'Four']) labels.push(await shelf.add({ title, text: 'oak' }));
-  const [one, two, three, four] = labels;
-  shelf.finds.m1 = {
-    sparse: [one, two, three, four],
-    dense: [four, three],
-    reranked: [
-      [four, 0],
-      [three, 0.5],
-    ],
-  };
-  const { results } = await retriever(shelf, {}).ask('search.query', request({ query: 'oak' }));
-  assert.deepEqual(
-    results.map(({ title }) => title),
-    ['Three', 'Four', 'One', 'Two'],
-  );
-  const scores = results.map(({ score }) => score);
-  assert.deepEqual(
-    scores,
-    [...new Set(scores)].sort((a, b) => b - a),
-    'no tie, nothing above its place',
-  );
-});
-
-test('the local reranker gives the order and the scores where it is wanted and has them', async () => {
+test('score fusion gives the order where a reranker is wanted, ranks where none is or the request names their constant', async () => {
   await using shelf = await Shelf.open();
   const first = await shelf.add({ title: 'Trees', text: 'oak elm ash' });
   const second = await shelf.add({ title: 'Boats', text: 'oak keel' });
   const third = await shelf.add({ title: 'Oak', text: 'oak' });
-  const sides = { sparse: [first, second, third], dense: [first + 2] };
-  const scored: [number, number][] = [
-    [first, 0.25],
-    [second, 1],
-    [first + 2, 0.5],
-    [third, 0],
-  ];
-  shelf.finds.m1 = { ...sides, reranked: scored };
+  shelf.finds.m1 = { sparse: [first, second, third], dense: [first + 2] };
   const queue = new QueryLogQueue(() => {});
   const answer = async (changes: object, dependencies: Partial<RetrieverDependencies> = {}) => {
     const service = retriever(shelf, { queue, ...dependencies });
-    const { results } = await service.ask('search.query', request({ query: 'oak', ...changes }));
+    const { results } = await service.ask('search.query', request({ query: 'oak', rrf_k: undefined, ...changes }));
     return results.map(({ title, score }) => [title, Math.round(score * 1000) / 1000]);
   };
 
-  const exactFirst = ['Oak', 0];
-  assert.deepEqual(await answer({}), [exactFirst, ['Boats', 1], ['Trees', 0.5]]);
-  const fused = [
+  assert.deepEqual(await answer({}), [
+    ['Oak', 0.8],
+    ['Trees', 1],
+    ['Boats', 0.9],
+  ]);
+  const byRanks = [
     ['Oak', 0.016],
     ['Trees', 0.016],
     ['Boats', 0.016],
   ];
-  assert.deepEqual(await answer({ rerank: false }), fused);
-  assert.deepEqual(await answer({}, { localReranker: false }), fused);
-  shelf.finds.m1 = sides;
-  assert.deepEqual(await answer({}), fused);
+  assert.deepEqual(await answer({ rerank: false }), byRanks);
+  assert.deepEqual(await answer({}, { localReranker: false }), byRanks);
+  assert.deepEqual(await answer({ rrf_k: 60 }), byRanks);
 
-  assert.deepEqual(
-    shelf.retrievals.map(({ rerank }) => rerank),
-    [true, false, false, true],
-  );
   const runs = queue.take(10);
   assert.deepEqual(
     runs.map((run) => run.reranker_model),
@@ -487,7 +511,7 @@ test('an outside reranker is asked about the first candidates and gives their or
   await using shelf = await Shelf.open();
   const trees = await shelf.add({ title: 'Trees', text: 'oak elm' });
   const boats = await shelf.add({ title: 'Boats', text: 'keel' });
-  shelf.finds.m1 = { sparse: [trees, trees + 1, boats], dense: [], reranked: [[trees, 1]] };
+  shelf.finds.m1 = { sparse: [trees, trees + 1, boats], dense: [] };
   const queue = new QueryLogQueue(() => {});
   const asked: string[][] = [];
   let answer: (texts: readonly string[]) => Promise<Float64Array> = async () => Float64Array.of(0, 0.5, 1);
@@ -513,7 +537,10 @@ test('an outside reranker is asked about the first candidates and gives their or
     onRerankDegraded: () => degraded++,
   });
   const search = async (changes: object = {}) => {
-    const { results, timing_ms } = await service.ask('search.query', request({ query: 'wood', ...changes }));
+    const { results, timing_ms } = await service.ask(
+      'search.query',
+      request({ query: 'wood', rrf_k: undefined, ...changes }),
+    );
     return { order: results.map(({ title, score }) => [title, score]), degraded: timing_ms.degraded_rerank };
   };
 
@@ -523,7 +550,6 @@ test('an outside reranker is asked about the first candidates and gives their or
   ];
   assert.deepEqual(await search(), { order: reranked, degraded: undefined });
   assert.deepEqual(asked, [['wood', '1234', 'Trees\noak', 'Trees\nelm', 'Boats\nkeel']]);
-  assert.equal(shelf.retrievals[0].rerank, true, 'in the order of the local one');
 
   const fused = {
     order: [
@@ -538,7 +564,7 @@ test('an outside reranker is asked about the first candidates and gives their or
   const local = {
     order: [
       ['Trees', 1],
-      ['Boats', (0.0099 * 62) / 63],
+      ['Boats', Math.fround(0.8)],
     ],
     degraded: 1,
   };
@@ -575,7 +601,8 @@ test('an outside reranker is asked about the first candidates and gives their or
     lines.map(({ level }) => level).filter((level) => level > 30),
     [40],
   );
-  const measured = (isLocal = false) => service.ask('search.rank', { request: request(), model: null, isLocal });
+  const measured = (isLocal = false) =>
+    service.ask('search.rank', { request: request({ rrf_k: undefined }), model: null, isLocal });
   assert.equal((await measured()).reranker, 'cohere/a-model', 'what it scores in time is the order that searches get');
   answer = async () => new Float64Array(3).fill(Number.NaN);
   await assert.rejects(measured(), { name: 'JobError', permanent: false });
@@ -591,32 +618,15 @@ test('an outside reranker is asked about the first candidates and gives their or
   );
 });
 
-test('without rrf_k both sides are fused by scores, with what the model is worth in the language of the query', () => {
-  const model = { id: 'm1', space: 1, provider: 'openai', model_name: 'm', dim: 8, max_input_tokens: 512 };
-  const named = fuseRrf([Uint32Array.of(2, 1), Uint32Array.of(1)], 60);
-  assert.deepEqual(
-    named.map(({ label }) => label),
-    [1, 2],
-  );
-  for (const [fusion, order] of [
-    [undefined, [2, 1]],
-    [{ weights: { de: 3 }, pages: 50 }, [2, 1]],
-    [{ weights: { en: 3 }, pages: 50 }, [1, 2]],
-  ] as const) {
-    const row: EmbeddingModel = { ...model, status: 'ready', floor: 0, ...(fusion && { fusion }) };
-    const hits = fuse(
-      { rollup: 'max' },
-      {
-        sparse: { labels: Uint32Array.of(2, 1), scores: [2, 1] },
-        dense: { labels: Uint32Array.of(1), scores: [0.9] },
-        denseWeight: 1,
-        language: 'en',
-      },
-      row,
-    );
-    assert.deepEqual(
-      hits.map(({ label }) => label),
-      order,
-    );
-  }
+test('a search that finds nothing while a page becomes searchable says that pages were being indexed', async () => {
+  await using shelf = await Shelf.open();
+  shelf.finds.m1 = { sparse: [], dense: [] };
+  const waiting = [1, 0]; // before and after the search
+  const jobs = { countIndexing: () => waiting.shift() ?? 0 };
+  const reader = Object.create(shelf.reader, { jobs: { value: jobs } });
+  const service = retriever(shelf, { reader });
+  const { no_results } = await service.ask('search.query', request());
+  assert.deepEqual(no_results, { reason: 'indexing', operators: [], filters: [], pages_waiting: 0 });
+  const later = await service.ask('search.query', request());
+  assert.equal(later.no_results?.reason, 'no_match');
 });

@@ -145,11 +145,15 @@ test('a subscriber waits for the next event, and is told when none came', async 
   assert.equal(eventsIn(await waiting).length, 2);
 });
 
-test('places are limited, and free again when one leaves', async (t) => {
+test('places are limited however old the subscribers are, and free again when one leaves', async (t) => {
   const station = await Station.open(t, { maxSubscribers: 2 });
   const first = await station.subscribe();
   await station.subscribe();
-  await assert.rejects(station.subscribe(), { code: 'overloaded' });
+  for (const now of [0, 60_000, 86_400_000]) {
+    station.now = now;
+    await assert.rejects(station.subscribe(), { code: 'overloaded' });
+  }
+  assert.deepEqual(station.ends, []);
   first.leave();
   assert.equal(await first.ended, 'left');
   assert.equal(await first.take(idleMs), null);

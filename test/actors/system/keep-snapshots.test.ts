@@ -1,7 +1,7 @@
 /** Snapshots of metrics are written when something has changed: an idle library of a cluster writes none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SnapshotKeeper } from '../../../src/actors/system/keep-snapshots.ts';
+import { SnapshotKeeper } from '../../../src/actors/system/metrics.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { Shelf } from '../shelf.ts';
 

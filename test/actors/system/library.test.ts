@@ -57,7 +57,7 @@ test('who asks before it is open, and while it broke, is told to come back; then
   );
   assert.deepEqual(
     lines.map(({ msg }) => msg),
-    ['the library cannot go on and is closed', 'the library is not open', 'the library is open again'],
+    ['the library cannot continue and is closed', 'the library is not open', 'the library is open again'],
   );
   await supervised.close();
   assert.deepEqual([supervised.state(), closings[1].closed], ['closed', true]);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
-import { writerService } from '../../../src/actors/system/writer.ts';
+import { maxBatch } from '../../../src/actors/system/system-messages.ts';
+import { batchLength, writerService } from '../../../src/actors/system/writer.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { DomainError, FatalError } from '../../../src/domain/errors.ts';
 import { type Commit, noChanges } from '../../../src/store/commit.ts';
@@ -375,4 +376,16 @@ test('on stop everything that was taken is on the disk and answered before the s
   ]);
   assert.equal(disk.closed, true);
   assert.equal(temporary.store.reader.pages.count(), 3);
+});
+
+test('commands share a transaction up to its bound; a larger one has its own', () => {
+  for (const [weights, length] of [
+    [[1], 1],
+    [Array(maxBatch + 1).fill(1), maxBatch],
+    [[maxBatch - 2, 1, 1, 1], 3],
+    [[1, 2 * maxBatch], 1],
+    [[2 * maxBatch, 1], 1],
+  ] as const) {
+    assert.equal(batchLength(weights.map((weight: number) => ({ weight }))), length);
+  }
 });

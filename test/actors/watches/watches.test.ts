@@ -11,7 +11,7 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { contextOf } from '../attempt-context.ts';
 import { Hosted } from '../hosted.ts';
-import { keptLog } from '../quiet-log.ts';
+import { keptLog, type LogLine } from '../quiet-log.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -24,6 +24,9 @@ class Station implements AsyncDisposable {
   readonly polls = new Map<string, number[]>();
   fails: (url: string) => boolean = () => false;
   items: SourceItem[] = [];
+  leftOut = 0;
+  quota: string | null = null;
+  readonly lines: LogLine[];
   readonly hosted: Hosted;
   readonly temporary: TemporaryStore;
   #tick: () => void = () => {};
@@ -48,10 +51,14 @@ class Station implements AsyncDisposable {
         const name = url.split('/').at(-1) ?? '';
         this.polls.set(name, [...(this.polls.get(name) ?? []), this.now]);
         if (this.fails(name)) throw new JobError('HTTP 500');
-        return { items: this.items, title: null, url, validators: null, feed_url: null };
+        const { items, leftOut } = this;
+        return { items, leftOut, title: null, url, validators: null, feed_url: null };
       },
     };
+    const { log, lines } = keptLog();
+    this.lines = lines;
     const shared = {
+      log,
       reader,
       commit,
       pollers: { rss },
@@ -62,7 +69,7 @@ class Station implements AsyncDisposable {
     this.#handler = pollWatchHandler({
       ...shared,
       maxItemsPerPoll: 200,
-      overQuota: () => null,
+      overQuota: () => this.quota,
       metrics: createMetrics().ofLibrary(),
     });
     this.hosted = new Hosted(
@@ -71,7 +78,6 @@ class Station implements AsyncDisposable {
         defaultIntervalHours: 24,
         tickEnabled: true,
         maxDuePerTick,
-        log: keptLog().log,
         every: (_ms, run) => {
           this.#tick = run;
           return () => {};
@@ -116,7 +122,7 @@ class Station implements AsyncDisposable {
         const completion = await this.#handler(job, contextOf(this.temporary, attempt, this.now));
         await this.temporary.commit(completeJob(attempt, this.now, completion));
       } catch (error) {
-        const message = String(error instanceof JobError ? error.message : error);
+        const message = error instanceof Error ? error.message : String(error);
         await this.temporary.commit(failJob(attempt, this.now, { message, permanent: false, delayMs: 4000 }));
       }
     }
@@ -172,6 +178,42 @@ test('a week without drift, missed or doubled polls, over a change of daylight s
       assert.ok(late >= 0 && late < 2 * minute, `poll ${i} of every ${hours} h came ${late} ms late`);
     }
   }
+});
+
+test('the log has one line when a source begins to fail, and one when it is read again', async () => {
+  await using station = await Station.open();
+  await station.create('broken', { interval_hours: 1 });
+  station.fails = () => true;
+  await station.pass(3 * 60);
+  assert.ok((station.polls.get('broken')?.length ?? 0) > 3);
+  station.fails = () => false;
+  await station.pass(3 * 60);
+  station.fails = () => true;
+  await station.pass(3 * 60);
+  assert.deepEqual(
+    station.lines.map(({ msg }) => msg),
+    ['cannot be read', 'is read again', 'cannot be read'].map((end) => `the source of a watch ${end}`),
+  );
+});
+
+test('the log has one line when the number of entries without an address changes, and none of a full quota', async () => {
+  await using station = await Station.open();
+  const { id } = await station.create('feed', { interval_hours: 1 });
+  for (const leftOut of [0, 2, 2, 1]) {
+    station.leftOut = leftOut;
+    await station.pass(60);
+  }
+  const counts = [2, 1];
+  assert.deepEqual(
+    station.lines.map(({ msg, entries }) => [msg, entries]),
+    counts.map((entries) => ['entries without an address, which a watch leaves out', entries]),
+  );
+  station.quota = 'the library is full';
+  station.items = [{ url: 'https://site.test/new', title: null, published_at: null, content: null }];
+  await station.pass(60);
+  const { last_status, last_error } = await station.hosted.ask('watch.get', { watch_id: id });
+  assert.deepEqual([last_status, last_error], ['error', station.quota]);
+  assert.equal(station.lines.length, counts.length, 'the job is logged as any other that fails');
 });
 
 test('a sleep of three days is made up for by one poll, and the schedule goes on where it was', async () => {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { ExtractionLimitError, extractHtml } from '../../../src/compute/extraction/extract-html.ts';
+import { ExtractionLimitError, extractArticle, extractHtml } from '../../../src/compute/extraction/extract-html.ts';
 
 const url = 'https://example.com/a';
 const filler = 'This paragraph, which is long enough to be read, says a few things, and then some more of them. '
@@ -53,6 +53,21 @@ test('the number of a footnote is apart from the word before it', () => {
     extractHtml(article(`<p>${filler} ${notes}</p>`), url).text,
     `${filler}\n\n${filler} in one season 2, by the sea 3, x2, here[4]\n\n${filler}`,
   );
+});
+
+test('an article without its page is read whatever its markup, and has its lines where it has none', () => {
+  const articles = {
+    '<ol><li>One &amp; two</li></ol>': '1. One & two',
+    '<blockquote>Quoted</blockquote>': 'Quoted',
+    '<pre>code a &lt; b</pre>': 'code a < b',
+    '<section>A part</section>': 'A part',
+    '<img src="x.png">': '',
+    '<!-- mark -->Text': 'Text',
+    'Text with <a href="/a">a link</a> &amp; more': 'Text with a link & more',
+    'Fish &#38; chips &eacute;': 'Fish & chips é',
+    'One line,\n\n\nanother:  a < b, AT&T': 'One line,\n\nanother: a < b, AT&T',
+  };
+  for (const [html, text] of Object.entries(articles)) assert.equal(extractArticle(html, url).text, text, html);
 });
 
 test('lists, tables, line breaks and preformatted text keep their lines', () => {
@@ -376,8 +391,10 @@ const thread = (head: string, posts = 12): string => {
   return `<head>${head}</head><body>${Array.from({ length: posts }, (_, at) => post(at)).join('')}</body>`;
 };
 
-test('all posts of a thread are read, not one', () => {
-  const { text } = extractHtml(thread(''), url);
+test('all posts of a thread are read, not one, and the date of something else before them', () => {
+  const published = '<meta property="article:published_time" content="2026-01-05">';
+  const { text } = extractHtml(thread(published).replace('<body>', '<body><p>12 June 2027</p>'), url);
+  assert.ok(text.startsWith('12 June 2027'));
   for (let at = 0; at < 12; at++) assert.ok(text.includes(`Sentence 5 of post ${at} goes`), String(at));
 });
 

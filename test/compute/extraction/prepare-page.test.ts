@@ -39,8 +39,9 @@ test('a note or warning is read, another aside is not', () => {
   assert.equal(read(`<aside class="notebooks">${note}</aside>`), `${filler}\n\n${filler}`);
 });
 
-test('time grows in proportion to the links in code and to what stands in a body', () => {
+test('time grows in proportion to the links and lines in code and to what stands in a body', () => {
   const prepare = (html: string) => preparePage(parsePage(html, url));
   assertGrowsInProportion(10_000, (size) => page(`<pre>${'<a href="/a">a</a> '.repeat(size)}</pre>`), prepare);
   assertGrowsInProportion(5_000, (size) => page(`${sentence}<i>a</i>`.repeat(size)), prepare);
+  assertGrowsInProportion(10_000, (size) => page(`<pre>${'<pre><div>a</div>'.repeat(size / 2)}`.repeat(2)), prepare);
 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { extractHtml } from '../../../src/compute/extraction/extract-html.ts';
-import { recognizeWall } from '../../../src/compute/extraction/recognize-wall.ts';
+import { recognizeWall, recognizeWallText } from '../../../src/compute/extraction/recognize-wall.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 import { realPages, wallPages } from './wall-pages.ts';
 
@@ -29,6 +29,7 @@ test('hostile source is looked through in time in proportion', () => {
     (html) => {
       recognizeWall({ title: `${'we can'.repeat(80)}`, text: 'you need to '.repeat(120), html });
       recognizeWall({ title: null, text: '', html });
+      recognizeWallText('you are blocked', 'the requested url you need to '.repeat(20));
     },
   );
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Feed, FeedReading } from '../../../src/compute/feed/feed.ts';
-import { maxEntries } from '../../../src/compute/feed/feed.ts';
+import { type Feed, type FeedReading, maxEntries } from '../../../src/compute/feed/feed.ts';
 import { feedDate } from '../../../src/compute/feed/feed-date.ts';
 import { readFeed } from '../../../src/compute/feed/read-feed.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
@@ -29,7 +28,7 @@ test('RSS 2.0, RSS 1.0, Atom and JSON Feed say the same in four ways', () => {
     published_at: '2026-11-20T09:00:00.000Z',
     content: '<p>Text</p>',
   };
-  const same: Feed = { kind: 'feed', title: 'F', items: [item] };
+  const same: Feed = { kind: 'feed', title: 'F', items: [item], leftOut: 0 };
   const sources = [
     inRss(
       '<item><title>A</title><link>https://site.test/a</link><pubDate>Fri, 20 Nov 2026 10:00:00 +0100</pubDate><description><![CDATA[<p>Text</p>]]></description></item>',
@@ -67,7 +66,7 @@ test('malformed feeds are read as feed readers do', () => {
 test('an address is taken from link, permanent guid, id or original link, against the nearest base', () => {
   const cases: [item: string, url: string | undefined][] = [
     ['<item><guid>https://site.test/g</guid></item>', 'https://site.test/g'],
-    ['<item><guid isPermaLink="false">https://site.test/g</guid></item>', undefined],
+    ['<item><guid isPermaLink="false">https://site.test/g</guid></item>', 'https://site.test/g'],
     ['<item><guid>abc-1</guid></item>', undefined],
     ['<item><link>javascript:alert(1)</link><guid>https://site.test/g</guid></item>', 'https://site.test/g'],
     [
@@ -173,6 +172,12 @@ const bombs: [
     (length) => inRss('<item><title>'.repeat(length)),
     (r) => r.kind === 'none' || r.kind === 'feed',
   ],
+  [
+    'a title of tags',
+    300_000,
+    (length) => inRss(`<item><title><![CDATA[${'<b>'.repeat(length)}]]></title><link>/a</link></item>`),
+    (r) => r.kind === 'feed' && r.items.length === 1,
+  ],
   ['deep JSON', 100_000, (length) => `{"items": ${'['.repeat(length)}`, (r) => r.kind === 'none'],
 ];
 
@@ -214,4 +219,39 @@ test('hostile: 280,000 items in UTF-16', () => {
   const bytes = Buffer.from(`\uFEFF${items(280_000)}`, 'utf16le');
   const reading = readFeed({ bytes, charset: null, url: 'https://example.com/feed' });
   assert.ok(reading.kind === 'feed' && reading.items.length === maxEntries);
+});
+
+test('an entry without a link is at the address of its identifier, or of its first file; one without any is counted', () => {
+  const audio = '<enclosure url="/e.mp3" type="audio/mpeg" length="1"/>';
+  const cases: [source: string, urls: string[], leftOut?: number][] = [
+    [inRss('<item><guid isPermaLink="false">https://site.test/?p=1</guid></item>'), ['https://site.test/?p=1']],
+    [inRss(`<item><guid isPermaLink="false">urn:x</guid>${audio}</item>`), ['https://site.test/e.mp3']],
+    [inRss(`<item><guid>https://site.test/a</guid>${audio}</item>`), ['https://site.test/a']],
+    [
+      inRss(`<item><link>/b</link><guid isPermaLink="false">https://site.test/a</guid>${audio}</item>`),
+      ['https://site.test/b'],
+    ],
+    [inRss(`<item><link>javascript:x</link>${audio}</item>`), ['https://site.test/e.mp3']],
+    [
+      '<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>https://site.test/a</id></entry><entry><id>tag:a</id><link rel="enclosure" href="f.pdf"/></entry></feed>',
+      ['https://site.test/a', 'https://site.test/blog/f.pdf'],
+    ],
+    [
+      JSON.stringify({
+        items: [
+          { id: 'https://site.test/a' },
+          { id: '2', attachments: [{ url: '/e.mp3', mime_type: 'audio/mpeg' }] },
+          { id: '3', url: 'javascript:x', external_url: 'https://other.test/' },
+          { id: 4 },
+        ],
+      }),
+      ['https://site.test/a', 'https://site.test/e.mp3', 'https://other.test/'],
+      1,
+    ],
+    [inRss('<item><title>Nowhere</title><guid isPermaLink="false">urn:x</guid></item>'), [], 1],
+  ];
+  for (const [source, urls, leftOut = 0] of cases) {
+    const feed = feedOf(source);
+    assert.deepEqual([urlsOf(feed), feed.leftOut], [urls, leftOut], source);
+  }
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bootstrapIntervals } from '../../../src/compute/measures/paired-bootstrap.ts';
-import { commonVerdict, type Verdict, verdictOf } from '../../../src/compute/measures/verdict.ts';
+import { bootstrapIntervals } from '../../../src/compute/measures/replay-report.ts';
 import { seededRandom } from '../../../src/compute/seeded-random.ts';
 
 const near = (actual: number, expected: number, by: number) =>
@@ -49,35 +48,4 @@ test('the true mean is within the interval in about 95 of 100 samples', () => {
     if (low <= 0.02 && 0.02 <= high) held++;
   }
   near(held / samples, 0.95, 0.03);
-});
-
-test('a verdict needs twenty queries, and an interval on one side of zero', () => {
-  const verdict = (queries: number, low: number, high: number) => {
-    const ndcg = { low, high };
-    return verdictOf({ queries, interval: { ndcg, recall: { low: 0, high: 0 } } });
-  };
-  assert.deepEqual(
-    [
-      verdict(20, 0.01, 0.2),
-      verdict(20, 0, 0.2),
-      verdict(20, -0.2, 0.2),
-      verdict(20, -0.2, -0.01),
-      verdict(19, 0.1, 0.2),
-    ],
-    ['better', 'no_difference', 'no_difference', 'worse', 'too_few'],
-  );
-  assert.equal(verdictOf({ queries: 0, interval: null }), 'too_few');
-});
-
-test('of several sources counts what one shows and none contradicts', () => {
-  const table: [Verdict[], Verdict][] = [
-    [['better'], 'better'],
-    [['too_few', 'better'], 'better'],
-    [['no_difference', 'better'], 'better'],
-    [['worse', 'no_difference'], 'worse'],
-    [['worse', 'better'], 'no_difference'],
-    [['no_difference', 'too_few'], 'no_difference'],
-    [['too_few', 'too_few'], 'too_few'],
-  ];
-  for (const [verdicts, expected] of table) assert.equal(commonVerdict(verdicts), expected, verdicts.join());
 });

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  FEWEST_QUERIES,
-  fuseScores,
-  type KnownItem,
-  learnWeight,
-  WEIGHTS,
-} from '../../../src/compute/ranking/fuse-scores.ts';
-import { seededRandom } from '../../../src/compute/seeded-random.ts';
+import { fuseScores } from '../../../src/compute/ranking/fuse-scores.ts';
 
 const hits = (...pairs: [number, number][]) => ({
   labels: Uint32Array.from(pairs, ([label]) => label),
@@ -15,73 +8,127 @@ const hits = (...pairs: [number, number][]) => ({
 });
 const none = hits();
 
-test('the score by words is a share of the best, the cosine one of what is above the floor', () => {
-  const fused = fuseScores(hits([1, 8], [2, 4]), hits([2, 0.6], [3, 0.4]), { weight: 1, floor: 0.2 });
-  assert.deepEqual(
-    fused.map(({ label, score }) => [label, Math.round(score * 1e6) / 1e6]),
-    [
+for (const { title, sparse, dense = none, cosines = null, floor = 0.5, weight, covered = 1, expected } of [
+  { title: 'nothing found is nothing fused', sparse: none, expected: [] },
+  {
+    title: 'words and cosines count half each, as shares of the best of the query',
+    sparse: hits([1, 8], [2, 4]),
+    dense: hits([2, 0.9], [3, 0.7], [1, 0.6]),
+    cosines: [0.6, 0.9],
+    expected: [
+      [2, 0.75],
+      [1, 0.625],
+      [3, 0.25],
+    ],
+  },
+  {
+    title: 'the nearest may be one that words alone found',
+    sparse: hits([1, 2], [2, 1]),
+    dense: hits([3, 0.7]),
+    cosines: [0.6, 0.9],
+    expected: [
+      [2, 0.75],
+      [1, 0.625],
+      [3, 0.25],
+    ],
+  },
+  {
+    title: 'words decide where none of what they found has a vector',
+    sparse: hits([1, 4], [2, 2]),
+    dense: hits([3, 0.9]),
+    cosines: [Number.NaN, Number.NaN],
+    expected: [
+      [1, 1],
+      [2, 0.5],
+      [3, 0],
+    ],
+  },
+  {
+    title: 'a passage without a vector is as near as its neighbours, and cosines count less',
+    sparse: hits([1, 4], [2, 3], [3, 2]),
+    cosines: [0.9, Number.NaN, 0.7],
+    expected: [
+      [1, 1],
+      [2, 0.75],
+      [3, 0.5],
+    ],
+  },
+  {
+    title: 'and as its one neighbour at the ends',
+    sparse: hits([1, 4], [2, 4], [3, 2], [4, 1]),
+    cosines: [Number.NaN, 0.9, 0.7, Number.NaN],
+    expected: [
+      [1, 1],
+      [2, 1],
+      [3, 0.5],
+      [4, 0.3125],
+    ],
+  },
+  {
+    title: 'words decide where the query has no vector',
+    sparse: hits([5, 4], [4, 1]),
+    expected: [
+      [5, 1],
+      [4, 0.25],
+    ],
+  },
+  {
+    title: 'cosines decide where no word is known, as for a question in another language',
+    sparse: none,
+    dense: hits([7, 0.9], [6, 0.7]),
+    cosines: [],
+    expected: [
+      [7, 0.5],
+      [6, 0.25],
+    ],
+  },
+  {
+    title: 'a cosine below the floor counts nothing, and not less than nothing',
+    sparse: hits([1, 1], [2, 1]),
+    cosines: [0.1, 0.4],
+    expected: [
       [1, 0.5],
       [2, 0.5],
-      [3, 0.125],
     ],
-  );
-});
-
-test('a model that is worth nothing changes no order by words, and its own hits come after', () => {
-  const fused = fuseScores(hits([5, 3], [4, 2.9999]), hits([9, 1], [4, 1]), { weight: 0, floor: 0 });
-  assert.deepEqual(
-    fused.map(({ label }) => label),
-    [5, 4, 9],
-  );
-});
-
-test('one side alone, and none at all, are answered', () => {
-  assert.deepEqual(fuseScores(none, none, { weight: 1, floor: null }), []);
-  assert.deepEqual(
-    fuseScores(none, hits([2, 0.5], [1, 0.4]), { weight: 0, floor: null }).map(({ label }) => label),
-    [2, 1],
-  );
-  assert.equal(fuseScores(hits([1, 2]), none, { weight: 0, floor: 1 })[0].label, 1);
-});
-
-/** Words that find the page at rank 1 or 2, and vectors as asked. */
-function knownItems(count: number, dense: (page: number) => ReturnType<typeof hits>): KnownItem[] {
-  return Array.from({ length: count }, (_, at) => {
-    const sparse = at % 2 === 0 ? hits([at, 4], [at + 1, 3.5]) : hits([at + 1, 4], [at, 3.5]);
-    return { sparse, dense: dense(at), pageOf: (label) => label, page: at };
+  },
+  {
+    title: 'words count less where they cover little of the query',
+    sparse: hits([1, 2], [2, 1]),
+    dense: hits([3, 0.9]),
+    cosines: [0.5, 0.5],
+    covered: 0.25,
+    expected: [
+      [3, 0.5],
+      [1, 0.25],
+      [2, 0.125],
+    ],
+  },
+  {
+    title: 'an unknown floor is 0; another weight is given',
+    sparse: hits([1, 1]),
+    dense: hits([2, 0.8]),
+    cosines: [0.4],
+    floor: null,
+    weight: 0.25,
+    expected: [
+      [1, 0.875],
+      [2, 0.25],
+    ],
+  },
+] as {
+  title: string;
+  sparse: typeof none;
+  dense?: typeof none;
+  cosines?: number[] | null;
+  floor?: number | null;
+  weight?: number;
+  covered?: number;
+  expected: [number, number][];
+}[])
+  test(title, () => {
+    const fused = fuseScores({ sparse, dense, cosines, covered }, floor, weight);
+    assert.deepEqual(
+      fused.map(({ label, score }) => [label, Math.round(score * 1e9) / 1e9]),
+      expected,
+    );
   });
-}
-
-test('a model that finds what words miss counts', () => {
-  assert.equal(
-    learnWeight(
-      knownItems(100, (page) => hits([page, 0.9])),
-      0.2,
-    ) > 0.1,
-    true,
-  );
-});
-
-test('random vectors count nothing, and neither does what is better by chance', () => {
-  const random = seededRandom(7);
-  const chance = knownItems(200, () => hits([1000 + Math.floor(random() * 1000), 0.5]));
-  assert.equal(learnWeight(chance, 0.2), 0);
-  const twoOfHundred = knownItems(100, (page) => (page === 1 || page === 3 ? hits([page, 0.9]) : none));
-  assert.equal(learnWeight(twoOfHundred, 0.2), 0);
-});
-
-test('a model that is always wrong counts nothing', () => {
-  assert.equal(
-    learnWeight(
-      knownItems(100, (page) => hits([page + 1, 0.9])),
-      0.2,
-    ),
-    0,
-  );
-});
-
-test('too few queries tell nothing', () => {
-  const items = knownItems(FEWEST_QUERIES, (page) => hits([page, 0.9]));
-  assert.equal(learnWeight(items.slice(1), 0), 0);
-  assert.equal(WEIGHTS.includes(learnWeight(items, 0)), true);
-});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { mergeReranked } from '../../../src/compute/ranking/merge-reranked.ts';
+import { mergeReranked } from '../../../src/compute/ranking/fuse-rrf.ts';
 
 const hits = (...pairs: [number, number][]) => pairs.map(([label, score]) => ({ label, score }));
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readOperators } from '../../../src/compute/ranking/query-operators.ts';
 
-const plain = { phrases: [], must: [], mustNot: [], after: null, before: null };
+const plain = { phrases: [], must: [], mustNot: [], after: null, before: null, written: [] };
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
 
 test('each operator says what pages must hold, with and without a space, in any order', () => {
@@ -21,6 +21,7 @@ test('each operator says what pages must hold, with and without a space, in any 
       { in: 'word', text: 'boat' },
       { in: 'phrase', text: 'by the river' },
     ],
+    written: ['site:example.com', '"stands still"', '-boat', '-"by the river"', 'lang:de'],
   });
   assert.deepEqual(
     readOperators('heron title: "wading birds" AUTHOR:Lima -site: www.a.example -title:boat -lang:fr-CA'),
@@ -36,6 +37,7 @@ test('each operator says what pages must hold, with and without a space, in any 
         { in: 'title', text: 'boat' },
         { in: 'language', text: 'fr' },
       ],
+      written: ['title: "wading birds"', 'AUTHOR:Lima', '-site: www.a.example', '-title:boat', '-lang:fr-CA'],
     },
   );
   assert.deepEqual(readOperators('after:2024 before: 2024-06-30 heron'), {
@@ -43,6 +45,7 @@ test('each operator says what pages must hold, with and without a space, in any 
     text: 'heron',
     after: day('2024-01-01'),
     before: day('2024-06-30'),
+    written: ['after:2024', 'before: 2024-06-30'],
   });
   assert.deepEqual(readOperators('after:2024-02 x').after, day('2024-02-01'));
   assert.deepEqual(readOperators('before:2024-02-03T04:05:00Z x').before, Date.parse('2024-02-03T04:05:00Z'));
@@ -54,7 +57,8 @@ test('each operator says what pages must hold, with and without a space, in any 
 
 test('the name of a site is not searched for', () => {
   const site = { in: 'site', text: 'example.com' };
-  assert.deepEqual(readOperators('site:https://www.example.com/a?b'), { ...plain, text: '', must: [site] });
+  const written = ['site:https://www.example.com/a?b'];
+  assert.deepEqual(readOperators(written[0]), { ...plain, text: '', must: [site], written });
 });
 
 test('what is no operator is text', () => {
@@ -82,6 +86,17 @@ test('what is no operator is text', () => {
     'title:""',
     '-""',
     '12" pipe',
+    'mount --all',
+    '--all',
+    '--"a phrase"',
+    '---all',
+    'a -.net',
+    '-#tag',
+    'a –all',
+    'x-y -- z',
+    'a=-1',
+    '--site:example.com',
+    '-"open',
   ])
     assert.deepEqual(readOperators(text), { ...plain, text }, text);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { recencyFactor } from '../../../src/compute/ranking/recency.ts';
+import { recencyFactor } from '../../../src/compute/ranking/roll-up-pages.ts';
 
 const day = 86_400_000;
 

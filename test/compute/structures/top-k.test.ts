@@ -16,14 +16,7 @@ test('the list keeps the best k, equal scores by label, in whatever order they c
   fc.assert(
     fc.property(hits, fc.nat(70), (all, k) => {
       const top = new TopK(new Float32Array(k));
-      all.forEach(({ label, score }, i) => {
-        const kept = sorted(all.slice(0, i + 1), k);
-        assert.equal(
-          top.offer(label, score),
-          kept.some((hit) => hit.label === label),
-        );
-        assert.equal(top.size, kept.length);
-      });
+      for (const { label, score } of all) top.offer(label, score);
       const best = sorted(all, k);
       assert.equal(top.bar, k > 0 && all.length >= k ? best[k - 1].score : Number.NEGATIVE_INFINITY);
       assert.deepEqual(top.take(), {

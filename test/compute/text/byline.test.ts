@@ -1,9 +1,7 @@
 /** What a page's metadata says of it, whoever wrote that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bylineOf } from '../../../src/compute/text/byline.ts';
-import { languageTag } from '../../../src/compute/text/language-tags.ts';
-import { readMinutes } from '../../../src/compute/text/read-minutes.ts';
+import { bylineOf, readMinutes } from '../../../src/compute/text/byline.ts';
 
 const nothing = { author: null, published_at: null, site_name: null, declared_language: null };
 
@@ -38,16 +36,6 @@ test('what is no language tag is none', () => {
     null,
     null,
   ]);
-});
-
-test('the declared language is believed where the text is in it, or does not tell', () => {
-  assert.equal(languageTag('en-GB', 'en'), 'en-GB');
-  assert.equal(languageTag('en-GB', ''), 'en-GB');
-  assert.equal(languageTag('en-GB', 'de'), 'de');
-  assert.equal(languageTag(null, 'de'), 'de');
-  assert.equal(languageTag(null, ''), null);
-  assert.equal(languageTag('nb-NO', 'no'), 'nb-NO');
-  assert.equal(languageTag('eo', 'es'), 'eo', 'it is none of those that are told apart');
 });
 
 test('reading takes whole minutes by words, by half the characters of scripts without spaces', () => {

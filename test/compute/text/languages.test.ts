@@ -1,46 +1,95 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { firstAtLeast } from '../../../src/compute/structures/sorted-search.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
-import { languageOfPassage, languageOfText } from '../../../src/compute/text/chunk-languages.ts';
-import { detectLanguage } from '../../../src/compute/text/detect-language.ts';
 import { languageOfTag, languages } from '../../../src/compute/text/language-tags.ts';
+import { decideLanguages, languageOfPassage } from '../../../src/compute/text/page-languages.ts';
 import { bareTerm, isBareTerm, stemIn } from '../../../src/compute/text/stemmers.ts';
 import { stopWordsOf } from '../../../src/compute/text/stop-words.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
+import { textsInLanguages } from './texts-in-languages.ts';
 
 const analyzer = createTextAnalyzer(createWinkTokenizer);
 
-const texts = {
-  en: 'The river rises in the hills behind the old town, and in spring it carries so much water that the bridges are closed for days and people have to walk around.',
-  de: 'Der Fluss entspringt in den Hügeln hinter der alten Stadt, und im Frühling führt er so viel Wasser, dass die Brücken tagelang gesperrt sind und man einen Umweg gehen muss.',
-  es: 'El río nace en las colinas que hay detrás de la ciudad vieja, y en primavera lleva tanta agua que los puentes se cierran durante días y la gente tiene que rodearlos.',
-  ru: 'Река берёт начало в холмах за старым городом, и весной в ней столько воды, что мосты закрывают на несколько дней и людям приходится идти в обход.',
-  hi: 'नदी पुराने शहर के पीछे की पहाड़ियों से निकलती है और वसंत में इसमें इतना पानी होता है कि पुल कई दिनों तक बंद रहते हैं और लोगों को घूमकर जाना पड़ता है।',
-  th: 'แม่น้ำสายนี้เริ่มต้นจากเนินเขาหลังเมืองเก่า และในฤดูใบไม้ผลิมีน้ำมากจนสะพานต้องปิดหลายวัน',
-  ja: '川は古い町の裏の丘から流れ出し、春になると水が多すぎて橋が何日も閉鎖される。',
-};
+const english = textsInLanguages.en;
+const german = textsInLanguages.de;
 
-test('a text is in the language of its words, whatever it is', () => {
-  for (const [language, text] of Object.entries(texts)) {
-    assert.equal(languageOfText(analyzer.analyze(text), 'fr'), language);
-    assert.ok(languages.includes(language));
-    assert.equal(detectLanguage(text), language);
+/** A page whose passages are its paragraphs. */
+function decide(paragraphs: readonly string[], { title = '', declared = null as string | null } = {}) {
+  const text = analyzer.analyze(paragraphs.join('\n\n'));
+  let end = 0;
+  const passages = paragraphs.map((paragraph) => {
+    const start = text.text.indexOf(paragraph, end);
+    end = start + paragraph.length;
+    return { token_from: firstAtLeast(text.starts, start), token_to: firstAtLeast(text.starts, end) };
+  });
+  const languages = decideLanguages(text, analyzer.analyze(title), passages, declared);
+  const ofPassages = passages.map((passage) => languageOfPassage(text, passage, languages.passage_languages));
+  return { ...languages, ofPassages };
+}
+
+/** Codes of languages that are written so much alike that one counts as the other. */
+const alike: Readonly<Record<string, string>> = { no: 'da', id: 'ms', hr: 'sr', bs: 'sr' };
+const sameLanguage = (a: string, b: string) => (alike[a] ?? a) === (alike[b] ?? b);
+
+test('the language of a text of 200 characters is right or unknown, and hardly ever unknown if it is one of those kept apart', () => {
+  const decided = Object.entries(textsInLanguages).map(([own, text]) => {
+    assert.ok(text.length >= 200, own);
+    return { own, language: decide([text]).language };
+  });
+  assert.deepEqual(
+    decided.filter(({ own, language }) => language !== null && !sameLanguage(language, own)),
+    [],
+  );
+  const keptApart = decided.filter(({ own }) => languageOfTag(own) !== '');
+  assert.ok(keptApart.length >= 45);
+  const unknown = keptApart.filter(({ language }) => language === null);
+  assert.ok(unknown.length <= 2, unknown.map(({ own }) => own).join());
+});
+
+test('a declared language counts unless the text is clearly in another', () => {
+  const { de, gl, ga, no, am } = textsInLanguages;
+  for (const { text, declared, language, passages = [] } of [
+    { text: '', declared: 'fr-CA', language: 'fr-CA', passages: ['fr'] },
+    { text: '12 34', declared: 'fr', language: 'fr', passages: ['fr'] },
+    { text: 'Halibut', declared: 'fr', language: 'fr', passages: ['fr'] },
+    { text: 'Hacker News', declared: null, language: null },
+    { text: german, declared: null, language: 'de', passages: ['de'] },
+    { text: german, declared: 'de-AT', language: 'de-AT', passages: ['de'] },
+    { text: german, declared: 'en-US', language: 'de', passages: ['de'] },
+    { text: german, declared: 'la', language: 'de', passages: ['de'] },
+    { text: no, declared: 'da', language: 'da', passages: ['da'] },
+    { text: am, declared: 'am', language: 'am', passages: ['am'] },
+    { text: gl, declared: 'gl', language: 'gl' },
+    { text: gl, declared: null, language: null },
+    { text: ga, declared: 'ga', language: 'ga' },
+    { text: ga, declared: 'en', language: null },
+    { text: de.slice(0, 40), declared: 'sv', language: 'sv', passages: ['sv'] },
+  ]) {
+    const { language: decided, passage_languages } = decide([text], { declared });
+    assert.deepEqual([decided, passage_languages], [language, passages], `${declared}: ${text.slice(0, 30)}`);
   }
 });
 
-test('where the text does not tell, what is declared counts', () => {
-  for (const text of ['', '12 34', '☺', 'Halibut', 'Hacker News'])
-    assert.equal(languageOfText(analyzer.analyze(text), 'fr'), 'fr', text);
+test('a page without words is in the language of its title', () => {
+  assert.equal(decide([''], { title: german }).language, 'de');
+  assert.equal(decide([''], { title: german, declared: 'fr' }).language, 'fr');
 });
 
-test('a passage in another language than its page is told by its own words, a short one is not', () => {
-  const analyzed = analyzer.analyze(`${texts.en}\n\n${texts.de}\n\nHerr Ober`);
-  const border = analyzed.starts.findIndex((start) => start > texts.en.length);
-  const end = analyzed.terms.length;
-  assert.equal(languageOfPassage(analyzed, 0, border, 'en'), 'en');
-  assert.equal(languageOfPassage(analyzed, border, end - 2, 'en'), 'de');
-  assert.equal(languageOfPassage(analyzed, end - 2, end, 'en'), 'en');
-  assert.equal(languageOfPassage(analyzed, border, end, ''), '');
+test('a page in two languages has both, that of most passages first, and each passage its own', () => {
+  const { ja, ka } = textsInLanguages;
+  for (const { paragraphs, languages, ofPassages = languages } of [
+    { paragraphs: [english, german], languages: ['en', 'de'] },
+    { paragraphs: [english, german, german], languages: ['de', 'en'], ofPassages: ['en', 'de', 'de'] },
+    { paragraphs: [english, 'Herr Ober'], languages: ['en'], ofPassages: ['en', 'en'] },
+    { paragraphs: [english, ja], languages: ['en', 'ja'] },
+    { paragraphs: [ka, english], languages: ['ka', 'en'] },
+    { paragraphs: ['1 2 3 4 5 6 7 8 '.repeat(30), german], languages: ['de'], ofPassages: ['de', 'de'] },
+  ]) {
+    const decided = decide(paragraphs);
+    assert.deepEqual([decided.passage_languages, decided.ofPassages], [languages, ofPassages]);
+  }
+  assert.deepEqual(decide([english, german], { declared: 'de' }).passage_languages, ['en', 'de']);
 });
 
 test('words have the stems of their language, accents folded', () => {
@@ -131,6 +180,7 @@ test('a language tag names its language, under the code by which it is told', ()
     NB: 'no',
     'nn-NO': 'no',
     id: 'ms',
+    bs: 'hr',
     iw: 'he',
     la: '',
     constructor: '',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { plainTokenEnds } from '../../../src/compute/text/plain-stretch.ts';
+import { plainTokenEnds } from '../../../src/compute/text/analyze-text.ts';
 import { tokenizerView } from '../../../src/compute/text/tokenizer-view.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Cue } from '../../../src/compute/transcript/cue.ts';
-import { readChapters } from '../../../src/compute/transcript/read-chapters.ts';
-import { readTranscript, transcriptFormat } from '../../../src/compute/transcript/read-transcript.ts';
+import { readChapters, readTranscript, transcriptFormat } from '../../../src/compute/transcript/read-transcript.ts';
+import { assertGrowsInProportion } from '../../processor-time.ts';
 
 const cue = (startS: number | null, endS: number | null, speaker: string | null, text: string): Cue => ({
   startS,
@@ -107,4 +107,14 @@ test('whatever it is given, every reader gives words and times that are none or 
       }
     }),
   );
+});
+
+test('HTML whose tags are never closed costs no more than its length', () => {
+  for (const tag of ['<b>', '<cite>', '<p><b>'])
+    assertGrowsInProportion(
+      300_000,
+      (repeats) => tag.repeat(repeats),
+      (html) => readTranscript(html, 'html'),
+      tag,
+    );
 });

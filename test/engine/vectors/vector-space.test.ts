@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { addBit, createBitmap } from '../../../src/compute/structures/bitmap.ts';
-import { BadVectorError } from '../../../src/engine/vectors/check-vectors.ts';
-import { SpaceClosedError, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
+import {
+  BadVectorError,
+  SpaceClosedError,
+  VectorSpace,
+  type VectorSpaceOptions,
+} from '../../../src/engine/vectors/vector-space.ts';
 import {
   DIM,
   nearest,

@@ -71,9 +71,9 @@ test('what was forgotten is no part and no compound', () => {
 });
 
 test('a query searches for parts and compounds with less weight, and takes no compound of known words for misspelt', () => {
-  const analyze = createQueryAnalyzer(analyzer, null);
+  const analyze = createQueryAnalyzer(analyzer);
   const known = wordsIn(corpusOf(lighthouses), null);
-  const ask = (query: string) => analyze({ query, dim: null, prefix: false }, known);
+  const ask = (query: string) => analyze({ query }, known);
   const { forms, corrected } = ask('Leuchtturmgeschichte');
   assert.deepEqual(corrected, []);
   assert.deepEqual(

@@ -5,10 +5,8 @@ import { termOf } from '../../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { buildSegmentOfTerms, type SparseTermDocument } from '../../../src/engine/words/build-segment.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
-import { packEntry } from '../../../src/engine/words/forward-index.ts';
-import { mergeForwards } from '../../../src/engine/words/merge-forwards.ts';
-import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
-import { labelSegment, openSegment, type Segment, titleLengthOf } from '../../../src/engine/words/segment.ts';
+import { mergeForwards, mergeSegments } from '../../../src/engine/words/merge-segments.ts';
+import { labelSegment, openSegment, type Segment } from '../../../src/engine/words/segment.ts';
 
 const lexicon = new Lexicon();
 /** Forms with their stems; `eels` and `x1` have no row, and share none. */
@@ -45,10 +43,10 @@ const someDocument: fc.Arbitrary<SparseTermDocument> = fc.record({
 });
 
 /** The forward index with stems as text, which does not depend on how the dictionary numbers them. */
-function spelled({ forward, terms, totalTitleLength, vocabulary }: Segment) {
+function spelled({ forward, terms, vocabulary }: Segment) {
   if (forward === null) return null;
   const { wordStems, ...index } = forward;
-  return { ...index, stems: Array.from(wordStems, (stem) => termOf(terms, stem)), totalTitleLength, vocabulary };
+  return { ...index, stems: Array.from(wordStems, (stem) => termOf(terms, stem)), vocabulary };
 }
 
 test('a merge has the forward index of the live documents', () => {
@@ -69,7 +67,7 @@ test('a merge has the forward index of the live documents', () => {
         );
         const deletions = createDeletions(segment.docs);
         members.forEach(({ deleted }, ordinal) => {
-          if (deleted) markDeleted(deletions, ordinal, segment.lengths[ordinal], titleLengthOf(segment, ordinal));
+          if (deleted) markDeleted(deletions, ordinal, segment.lengths[ordinal]);
         });
         return { segment, deletions };
       });
@@ -77,16 +75,11 @@ test('a merge has the forward index of the live documents', () => {
       const merged = mergeSegments(inputs);
       assert.deepEqual(spelled(merged), spelled(buildSegmentOfTerms(lexicon, live, vocabulary)));
       assert.deepEqual(spelled(openSegment(merged.buffer)), spelled(merged));
-      const left = inputs.reduce(
-        (sum, { segment, deletions }) => sum + segment.totalTitleLength - deletions.deletedTitleLength[0],
-        0,
-      );
-      assert.equal(merged.totalTitleLength, left);
     }),
   );
 });
 
-test('without word vectors, or with others, a merge has no forward index', () => {
+test('without a word list, or with others, a merge has no forward index', () => {
   const document = { title: new Uint32Array(0), section: new Uint32Array(0), body: Uint32Array.of(1) };
   const input = (label: number, ...of: Parameters<typeof buildSegmentOfTerms>) => {
     const segment = buildSegmentOfTerms(...of);
@@ -106,14 +99,14 @@ test('without word vectors, or with others, a merge has no forward index', () =>
 test('a word whose stem is gone is left out, the words after it stay', () => {
   const index = {
     starts: Uint32Array.of(0, 3),
-    entries: Uint32Array.of(packEntry(0, 1, 4), packEntry(1, 2, 5), packEntry(2, 3, 6)),
+    words: Uint32Array.of(0, 1, 2),
     wordStems: Uint32Array.of(0, 1, 2),
     wordRows: Int32Array.of(10, 11, -1),
   };
   const sources = { inputs: Uint32Array.of(0), chunks: Uint32Array.of(0) };
   assert.deepEqual(mergeForwards([{ index, stemIds: Int32Array.of(1, -1, 0) }], sources), {
     starts: Uint32Array.of(0, 2),
-    entries: Uint32Array.of(packEntry(0, 1, 4), packEntry(1, 3, 6)),
+    words: Uint32Array.of(0, 1),
     wordStems: Uint32Array.of(1, 0),
     wordRows: Int32Array.of(10, -1),
   });

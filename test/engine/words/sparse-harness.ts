@@ -31,7 +31,7 @@ export function openThreads(): Threads {
       name: `searcher ${number}`,
       threads: 1,
       maxQueue: 1000,
-      data: { wordVectors: null },
+      data: { wordList: null },
     });
   return {
     searchers: [searcher(0), searcher(1)],
@@ -128,7 +128,7 @@ export class SparseHarness {
   async assertExact(words: readonly string[], k = 50): Promise<void> {
     for (const searcher of this.#threads.searchers) {
       for (const terms of [...words.map((word) => [word]), [...words]]) {
-        const answer = await searcher.run('find', { namespace, query: terms.join(' '), dim: null, spelling: false, k });
+        const answer = await searcher.run('find', { namespace, query: terms.join(' '), spelling: false, k });
         assert.deepEqual(
           { labels: answer?.found.labels, scores: answer?.found.scores },
           firstHits(referenceHits(this.documents, terms), k),

@@ -128,7 +128,7 @@ test('a folder of another store is set aside whole', async () => {
   await assertRecovers(folder.path, documents, 90, 'store 2');
 });
 
-test('segments whose forward index is of other word vectors, or missing, are set aside', async () => {
+test('segments whose forward index is of another word list, or missing, are set aside', async () => {
   await using folder = await temporaryFolder();
   const { documents } = await makeIndex(folder.path);
   const harness = await SparseHarness.open(threads, folder.path, documents, { vocabulary: 5 });

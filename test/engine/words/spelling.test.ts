@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WordVectors } from '../../../src/compute/embedding/word-vectors.ts';
 import { buildTermTable, lookupTerm } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { buildSegmentOfTerms } from '../../../src/engine/words/build-segment.ts';
 import { corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
-import { nearestWords, wordsIn } from '../../../src/engine/words/spelling.ts';
+import { nearestWord, wordsIn } from '../../../src/engine/words/spelling.ts';
 
 const analyzer = createTextAnalyzer(createWinkTokenizer);
 const none = new Uint32Array(0);
 
 const corpusOf = (...texts: string[]) => corpusWith(() => -1, ...texts);
 
-/** Each text a segment, whose forward index has the rows of the word vectors. */
+/** Each text a segment, whose forward index has the rows of a word list. */
 function corpusWith(rowOf: (word: string) => number, ...texts: string[]) {
   return texts.map((text, id) => {
     const body = analyzer.analyze(text).terms;
@@ -24,48 +23,38 @@ function corpusWith(rowOf: (word: string) => number, ...texts: string[]) {
   });
 }
 
-const nearest = (texts: string[], word: string, most = 3) =>
-  nearestWords(corpusOf(...texts), null, [word], most).map(({ word: found, edits }) => [found, edits]);
+const nearest = (texts: string[], word: string, spellings = [word]) =>
+  nearestWord(corpusOf(...texts), null, word, spellings)?.word ?? null;
 
-test('letters left out, doubled, replaced, added and swapped are edits, of which longer words may have two', () => {
-  const text = 'halibut mourinho tottenham herring';
-  for (const [wrong, found] of [
-    ['halibutt', ['halibut', 1]],
-    ['hlibut', ['halibut', 1]],
-    ['mourinyo', ['mourinho', 1]],
-    ['muorinho', ['mourinho', 1]],
-    ['totenhan', ['tottenham', 2]],
+test('the nearest word is found: by edits of letters, then by length, then the commonest, of all segments', () => {
+  const text = 'halibut mourinho tottenham herring thunderstorm king kong';
+  for (const [wrong, found, texts = [text]] of [
+    ['halibutt', 'halibut'],
+    ['hlibut', 'halibut'],
+    ['mourinyo', 'mourinho'],
+    ['muorinho', 'mourinho'],
+    ['thundrestrom', 'thunderstorm'],
+    ['totenhan', null],
+    ['kimh', null],
+    ['hxlxbxt', null],
+    ['salmom', 'salmon', ['herring', 'salmon herring', 'halibut']],
+    ['salnon', 'salmon', ['saloon', 'salmon', 'salmon']],
+    ['salnon', 'saloon', ['saloon', 'salmon', 'saloon']],
   ] as const) {
-    assert.deepEqual(nearest([text], wrong), [found], wrong);
+    assert.equal(nearest([...texts], wrong), found, wrong);
   }
-  assert.deepEqual(nearest(['king kong'], 'kimh'), [], 'two edits of a short word');
-  assert.deepEqual(nearest([text], 'hxlxbxt'), [], 'three edits');
-});
-
-test('a word that is the beginning of others may be unfinished', () => {
-  assert.deepEqual(nearest(['pochettino pocket'], 'pochett'), [
-    ['pochettino', 1],
-    ['pocket', 2],
-  ]);
 });
 
 test('a word is near in the nearest of its spellings: folded, or as the stem that a corpus has', () => {
-  const corpus = corpusOf('leuchtturmwart');
-  const near = (...spellings: string[]) =>
-    nearestWords(corpus, null, spellings, 3).map(({ word, edits }) => [word, edits]);
-  assert.deepEqual(near('leuchturmwarter'), []);
-  assert.deepEqual(near('leuchturmwarter', 'leuchturmwart'), [['leuchtturmwart', 1]]);
-  assert.deepEqual(near('leuchtturmwrt', 'leuchturmwarte'), [['leuchtturmwart', 1]], 'once, by the nearest');
-});
-
-test('words of all segments are compared, the nearest is first, and each is there once', () => {
-  assert.deepEqual(nearest(['salmon', 'salmon herring', 'halibut'], 'salmom', 2), [['salmon', 1]]);
+  const near = (...spellings: string[]) => nearest(['leuchtturmwart'], spellings[0], spellings);
+  assert.equal(near('leuchturmwarters'), null);
+  assert.equal(near('leuchturmwarters', 'leuchturmwart'), 'leuchtturmwart');
 });
 
 test('letters of any script are compared; what is no word is left alone', () => {
-  assert.deepEqual(nearest(['москва'], 'масква'), [['москва', 1]]);
+  assert.equal(nearest(['москва'], 'масква'), 'москва');
   for (const other of ['12345', 'c++++', 'a', 'abc', 'x'.repeat(41), '日本語日', '']) {
-    assert.deepEqual(nearest(['москва 12346 abcd'], other), [], other);
+    assert.equal(nearest(['москва 12346 abcd'], other), null, other);
   }
 });
 
@@ -74,11 +63,8 @@ test('a corpus knows the words that a live passage has', () => {
   const known = wordsIn(corpus, null);
   assert.equal(known.isKnown('halibut'), true);
   assert.equal(known.isKnown('halibutt'), false);
-  assert.deepEqual(
-    known.nearest(['halibutt']).map(({ stem }) => stem),
-    ['halibut'],
-  );
-  assert.deepEqual(wordsIn([], null).nearest(['halibutt']), []);
+  assert.equal(known.nearest('halibutt', ['halibutt'])?.stem, 'halibut');
+  assert.equal(wordsIn([], null).nearest('halibutt', ['halibutt']), null);
 });
 
 test('an unfinished word becomes those of most passages, of all segments together, one for each stem', () => {
@@ -94,13 +80,12 @@ test('an unfinished word becomes those of most passages, of all segments togethe
     ),
     'sturgeon',
   ];
-  const vocabulary = buildTermTable(['stave', 'stations', 'other', 'steam', 'stampede']);
-  const vectors = { vocabulary } as WordVectors;
-  const rowOf = (word: string) => lookupTerm(vocabulary, word);
+  const list = buildTermTable(['stave', 'stations', 'other', 'steam', 'stampede']);
+  const rowOf = (word: string) => lookupTerm(list, word);
   const rowed = texts.map((text, at) => corpusWith(at % 2 === 0 ? rowOf : () => -1, text)[0]);
   for (const [known, expected] of [
     [wordsIn(corpusOf(...texts), null), ['station', 'stamped', 'steam', 'stave', 'stork']],
-    [wordsIn(rowed, vectors), ['station', 'steam', 'stave', 'stork', 'stamped']],
+    [wordsIn(rowed, list), ['station', 'steam', 'stave', 'stork', 'stamped']],
   ] as const) {
     assert.deepEqual(
       known.completions('st').map(({ word }) => word),
@@ -114,10 +99,16 @@ test('an unfinished word becomes those of most passages, of all segments togethe
   }
 });
 
-test('a common word of English is no mistake, whatever its stem is near to', () => {
-  const vectors = { vocabulary: buildTermTable(['policies']) } as WordVectors;
+test('a word of a list is no mistake, whatever it or its stem is near to', () => {
+  const list = buildTermTable(['policies', 'terrarium']);
   const near = (...spellings: string[]) =>
-    nearestWords(corpusOf('police'), vectors, spellings, 3).map(({ word }) => word);
-  assert.deepEqual(near('policis', 'polici'), ['polic']);
-  assert.deepEqual(near('policies', 'polici'), []);
+    nearestWord(corpusOf('police terrarius bekannte'), list, spellings[0], spellings)?.word ?? null;
+  assert.equal(near('policis', 'polici'), 'polic');
+  assert.equal(near('policies', 'polici'), null);
+  assert.equal(near('terrariums', 'terrarium'), null, 'its stem is listed');
+  assert.equal(near('bekannt'), null, 'a stop word of German');
+  assert.equal(near('bekamnt'), 'bekannt');
+  assert.equal(near('bekan'), 'bekannt', 'what begins with it');
+  assert.equal(near('terra'), 'terrarius');
+  assert.equal(near('pol'), null, 'too short');
 });

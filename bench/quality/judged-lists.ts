@@ -1,0 +1,87 @@
+/**
+ * What both sides find for the judged queries of ../shared/data/ir, in process: words by the engine's BM25F, vectors by an exact scan. Each
+ * document is one chunk. Vectors are read from a folder: NAME.docs.f32 and NAME.queries.f32, rows of `DIM` floats in the order of NAME.ids.json.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BothSides, ScoredHits } from '../../src/compute/ranking/fuse-scores.ts';
+import { planQuery } from '../../src/engine/words/corpus.ts';
+import { createScratch, scoreLabels, searchSegments } from '../../src/engine/words/search-segments.ts';
+import { type KnownWords, wordsIn } from '../../src/engine/words/spelling.ts';
+import type { JudgedQuery, PreparedCollection, QueryTools } from './collections.ts';
+
+export const DIM = 384;
+/** Cosine of unrelated texts, by the encoder's manifest. */
+export const FLOOR = 0.75;
+/** The contract's default of `candidates`. */
+const CANDIDATES = 100;
+const scratch = createScratch();
+
+export interface Lists extends BothSides {
+  /** Of the sparse hits, aligned: share of the query's weight that each has. */
+  shares: Float64Array;
+  analyseMs: number;
+}
+
+export interface Vectors {
+  documents: Float32Array;
+  /** By id of the query. */
+  ofQuery: ReadonlyMap<string, Float32Array>;
+}
+
+/** Errors: throws where a file is not there, or has not one row for each id. */
+export function readVectors(folder: string, name: string): Vectors {
+  const read = (file: string) => {
+    const bytes = readFileSync(join(folder, file));
+    return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  };
+  const ids: { docs: string[]; queries: string[] } = JSON.parse(readFileSync(join(folder, `${name}.ids.json`), 'utf8'));
+  const [documents, queries] = [read(`${name}.docs.f32`), read(`${name}.queries.f32`)];
+  if (documents.length !== ids.docs.length * DIM || queries.length !== ids.queries.length * DIM)
+    throw new Error(`${name}: not one row of ${DIM} numbers for each id`);
+  return {
+    documents,
+    ofQuery: new Map(ids.queries.map((id, at) => [id, queries.subarray(at * DIM, (at + 1) * DIM)])),
+  };
+}
+
+/** By words alone. `knownOf`: what is used of what the corpus knows of words. */
+export function askWords(
+  { corpus }: PreparedCollection,
+  text: string,
+  tools: QueryTools,
+  knownOf = (all: KnownWords) => all,
+) {
+  const began = performance.now();
+  const { forms } = tools.analyze({ query: text }, knownOf(wordsIn(corpus, tools.list)));
+  const analyseMs = performance.now() - began;
+  const plan = planQuery(corpus, forms);
+  return { plan, analyseMs, sparse: searchSegments(corpus, plan, CANDIDATES, scratch) };
+}
+
+/** `vector`: of the query; `documents`: a row for each label of the collection. */
+export function askBoth(
+  collection: PreparedCollection,
+  { text }: Pick<JudgedQuery, 'text'>,
+  vector: Float32Array,
+  documents: Float32Array,
+  tools: QueryTools,
+): Lists {
+  const { plan, sparse, analyseMs } = askWords(collection, text, tools);
+  const all = Float32Array.from({ length: documents.length / DIM }, (_, row) => dot(vector, documents, row));
+  const cosines = Float32Array.from(sparse.labels, (label) => all[label]);
+  const { covered: shares } = scoreLabels(collection.corpus, plan, sparse.labels);
+  return { sparse, dense: nearest(all), cosines, shares, covered: Math.max(0, ...shares), analyseMs };
+}
+
+function nearest(cosines: Float32Array): ScoredHits {
+  const above = Array.from(cosines.keys()).filter((label) => cosines[label] >= FLOOR);
+  const labels = Uint32Array.from(above.sort((a, b) => cosines[b] - cosines[a] || a - b).slice(0, CANDIDATES));
+  return { labels, scores: Float32Array.from(labels, (label) => cosines[label]) };
+}
+
+function dot(vector: Float32Array, rows: Float32Array, row: number): number {
+  let sum = 0;
+  for (let k = 0, at = row * DIM; k < DIM; k++, at++) sum += vector[k] * rows[at];
+  return sum;
+}

@@ -1,0 +1,139 @@
+/** Hands pages and texts of a run to the clustering thread, a part at a time, so that others get their turn on the main thread. */
+import { randomUUID } from 'node:crypto';
+import type { ChunkRows } from '../../compute/clusters/page-vectors.ts';
+import { languageOfTag } from '../../compute/text/language-tags.ts';
+import type { EmbeddingModel } from '../../domain/model.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { ClusteredPages } from '../../threads/cluster-thread.ts';
+import type { SharedPool } from '../../threads/thread-pool.ts';
+import type { JobContext } from '../jobs/job-actor.ts';
+import { isUnread } from './cluster-census.ts';
+
+export type ClusterPool = SharedPool<typeof import('../../threads/cluster-thread.ts')>;
+
+interface Access extends Pick<JobContext, 'signal' | 'goOn'> {
+  reader: StoreReader;
+  pool: ClusterPool;
+}
+
+export interface ClusteredText {
+  page_no: number;
+  /** -1: of no cluster, for comparison only. */
+  cluster: number;
+}
+
+/** Bytes of vectors, and pages, read before others get their turn: a millisecond or two. */
+const batchBytes = 2 * 1024 * 1024;
+const batchPages = 64;
+/** Page numbers listed at a time. */
+const sliceNumbers = 2000;
+/** Characters of a page's text that are read for keywords: the beginning says what it is about. */
+const maxCharacters = 4000;
+const batchTexts = 32;
+/** Pages of a cluster, and of none, that are read for keywords: more hardly change them, and take the time of all the rest. */
+const pagesForKeywords = 200;
+
+/**
+ * Cluster the pages that have a vector of the model; `earlierOf` gives the cluster of each so far. The numbers of the pages come with the
+ * result, in its order. Errors: those of the thread and of the signal.
+ */
+export async function clusterInThread(
+  { reader, pool, signal, goOn }: Access,
+  { space, dim }: EmbeddingModel,
+  { resolution, earlierOf }: { resolution: number; earlierOf: (pageNos: readonly number[]) => Promise<Uint32Array> },
+): Promise<{ pageNos: number[]; found: ClusteredPages }> {
+  return ofOneRun(pool, async (run) => {
+    await pool.run('begin', { run, dim }, { signal });
+    const pageNos: number[] = [];
+    for (let after = 0; ; ) {
+      const slice = reader.vectors.pageNumbersAfter(space, after, sliceNumbers);
+      if (slice.length === 0) break;
+      after = slice[slice.length - 1];
+      for (let at = 0; at < slice.length; ) {
+        const { nos, pages } = nextPages(reader, space, dim, slice.slice(at));
+        at += nos.length;
+        const transfer = [pages.rows.buffer as ArrayBuffer];
+        const taken = await pool.run('addPages', { run, pages }, { signal, transfer });
+        pageNos.push(...nos.filter((_, i) => taken[i]));
+        await goOn();
+      }
+    }
+    // A task a block, so that no attempt has to compare all pages within one time limit.
+    while (await pool.run('comparePages', { run }, { signal })) await goOn();
+    await goOn();
+    const found = await pool.run('cluster', { run, resolution, earlier: await earlierOf(pageNos) }, { signal });
+    return { pageNos, found };
+  });
+}
+
+/** The first of some pages with their vectors; pages without a text, and those that are gone meanwhile, have none. */
+function nextPages(reader: StoreReader, space: number, dim: number, pageNos: readonly number[]) {
+  const vectors: Float32Array[] = [];
+  let length = 0;
+  for (const no of pageNos) {
+    if (vectors.length === batchPages || length * 4 >= batchBytes) break;
+    const rows = (isUnread(reader, no) ? undefined : reader.vectors.get(space, no)) ?? new Float32Array(0);
+    vectors.push(rows);
+    length += rows.length;
+  }
+  const rows = new Float32Array(length);
+  let offset = 0;
+  for (const each of vectors) {
+    rows.set(each, offset);
+    offset += each.length;
+  }
+  const nos = pageNos.slice(0, vectors.length);
+  const languages = nos.map((no) => languageOfTag(reader.pages.head(no)?.language));
+  const pages: ChunkRows = { counts: vectors.map((each) => each.length / dim), rows, languages };
+  return { nos, pages };
+}
+
+/** The keywords of each cluster, best first. Errors: those of the thread and of the signal. */
+export async function findKeywords(
+  { reader, pool, signal, goOn }: Access,
+  pages: readonly ClusteredText[],
+): Promise<Map<number, string[]>> {
+  const read = sampled(pages);
+  return ofOneRun(pool, async (run) => {
+    await pool.run('beginKeywords', { run }, { signal });
+    for (let at = 0; at < read.length; at += batchTexts) {
+      signal.throwIfAborted();
+      const texts = read.slice(at, at + batchTexts).flatMap(({ page_no, cluster }) => {
+        const page = reader.pages.head(page_no);
+        if (page === undefined) return []; // forgotten meanwhile
+        const [language, text] = [languageOfTag(page.language), reader.pages.bodySlice(page_no, 0, maxCharacters)];
+        return [{ cluster, title: page.title, text, language }];
+      });
+      await pool.run('addTexts', { run, texts }, { signal });
+      await goOn();
+    }
+    return pool.run('keywords', { run }, { signal });
+  });
+}
+
+/** Some pages of each cluster, spread evenly. */
+function sampled(pages: readonly ClusteredText[]): ClusteredText[] {
+  const byCluster = new Map<number, ClusteredText[]>();
+  for (const page of pages) {
+    const others = byCluster.get(page.cluster);
+    if (others === undefined) byCluster.set(page.cluster, [page]);
+    else others.push(page);
+  }
+  return [...byCluster.values()].flatMap((all) => evenSample(all, pagesForKeywords));
+}
+
+export function evenSample<Item>(items: readonly Item[], most: number): Item[] {
+  const step = Math.max(1, Math.ceil(items.length / most));
+  return items.filter((_, i) => i % step === 0);
+}
+
+/** Work on a run of the clustering thread, which drops the run if the work fails. Errors: those of the work. */
+async function ofOneRun<Result>(pool: ClusterPool, work: (run: string) => Promise<Result>): Promise<Result> {
+  const run = randomUUID();
+  try {
+    return await work(run);
+  } catch (error) {
+    await pool.run('forget', { run }).catch(() => {}); // a thread that ended has forgotten it
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Names that may be one, for a user to decide: within `entity.edit_distance_threshold` of each other, or of letters that are as near as
+ * `entity.cosine_threshold`. Compared are names of one type that begin or end alike. Nothing is merged here.
+ */
+import { canonicalForm, mentionsOf, pageCountOf, treeOf, variantForm } from '../../commands/entity-trees.ts';
+import { editDistance } from '../../compute/text/edit-distance.ts';
+import type { Entity, EntitySuggestion } from '../../domain/entity.ts';
+import { idOf } from '../../domain/ids.ts';
+import { foldName } from '../../domain/normalize-text.ts';
+import type { EntityReader } from '../../store/entities.ts';
+
+export interface SuggestionThresholds {
+  cosine_threshold: number;
+  edit_distance_threshold: number;
+}
+
+/** Rows read, and pairs compared, between two turns of the event loop: some milliseconds. */
+const rowsPerTurn = 500;
+const pairsPerTurn = 1000;
+/** Letters that names of a group share at one end. */
+const sharedLetters = 4;
+/** The most mentioned names of a group are compared with each other. */
+const maxGroup = 40;
+/** Shorter names are near to everything. */
+const shortest = 5;
+
+/** Best first. Errors: the signal's reason. */
+export async function suggestMerges(
+  entities: EntityReader,
+  { cosine_threshold, edit_distance_threshold }: SuggestionThresholds,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<EntitySuggestion[]> {
+  const groups = new Map<string, Entity[]>();
+  for (let last = 0, isOver = false; !isOver; ) {
+    const rows = entities.listAfter(last, rowsPerTurn);
+    for (const row of rows) {
+      last = row.no;
+      const name = foldName(canonicalForm(row));
+      if (row.parent !== 0 || name.length < shortest) continue;
+      for (const end of [name.slice(0, sharedLetters), `*${name.slice(-sharedLetters)}`]) {
+        const group = groups.get(`${row.type} ${end}`);
+        if (group === undefined) groups.set(`${row.type} ${end}`, [row]);
+        else group.push(row);
+      }
+    }
+    isOver = rows.length < rowsPerTurn;
+    await new Promise(setImmediate);
+    signal?.throwIfAborted();
+  }
+  const found = new Map<string, { pair: [Entity, Entity]; distance: number; cosine: number }>();
+  let compared = 0;
+  for (const group of groups.values()) {
+    if (group.length < 2) continue;
+    const some = group.sort((a, b) => pageCountOf(b) - pageCountOf(a) || a.no - b.no).slice(0, maxGroup);
+    const names = some.map((entity) => foldName(canonicalForm(entity)));
+    const letters = names.map(trigramsOf);
+    const digits = names.map((name) => name.replace(/\D/g, ''));
+    for (let a = 0; a < some.length; a++) {
+      for (let b = a + 1; b < some.length; b++) {
+        const longer = Math.max(names[a].length, names[b].length);
+        // What differs in a number is another thing.
+        if (digits[a] !== digits[b]) continue;
+        const cosine = cosineOf(letters[a], letters[b]);
+        const most = Math.floor(edit_distance_threshold * longer);
+        const distance = editDistance(names[a], names[b], most);
+        if (distance > most && cosine < cosine_threshold) continue;
+        const pair: [Entity, Entity] = [some[a], some[b]];
+        if (areApart(entities, ...pair)) continue;
+        const key = [some[a].no, some[b].no].sort((x, y) => x - y).join(' ');
+        found.set(key, { pair, distance: Math.min(1, distance / longer), cosine });
+      }
+    }
+    compared += (some.length * (some.length - 1)) / 2;
+    if (compared >= pairsPerTurn) {
+      compared = 0;
+      await new Promise(setImmediate);
+      signal?.throwIfAborted();
+    }
+  }
+  return [...found.values()]
+    .sort((a, b) => b.cosine - b.distance - (a.cosine - a.distance) || a.pair[0].no - b.pair[0].no)
+    .slice(0, limit)
+    .map(({ pair: [a, b], distance, cosine }) => ({
+      entity_id: idOf('entity', a.no),
+      form: canonicalForm(a),
+      mention_count: mentionsOf(entities, a),
+      other_entity_id: idOf('entity', b.no),
+      other_form: canonicalForm(b),
+      other_mention_count: mentionsOf(entities, b),
+      type: a.type,
+      edit_distance: Math.round(100 * distance) / 100,
+      cosine: Math.round(100 * cosine) / 100,
+    }));
+}
+
+/** A user said that they are two, or they will be merged without being asked. */
+function areApart(entities: EntityReader, a: Entity, b: Entity): boolean {
+  if (variantForm(a) !== null && variantForm(a) === variantForm(b)) return true;
+  if (!entities.hasSplits()) return false;
+  const others = treeOf(entities, b);
+  return treeOf(entities, a).some(({ no }) => others.some((each) => entities.areSplit(no, each.no)));
+}
+
+/** Three letters in a row, with how often they are there. */
+function trigramsOf(name: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  const padded = ` ${name} `;
+  for (let at = 0; at + 3 <= padded.length; at++) {
+    const three = padded.slice(at, at + 3);
+    counts.set(three, (counts.get(three) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function cosineOf(a: Map<string, number>, b: Map<string, number>): number {
+  let dot = 0;
+  for (const [three, count] of a) dot += count * (b.get(three) ?? 0);
+  const length = (of: Map<string, number>) => Math.hypot(...of.values());
+  return dot / (length(a) * length(b));
+}

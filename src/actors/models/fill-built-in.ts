@@ -1,0 +1,90 @@
+/**
+ * Fills the gaps of the built-in model, behind the words: first chunks of all pages without vectors, the newest pages first, then the
+ * other chunks in the same order. What to do is read from the store again for each small batch, so that a page that was just captured goes
+ * first and a forgotten one is left out. Each batch is durable before the next one begins. Libraries of a host take turns.
+ */
+import { type EmbeddingModel, localProvider } from '../../domain/model.ts';
+import { BreakerOpenError } from '../../providers/provider-error.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { Semaphore } from '../../threads/semaphore.ts';
+import type { JobContext } from '../jobs/job-actor.ts';
+import type { PageSlice, PageToEmbed } from './backfill-slices.ts';
+
+/** Runs work of a library when it is its turn; the time limit of its attempt leaves out the wait. Errors: of the work; the signal's reason. */
+export type TakeTurn = <Result>(
+  work: () => Promise<Result>,
+  attempt: Pick<JobContext, 'signal' | 'goOn'>,
+) => Promise<Result>;
+
+/** The time limit of an attempt that waits for its turn begins again so often, ms. */
+const goOnMs = 60_000;
+
+export interface EncoderTurns {
+  /** One place for all libraries of a host. */
+  place: Pick<Semaphore, 'acquire' | 'release'>;
+  library: string;
+  /** Share of one core that all filling may take, above 0 to 1. */
+  pace: number;
+  /** Ms. */
+  monotonic: () => number;
+  after: (ms: number, run: () => void) => void;
+}
+
+/** After each turn the place stays taken for as long as the pace demands, while the library stores what came of it. */
+export function encoderTurns({ place, library, pace, monotonic, after }: EncoderTurns): TakeTurn {
+  return async (work, { signal, goOn }) => {
+    // One that is asked to stop has its signal end the wait.
+    const waiting = setInterval(() => goOn().catch(() => {}), goOnMs);
+    await place.acquire(signal, library).finally(() => clearInterval(waiting));
+    const began = monotonic();
+    try {
+      return await work();
+    } finally {
+      const waitMs = (monotonic() - began) * (1 / pace - 1);
+      if (waitMs < 1) place.release();
+      else after(waitMs, () => place.release());
+    }
+  };
+}
+
+/** Chunks of a batch: some seconds of the encoder. All rows of a page are one value, so a long page is rewritten in growing steps. */
+export const batchChunks = 16;
+const mostChunks = 64;
+const growth = 1 / 8;
+
+/** The next chunks to embed, so many or a few more; null where no gap is left. Errors: BreakerOpenError while filling is paused. */
+export function nextBatch(reader: StoreReader, { space }: EmbeddingModel, chunks: number): PageSlice | null {
+  if (reader.models.isFillPaused()) throw new BreakerOpenError(localProvider, 0);
+  const numbers = reader.backfills.newestGaps(space, chunks);
+  if (numbers.length === 0) return null;
+  const slice: PageSlice = { pages: [], found: 0, closed: [], upTo: 0 };
+  for (const no of numbers) {
+    const page = pageOf(reader, space, no);
+    if (page === null) slice.closed.push(no);
+    else if (page.ordinals[0] === 0) slice.pages.push({ ...page, ...firstOf(page, 1) });
+    else {
+      const taken = slice.pages.reduce((sum, { ordinals }) => sum + ordinals.length, 0);
+      const grown = chunks === 1 ? 1 : Math.min(mostChunks, Math.floor(page.ordinals[0] * growth));
+      const size = Math.max(chunks, grown);
+      if (taken < size) slice.pages.push({ ...page, ...firstOf(page, size - taken) });
+      if (taken + page.ordinals.length >= size) break;
+    }
+  }
+  return slice;
+}
+
+const firstOf = ({ ordinals, chunks }: PageToEmbed, count: number) => ({
+  ordinals: ordinals.slice(0, count),
+  chunks: chunks.slice(0, count),
+});
+
+/** A page with its chunks that lack vectors; null where there are none. */
+function pageOf(reader: StoreReader, space: number, no: number): PageToEmbed | null {
+  const page = reader.pages.head(no);
+  if (page === undefined || page.chunk_count === 0) return null;
+  const { title, first_label: first, chunk_count: count } = page;
+  const done = count - (reader.backfills.lacking(space, no) ?? count);
+  const chunks = reader.pages.chunks(no).slice(done);
+  const ordinals = Array.from(chunks, (_, at) => done + at);
+  return { page_no: no, first, count, title, text: reader.pages.body(no) ?? '', ordinals, chunks };
+}

@@ -1,0 +1,76 @@
+/**
+ * Which rows are old enough to delete. A wrong clock would lose data, so a clock far ahead of the store's last event is not trusted:
+ * nothing is deleted by age until the service has run for `doubtMs` in total. A clock that goes back only deletes less.
+ */
+import type { Logger } from 'pino';
+import { dayMs, hourMs } from '../../domain/durations.ts';
+import type { ClockRecord } from '../../store/clock.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { CommitCommand } from './system-messages.ts';
+
+export interface RetentionDependencies {
+  reader: StoreReader;
+  commit: CommitCommand;
+  log: Logger;
+  now: () => number;
+  monotonic: () => number;
+}
+
+/** Rows before this time, ms, may be deleted; null: none. */
+export type OldBefore = () => Promise<number | null>;
+
+/** Doubtful lead of the clock, ms: longer than most machines are off. */
+const maxAheadMs = 7 * dayMs;
+/** Time of doubt, ms of the service running. */
+const doubtMs = dayMs;
+/** How often a trusted time is stored, ms. */
+const noteEveryMs = hourMs / 2;
+
+/** Last known time in the store; undefined in an empty one. */
+function lastKnown({ clock, metrics, queryLog }: StoreReader): ClockRecord | undefined {
+  const [run] = queryLog.numbers({ limit: 1 });
+  const times = [metrics.lastTime(), run === undefined ? undefined : queryLog.get(run)?.ts];
+  const events = times.filter((time): time is number => time !== undefined);
+  return clock.get() ?? (events.length === 0 ? undefined : { trusted: Math.max(...events), doubted: 0 });
+}
+
+/** Days that a doubted clock is ahead, while this blocks deletions; else null. */
+export function daysAhead(reader: StoreReader, now: number): number | null {
+  const known = lastKnown(reader);
+  if (known === undefined || now - known.trusted <= maxAheadMs || known.doubted >= doubtMs) return null;
+  return Math.round((now - known.trusted) / dayMs);
+}
+
+export const clockAheadText = (days: number): string =>
+  `the clock is ${days} days ahead of the last event: nothing is deleted by age until the service has run for 24 hours`;
+
+/** Call before this process writes to the store. Returns a function to find rows older than `keepDays`. */
+export function openRetention({ reader, commit, log, now, monotonic }: RetentionDependencies) {
+  let known = lastKnown(reader);
+  let written = reader.clock.get();
+  let lookedAt = monotonic();
+  let isTold = false;
+
+  return async (keepDays: number): Promise<number | null> => {
+    const at = now();
+    const ranMs = monotonic() - lookedAt;
+    lookedAt += ranMs;
+    const { trusted, doubted: ranBefore } = known ?? { trusted: at, doubted: 0 };
+    const doubted = ranBefore + ranMs;
+    const isDoubted = at - trusted > maxAheadMs && doubted < doubtMs;
+    known = isDoubted ? { trusted, doubted } : { trusted: at, doubted: 0 };
+    if (isDoubted !== isTold) {
+      isTold = isDoubted;
+      const days = Math.round((at - trusted) / dayMs);
+      if (isDoubted) log.warn({ last_event: new Date(trusted).toISOString() }, clockAheadText(days));
+      else log.info({}, 'the clock is trusted again: old rows are deleted');
+    }
+    const isNoted = written?.doubted === known.doubted && Math.abs(known.trusted - written.trusted) < noteEveryMs;
+    if (!isNoted) {
+      const noted = known;
+      await commit(({ clock }) => clock.put(noted));
+      written = noted;
+    }
+    return isDoubted ? null : at - keepDays * dayMs;
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * From nearest neighbours to clusters: a weighted graph, its communities by the Leiden algorithm, and what belongs to none. Deterministic.
+ * Source: Traag, Waltman & van Eck 2019, "From Louvain to Leiden"; the implementation is its authors'.
+ */
+import { Clustering, LeidenAlgorithm, Network } from 'networkanalysis-ts';
+import { seededRandom } from '../seeded-random.ts';
+
+/** For each row k neighbours, best first; -1 and 0 where there are fewer. A cosine is the same from both ends. */
+export interface Neighbours {
+  k: number;
+  indices: Int32Array;
+  cosines: Float32Array;
+}
+
+/** Compressed rows: the edges of node i are at firsts[i] .. firsts[i + 1], each edge at both of its ends. */
+interface PageGraph {
+  firsts: number[];
+  neighbours: number[];
+  weights: number[];
+}
+
+export interface PageClusters {
+  /** Cluster of each page, from 0, the largest first; -1: noise. */
+  clusters: Int32Array;
+  /** Share of a page's edge weight that leads into its cluster, 0..1; 0 for noise. */
+  probabilities: Float32Array;
+  count: number;
+}
+
+export interface ClusterOptions {
+  /** Factor on the resolution, above 0: above 1 makes more and smaller clusters. */
+  resolution: number;
+  /** The id of the cluster that each page is in so far, 0 for none. */
+  earlier?: Uint32Array;
+}
+
+/** Neighbours of each page that are looked for: the most that become edges. */
+export const graphNeighbours = 20;
+/** Those that become edges are this times the root of the number of pages, at least `fewestEdges`: topics of a small library are small. */
+const edgesPerRoot = 0.5;
+const fewestEdges = 8;
+/** Weight of an edge that only one end has among its nearest: these lead from one topic to another more often (docs/clusters.md). */
+const oneSidedWeight = 0.1;
+/** Of modularity at `cluster.leiden_resolution` 1 (docs/clusters.md). */
+const usualResolution = 0.3;
+/** Randomness of the refinement: the algorithm's default. */
+const randomness = 0.01;
+/** More hardly ever changes anything; the algorithm stops by itself before. */
+const iterations = 10;
+const seed = 1;
+/** Modularity by which a fresh clustering must be better than the improved earlier one. */
+const clearlyBetter = 0.01;
+/** Fewer pages are no topic. */
+const leastPages = 5;
+/** A page whose best few cosines are on average below this share of the median page's fits nowhere. */
+const shareOfMedian = 0.5;
+const bestFew = 5;
+/** Nor does one whose edges lead mostly elsewhere. */
+const leastProbability = 0.25;
+
+export function clusterPages(near: Neighbours, { resolution, earlier }: ClusterOptions): PageClusters {
+  const graph = graphOf(near);
+  const nodes = graph.firsts.length - 1;
+  const communities = communitiesOf(graph, resolution * usualResolution, earlier);
+  const company = companyOf(near, nodes);
+  const least = shareOfMedian * (company.slice().sort()[nodes >> 1] ?? 0);
+  const clusters = new Int32Array(nodes).fill(-1);
+  const probabilities = new Float32Array(nodes);
+  for (let node = 0; node < nodes; node++) {
+    let own = 0;
+    let all = 0;
+    for (let at = graph.firsts[node]; at < graph.firsts[node + 1]; at++) {
+      all += graph.weights[at];
+      if (communities[graph.neighbours[at]] === communities[node]) own += graph.weights[at];
+    }
+    if (all === 0 || own / all < leastProbability || company[node] < least) continue;
+    clusters[node] = communities[node];
+    probabilities[node] = own / all;
+  }
+  return numberedBySize(clusters, probabilities);
+}
+
+/** All weights are finite and above 0. */
+export function graphOf({ k, indices, cosines }: Neighbours): PageGraph {
+  const nodes = indices.length / k;
+  const used = Math.min(k, Math.max(fewestEdges, Math.round(edgesPerRoot * Math.sqrt(nodes))));
+  const isNeighbour = (page: number, of: number) => indices.subarray(of * k, of * k + used).includes(page);
+  const edges = Array.from({ length: nodes }, (): [number[], number[]] => [[], []]);
+  const add = (from: number, to: number, weight: number) => {
+    edges[from][0].push(to);
+    edges[from][1].push(weight);
+  };
+  for (let page = 0; page < nodes; page++) {
+    for (let at = page * k; at < page * k + used; at++) {
+      const other = indices[at];
+      if (other < 0 || !(cosines[at] > 0)) continue;
+      if (isNeighbour(page, other)) add(page, other, cosines[at]);
+      else {
+        add(page, other, oneSidedWeight * cosines[at]);
+        add(other, page, oneSidedWeight * cosines[at]);
+      }
+    }
+  }
+  const graph: PageGraph = { firsts: [0], neighbours: [], weights: [] };
+  for (const [others, weights] of edges) {
+    for (const other of others) graph.neighbours.push(other);
+    for (const weight of weights) graph.weights.push(weight);
+    graph.firsts.push(graph.neighbours.length);
+  }
+  return graph;
+}
+
+/** Mean cosine of each page's nearest neighbours. */
+function companyOf({ k, cosines }: Neighbours, nodes: number): Float32Array {
+  const taken = Math.min(bestFew, k, Math.max(1, nodes - 1));
+  return Float32Array.from({ length: nodes }, (_, page) => {
+    let sum = 0;
+    for (let at = page * k; at < page * k + taken; at++) sum += Math.max(0, cosines[at]);
+    return sum / taken;
+  });
+}
+
+/**
+ * The community of each page. Earlier clusters are improved as well, and kept unless a start from nothing is clearly better: what is still
+ * so stays so.
+ */
+function communitiesOf(
+  { firsts, neighbours, weights }: PageGraph,
+  resolution: number,
+  earlier: Uint32Array | undefined,
+): readonly number[] {
+  const nodes = firsts.length - 1;
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) return Array.from({ length: nodes }, (_, node) => node);
+  // With a node's share of all edge ends as its weight, the library's quality function is modularity.
+  const nodeWeights = Array.from({ length: nodes }, (_, node) => {
+    let degree = 0;
+    for (let at = firsts[node]; at < firsts[node + 1]; at++) degree += weights[at];
+    return degree / Math.sqrt(total);
+  });
+  const network = new Network({
+    nNodes: nodes,
+    nodeWeights,
+    firstNeighborIndices: firsts,
+    neighbors: neighbours,
+    edgeWeights: weights,
+  });
+  const improved = (start: Clustering) => {
+    const random = seededRandom(seed);
+    const chance = { nextDouble: random, nextInt: (bound: number) => Math.floor(random() * bound) };
+    const leiden = new LeidenAlgorithm();
+    leiden.initializeBasedOnResolutionAndNIterationsAndRandomnessAndRandom(resolution, iterations, randomness, chance);
+    leiden.improveClustering(network, start);
+    return { clusters: start.getClusters(), quality: leiden.calcQuality(network, start) };
+  };
+  const fresh = improved(new Clustering({ nNodes: nodes }));
+  if (earlier === undefined || earlier.every((id) => id === 0)) return fresh.clusters;
+  const kept = improved(new Clustering({ clusters: withoutGaps(earlier) }));
+  return fresh.quality > kept.quality + clearlyBetter ? fresh.clusters : kept.clusters;
+}
+
+/** Earlier clusters numbered from 0; pages that had none begin alone. */
+function withoutGaps(earlier: Uint32Array): number[] {
+  const numbers = new Map<number, number>();
+  return Array.from(earlier, (id, page) => {
+    const key = id === 0 ? -1 - page : id;
+    const number = numbers.get(key) ?? numbers.size;
+    numbers.set(key, number);
+    return number;
+  });
+}
+
+/** Without the small ones; numbers by size. */
+function numberedBySize(clusters: Int32Array, probabilities: Float32Array): PageClusters {
+  const sizes = new Map<number, number>();
+  for (const cluster of clusters) if (cluster >= 0) sizes.set(cluster, (sizes.get(cluster) ?? 0) + 1);
+  const kept = [...sizes].filter(([, size]) => size >= leastPages).sort(([a, x], [b, y]) => y - x || a - b);
+  const numbers = new Map(kept.map(([cluster], number) => [cluster, number]));
+  for (let node = 0; node < clusters.length; node++) {
+    clusters[node] = numbers.get(clusters[node]) ?? -1;
+    if (clusters[node] < 0) probabilities[node] = 0;
+  }
+  return { clusters, probabilities, count: kept.length };
+}

@@ -1,0 +1,218 @@
+/**
+ * What a page mentions, made of the spans that the encoder found in its passages: each name once, as it is written, with its places.
+ * Pure; the time is linear in the text that the spans cover.
+ */
+import { foldName, withoutJoiners } from '../../domain/normalize-text.ts';
+import { headingOf } from '../embedding/embedding-text.ts';
+import type { NameSpans, NameType } from './name-tags.ts';
+import { nameTypes } from './name-tags.ts';
+import { variantOf } from './name-variants.ts';
+
+export interface MentionedName {
+  type: NameType;
+  /** Folded name: of one type there is one of a key. */
+  key: string;
+  /** Each spelling with its places: UTF-16 offsets into the body, start and end in turn; those of the title are below 0. */
+  forms: [form: string, places: number[]][];
+}
+
+/** Names of one page; of more, the most mentioned are kept, and of equals the first. */
+const maxNames = 200;
+const maxNameLength = 100;
+const maxNameWords = 10;
+/** Spans of a page whose names are counted: some 100,000 words. */
+const maxSpans = 20_000;
+
+const word = /[\p{L}\p{M}\p{N}]+/gu;
+const letter = /\p{L}/u;
+const capital = /\p{Lu}/u;
+const hasCase = /[\p{Lu}\p{Ll}]/u;
+/** What stands around a name and is no part of it. */
+const leading = /^[^\p{L}\p{N}$€£@#]+/u;
+const trailing = /[^\p{L}\p{M}\p{N})\]+#!?.’']+$/u;
+const possessive = /(?:['’ʼ＇]s|(?<=s)['’ʼ＇])$/u;
+/** Points that belong to the word before them: initials, and short abbreviations. */
+const abbreviation = /(?:^|[\s.])\p{Lu}\.$|(?:^|\s)(?:Jr|Sr|Inc|Corp|Co|Ltd|Bros|St|Mt|No|Dr|Mr|Mrs)\.$/u;
+const address = /:\/\/|www\.|@\S+\.|^@?[\w-]+\.(?:com|org|net|html?|js|ts|py)$/iu;
+const code = /[{}<>=;\\^~|_]|\(\)|::|\p{Ll}\(/u;
+
+/** A line of code, of a menu or of numbers: names in it are not written by its author as names. */
+function isNoProse(line: string): boolean {
+  const visible = line.replace(/\s+/gu, '');
+  if (visible.length < 8) return false;
+  const digits = visible.match(/\p{N}/gu)?.length ?? 0;
+  if (digits * 2 > visible.length) return true;
+  const signs = visible.match(/[{}<>=;\\^~$_`]|\(\)|=>|::|&&|\|\|/gu)?.length ?? 0;
+  if (signs >= 3 && signs * 12 > visible.length) return true;
+  return (line.match(/\s[|›»·•/>]\s/gu)?.length ?? 0) >= 3;
+}
+
+interface Mention {
+  type: number;
+  start: number;
+  end: number;
+  form: string;
+}
+
+/** Where a passage lies: what the encoder read of it, and where its last part begins in the page's body. */
+export interface PassagePlace {
+  /** Of the text that was read: its title's length, 0 where the text does not begin with the title, or is not the page's first. */
+  title: number;
+  /** Where the body's part begins in the text. */
+  bodyAt: number;
+  /** Offset of that part in the body. */
+  charStart: number;
+}
+
+/** Spans of a passage as places of the page: those of its section's heading are left out, those of the title are below 0. */
+export function spansInPage(spans: NameSpans, { title, bodyAt, charStart }: PassagePlace): NameSpans {
+  const placed: NameSpans = [];
+  for (let at = 0; at < spans.length; at += 3) {
+    const [start, end, type] = spans.slice(at, at + 3);
+    if (start >= bodyAt) placed.push(start - bodyAt + charStart, end - bodyAt + charStart, type);
+    else if (end <= title) placed.push(start - title - 1, end - title - 1, type);
+  }
+  return placed;
+}
+
+/** `spans`: of all passages, which may overlap. */
+export function namesOfPage(title: string | null, body: string, spans: NameSpans): MentionedName[] {
+  const mentions = mentionsIn(headingOf(title), body, spans);
+  const names = new Map<string, { types: number[]; mentions: Mention[] }>();
+  for (const mention of mentions) {
+    const key = foldName(mention.form);
+    const name = names.get(key) ?? { types: nameTypes.map(() => 0), mentions: [] };
+    name.types[mention.type]++;
+    name.mentions.push(mention);
+    names.set(key, name);
+  }
+  shareTypes(names);
+  joinSurnames(names);
+  const kept = [...names.entries()]
+    .sort(([, a], [, b]) => b.mentions.length - a.mentions.length || a.mentions[0].start - b.mentions[0].start)
+    .slice(0, maxNames);
+  return kept
+    .sort(([, a], [, b]) => a.mentions[0].start - b.mentions[0].start)
+    .map(([key, { types, mentions: ofName }]) => ({ type: typeOf(types), key, forms: formsOf(ofName) }));
+}
+
+const typeOf = (types: readonly number[]): NameType => nameTypes[types.indexOf(Math.max(...types))];
+
+function formsOf(mentions: readonly Mention[]): MentionedName['forms'] {
+  const forms = new Map<string, number[]>();
+  for (const { form, start, end } of mentions) {
+    const places = forms.get(form) ?? [];
+    places.push(start, end);
+    forms.set(form, places);
+  }
+  return [...forms];
+}
+
+/** In the order of the text, none over another; the title's come first. */
+function mentionsIn(title: string, body: string, spans: NameSpans): Mention[] {
+  const order = Array.from({ length: Math.min(maxSpans, spans.length / 3) }, (_, at) => 3 * at);
+  order.sort((a, b) => spans[a] - spans[b] || spans[b + 1] - spans[a + 1]);
+  const titleAt = -title.length - 1;
+  const titleEnd = titleAt + lengthWithoutSite(title);
+  let judged = { from: Number.NaN, to: 0, isSkipped: false };
+  const mentions: Mention[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (const at of order) {
+    const [from, to, type] = spans.slice(at, at + 3);
+    if (from < last || nameTypes[type] === undefined || (from < 0 && to > titleEnd)) continue;
+    const [text, shift] = from < 0 ? [title, titleAt] : [body, 0];
+    const trimmed = trimmedName(text, from - shift, to - shift);
+    if (trimmed === null) continue;
+    last = to;
+    const [start, end] = trimmed;
+    const [lineFrom, lineTo] = lineAround(text, start);
+    if (judged.from !== lineFrom + shift || judged.to !== lineTo + shift)
+      judged = { from: lineFrom + shift, to: lineTo + shift, isSkipped: isNoProse(text.slice(lineFrom, lineTo)) };
+    const form = withoutJoiners(text.slice(start, end)).replace(/\s+/gu, ' ');
+    if (judged.isSkipped || !isName(form)) continue;
+    mentions.push({ type, start: start + shift, end: end + shift, form });
+  }
+  return mentions;
+}
+
+/** What stands between a title and the name of its site. */
+const separators = ['|', '·', '»', '–', '—', '-'].map((sign) => ` ${sign} `);
+
+/** `Rivers of Ghana - Wikipedia`: without the site's name, which says where a page is, where it has no more words than what is before it. */
+function lengthWithoutSite(title: string): number {
+  const at = Math.max(...separators.map((separator) => title.lastIndexOf(separator)));
+  const wordsOf = (part: string) => part.split(/\s+/).length;
+  return at > 0 && wordsOf(title.slice(at + 3)) <= wordsOf(title.slice(0, at)) ? at : title.length;
+}
+
+/** What is judged of the line that a name stands in: between 200 and 300 characters on each side, the same for names near each other. */
+function lineAround(text: string, at: number): [from: number, to: number] {
+  const cell = at - (at % 100);
+  const from = Math.max(0, cell - 200);
+  const to = cell + 300;
+  const before = text.slice(from, at).lastIndexOf('\n') + 1;
+  const after = text.slice(at, to).indexOf('\n');
+  return [from + before, after === -1 ? Math.min(to, text.length) : at + after];
+}
+
+/** Without surrounding punctuation and a final possessive; null if nothing remains. */
+function trimmedName(text: string, from: number, to: number): [start: number, end: number] | null {
+  let name = text.slice(from, to);
+  const start = from + (leading.exec(name)?.[0].length ?? 0);
+  name = text.slice(start, to);
+  for (let length = -1; length !== name.length; ) {
+    length = name.length;
+    name = name.replace(trailing, '').replace(possessive, '');
+    if (/[’'!?]$/u.test(name) && !/^\p{Lu}\S*!$/u.test(name)) name = name.slice(0, -1);
+    if (name.endsWith('.') && !abbreviation.test(name)) name = name.slice(0, -1);
+    if (/[)\]]/u.test(name) && !/[([]/u.test(name)) name = name.replace(/\s*[)\]].*$/su, '');
+  }
+  if (/[([]/u.test(name) && !/[)\]]/u.test(name)) name = name.replace(/\s*[([][^([]*$/u, '');
+  return name === '' ? null : [start, start + name.length];
+}
+
+function isName(form: string): boolean {
+  if (form.length > maxNameLength || !letter.test(form)) return false;
+  if (address.test(form) || code.test(form)) return false;
+  const words = form.match(word) ?? [];
+  if (words.length > maxNameWords) return false;
+  // A script without capitals says nothing by a small letter; in the others a name has a capital or a number.
+  if (hasCase.test(form)) return form.length > 1 && (capital.test(form) || /\p{N}/u.test(form));
+  return form.length > 1;
+}
+
+/** Names that are exact variants of each other have one type on a page. */
+function shareTypes(names: Map<string, { types: number[]; mentions: Mention[] }>): void {
+  const shared = new Map<string, number[]>();
+  for (const name of names.values()) {
+    const variant = variantOf('', name.mentions[0].form);
+    const types = variant === null ? undefined : shared.get(variant);
+    if (types !== undefined) {
+      for (const [type, count] of name.types.entries()) types[type] += count;
+      name.types = types;
+    } else if (variant !== null) shared.set(variant, name.types);
+  }
+}
+
+/** A surname counts for the one full name of the page that ends with it. Several people of one surname share none. */
+function joinSurnames(names: Map<string, { types: number[]; mentions: Mention[] }>): void {
+  const person = nameTypes.indexOf('person');
+  const bySurname = new Map<string, string | null>();
+  for (const [key, { types }] of names) {
+    const parts = key.split(' ');
+    if (parts.length < 2 || parts.length > 5 || typeOf(types) !== 'person') continue;
+    const surname = parts[parts.length - 1];
+    const known = bySurname.get(surname);
+    const isSame = known === undefined || (known !== null && variantOf('person', known) === variantOf('person', key));
+    bySurname.set(surname, isSame ? (known ?? key) : null);
+  }
+  for (const [surname, full] of bySurname) {
+    const part = names.get(surname);
+    const whole = full === null ? undefined : names.get(full);
+    if (part === undefined || whole === undefined || typeOf(part.types) !== 'person') continue;
+    whole.mentions.push(...part.mentions);
+    whole.mentions.sort((a, b) => a.start - b.start);
+    whole.types[person] += part.types[person];
+    names.delete(surname);
+  }
+}

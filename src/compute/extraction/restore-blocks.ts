@@ -1,0 +1,216 @@
+/**
+ * Restores what Readability drops within an article: prose, code, headings and tables between kept blocks, and further similar sections.
+ * Blocks are listed first and found again by their text nodes, which Readability moves but does not copy.
+ */
+import { isCall, isCredit, isFact, isLabel, isLabelled } from './boilerplate-lines.ts';
+import { type DomNode, textNode, walkTree } from './dom-tree.ts';
+import { readingLength } from './reading-length.ts';
+import { type Block, blocksOf, folded } from './trim-article.ts';
+
+/** Characters of a link that is a sentence. */
+const shortestSentence = 40;
+/** Maximum share of links in a section. */
+const largestLinkShare = 0.3;
+/** Minimum rows and cells of a data table. */
+const leastRows = 3;
+const leastCells = 6;
+
+/** Restored as a whole if nothing else is inside. */
+const wholes = new Set('ul ol li dl table thead tbody tfoot tr blockquote pre code'.split(' '));
+
+export interface PageBlocks {
+  blocks: readonly Block[];
+  /** By heading: names of its ancestors, and its section's element. */
+  sections: ReadonlyMap<Block, { shape: string; around: DomNode | null; blocks: Block[] }>;
+  tables: ReadonlyMap<Block, DomNode>;
+}
+
+/** The blocks of a page before Readability. Linear in the sum of depths. */
+export function listBlocks(root: DomNode): PageBlocks {
+  const blocks = blocksOf(root);
+  const sections = new Map<Block, { shape: string; around: DomNode | null; blocks: Block[] }>();
+  const tables = new Map<Block, DomNode>();
+  let open: Block[] = [];
+  for (const block of blocks) {
+    const path = ancestorsOf(block.node);
+    const table = path.find(({ localName }) => localName === 'table');
+    if (table !== undefined) tables.set(block, table);
+    const inPath = new Set(path);
+    open = open.filter((heading) => inPath.has(sections.get(heading)?.around ?? heading.node));
+    if (block.isHeading) {
+      const shape = path.map(({ localName }) => localName).join('/');
+      open = open.filter((heading) => heading.node.localName < block.node.localName);
+      sections.set(block, { shape, around: block.node.parentNode, blocks: [] });
+      open.push(block);
+    } else for (const heading of open) sections.get(heading)?.blocks.push(block);
+  }
+  return { blocks, sections, tables };
+}
+
+/** Put missing blocks back into `content`, Readability's result. Linear in the sum of depths. */
+export function restoreBlocks(content: DomNode, page: PageBlocks, title: string | null): void {
+  const { blocks } = page;
+  const kept = keptTexts(content, blocks);
+  const first = blocks.findIndex((block) => kept.has(block));
+  const last = blocks.findLastIndex((block) => kept.has(block));
+  if (first < 0) return;
+  const missed = new Set([
+    ...missedWithin(blocks.slice(first, last + 1), kept, page, title),
+    ...missedSections(page, kept, first, last),
+  ]);
+  if (missed.size > 0) putBack(content, blocks, kept, missed);
+}
+
+/** Text nodes of kept blocks. If Readability made several attempts it copied the page: then blocks are compared by text. */
+function keptTexts(content: DomNode, blocks: readonly Block[]): Map<Block, DomNode[]> {
+  const texts = new Set<DomNode>();
+  walkTree(
+    content,
+    (node) => {
+      if (node.nodeType === textNode) texts.add(node);
+      return true;
+    },
+    () => {},
+  );
+  const kept = new Map<Block, DomNode[]>();
+  for (const block of blocks) {
+    const left = block.texts.filter((text) => texts.has(text));
+    if (left.length > 0) kept.set(block, left);
+  }
+  if (kept.size > 0) return kept;
+  const copies = new Map<string, Block[]>();
+  for (const block of blocksOf(content).reverse()) {
+    const same = copies.get(folded(block.text)) ?? [];
+    same.push(block);
+    copies.set(folded(block.text), same);
+  }
+  for (const block of blocks) {
+    const copy = copies.get(folded(block.text))?.pop();
+    if (copy !== undefined) kept.set(block, copy.texts);
+  }
+  return kept;
+}
+
+function missedWithin(
+  within: readonly Block[],
+  kept: ReadonlyMap<Block, DomNode[]>,
+  { tables }: PageBlocks,
+  title: string | null,
+): Block[] {
+  const data = dataTables(tables);
+  const missed = new Set<Block>();
+  const said = new Map<string, number>();
+  for (const { text } of within) said.set(folded(text), (said.get(folded(text)) ?? 0) + 1);
+  let isFollowed = false;
+  for (const block of within.toReversed()) {
+    const isKept = kept.has(block);
+    const table = tables.get(block);
+    if (!isKept) {
+      const isMissed = block.isHeading
+        ? isFollowed && !isLabel(block.text) && !isCall(block.text) && folded(block.text) !== folded(title ?? '')
+        : block.isCode ||
+          (isProse(block) && said.get(folded(block.text)) === 1) ||
+          (table !== undefined && data.has(table));
+      if (isMissed) missed.add(block);
+    }
+    if (!block.isHeading) isFollowed = isKept || missed.has(block);
+  }
+  return [...missed];
+}
+
+function isProse({ text, isRunning, links }: Block): boolean {
+  if (isCall(text) || isFact(text) || isCredit(text) || isLabelled(text)) return false;
+  return (
+    isRunning || (links >= 0.5 && readingLength(text) >= shortestSentence && /\p{L}[.!?。！？]["'”’»)\]]?$/u.test(text))
+  );
+}
+
+/** By size and nesting. */
+function dataTables(tables: ReadonlyMap<Block, DomNode>): Set<DomNode> {
+  const rows = new Map<DomNode, { rows: Set<DomNode | null>; cells: number }>();
+  for (const [{ node }, table] of tables) {
+    const size = rows.get(table) ?? { rows: new Set(), cells: 0 };
+    size.rows.add(node.parentNode);
+    size.cells++;
+    rows.set(table, size);
+  }
+  return new Set(
+    [...rows].filter(([, size]) => size.rows.size >= leastRows && size.cells >= leastCells).map(([table]) => table),
+  );
+}
+
+/** Sections outside the kept blocks with headings at the level of the article's and prose below. */
+function missedSections(
+  { blocks, sections }: PageBlocks,
+  kept: ReadonlyMap<Block, DomNode[]>,
+  first: number,
+  last: number,
+): Block[] {
+  const shapes = new Set([...sections].filter(([heading]) => kept.has(heading)).map(([, { shape }]) => shape));
+  return blocks.flatMap((heading, at) => {
+    const section = sections.get(heading);
+    if ((at >= first && at <= last) || section === undefined || !shapes.has(section.shape)) return [];
+    const length = section.blocks.reduce((sum, { text }) => sum + text.length, 0);
+    const linked = section.blocks.reduce((sum, { text, links }) => sum + text.length * links, 0);
+    const isSection = section.blocks.some((block) => isProse(block)) && linked < length * largestLinkShare;
+    return isSection && !isLabel(heading.text) && !isCall(heading.text) ? [heading, ...section.blocks] : [];
+  });
+}
+
+/** Each missing block with enclosing lists and tables that contain nothing else, before its successor. */
+function putBack(
+  content: DomNode,
+  blocks: readonly Block[],
+  kept: ReadonlyMap<Block, DomNode[]>,
+  missed: ReadonlySet<Block>,
+): void {
+  const others = new Set<DomNode>(ancestorsOf(content));
+  for (const block of blocks) {
+    if (missed.has(block)) continue;
+    for (const text of kept.get(block) ?? block.texts)
+      for (let at = text.parentNode; at !== null && !others.has(at); at = at.parentNode) others.add(at);
+  }
+  let before: DomNode | undefined;
+  const behind = blocks.map((block) => {
+    before = kept.get(block)?.at(-1) ?? before;
+    return before;
+  });
+  let next: DomNode | undefined;
+  let place: DomNode | null = null;
+  const placed = new Set<DomNode>();
+  for (let at = blocks.length - 1; at >= 0; at--) {
+    const block = blocks[at];
+    const first = kept.get(block)?.[0];
+    if (first !== undefined) [next, place] = [first, null];
+    if (!missed.has(block)) continue;
+    for (const text of block.texts.toReversed()) {
+      const whole = wholeOf(text, block.node, others);
+      if (placed.has(whole)) continue;
+      placed.add(whole);
+      if (place === null && next !== undefined) place = outermost(next, new Set(ancestorsOf(behind[at] ?? content)));
+      (place?.parentNode ?? content).insertBefore(whole, place);
+      place = whole;
+    }
+  }
+}
+
+function wholeOf(text: DomNode, block: DomNode, others: ReadonlySet<DomNode>): DomNode {
+  const isFree = (node: DomNode | null): node is DomNode => node !== null && !others.has(node);
+  let whole = text;
+  while (whole !== block && isFree(whole.parentNode)) whole = whole.parentNode;
+  while (isFree(whole.parentNode) && wholes.has(whole.parentNode.localName)) whole = whole.parentNode;
+  return whole;
+}
+
+function outermost(node: DomNode, around: ReadonlySet<DomNode>): DomNode {
+  let at = node;
+  while (at.parentNode !== null && !around.has(at.parentNode)) at = at.parentNode;
+  return at;
+}
+
+/** Including the node. */
+function ancestorsOf(node: DomNode): DomNode[] {
+  const path: DomNode[] = [];
+  for (let at: DomNode | null = node; at !== null; at = at.parentNode) path.push(at);
+  return path;
+}

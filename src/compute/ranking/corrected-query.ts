@@ -1,0 +1,22 @@
+/** The query with corrections, as shown. Pure. */
+import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
+import type { Correction, SearchRequest } from '../../domain/search.ts';
+import { readOperators, withParts } from './query-operators.ts';
+
+/** As analysis cuts words of letters only, the only ones corrected. */
+const word = /[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
+
+/** Keeps operators. Null if unchanged. */
+export function correctedQuery(
+  { query, operators }: Pick<SearchRequest, 'query' | 'operators'>,
+  corrected: readonly Correction[],
+): string | null {
+  if (corrected.length === 0) return null;
+  const meant = new Map(corrected.map(({ word, taken: [taken] }) => [word, taken]));
+  const written = normalizeText(query, 'NFC');
+  const kept = new Set(operators ? readOperators(written).written : []);
+  const read = withParts(written, (part) =>
+    kept.has(part) ? part : part.replace(word, (each) => meant.get(withoutJoiners(each).toLowerCase()) ?? each),
+  );
+  return read === written ? null : read;
+}

@@ -1,0 +1,43 @@
+/**
+ * Page text for a language model: without invisible characters, which may contain hidden instructions; terminal controls become U+FFFD.
+ * Stored text is unchanged. Pure.
+ */
+
+/**
+ * Default ignorable characters (joiners, fillers, directions, selectors, tags) and interlinear annotations; line and paragraph
+ * separators, control characters except tab and line feed. A carriage return before a line feed is dropped.
+ */
+const invisible = String.raw`\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]|\r(?=\n)`;
+const steering = String.raw`[\p{Zl}\p{Zp}]|(?![\t\n])\p{Cc}`;
+
+/** Scripts whose letters change shape by a following joiner or non-joiner. */
+const joiningScripts =
+  'Adlm Arab Beng Deva Gujr Guru Khmr Knda Mand Mlym Mong Mymr Nkoo Orya Rohg Sinh Syrc Taml Telu Tibt'
+    .split(' ')
+    .map((script) => String.raw`\p{Script_Extensions=${script}}`)
+    .join('');
+
+/** England, Scotland and Wales as tag characters after a black flag. */
+const region = String.raw`\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}`;
+const flag = String.raw`\u{1f3f4}${region}`;
+
+/**
+ * Invisible characters that affect the display, directly after what they change, one of a kind: a row of them would be a message.
+ * Source: Unicode 16, sections 23.2 and 23.4; UTS 51.
+ */
+const needed = [
+  // Emoji sequences and variants; the flags of England, Scotland and Wales.
+  String.raw`(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Emoji}\ufe0f|${flag})\u200d(?=\p{Extended_Pictographic})`,
+  String.raw`(?<=\p{Emoji})[\ufe0e\ufe0f]`,
+  String.raw`(?<=\u{1f3f4})${region}`,
+  String.raw`(?<=[${joiningScripts}])(?<=[\p{L}\p{M}])(?<!\p{Default_Ignorable_Code_Point})[\u200c\u200d]`,
+  // Variants of Mongolian letters, Chinese characters and symbols.
+  String.raw`(?<=\p{Script=Mong})(?<=\p{L})[\u180b-\u180f]`,
+  String.raw`(?<=[\p{Script=Han}\p{Script=Mymr}\p{Script=Phag}\p{Sm}])[\ufe00-\ufe02]`,
+].join('|');
+
+const pattern = new RegExp(`(${needed})|(${invisible})|${steering}`, 'gu');
+
+export function neutralText(text: string): string {
+  return text.replace(pattern, (_, kept?: string, gone?: string) => kept ?? (gone === undefined ? '\ufffd' : ''));
+}

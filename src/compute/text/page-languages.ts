@@ -1,0 +1,176 @@
+/**
+ * Decides a page's languages once, at indexing, from its text and declaration; the row stores them. The only language detection
+ * (docs/decisions/language-detection.md).
+ *
+ * A language needs two detectors: eld chooses between 60 languages, nearly always right on those; franc rejects 340 others, which eld
+ * takes for relatives. A declaration can replace the second. Otherwise: unknown.
+ */
+import { eld } from 'eld/extrasmall';
+import { francAll } from 'franc-all';
+import type { AnalyzedText } from './analyze-text.ts';
+import { languageCode, languageOfTag } from './language-tags.ts';
+import { stopWordsOf } from './stop-words.ts';
+
+export interface PageLanguages {
+  /** BCP 47; null: unknown. */
+  language: string | null;
+  /** ISO 639-1 of its passages, the page's own first. Empty: unknown, or not known to the index. */
+  passage_languages: string[];
+}
+
+type Part = Pick<AnalyzedText, 'text' | 'lexicon' | 'starts' | 'terms'>;
+
+interface TokenRange {
+  token_from: number;
+  token_to: number;
+}
+
+/** Limits of tokens for stop words and of characters for detectors: more do not help. */
+const readTokens = 128;
+const readCharacters = 400;
+const confirmedCharacters = 300;
+/** Share of stop words above which a language is certain, and below which another is possible. */
+const surelyEnglish = 0.28;
+const maybeForeign = 0.12;
+/** Fewer Latin words prove nothing: `Halibut` might be Turkish. Fewer than `fewWords` do not outweigh a declaration. */
+const leastWords = 8;
+const fewWords = 24;
+const latinOnly = /^[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]*$/u;
+/**
+ * franc's scores relative to its best language: minimum to confirm a language, maximum to refute a declared one. Chosen on half of the
+ * texts of bench/language-detection.ts.
+ */
+const confirmed = 0.97;
+const declaredToo = 0.9;
+/** Languages unknown to eld and more probable than franc's small ones: they must not fit better. */
+const relatives = new Set(['af', 'eo', 'gl', 'la', 'mk']);
+/** Passages tried for further languages. */
+const mostTried = 16;
+/** Nearly identical in writing: a declaration decides. */
+const closePairs: ReadonlyMap<string, string> = new Map([
+  ['da', 'no'],
+  ['hr', 'sr'],
+]);
+/** Without separate stop words. */
+const ofCharacters = new Set(['zh', 'ja', 'ko']);
+
+/** `declared`: a BCP 47 tag. `passages` are of `text`. */
+export function decideLanguages(
+  text: Part,
+  title: Part,
+  passages: readonly TokenRange[],
+  declared: string | null,
+): PageLanguages {
+  const declaredCode = declared === null ? '' : languageCode(declared);
+  const counts = new Map<string, number>();
+  const add = (language: string) => {
+    if (language === '') return;
+    const known = [...counts.keys()].find((each) => isClose(each, language)) ?? language;
+    counts.set(known, (counts.get(known) ?? 0) + 1);
+  };
+  let tried = 0;
+  for (const passage of passages) {
+    if (stopWords(text, passage, 'en').words < fewWords) continue;
+    const spoken = languageOfPassage(text, passage, [...counts.keys()]);
+    if (spoken !== '' && belongs(text, passage, spoken) >= maybeForeign) add(spoken);
+    else if (tried++ < mostTried) add(detect(text, passage, declaredCode) || spoken);
+  }
+  if (counts.size === 0) add(detect(text, wholeOf(text), declaredCode));
+  const detected = [...counts].sort(([, a], [, b]) => b - a).map(([language]) => language);
+  const first = detected[0] ?? '';
+  if (declared === null) {
+    const own = first === '' ? detect(title, wholeOf(title), '') : first;
+    return { language: own || null, passage_languages: own === '' ? [] : [own, ...detected.slice(1)] };
+  }
+  const known = languageOfTag(declared);
+  const isDeclared = first === '' || known === '' ? !isRefuted(text, declaredCode) : isClose(first, known);
+  if (!isDeclared) return { language: first || null, passage_languages: detected };
+  const others = detected.filter((language) => !isClose(language, known));
+  return { language: declared, passage_languages: known === '' ? [] : [known, ...others] };
+}
+
+/** The page language with most stop words in a passage; the first for a short one or without stop words; '' without any. */
+export function languageOfPassage(text: Part, passage: TokenRange, languages: readonly string[]): string {
+  const [first = '', ...others] = languages;
+  if (others.length === 0 || stopWords(text, passage, first).words < fewWords) return first;
+  let found = first;
+  let most = belongs(text, passage, first);
+  for (const language of others) {
+    const share = belongs(text, passage, language);
+    if (share > most) [found, most] = [language, share];
+  }
+  return found;
+}
+
+/** '' if uncertain. */
+function detect({ text, starts, ...part }: Part, range: TokenRange, declared: string): string {
+  const { words, share } = stopWords(part, range, 'en');
+  if (words >= fewWords && share >= surelyEnglish) return 'en';
+  const from = starts[range.token_from] ?? 0;
+  const sample = text.slice(from, Math.min(from + readCharacters, starts[range.token_to] ?? text.length));
+  if (words < (declared === '' ? leastWords : fewWords) && latinOnly.test(sample)) return '';
+  const { language } = eld.detect(sample);
+  const isDeclared = isClose(language, declared);
+  // Templates declare English for any language.
+  if (language === '' || (isDeclared && language !== 'en')) return language;
+  const fit = fitOf(sample, language);
+  if (fit === null) return '';
+  if (isDeclared) return fit.score >= declaredToo ? language : '';
+  return fit.score >= confirmed && (fit.score === 1 || !relatives.has(fit.best)) ? language : '';
+}
+
+/** Whether a longer text is in another language than this code. */
+function isRefuted({ text, ...part }: Part, code: string): boolean {
+  const { words } = stopWords(part, wholeOf(part), code);
+  return words >= fewWords && (fitOf(text, code)?.score ?? 1) < declaredToo;
+}
+
+/** Fit by trigrams, 1 for the language that fits `best`; null if none fits. */
+function fitOf(text: string, code: string): { score: number; best: string } | null {
+  const ranked = francAll(text.slice(0, confirmedCharacters));
+  const codeOf = ([name]: [string, number]) => languageCode(Intl.getCanonicalLocales(name)[0]);
+  const best = codeOf(ranked[0]);
+  return best === 'und' ? null : { score: ranked.find((each) => isClose(codeOf(each), code))?.[1] ?? 0, best };
+}
+
+function wholeOf({ terms }: Pick<Part, 'terms'>): TokenRange {
+  return { token_from: 0, token_to: terms.length };
+}
+
+function isClose(a: string, b: string): boolean {
+  return a === b || closePairs.get(a) === b || closePairs.get(b) === a;
+}
+
+/** Share of stop words of a language; if these say nothing, whether the script matches. */
+function belongs({ text, starts, ...part }: Part, range: TokenRange, language: string): number {
+  if (!ofCharacters.has(language) && stopWordsOf(language).size > 0) return stopWords(part, range, language).share;
+  const sample = text.slice(starts[range.token_from], starts[range.token_to - 1]).slice(0, readCharacters);
+  const letters = sample.match(/\p{L}/gu)?.length ?? 0;
+  return 2 * (sample.match(lettersOf(language))?.length ?? 0) > letters ? maybeForeign : 0;
+}
+
+function stopWords({ lexicon, terms }: Pick<Part, 'lexicon' | 'terms'>, range: TokenRange, language: string) {
+  let words = 0;
+  let stops = 0;
+  for (let at = range.token_from; at < range.token_to && words < readTokens; at++) {
+    if (terms[at] === 0) continue;
+    words++;
+    if (lexicon.isStop(terms[at], language)) stops++;
+  }
+  return { words, share: words === 0 ? 0 : stops / words };
+}
+
+/** Scripts with several names. */
+const scriptsOf: Readonly<Record<string, string>> = {
+  Jpan: '\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Hani}',
+  Kore: '\\p{sc=Hang}\\p{sc=Hani}',
+  Hans: '\\p{sc=Hani}',
+};
+
+const lettersIn = (script: string): RegExp => new RegExp(`[${scriptsOf[script] ?? `\\p{sc=${script}}`}]`, 'gu');
+const usualLetters = new Map(['Jpan', 'Kore', 'Hans', 'Thai'].map((script) => [script, lettersIn(script)]));
+
+function lettersOf(language: string): RegExp {
+  const { script = 'Zyyy' } = new Intl.Locale(language).maximize();
+  return usualLetters.get(script) ?? lettersIn(script);
+}

@@ -1,0 +1,71 @@
+/** The files of the encoder that come with the program (models/README.md), and what is known of the model. */
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { errorMessage } from '../domain/error-message.ts';
+import { OperatorError } from '../domain/errors.ts';
+import { programDir } from '../files/program-files.ts';
+
+const fileSchema = z.strictObject({
+  name: z.string().regex(/^[\w.-]+$/),
+  bytes: z.int(),
+  sha256: z.string().length(64),
+});
+
+const manifestSchema = z.strictObject({
+  model: z.string(),
+  dim: z.int().min(1),
+  encoder: fileSchema,
+  tokenizer: fileSchema,
+  /** What reads names from the encoder's states. */
+  names: fileSchema,
+  /** A text and its vector, which a sound runtime gives: rows are compared by cosine, as numbers differ between processors. */
+  known: z.strictObject({ text: z.string(), vector: z.array(z.number()) }),
+});
+export type EncoderManifest = z.infer<typeof manifestSchema>;
+
+/** Where they are installed. */
+export const encoderDir = join(programDir, 'models');
+const blockBytes = 1 << 20;
+
+/** Errors: of the file; ZodError for one that is no manifest. */
+export function readManifest(dir: string): EncoderManifest {
+  return manifestSchema.parse(JSON.parse(readFileSync(join(dir, 'encoder.json'), 'utf8')));
+}
+
+/**
+ * Check that the encoder's files are there, whole and unchanged. Reads all of them: some 0.1 s.
+ * Errors: OperatorError `encoder_files`, with the reason and the fix.
+ */
+export function checkEncoderFiles(dir = encoderDir): void {
+  let path = join(dir, 'encoder.json');
+  try {
+    const { encoder, tokenizer, names } = readManifest(dir);
+    for (const { name, bytes, sha256 } of [tokenizer, names, encoder]) {
+      path = join(dir, name);
+      const problem = faultOfFile(path, bytes, sha256);
+      if (problem !== null) throw new Error(problem);
+    }
+  } catch (error) {
+    const reason = error instanceof z.ZodError || error instanceof SyntaxError ? 'it is damaged' : errorMessage(error);
+    const message = `the encoder's file ${path} cannot be used: ${reason}. It is a part of readback: install it again`;
+    throw new OperatorError('encoder_files', message, { cause: error });
+  }
+}
+
+function faultOfFile(path: string, bytes: number, sha256: string): string | null {
+  const descriptor = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(descriptor);
+    if (size !== bytes) return `it has ${size} bytes instead of ${bytes}`;
+    const hash = createHash('sha256');
+    const block = Buffer.allocUnsafe(blockBytes);
+    for (let read = readSync(descriptor, block); read > 0; read = readSync(descriptor, block)) {
+      hash.update(block.subarray(0, read));
+    }
+    return hash.digest('hex') === sha256 ? null : 'its content was changed';
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,339 @@
+/**
+ * The encoder as the host has it: vectors of queries and passages from a process of its own, one for all libraries. Started when it is first
+ * needed, ended when it was not needed for a while: only the end of a process gives back what the runtime took. A text that ends the
+ * process twice gets no vector; the others get theirs.
+ *
+ *   off ─ encode ─▶ loading ─ ready ─▶ running ─ idle ─▶ off
+ *                      │                  └ ends, hangs ─▶ loading, while a call waits
+ *                      └ unusable ─▶ off, and calls fail for a while
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { NameSpans } from '../compute/entities/name-tags.ts';
+import { errorMessage } from '../domain/error-message.ts';
+import { isSource, programDir, programFile } from '../files/program-files.ts';
+import { encoderDir } from './encoder-files.ts';
+import type { FromEncoder, InputKind, Runtime, ToEncoder } from './encoder-messages.ts';
+
+export interface EncoderLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface EncoderOptions {
+  /** Length of its vectors. */
+  dim: number;
+  log: EncoderLog;
+  dir?: string | undefined;
+  /** False: WebAssembly, even where the native runtime loads. */
+  native?: boolean;
+  /** It ends after this time without a call, ms. */
+  idleMs?: number;
+  /** It is killed if it does not answer a call for this time, ms. */
+  hangMs?: number;
+}
+
+export interface EncodedTexts {
+  /** Shape: texts × dim, unit length; zeros for a text without a vector. */
+  rows: Float32Array;
+  /** Why texts have no vector, by their places. */
+  failed: ReadonlyMap<number, string>;
+  /** The names in each passage. */
+  names: NameSpans[];
+}
+
+/** The encoder cannot be used at all; the message says why. */
+export class EncoderUnusableError extends Error {
+  readonly code = 'encoder_unusable';
+}
+
+interface Call {
+  kind: InputKind;
+  texts: readonly string[];
+  rows: Float32Array;
+  failed: Map<number, string>;
+  names: NameSpans[];
+  /** The text that is next, and processes that ended over it. */
+  at: number;
+  ends: number;
+  /** The place of the first text that the present process was given. */
+  from: number;
+  resolve: (encoded: EncodedTexts) => void;
+  reject: (error: unknown) => void;
+}
+
+const defaultIdleMs = 600_000;
+/** Loading takes a second, a window 0.1 s; a machine that is short of memory may take long for both. */
+const defaultHangMs = 120_000;
+/** Calls fail at once for so long after the encoder was unusable, ms. */
+const unusableMs = 60_000;
+/** A text may end so many processes. */
+const mostEnds = 2;
+/** So many processes in a row may end while they load, the second by WebAssembly. */
+const mostDeadLoads = 2;
+/** So many texts in a row may end processes; then it is not the texts, and they are tried by WebAssembly. */
+const mostDeadTexts = 3;
+/** Queries whose vectors are remembered, 1.5 KB each. */
+const rememberedQueries = 500;
+
+export class Encoder {
+  readonly #options: Required<EncoderOptions> & { dir: string };
+  readonly #calls = new Map<number, Call>();
+  readonly #queries = new Map<string, Float32Array>();
+  #lastCall = 0;
+  #process: ChildProcess | null = null;
+  /** The call that it works on; null before the first. */
+  #working: number | null = null;
+  /** Processes in a row that ended before they gave a vector, over no text. */
+  #deadLoads = 0;
+  /** Texts in a row that ended as many processes as one may. */
+  #deadTexts = 0;
+  #runtime: Runtime | null = null;
+  #unusable: { reason: string; at: number } | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  #hang: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: EncoderOptions) {
+    const { dir = encoderDir, native = true, idleMs = defaultIdleMs, hangMs = defaultHangMs } = options;
+    this.#options = { ...options, dir, native, idleMs, hangMs };
+  }
+
+  /** Its process, null while there is none; the runtime that it was loaded with last; why it cannot be used, null where it can. */
+  get state(): { pid: number | null; runtime: Runtime | null; unusable: string | null } {
+    const { reason = null } = this.#unusable ?? {};
+    return { pid: this.#process?.pid ?? null, runtime: this.#runtime, unusable: reason };
+  }
+
+  /** The vector of a query; null where the text has none. Errors: EncoderUnusableError; the signal's reason. */
+  async query(text: string, signal?: AbortSignal): Promise<Float32Array | null> {
+    const known = this.#queries.get(text);
+    if (known !== undefined) {
+      this.#queries.delete(text);
+      this.#queries.set(text, known);
+      return known;
+    }
+    const { rows, failed } = await this.encode([text], 'query', signal);
+    if (failed.size > 0) return null;
+    this.#queries.set(text, rows);
+    for (const oldest of this.#queries.keys()) {
+      if (this.#queries.size <= rememberedQueries) break;
+      this.#queries.delete(oldest);
+    }
+    return rows;
+  }
+
+  /** Errors: EncoderUnusableError; the signal's reason. */
+  encode(texts: readonly string[], kind: InputKind, signal?: AbortSignal): Promise<EncodedTexts> {
+    const { dim } = this.#options;
+    const rows = new Float32Array(texts.length * dim);
+    const failed = new Map<number, string>();
+    const names = texts.map((): NameSpans => []);
+    if (texts.length === 0) return Promise.resolve({ rows, failed, names });
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const problem = this.#problem();
+      if (problem !== null) throw new EncoderUnusableError(problem);
+      const no = ++this.#lastCall;
+      const leave = () => {
+        this.#end(no);
+        this.#say({ do: 'cancel', call: no });
+        reject(signal?.reason);
+      };
+      const ended =
+        <Value>(settle: (value: Value) => void) =>
+        (value: Value) => {
+          signal?.removeEventListener('abort', leave);
+          settle(value);
+        };
+      signal?.addEventListener('abort', leave, { once: true });
+      const call = { kind, texts, rows, failed, names, at: 0, ends: 0, from: 0 };
+      this.#calls.set(no, { ...call, resolve: ended(resolve), reject: ended(reject) });
+      this.#start();
+      this.#give(no);
+      // The process may have said nothing for a while: one more call does not excuse it.
+      if (this.#calls.size === 1) this.#watch();
+    });
+  }
+
+  /** Every call fails; the process is gone when this resolves. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#failAll(new EncoderUnusableError('the encoder was closed'));
+    const child = this.#process;
+    if (child === null) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.ref();
+    this.#stop();
+    await gone;
+  }
+
+  #problem(): string | null {
+    if (this.#isClosed) return 'the encoder was closed';
+    if (this.#unusable !== null && performance.now() - this.#unusable.at < unusableMs) return this.#unusable.reason;
+    this.#unusable = null;
+    return null;
+  }
+
+  #start(): void {
+    if (this.#process !== null) return;
+    const { dir, native } = this.#options;
+    const loader = pathToFileURL(join(programDir, 'scripts/tsx-in-threads.mjs')).href;
+    const priority = process.env.READBACK_PRIORITIES === 'equal' ? 'equal' : 'low';
+    // A native runtime that ends its process is none.
+    const isNative = native && this.#deadLoads === 0 && this.#deadTexts < mostDeadTexts;
+    const args = [dir, isNative ? 'native' : 'webassembly', priority];
+    this.#working = null;
+    let child: ChildProcess;
+    try {
+      child = fork(fileURLToPath(programFile('encoder/encoder-process')), args, {
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        // No secret of this process, and nothing for a runtime to report to its makers.
+        env: { ORT_DISABLE_TELEMETRY: '1' },
+        execArgv: isSource ? ['--import', loader] : [],
+      });
+    } catch (error) {
+      // Too little memory, or too many processes.
+      this.#giveUp(`it could not be started (${errorMessage(error)})`);
+      return;
+    }
+    this.#process = child;
+    child.on('message', (message: FromEncoder) => this.#hear(child, message));
+    child.once('error', () => this.#ended(child, 'it could not be started'));
+    child.once('exit', (code, signal) => {
+      const ended = () => this.#ended(child, signal ?? `exit code ${code}`);
+      if (child.connected)
+        child.once('disconnect', ended); // its last messages come before
+      else ended();
+    });
+  }
+
+  /** Give a call's remaining texts to the process. */
+  #give(no: number): void {
+    const call = this.#calls.get(no);
+    if (call === undefined) return;
+    call.from = call.at;
+    this.#say({ do: 'encode', call: no, kind: call.kind, texts: call.texts.slice(call.at) });
+  }
+
+  #say(message: ToEncoder): void {
+    if (this.#process?.connected !== true) return;
+    this.#process.send(message, () => {}); // a process that is gone tells so by its exit
+  }
+
+  #hear(child: ChildProcess, message: FromEncoder): void {
+    if (child !== this.#process) return;
+    this.#watch();
+    if (message.is === 'ready') {
+      const { runtime, reason } = message;
+      if (runtime !== this.#runtime) this.#options.log.info({ runtime, reason }, 'the encoder is loaded');
+      this.#runtime = runtime;
+    } else if (message.is === 'unusable') {
+      this.#giveUp(message.reason);
+    } else if (message.is === 'at') {
+      this.#working = message.call;
+    } else {
+      this.#deadLoads = 0;
+      this.#deadTexts = 0;
+      const { call: no, at, row, names, reason } = message;
+      const call = this.#calls.get(no);
+      if (call === undefined || call.from + at !== call.at) return;
+      call.names[call.at] = names;
+      if (row?.length === this.#options.dim) call.rows.set(row, call.at * row.length);
+      else call.failed.set(call.at, reason ?? 'the vector has another length');
+      this.#next(no, call);
+    }
+  }
+
+  /** The call's present text is done with. */
+  #next(no: number, call: Call): void {
+    call.at++;
+    call.ends = 0;
+    if (call.at < call.texts.length) return;
+    this.#end(no);
+    call.resolve({ rows: call.rows, failed: call.failed, names: call.names });
+  }
+
+  #end(no: number): void {
+    this.#calls.delete(no);
+    if (this.#calls.size === 0) this.#watch();
+  }
+
+  /** The process ended while it was wanted: another one gets what is left. */
+  #ended(child: ChildProcess, reason: string): void {
+    if (child !== this.#process) return;
+    this.#process = null;
+    this.#watch();
+    if (this.#calls.size === 0) return;
+    this.#options.log.warn({ reason }, 'the encoder ended and is started again');
+    const no = this.#working;
+    if (no === null && ++this.#deadLoads >= mostDeadLoads) {
+      this.#deadLoads = 0;
+      this.#giveUp(`it ends while it loads (${reason})`);
+      return;
+    }
+    // Calls that only waited are not to blame.
+    const call = no === null ? undefined : this.#calls.get(no);
+    if (no !== null && call !== undefined && ++call.ends >= mostEnds) {
+      call.failed.set(call.at, `the encoder ended (${reason})`);
+      if (++this.#deadTexts > mostDeadTexts) {
+        this.#giveUp(`it ends over every text (${reason})`);
+        return;
+      }
+      if (this.#deadTexts < mostDeadTexts) this.#next(no, call);
+      else {
+        while (call.failed.delete(call.at)) call.at--;
+        call.at++;
+        call.ends = 0;
+      }
+    }
+    if (this.#calls.size === 0) return;
+    this.#start();
+    for (const no of this.#calls.keys()) this.#give(no);
+    this.#watch();
+  }
+
+  /** Times are measured from now: until it hangs while calls wait, until it is idle otherwise. Only calls keep this process running. */
+  #watch(): void {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#hang);
+    const child = this.#process;
+    if (child === null) return;
+    if (this.#calls.size > 0) {
+      child.ref();
+      child.channel?.ref();
+      this.#hang = setTimeout(() => child.kill('SIGKILL'), this.#options.hangMs);
+      this.#hang.unref();
+    } else {
+      child.unref();
+      child.channel?.unref();
+      this.#idle = setTimeout(() => this.#stop(), this.#options.idleMs);
+      this.#idle.unref();
+    }
+  }
+
+  #giveUp(reason: string): void {
+    this.#unusable = { reason: `the encoder cannot be used: ${reason}`, at: performance.now() };
+    this.#options.log.warn({ reason }, 'the encoder cannot be used: searches use words alone');
+    this.#stop();
+    this.#failAll(new EncoderUnusableError(this.#unusable.reason));
+  }
+
+  #stop(): void {
+    // Query vectors are dropped with the process that made them.
+    this.#queries.clear();
+    const child = this.#process;
+    this.#process = null;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#hang);
+    child?.kill('SIGKILL');
+  }
+
+  #failAll(error: Error): void {
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const { reject } of calls) reject(error);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * The words of English, the commonest first, that come with the program (models/README.md). A word's place in the list, from 0, names it in
+ * the forward indexes of segments. Threads share one table of them: u32 offsets, u32 slots (term-table.ts), and the words' text.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fillSlots, slotCount, type TermTable } from '../../compute/structures/term-table.ts';
+import { errorMessage } from '../../domain/error-message.ts';
+import { OperatorError } from '../../domain/errors.ts';
+import { programDir } from '../../files/program-files.ts';
+
+const installedPath = join(programDir, 'models', 'words.txt');
+const sha256 = '4efc9e0c6180e70139fdbb619ff89151ae50a5161bb305271ab98e89b309a8ae';
+const count = 341_479;
+/** Segments with the same fingerprint mean the same words by the same numbers. */
+export const wordListFingerprint = Number.parseInt(sha256.slice(0, 8), 16);
+
+const newline = 0x0a;
+const offsetBytes = 4 * (count + 1);
+const textAt = offsetBytes + 4 * slotCount(count);
+
+/**
+ * The list in memory: pass the buffer to threads and open it there with `openWordList`. Takes about 0.1 s and waits for the disk: for starts.
+ * Errors: OperatorError `word_list` for a file that is missing, unreadable or not this list.
+ */
+export function loadWordList(path = installedPath): SharedArrayBuffer {
+  try {
+    const file = readFileSync(path);
+    if (createHash('sha256').update(file).digest('hex') !== sha256) throw new Error('wrong checksum');
+    const buffer = new SharedArrayBuffer(textAt + file.length - count);
+    const table = openWordList(buffer);
+    for (let id = 0, from = 0; id < count; id++) {
+      const to = file.indexOf(newline, from);
+      table.bytes.set(file.subarray(from, to), table.offsets[id]);
+      table.offsets[id + 1] = table.offsets[id] + to - from;
+      from = to + 1;
+    }
+    fillSlots(table);
+    return buffer;
+  } catch (error) {
+    const reason = `the word list at ${path} cannot be used: ${errorMessage(error)}`;
+    throw new OperatorError('word_list', `${reason}. It is a part of readback: install it again`, { cause: error });
+  }
+}
+
+export function openWordList(buffer: SharedArrayBuffer): TermTable {
+  return {
+    offsets: new Uint32Array(buffer, 0, count + 1),
+    slots: new Uint32Array(buffer, offsetBytes, slotCount(count)),
+    bytes: new Uint8Array(buffer, textAt),
+  };
+}

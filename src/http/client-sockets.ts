@@ -1,0 +1,265 @@
+/**
+ * Requests of one connection are answered one after another. A request begins when the system has accepted the answer before it, so a
+ * client that does not read has one answer in memory, with at most `maxAhead` parsed requests waiting.
+ *
+ * Unread answers over all connections are bounded. Without room, answers that made no progress for `graceMs` end, then new ones are refused
+ * with 503. An answer without progress for `stallMs` ends in any case. Streams with their own bounds, such as events, do not count.
+ */
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { endianness } from 'node:os';
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import { errorCode } from '../domain/error-code.ts';
+import { DomainError } from '../domain/errors.ts';
+import { LargeJson, pieceLength, slicesOf } from './json-answer.ts';
+import type { LoopShare } from './loop-share.ts';
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Requests of one connection that run or wait. Browsers and common clients send one. */
+export const maxAhead = 16;
+/** Requests dropped after the refused one. Then the connection is cut, since Node parses everything it has read. */
+const maxDropped = 256;
+
+interface Client {
+  waiting: [IncomingMessage, ServerResponse][];
+  isAnswering: boolean;
+  /** Requests from the refused one on, whose answer is the last. */
+  dropped: number;
+  latest: IncomingMessage;
+}
+
+const clients = new WeakMap<Socket, Client>();
+
+/** Handle the requests of a connection in order. Beyond `maxAhead` one is refused and the connection ends after it. */
+export function oneAtATime(handle: Handle): Handle {
+  const begin = (client: Client, request: IncomingMessage, response: ServerResponse) => {
+    client.isAnswering = true;
+    response.once('close', () => {
+      client.isAnswering = false;
+      const next = client.waiting.shift();
+      // After the last answer nothing begins: Node would not close its response.
+      if (next !== undefined && request.socket.writable) begin(client, ...next);
+    });
+    handle(request, response);
+  };
+  return (request, response) => {
+    const { socket } = request;
+    const client = clients.get(socket) ?? { waiting: [], isAnswering: false, dropped: 0, latest: request };
+    client.latest = request;
+    clients.set(socket, client);
+    if (client.dropped === 0 && !client.isAnswering) begin(client, request, response);
+    else if (client.dropped === 0 && client.waiting.length + 1 < maxAhead) client.waiting.push([request, response]);
+    else if (client.dropped++ === 0) refuse(response);
+    else if (client.dropped > maxDropped) socket.destroy();
+  };
+}
+
+function refuse(response: ServerResponse): void {
+  const detail = `more than ${maxAhead} requests wait for their answers on this connection`;
+  const body = JSON.stringify({ detail });
+  const fields = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'retry-after': '1',
+    connection: 'close',
+  };
+  response.writeHead(503, fields).end(body);
+}
+
+/** End idle connections only after reading them: Node checks the time before it reads sockets, so its own delay would count as the client's. */
+export function readBeforeTimeouts(server: Server): void {
+  server.on('timeout', (socket) => {
+    const { bytesRead } = socket;
+    setImmediate(() => {
+      if (socket.bytesRead === bytesRead) socket.destroy();
+    });
+  });
+}
+
+/** The same for a late request: `refuse` runs if it is still incomplete after received data is read. */
+export function unlessArrived(socket: Socket, refuse: () => void): void {
+  const before = clients.get(socket)?.latest;
+  const wasWhole = before?.complete === true;
+  setImmediate(() => {
+    const latest = clients.get(socket)?.latest;
+    if (latest?.complete !== true || (latest === before && wasWhole)) refuse();
+  });
+}
+
+export interface AnswerLimits {
+  /** UTF-16 code units of all answers together; one more answer may have any size. */
+  units: number;
+  /** An answer ends after this time without progress, ms. */
+  stallMs: number;
+  /** The same where room is needed, ms. Kernels accept megabytes at once and then nothing for a while. */
+  graceMs: number;
+}
+
+export const answerLimits: AnswerLimits = { units: 64 * 1024 * 1024, stallMs: 30_000, graceMs: 5_000 };
+
+const lookEveryMs = 1_000;
+/** Smaller answers are not counted: at most 60 MB on 15,000 connections. */
+const uncounted = 4 * 1024;
+
+interface OpenAnswer {
+  raw: ServerResponse;
+  units: number;
+  movedAt: number;
+}
+
+/** Answers in transfer. `monotonic`: ms. */
+export class ResponseBackpressure {
+  readonly #limits: AnswerLimits;
+  readonly #monotonic: () => number;
+  /** Longest without progress first. */
+  readonly #open = new Set<OpenAnswer>();
+  #units = 0;
+
+  constructor(limits: AnswerLimits = answerLimits, monotonic = () => performance.now()) {
+    this.#limits = limits;
+    this.#monotonic = monotonic;
+  }
+
+  /** Count an answer until it is read or the client disconnects. Errors: DomainError `overloaded`. */
+  open(raw: ServerResponse, units: number): OpenAnswer {
+    const hasRoom = () => this.#units < this.#limits.units;
+    this.#endUnread(this.#limits.graceMs, hasRoom);
+    if (!hasRoom())
+      throw new DomainError('overloaded', 'too much is being sent to clients that take it slowly', { retryAfterS: 5 });
+    const answer = { raw, units, movedAt: this.#monotonic() };
+    this.#units += units;
+    this.#open.add(answer);
+    const leave = () => this.#leave(answer);
+    raw.once('close', leave).once('finish', leave);
+    if (raw.destroyed) leave();
+    return answer;
+  }
+
+  moved(answer: OpenAnswer): void {
+    answer.movedAt = this.#monotonic();
+    if (this.#open.delete(answer)) this.#open.add(answer);
+  }
+
+  look(): void {
+    this.#endUnread(this.#limits.stallMs, () => false);
+  }
+
+  #endUnread(ms: number, isEnough: () => boolean): void {
+    const before = this.#monotonic() - ms;
+    for (const answer of this.#open) {
+      if (answer.movedAt > before || isEnough()) return;
+      this.#leave(answer);
+      answer.raw.destroy();
+    }
+  }
+
+  #leave(answer: OpenAnswer): void {
+    if (this.#open.delete(answer)) this.#units -= answer.units;
+  }
+}
+
+export function boundAnswers(app: FastifyInstance, share: LoopShare, answers = new ResponseBackpressure()): void {
+  const looking = setInterval(() => answers.look(), lookEveryMs);
+  looking.unref();
+  app.addHook('onClose', async () => clearInterval(looking));
+
+  app.addHook('onSend', async (_request, { raw }, payload) => {
+    const isText = typeof payload === 'string';
+    const units = isText ? payload.length : payload instanceof LargeJson ? payload.units : 0;
+    if (units < uncounted) return payload;
+    const answer = answers.open(raw, units);
+    if (isText) return units > pieceLength ? writtenAsRead(answers, answer, '', slicesOf(payload)) : payload;
+    const pieces = (payload as LargeJson).pieces(share);
+    const first = await pieces.next();
+    // Errors of the first rows still become an error answer, and a short list gets its length.
+    if (first.done || first.value.length < pieceLength) return first.value ?? '';
+    return writtenAsRead(answers, answer, first.value, pieces);
+  });
+}
+
+function writtenAsRead(
+  answers: ResponseBackpressure,
+  answer: OpenAnswer,
+  first: string,
+  pieces: AsyncIterable<string> | Iterable<string>,
+): Readable {
+  const watched = async function* () {
+    if (first !== '') yield first;
+    answers.moved(answer);
+    for await (const piece of pieces) {
+      yield piece;
+      answers.moved(answer);
+    }
+  };
+  return Readable.from(watched());
+}
+
+/**
+ * A signal that fires when the client disconnects before its answer is sent. Fastify's `request.signal` listens to the
+ * request, which Node closes once the body is read.
+ */
+export function clientSignal({ raw }: { raw: ServerResponse }): AbortSignal {
+  const controller = new AbortController();
+  const closed = () => {
+    if (!raw.writableFinished) controller.abort();
+  };
+  if (raw.destroyed) closed();
+  else raw.once('close', closed);
+  return controller.signal;
+}
+
+/**
+ * Detects vanished peers, which never close. On a mostly silent stream Linux gives up only after a quarter of an hour
+ * and Node reports nothing, so this reads Linux's connection table. Other systems use their own time limit.
+ */
+const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
+/** Unacknowledged attempts. Their pauses double from 0.2 s: the sixth comes after 13 s. */
+const attemptsOfLost = 6;
+
+type Ends = Partial<Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>>;
+
+export async function lostPeers<Connection extends Ends>(connections: readonly Connection[]): Promise<Connection[]> {
+  if (connections.length === 0) return [];
+  const lost = new Set((await Promise.all(tables.map(readTable))).flatMap(lostIn));
+  return connections.filter((connection) => lost.has(keyOf(connection)));
+}
+
+async function readTable(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'latin1');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/**
+ * Both ends of each connection of the table whose peer is lost.
+ * Source: proc_net_tcp of the Linux documentation: `sl local remote st tx:rx tr:when retrnsmt uid timeout …`,
+ * hexadecimal but for the last two. `retrnsmt` counts retransmissions, `timeout` probes.
+ */
+export function lostIn(table: string): string[] {
+  return table.split('\n').flatMap((line) => {
+    const [, local, remote, , queues, , retransmissions, , probes] = line.trim().split(/\s+/);
+    const unacknowledged = Number.parseInt(queues ?? '', 16);
+    const attempts = Math.max(Number.parseInt(retransmissions, 16), Number(probes));
+    return unacknowledged > 0 && attempts >= attemptsOfLost ? [`${local} ${remote}`] : [];
+  });
+}
+
+/** A connection's ends as in the table; empty for a closed one. */
+export function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Ends): string {
+  if (localAddress === undefined || remoteAddress === undefined) return '';
+  return `${endOf(localAddress, localPort)} ${endOf(remoteAddress, remotePort)}`;
+}
+
+/** Words of four bytes, each in the machine's byte order. */
+function endOf(address: string, port = 0): string {
+  const bytes = Buffer.from(ipaddr.parse(address).toByteArray());
+  if (endianness() === 'LE') bytes.swap32();
+  return `${bytes.toString('hex')}:${port.toString(16).padStart(4, '0')}`.toUpperCase();
+}

@@ -1,0 +1,32 @@
+/**
+ * What is known of the wall clock. Database `clock`: `trusted` → when it was last right, ms; `doubted` → service time since it was found
+ * ahead of that, ms.
+ */
+import type { Environment, Table } from './environment.ts';
+
+export interface ClockRecord {
+  trusted: number;
+  /** 0 while the clock is trusted. */
+  doubted: number;
+}
+
+export class ClockReader {
+  protected readonly rows: Table<number, keyof ClockRecord>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('clock', {});
+  }
+
+  /** Undefined in a store of an older version. */
+  get(): ClockRecord | undefined {
+    const trusted = this.rows.get('trusted');
+    return trusted === undefined ? undefined : { trusted, doubted: this.rows.get('doubted') ?? 0 };
+  }
+}
+
+export class ClockTransactor extends ClockReader {
+  put({ trusted, doubted }: ClockRecord): void {
+    this.rows.put('trusted', trusted);
+    this.rows.put('doubted', doubted);
+  }
+}

@@ -1,0 +1,39 @@
+/** A word of megabytes, as a hostile page has one: indexed in proportion to its length, on no deeper a stack. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
+import { endOfWord, wordBytes } from '../../../src/compute/text/word-bytes.ts';
+import { preparePages } from '../../../src/engine/prepare-page.ts';
+import { assertGrowsInProportion } from '../../processor-time.ts';
+
+test('a word of nine million letters is one word', () => {
+  for (const letter of ['x', 'д', 'é']) {
+    const text = `${letter.repeat(9_000_000)} b`;
+    assert.equal(wordBytes(text).length, 2, letter);
+    assert.equal(endOfWord(text, 1000), 9_000_000, letter);
+  }
+  const long = 'д'.repeat(2500);
+  assert.deepEqual(wordBytes(`${long} ${long}`), [...wordBytes(long), ...wordBytes(long)]);
+  assert.notDeepEqual(wordBytes(long), wordBytes(`${long}д`));
+  assert.equal(wordBytes(`д日本д${long}`).length, 4);
+  assert.deepEqual(
+    [endOfWord('ab cd', 1), endOfWord('ab cd', 2), endOfWord('ab cd', 3), endOfWord('ab', 0)],
+    [2, 2, 3, 0],
+  );
+});
+
+test('a page that is one word takes time in proportion to its length', () => {
+  const tools = {
+    chunking: { target_tokens: 300, overlap_tokens: 40, hard_max_tokens: 480 },
+    analyzer: createTextAnalyzer(createWinkTokenizer),
+    vocabulary: null,
+  };
+  for (const letter of ['x', 'д'])
+    assertGrowsInProportion(
+      1_000_000,
+      (length) => letter.repeat(length),
+      (text) => preparePages(tools, [{ title: null, text, sections: [] }]),
+      letter,
+    );
+});

@@ -1,0 +1,194 @@
+/** What somebody sees who types and pauses: it stays, and words are completed until Enter, never replaced while something begins with them. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type { SearchResponse } from '../../src/domain/search.ts';
+import { RunningService, realEncoder, withoutEntities } from '../process/service.ts';
+import { newestFirst } from '../scope.ts';
+import { results, searchBox, signedIn, skip, startBrowser, titles } from './browser.ts';
+import { fillLibrary } from './library.ts';
+
+const texts: Readonly<Record<string, string>> = {
+  'Redstone circuits':
+    'In Minecraft a torch of redstone inverts what comes in. Builders of Minecraft make whole computers of it.',
+  'Mineurs du Nord': 'Le mineur descend à six heures. Les mineurs du Nord chantaient au fond de la mine.',
+  'The hearing': 'Zuckerberg answered the senators for five hours. Few of their questions troubled Zuckerberg.',
+  'Kuchen ohne Zucker': 'Der Kuchen kommt ohne Zucker aus. Statt Zucker nimmt man Datteln und reife Bananen.',
+  'Growing tomatoes': 'Tomatoes want sun and warm soil. Tie the tomato to a stake, and pinch out its side shoots.',
+  'Thomas the engine': 'Thomas pulls two coaches up the valley. His driver whistles at every bridge.',
+  'After the attack': 'The committee on terrorism met in private. Terrorism was the only subject of the session.',
+  'Film posters': 'The poster of the film was painted by hand. Collectors pay for a poster what they paid for a car.',
+  'Becoming a nurse': 'To become a nurse takes three years. Many become midwives afterwards.',
+  'Mounting at boot': 'Put the line into fstab and run mount --all once. The kernel mounts the rest.',
+  'Boats at the quay': 'Boats are kept at the quay. The harbour master counts them at night.',
+  'PostgreSQL tuning': 'PostgreSQL keeps pages in shared buffers. Vacuum returns the space of dead rows.',
+  'Grey herons': 'The grey heron waits in the shallow river for a fish. Herons nest in tall trees.',
+  'Little egrets': 'An egret is white, and smaller than a heron. Egrets stir the mud with their feet.',
+  'Kubernetes at home': 'Kubernetes schedules containers on three old laptops. Its control plane needs little memory.',
+  'Sourdough bread': 'A sourdough loaf needs flour, water, salt and patience. Feed the starter each day.',
+  'Leuchttürme der Nordsee': 'Der Leuchtturm von Roter Sand steht im Meer. Leuchtturmwärter gibt es dort nicht mehr.',
+  'Jardins de Paris': 'Les jardins du Luxembourg ouvrent à huit heures. Les enfants y louent des bateaux.',
+  'Café culture': 'The café opened in 1686. Philosophers argued there, and paid for their coffee late.',
+  'Photosynthesis explained': 'Photosynthesis turns light, water and carbon dioxide into sugar. Chlorophyll is green.',
+  'Black holes': 'Astronomers photographed the shadow of a black hole. Its gravity bends the light around it.',
+  'Chess openings':
+    'The Sicilian defence begins with the pawn before the bishop. Grandmasters have played it for centuries.',
+  'Typography basics': 'Typography is what language looks like. Serif letters carry the eye along the line.',
+  'Quarterly report': 'The quarterly report shows revenue and costs. Its appendix lists the subsidiaries.',
+  'Volcanoes of Iceland': 'A volcano near Grindavík erupted again. Lava crossed the road to the harbour.',
+  'Knitting socks': 'Knitting a sock begins at the cuff. Four needles hold the stitches, the fifth knits.',
+  'Bicycle repair': 'A puncture of the bicycle takes ten minutes. Roughen the tube before the patch is glued.',
+  'Ottoman architecture': 'The architect Sinan built mosques and bridges. His domes rest on slender pillars.',
+  東京の電車: '東京の電車は時刻どおりに来る。駅で切符を買う人は少ない。',
+  'Московское метро': 'Метро Москвы открылось в 1935 году. Станции украшены мозаикой.',
+};
+const address = (title: string) =>
+  `https://${/heron|egret/i.test(title) ? 'birds' : 'notes'}.example/${encodeURIComponent(title)}`;
+const pages = Object.entries(texts).map(([title, body_extracted], at) => ({
+  url: address(title),
+  title,
+  body_extracted,
+  fetched_at: new Date(Date.UTC(2026, 0, 1 + at)).toISOString(),
+}));
+
+const typed = [
+  ...['minecraft', 'zuckerberg', 'tomato', 'terrorism', 'postgresql', 'kubernetes control plane', 'bicycle puncture'],
+  ...[
+    'mount --all',
+    'fstab --all',
+    'heron -egret',
+    'heron site:birds.example',
+    'site:birds.example egret',
+    'title:herons',
+  ],
+  ...[
+    '"shallow river" heron',
+    'herons -site:notes.example',
+    'heron lang:en',
+    'heron after:2025',
+    'heron before:2027-01',
+  ],
+  ...['become a nurse', 'film poster', 'grey herons', 'sourdough starter', 'leuchtturm nordsee', 'leuchtturmwärter'],
+  ...[
+    'jardins du luxembourg',
+    'café philosophers',
+    'cafe coffee',
+    'photosynthesis',
+    'black hole shadow',
+    'chess opening',
+  ],
+  ...['typography serif', 'quarterly report', 'volcano grindavík', 'knitting socks', 'ottoman architecture'],
+  ...['東京の電車', 'метро москвы', 'dead rows vacuum', 'harbour master', 'how do herons fish'],
+];
+
+let browser: Browser;
+let service: RunningService;
+const scope = newestFirst({ after });
+before(async () => {
+  if (skip !== false) return;
+  service = await RunningService.start(scope, { ...realEncoder, ...withoutEntities, SERVICE_CLUSTER__MIN_PAGES: '5' });
+  await fillLibrary(service, pages);
+  browser = await startBrowser(scope);
+});
+
+const settled = '.results[aria-busy="false"]:not(.results-stale)';
+
+/** The titles of the next answer to a query, while it passes or in full. */
+async function answerTo(page: Page, query: string, isPassing: boolean): Promise<(string | null)[]> {
+  const response = await page.waitForResponse((each) => {
+    if (!each.url().endsWith('/v1/search')) return false;
+    const asked = each.request().postDataJSON();
+    return asked.query === query && asked.chunks_per_page > 0 && (asked.log === false) === isPassing;
+  });
+  const { results: found }: SearchResponse = await response.json();
+  return found.map(({ title }) => title);
+}
+
+/** One key and two pauses, which end sooner than by themselves: what is found in the first, and what is shown after the second. */
+async function press(page: Page, query: string, key: string): Promise<{ before: (string | null)[]; now: string[] }> {
+  const answers = Promise.all([answerTo(page, query, true), answerTo(page, query, false)]);
+  await page.keyboard.insertText(key);
+  await page.clock.runFor(600);
+  const [before] = await answers;
+  await page.locator(settled).waitFor({ state: 'attached' });
+  return { before, now: await titles(page) };
+}
+
+/** The focus goes to the first result that Enter finds: what is typed before it does would be lost. */
+const isGoneTo = (page: Page) => page.locator('.result-title:focus').waitFor();
+
+test('nothing that is shown while a query is typed goes away in a pause', { skip }, async () => {
+  assert.equal(typed.length, 40);
+  const { page, faults } = await signedIn(browser, service);
+  await page.clock.install();
+  for (const whole of typed) {
+    await searchBox(page).fill('');
+    await page.locator('.search-idle').waitFor();
+    for (const end of whole.matchAll(/./gu)) {
+      const [key] = end;
+      const query = whole.slice(0, end.index + key.length);
+      // By a space alone nothing changes.
+      if (key === ' ') await page.keyboard.insertText(key);
+      else {
+        const { before, now } = await press(page, query, key);
+        assert.deepEqual(
+          before.filter((title) => !now.includes(title ?? '')),
+          [],
+          `${query}: gone after a pause`,
+        );
+      }
+    }
+    assert.ok((await results(page).count()) > 0, `${whole} finds nothing`);
+    const finished = answerTo(page, whole, false);
+    await page.keyboard.press('Enter');
+    await finished;
+    await page.locator(settled).waitFor({ state: 'attached' });
+    assert.ok((await results(page).count()) > 0, `${whole} finds nothing when it is finished`);
+    await isGoneTo(page);
+    assert.equal(await page.locator('.corrected').count(), 0, `${whole} is corrected`);
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('a space asks for nothing, and Enter behind it finishes the query', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  const asked: { query: string; prefix: boolean }[] = [];
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/v1/search')) return;
+    const { query, prefix, chunks_per_page } = request.postDataJSON();
+    if (chunks_per_page > 0) asked.push({ query, prefix });
+  });
+  await page.clock.install();
+  for (const [query, space, told] of [
+    ['heron -heron', ' ', 'excluded by -heron.'],
+    ['minecr', ' ', 'Showing results for minecraft.'],
+    ['minecr', '\u3000', 'Showing results for minecraft.'],
+  ] as const) {
+    await searchBox(page).fill('');
+    await page.locator('.search-idle').waitFor();
+    const { now } = await press(page, query, query);
+    assert.ok(now.length > 0, query);
+    asked.length = 0;
+    await page.keyboard.insertText(space);
+    await page.clock.runFor(600);
+    assert.deepEqual([asked, await titles(page)], [[], now], query);
+    await page.keyboard.press('Enter');
+    await page.getByText(told).waitFor();
+    assert.deepEqual(asked, [{ query, prefix: false }]);
+    if ((await results(page).count()) > 0) await isGoneTo(page);
+    // What comes with its space is finished: after a pause too, it is never asked for as a prefix.
+    await searchBox(page).fill('');
+    asked.length = 0;
+    await page.keyboard.insertText(query + space);
+    await page.keyboard.press('Enter');
+    await page.getByText(told).waitFor();
+    await page.locator(settled).waitFor({ state: 'attached' });
+    assert.deepEqual(
+      asked.filter((each) => each.query !== query || each.prefix),
+      [],
+    );
+    assert.ok(asked.length > 0, query);
+    if ((await results(page).count()) > 0) await isGoneTo(page);
+  }
+  assert.deepEqual(faults, []);
+});
