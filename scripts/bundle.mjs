@@ -29,7 +29,6 @@ const entries = [
   'encoder/encoder-process',
   'actors/models/transformer-threads',
   'engine/search-index',
-  'engine/vectors/shard',
 ];
 
 /** The n-grams of languages as text that is parsed: V8 takes 0.7 s to compile a literal of so many small objects, 0.25 s to parse them. */

@@ -6,7 +6,7 @@ import { type Extractor, openExtractor } from '../actors/fetching/extract-page.t
 import { openPdfReader } from '../actors/fetching/read-pdf.ts';
 import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
 import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
-import { type IndexThreads, openIndexThreads, type WorkPool } from '../engine/index-threads.ts';
+import { type IndexThreads, openIndexThreads, searchersFor, type WorkPool } from '../engine/index-threads.ts';
 import { loadWordList } from '../engine/words/word-list.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -71,11 +71,7 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf'>): HostT
     idleMs: statelessIdleMs,
     nice: 10,
   });
-  const index = openIndexThreads({
-    searchers: Math.max(1, Math.floor(cores / 2)),
-    shards: cores,
-    searchData: { wordList },
-  });
+  const index = openIndexThreads({ searchers: searchersFor(cores), searchData: { wordList } });
   const all = [work, index, extractor, pdfs, feeds, clusters];
   return {
     feeds,

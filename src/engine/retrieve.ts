@@ -1,44 +1,53 @@
 /**
- * Retrieves candidates for searches of the service and of `SearchIndex`: words first, then vectors. Each is one round trip to a thread,
- * which costs as much as the work; in parallel they would need another trip for the cosines of word hits. The caller decides which
- * labels are allowed.
+ * From a query to passages, on a searcher thread: by words, and by vectors once the query's is made; for each the cosine and relevance.
+ * The caller decides which labels are allowed.
  *
- *   query ─┬─ searcher: analyse, BM25F ─┬─ shards: cosine, floor; cosines of word hits ─ relevance
- *          └─ the model: embed ─────────┘
+ *   query ─┬─ analyse, BM25F ──────────┬─ cosine, floor; cosines of the words' hits ─ relevance
+ *          └─ elsewhere: its vector ───┘
  */
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 import type { Correction } from '../domain/search.ts';
+import type { QueryAnalyzer } from './analyze-query.ts';
+import { type QuerySlot, vectorIn } from './query-slot.ts';
 import { nearnessOf, relevance } from './relevance.ts';
-import type { Searchers } from './searchers.ts';
-import type { VectorSpace } from './vectors/vector-space.ts';
+import { cosinesWith, nearestTo } from './vectors/row-search.ts';
+import type { VectorRows } from './vectors/vector-rows.ts';
+import type { SparseSearcher } from './words/sparse-searcher.ts';
+import { wordsIn } from './words/spelling.ts';
+import type { openWordList } from './words/word-list.ts';
 
 export interface RetrievalParts {
-  searchers: Searchers;
-  /** Vectors of the query's model. */
-  vectors: Pick<VectorSpace, 'candidates'>;
-  /** ms. */
-  monotonic: () => number;
+  sparse: SparseSearcher;
+  analyze: QueryAnalyzer;
+  list: ReturnType<typeof openWordList> | null;
+  /** Of the query's model; null without vectors. */
+  rows: VectorRows | null;
 }
 
 export interface Retrieval {
   query: string;
   /** Whether its last word may be unfinished. */
-  prefix?: boolean;
+  prefix: boolean;
   /** Whether unknown words are corrected; false while the index is incomplete. */
   spelling: boolean;
-  /** The query's vector or null; the word search does not wait for it. */
-  vector: Promise<Float32Array | null>;
   /** Candidates of each side. */
   k: number;
   /** Only these labels. */
   allow?: Bitmap | undefined;
   /** Further sets of labels; each adds its best `k` to the candidates. */
-  alsoAmong?: { words: readonly Bitmap[]; vectors: readonly Bitmap[] };
+  alsoAmong?: readonly Bitmap[];
+  /** Null: by words only. */
+  vectors: VectorQuery | null;
+  relevance: boolean;
+}
+
+export interface VectorQuery {
+  /** The rows' number, as of `Searchers.openRows`. */
+  rows: number;
+  vector: QuerySlot;
   /** Cosine of unrelated texts for the model, the minimum for hits; null if unknown. */
   floor: number | null;
-  relevance: boolean;
-  /** Checked between two thread tasks. */
-  signal?: AbortSignal | undefined;
+  alsoAmong?: readonly Bitmap[];
 }
 
 /** One side's hits, best first, ties by label; aligned arrays. */
@@ -82,64 +91,47 @@ export const noCandidates: Candidates = {
   timing_ms: {},
 };
 
-/** Errors: those of the threads, of `vector`; BadVectorError; the signal's reason. */
+/** Errors: only of memory, and NoSnapshotError. */
 export async function retrieve(
-  { searchers, vectors, monotonic }: RetrievalParts,
+  { sparse, analyze, list, rows }: RetrievalParts,
   request: Retrieval,
 ): Promise<Candidates> {
-  const { query, prefix = false, spelling, k, allow, alsoAmong, floor, signal } = request;
-  const began = monotonic();
-  const asked = {
-    ...{ query, k, spelling, prefix },
-    ...(allow !== undefined && { allow }),
-    ...(alsoAmong !== undefined && alsoAmong.words.length > 0 && { alsoAmong: alsoAmong.words }),
-  };
-  const embedding = request.vector.then((vector) => ({ vector, ms: monotonic() - began }));
-  const [words, { vector, ms: embed }] = await Promise.all([searchers.find(asked, signal), embedding]);
-  const answered = monotonic();
-  const { analyzed, found, searchMs } = words;
-  const lists = [found, ...words.alsoAmong];
-  const sparse = mergeHits(found, words.alsoAmong);
-  const near =
-    vector === null
-      ? null
-      : await vectors.candidates(
-          {
-            vectors: [vector],
-            k,
-            minScore: floor ?? -1,
-            among: [allow ?? null, ...(alsoAmong?.vectors ?? [])],
-            labels: sparse.labels,
-          },
-          signal,
-        );
-  const cosineOf = new Map(near === null ? [] : Array.from(near.labels, (label, row) => [label, near.cosines[0][row]]));
-  const [anywhere = noHits, ...others] = near?.found ?? [];
-  const dense = mergeHits(anywhere, others);
-  const cosines = near === null ? null : Float32Array.from(sparse.labels, (label) => cosineOf.get(label) ?? Number.NaN);
-  const timing_ms: Record<string, number> = {
-    analyze: answered - began - searchMs,
-    sparse: searchMs,
-    dense: monotonic() - answered,
-    embed,
-  };
-  const { language, corrected } = analyzed;
-  const askedWords = new Set(analyzed.forms.flatMap(({ of }) => (of >= 0 ? [of] : []))).size;
-  const stems = [...new Set(analyzed.forms.filter(({ of }) => of >= 0).map(({ stem }) => stem))];
+  const { query, prefix, spelling, k, allow, alsoAmong = [], vectors } = request;
+  const began = performance.now();
+  const analyzed = analyze({ query, prefix, spelling }, wordsIn(sparse.snapshot(), list));
+  const read = performance.now();
+  const lists = [allow, ...alsoAmong].map((labels) =>
+    sparse.search({ terms: analyzed.forms, k, ...(labels !== undefined && { allow: labels }) }),
+  );
+  const words = mergeHits(lists[0], lists.slice(1));
+  const found = performance.now();
+  const vector = vectors === null ? null : await vectorIn(vectors.vector);
+  const arrived = performance.now();
+  const floor = vectors?.floor ?? null;
+  let dense = noHits;
+  let cosines: Float32Array | null = null;
+  if (rows !== null && vectors !== null && vector !== null) {
+    rows.setQuery(vector);
+    const near = [allow, ...(vectors.alsoAmong ?? [])].map((labels) =>
+      nearestTo(rows, { k, minScore: floor ?? -1, allow: labels }),
+    );
+    dense = mergeHits(near[0], near.slice(1));
+    cosines = cosinesWith(rows, words.labels);
+  }
   const covered = new Map(lists.flatMap((each) => Array.from(each.labels, (label, at) => [label, each.covered[at]])));
-  const judged = request.relevance ? judge(covered, { sparse, dense, cosines, floor }) : null;
-  const most = Math.max(0, ...covered.values());
+  const judged = request.relevance ? judge(covered, { sparse: words, dense, cosines, floor }) : null;
+  const { language, corrected, forms } = analyzed;
   return {
-    sparse,
+    sparse: words,
     dense,
-    covered: most,
+    covered: Math.max(0, ...covered.values()),
     cosines,
     language,
     relevance: judged,
-    stems,
-    askedWords,
+    stems: [...new Set(forms.filter(({ of }) => of >= 0).map(({ stem }) => stem))],
+    askedWords: new Set(forms.flatMap(({ of }) => (of >= 0 ? [of] : []))).size,
     corrected,
-    timing_ms,
+    timing_ms: { analyze: read - began, sparse: found - read, dense: performance.now() - arrived },
   };
 }
 

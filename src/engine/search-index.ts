@@ -2,8 +2,8 @@
  * The search engine without the service: documents by words (BM25F) and vectors, fused by score. The service uses the same `retrieve`,
  * with a vector space per model (ARCHITECTURE.md, "Retrieval").
  *
- *   manifest.json   identity, dimensions, shards, live labels as of the last `persist`
- *   words/, vectors/   segments and shards (index-folder.ts)
+ *   manifest.json   identity, dimensions, live labels as of the last `persist`
+ *   words/, vectors/   segments and vectors (index-folder.ts)
  *
  * The folder is the only copy: one of another index, or with an unreadable manifest, is refused and left as is.
  */
@@ -24,14 +24,15 @@ import { programFile } from '../files/program-files.ts';
 import { openThreadPool, statelessIdleMs, type ThreadPool } from '../threads/thread-pool.ts';
 import { readManifest, writeManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
-import { openIndexThreads } from './index-threads.ts';
-import { retrieve } from './retrieve.ts';
+import { openIndexThreads, searchersFor } from './index-threads.ts';
+import { slotFor } from './query-slot.ts';
+import { Searchers } from './searchers.ts';
 import { VectorSpace } from './vectors/vector-space.ts';
 import { SparseIndex } from './words/sparse-index.ts';
 import { loadWordList, wordListFingerprint } from './words/word-list.ts';
 
 export interface Document {
-  /** A whole number from 1 to 2³⁰ without large gaps (memory and files have a bit per number). Never reuse a label for another text. */
+  /** A whole number from 1 to 2³⁰ - 1 without large gaps (up to the largest, memory has four bytes per number). Never reuse a label for another text. */
   label: number;
   /** One passage, not split. Only its words and vector are stored. */
   text: string;
@@ -60,15 +61,14 @@ export interface SearchIndexOptions {
   dir: string;
   /** Dimensions of your own vectors; without it the built-in model computes them. The same at every opening. */
   dim?: number;
-  /** Vector threads of a new index, by default one per core. */
-  shards?: number;
   log?: IndexLog;
   /** Folder of the built-in model's files, if not the package's. */
   encoderDir?: string;
 }
 
-const manifestSchema = z.strictObject({
-  format: z.literal(1),
+const manifestSchema = z.object({
+  /** 1: of an earlier version, with its vectors in several files. */
+  format: z.literal([1, 2]),
   id: z.string(),
   /** Null: the built-in model. */
   dim: z.int().min(1).nullable(),
@@ -76,7 +76,6 @@ const manifestSchema = z.strictObject({
   vocabulary: z.int().nullable(),
   /** The built-in model's name; null for your own vectors, a number in an index of an earlier version. */
   model: z.union([z.string(), z.int()]).nullable().default(null),
-  shards: z.int().min(1),
   /** Bitmaps, base64: live labels, and those with a vector (a text without words has none). */
   live: z.base64(),
   embedded: z.base64(),
@@ -89,7 +88,7 @@ type Work = ThreadPool<typeof import('../threads/work-thread.ts')>;
 const candidatesOfSide = 200;
 /** Documents per batch. */
 const batchSize = 128;
-const maxLabel = 2 ** 30;
+const maxLabel = 2 ** 30 - 1;
 const silent: IndexLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 export class SearchIndex {
@@ -98,6 +97,7 @@ export class SearchIndex {
   readonly #live: GrowingBitmap;
   readonly #embedded: GrowingBitmap;
   readonly #work: Work;
+  readonly #searchers: Searchers;
   readonly #words: SparseIndex;
   readonly #vectors: VectorSpace;
   /** Null for your own vectors. */
@@ -113,6 +113,7 @@ export class SearchIndex {
     this.#live = parts.live;
     this.#embedded = parts.embedded;
     this.#work = parts.work;
+    this.#searchers = parts.searchers;
     this.#words = parts.words;
     this.#vectors = parts.vectors;
     this.#encoder = parts.encoder;
@@ -191,21 +192,30 @@ export class SearchIndex {
       this.#embedded.delete(label);
     }
     this.#words.remove(known);
-    await this.#vectors.remove(known);
+    this.#vectors.remove(known);
   }
 
   /** Best first. Errors: those of the threads; BadVectorError. */
   async search(text: string, { k = 10, vector, allow }: SearchOptions = {}): Promise<Hit[]> {
-    const parts = { searchers: this.#words.searchers, vectors: this.#vectors, monotonic: () => performance.now() };
-    const candidates = await retrieve(parts, {
+    const made = vector === undefined ? this.#queryVector(text) : Promise.resolve(vector);
+    const checked = made.then((each) => {
+      if (each !== null) this.#vectors.checkQuery(each);
+      return each;
+    });
+    const request = {
       query: text,
+      prefix: false,
       spelling: true,
-      vector: vector === undefined ? this.#queryVector(text) : Promise.resolve(vector),
       k: Math.max(k, candidatesOfSide),
       allow: allow === undefined ? undefined : bitmapOf(allow, this.#live.set.length * 32),
-      floor: this.#floor,
       relevance: false,
-    });
+      vectors: {
+        rows: this.#vectors.rows,
+        vector: slotFor(checked, this.#manifest.dim ?? builtInModel.dim),
+        floor: this.#floor,
+      },
+    };
+    const [candidates] = await Promise.all([this.#searchers.find(request), checked]);
     const found = fuseScores(candidates, this.#floor);
     // An add that failed, or is running, may have reached one side only.
     return found.filter(({ label }) => this.#live.has(label)).slice(0, k);
@@ -256,7 +266,7 @@ export class SearchIndex {
   }
 }
 
-async function openParts({ dir, dim: given, shards: wanted, log = silent, encoderDir }: SearchIndexOptions) {
+async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIndexOptions) {
   const dim = given ?? null;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const found = await readManifest(dir, manifestSchema);
@@ -272,23 +282,19 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent, encode
   if (found !== null && isOther) {
     throw new Error(`${dir} was made with another built-in model: build the index again`);
   }
+  if (found?.format === 1) throw new Error(`${dir} was made by an earlier version: build the index again`);
   const cores = availableParallelism();
   const fresh = {
-    format: 1 as const,
+    format: 2 as const,
     id: randomUUID(),
     dim,
     vocabulary,
     model,
-    shards: wanted ?? cores,
     live: '',
     embedded: '',
   };
   const manifest = found ?? fresh;
-  const threads = openIndexThreads({
-    searchers: Math.max(1, Math.floor(cores / 2)),
-    shards: manifest.shards,
-    searchData: { wordList },
-  });
+  const threads = openIndexThreads({ searchers: searchersFor(cores), searchData: { wordList } });
   const work: Work = openThreadPool({
     entry: programFile('threads/work-thread'),
     name: 'work',
@@ -300,9 +306,10 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent, encode
   const encoder = dim === null ? new Encoder({ dim: builtInModel.dim, log, dir: encoderDir }) : null;
   const closeThreads = () => Promise.all([threads.close(), work.close(), encoder?.close()]);
   try {
-    const { namespace, searchers, shards } = threads.of(manifest.id);
+    const { namespace, searchers: pools } = threads.of(manifest.id);
+    const searchers = new Searchers(pools, namespace, log);
     const [live, embedded] = [read(manifest.live), read(manifest.embedded)];
-    const common = { storeId: manifest.id, namespace, log };
+    const common = { storeId: manifest.id, searchers, worker: work, log };
     const missing = new Set<number>();
     const noteMissing = (labels: Iterable<number>) => {
       for (const label of labels) {
@@ -312,25 +319,20 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent, encode
       }
     };
     const [words, vectors] = await Promise.all([
-      SparseIndex.open(
-        { ...common, dir: join(dir, 'words'), searchers, worker: work, ...(vocabulary !== null && { vocabulary }) },
-        live.set,
-      ),
+      SparseIndex.open({ ...common, dir: join(dir, 'words'), ...(vocabulary !== null && { vocabulary }) }, live.set),
       VectorSpace.open(
         {
           ...common,
           dir: join(dir, 'vectors'),
           modelId: dim === null ? 'built-in' : 'brought',
           dim: dim ?? builtInModel.dim,
-          shards,
-          onMissing: noteMissing, // a thread that died before its vectors were saved
         },
         embedded.set,
       ),
     ]);
     noteMissing([...words.missing, ...vectors.missing]);
     return {
-      ...{ dir, manifest, live, embedded, work, missing, encoder, closeThreads },
+      ...{ dir, manifest, live, embedded, work, missing, encoder, closeThreads, searchers },
       ...{ words: words.index, vectors: vectors.space },
     };
   } catch (error) {

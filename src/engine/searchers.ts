@@ -1,35 +1,42 @@
 /**
- * The searcher threads for callers: each task goes to the least busy one, and a replaced thread gets the segments again before it
- * answers. A publication sends each thread only the segments it lacks. Runs on the main thread; owned by the sparse index.
+ * The searcher threads for callers: each task goes to the least busy one, and a replaced thread gets segments and rows again before it
+ * answers. A publication sends each thread only the segments it lacks; rows are shared. Runs on the main thread.
  */
 
+import type { ScoredLabels } from '../compute/structures/top-k.ts';
 import type { QueryClause } from '../domain/query-clause.ts';
-import type { MarkTask, TextQuery, TextResult } from '../threads/search-thread.ts';
+import type { MarkTask, NearestTask, RelatedRow, RelatedTask } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { Marked } from './highlight.ts';
 import type { IndexLog } from './index-log.ts';
+import type { Candidates, Retrieval } from './retrieve.ts';
+import type { SharedRows } from './vectors/vector-rows.ts';
 import type { SegmentMember } from './words/segment-members.ts';
 
 export type SearcherPool = SharedPool<typeof import('../threads/search-thread.ts')>;
 
+let openings = 0;
+
 export class Searchers {
   readonly #pools: readonly SearcherPool[];
   readonly #namespace: string;
-  readonly #republish: () => Promise<void>;
   readonly #log: IndexLog;
+  #members: readonly SegmentMember[] = [];
+  /** By the numbers given. */
+  readonly #rows = new Map<number, SharedRows>();
   /** Segment ids of each searcher, as of the last publication. */
   readonly #held = new Map<SearcherPool, ReadonlySet<number>>();
 
-  /** `pools`: one pinned thread each; `republish`: publishes the current segments. */
-  constructor(pools: readonly SearcherPool[], namespace: string, republish: () => Promise<void>, log: IndexLog) {
+  /** `pools`: one pinned thread each. */
+  constructor(pools: readonly SearcherPool[], namespace: string, log: IndexLog) {
     this.#pools = pools;
     this.#namespace = namespace;
-    this.#republish = republish;
     this.#log = log;
   }
 
   /** Make every searcher use exactly these segments. One publication at a time. Errors: those of the threads. */
   async publish(members: readonly SegmentMember[]): Promise<void> {
+    this.#members = members;
     await Promise.all(this.#pools.map((pool) => this.#publishTo(pool, members)));
   }
 
@@ -51,14 +58,42 @@ export class Searchers {
     this.#held.set(pool, new Set(ids));
   }
 
+  /** Let every searcher search these rows, until `closeRows`; gives them a number. Errors: those of the threads. */
+  async openRows(shared: SharedRows): Promise<number> {
+    const id = ++openings;
+    this.#rows.set(id, shared);
+    await Promise.all(this.#pools.map((pool) => this.#openIn(pool, id, shared)));
+    return id;
+  }
+
+  #openIn(pool: SearcherPool, id: number, shared: SharedRows): Promise<void> {
+    const reader = 1 + this.#pools.indexOf(pool); // 0 is the writer
+    return pool.run('openRows', { namespace: this.#namespace, id, shared, reader });
+  }
+
+  async closeRows(id: number): Promise<void> {
+    if (!this.#rows.delete(id)) return;
+    await Promise.all(this.#pools.map((pool) => pool.run('closeRows', { namespace: this.#namespace, id })));
+  }
+
   /** Free unused memory, in quiet times. */
   async releaseMemory(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => pool.run('releaseMemory', undefined)));
   }
 
-  /** Analyse a query and search, in one round trip. Errors, also below: those of the threads, the signal's reason. */
-  find(text: TextQuery, signal?: AbortSignal): Promise<TextResult> {
-    return this.#ask((searcher, namespace) => searcher.run('find', { namespace, ...text }, { signal }));
+  /** Passages for a query by words and, if asked, by vectors. Errors, also below: those of the threads, the signal's reason. */
+  find(request: Retrieval, signal?: AbortSignal): Promise<Candidates> {
+    return this.#ask((searcher, namespace) => searcher.run('find', { namespace, ...request }, { signal }));
+  }
+
+  /** The rows nearest to a vector, or to the mean of rows: best first, ties by label. */
+  nearest(task: NearestTask, signal?: AbortSignal): Promise<ScoredLabels<Float32Array>> {
+    return this.#ask((searcher, namespace) => searcher.run('nearest', { namespace, ...task }, { signal }));
+  }
+
+  /** Rows near to some, and these near to them. */
+  related(task: RelatedTask, signal?: AbortSignal): Promise<RelatedRow[]> {
+    return this.#ask((searcher, namespace) => searcher.run('related', { namespace, ...task }, { signal }));
   }
 
   /** Labels of passages matching each clause, ascending. */
@@ -71,13 +106,14 @@ export class Searchers {
     return this.#ask((searcher, namespace) => searcher.run('mark', { namespace, ...task }, { signal }));
   }
 
-  /** Ask the least busy searcher, and again if it had no snapshot. */
+  /** Ask the least busy searcher, and again if it is new. */
   async #ask<Answer>(task: (searcher: SearcherPool, namespace: string) => Promise<Answer | null>): Promise<Answer> {
     const searcher = this.#leastBusy();
     const answer = await task(searcher, this.#namespace);
     if (answer !== null) return answer;
-    this.#log.warn({}, 'a searcher thread was lost: giving its successor the segments');
-    await this.#republish();
+    this.#log.warn({}, 'a searcher thread was lost: giving its successor segments and vectors');
+    await this.#publishTo(searcher, this.#members);
+    for (const [id, shared] of this.#rows) await this.#openIn(searcher, id, shared);
     const again = await task(searcher, this.#namespace);
     if (again === null) throw new Error('a searcher did not take the segments it was given');
     return again;

@@ -13,8 +13,9 @@ import { type EmbeddingModel, isBuiltIn } from '../domain/model.ts';
 import { areChunksOf, isBare, type Page } from '../domain/page.ts';
 import type { EncodedTexts } from '../encoder/encoder.ts';
 import { type ChunkedText, type PageTools, segmentOfChunks } from '../engine/prepare-page.ts';
+import type { VectorRows } from '../engine/vectors/vector-rows.ts';
 import { openSegment, ordinalOf, type Segment, seekPosting } from '../engine/words/segment.ts';
-import type { LookAtSegments, LookAtShards } from '../index/audit-files.ts';
+import type { LookAtRows, LookAtSegments } from '../index/audit-files.ts';
 import { chunkedTextOf } from '../index/recover-index.ts';
 import type { StoreReader } from '../store/store.ts';
 
@@ -127,21 +128,21 @@ export class PageComparison {
     }).flat();
   };
 
-  lookAtVectors({ id, space, dim }: EmbeddingModel): LookAtShards {
-    return (shards) =>
-      this.#rowFindings(shards, (page) => {
-        const rows = this.#reader.vectors.get(space, page.no) ?? new Float32Array(0);
-        return Array.from({ length: rows.length / dim }, (_, chunk) => ({
+  lookAtVectors({ id, space, dim }: EmbeddingModel): LookAtRows {
+    return (rows) =>
+      this.#rowFindings(rows, (page) => {
+        const stored = this.#reader.vectors.get(space, page.no) ?? new Float32Array(0);
+        return Array.from({ length: stored.length / dim }, (_, chunk) => ({
           label: page.first_label + chunk,
-          vector: rows.subarray(chunk * dim, (chunk + 1) * dim),
+          vector: stored.subarray(chunk * dim, (chunk + 1) * dim),
           what: `page ${page.no}: a vector of ${id} is not the one in the store`,
         }));
       });
   }
 
-  lookAtPageVectors({ id, space, dim }: EmbeddingModel): LookAtShards {
-    return (shards) =>
-      this.#rowFindings(shards, (page) => {
+  lookAtPageVectors({ id, space, dim }: EmbeddingModel): LookAtRows {
+    return (rows) =>
+      this.#rowFindings(rows, (page) => {
         const vector = meanPageVector(this.#reader.vectors.get(space, page.no) ?? new Float32Array(0), dim);
         const what = `page ${page.no}: its page vector of ${id} is not the mean of its vectors`;
         return vector === null ? [] : [{ label: page.first_label, vector, what }];
@@ -149,16 +150,15 @@ export class PageComparison {
   }
 
   #rowFindings(
-    shards: Parameters<LookAtShards>[0],
+    rows: VectorRows,
     expected: (page: Page) => { label: number; vector: Float32Array; what: string }[],
   ): string[] {
     const cosine = new Float32Array(1);
     const findings = new Set<string>();
     for (const page of this.#pages()) {
       for (const { label, vector, what } of expected(page)) {
-        const rows = shards[label % shards.length];
-        const row = rows?.rowOf(label);
-        if (rows == null || row === undefined || vector.every((x) => x === 0)) continue;
+        const row = rows.rowOf(label);
+        if (row === undefined || vector.every((x) => x === 0)) continue;
         rows.setQuery(vector);
         rows.score(Uint32Array.of(row), cosine);
         if (!(cosine[0] >= minRowCosine)) findings.add(what);

@@ -6,16 +6,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readManifest } from '../engine/index-folder.ts';
-import { loadRows } from '../engine/vectors/shard-files.ts';
+import { readRows } from '../engine/vectors/row-tasks.ts';
 import { spaceManifest } from '../engine/vectors/space-files.ts';
-import type { VectorRows } from '../engine/vectors/vector-rows.ts';
+import { VectorRows } from '../engine/vectors/vector-rows.ts';
 import { openSegment, type Segment, SegmentFormatError } from '../engine/words/segment.ts';
 import { segmentManifest } from '../engine/words/segment-files.ts';
 
 /** Checks sound segments of this version; returns faults. */
 export type LookAtSegments = (segments: ReadonlyMap<string, Segment>) => string[];
-/** Checks a space's shards by number; null for a missing or faulty one. */
-export type LookAtShards = (shards: readonly (VectorRows | null)[]) => string[];
+/** Checks a space's rows; returns faults. */
+export type LookAtRows = (rows: VectorRows) => string[];
 
 export interface FilesAudit {
   findings: string[];
@@ -78,33 +78,22 @@ function segmentOf(content: Uint8Array): Segment | null {
   }
 }
 
-/** Each label is in its shard. */
 export async function auditSpaceFiles(
   dir: string,
   stored: StoredLabels,
-  look: LookAtShards = () => [],
+  look: LookAtRows = () => [],
 ): Promise<FilesAudit> {
   const manifest = await readManifest(dir, spaceManifest);
-  if (manifest === null) return compare([], stored, []);
   if (typeof manifest === 'string') return compare([], stored, [manifest]);
+  if (manifest?.format !== 4) return compare([], stored, []); // none, or of an earlier version: a start builds it
   const findings =
     manifest.store_id === stored.storeId ? [] : [`the vectors are of another store, ${manifest.store_id}`];
-  const held: number[] = [];
-  const shards = manifest.shards.map(({ rows }, shard) => {
-    if (rows === null) return null;
-    const loaded = loadRows(manifest.dim, { ...rows, path: join(dir, rows.name) });
-    if (typeof loaded === 'string') {
-      findings.push(`${rows.name}: ${loaded}`);
-      return null;
-    }
-    for (const label of loaded.liveLabels()) {
-      if (label % manifest.shards.length !== shard) findings.push(`label ${label} is in shard ${shard}`);
-      held.push(label);
-    }
-    return loaded;
-  });
-  findings.push(...look(shards));
-  return compare(held, stored, findings);
+  const file = manifest.rows;
+  if (file === null) return compare([], stored, findings);
+  const rows = VectorRows.create(manifest.dim);
+  const fault = readRows(rows, { ...file, path: join(dir, file.name) });
+  if (fault !== null) return compare([], stored, [...findings, `${file.name}: ${fault}`]);
+  return compare([...rows.liveLabels()], stored, [...findings, ...look(rows)]);
 }
 
 function compare(held: readonly number[], { labels, labelEnd }: StoredLabels, findings: string[]): FilesAudit {

@@ -7,7 +7,8 @@ import { addBitRange, type Bitmap, createBitmap } from '../compute/structures/bi
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
 import type { IndexLog } from '../engine/index-log.ts';
-import { type ShardTasks, VectorSpace } from '../engine/vectors/vector-space.ts';
+import type { Searchers } from '../engine/searchers.ts';
+import { type RowTasks, VectorSpace } from '../engine/vectors/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { Catalog } from './catalog.ts';
@@ -19,8 +20,8 @@ export interface ModelSpaceOptions {
   storeId: string;
   reader: StoreReader;
   catalog: Catalog;
-  shards: readonly SharedPool<ShardTasks>[];
-  namespace: string;
+  searchers: Searchers;
+  worker: SharedPool<RowTasks>;
   log: IndexLog;
   /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
@@ -55,11 +56,10 @@ export class ModelSpace {
 
   /** Load a model's files. `missing` is what they lack; `recover` restores it. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
-    const { dir, storeId, reader, catalog, shards, namespace, log } = options;
+    const { dir, storeId, reader, catalog, searchers, worker, log } = options;
     const { noteLabels = async () => {} } = options;
     const folders = spaceFolders(dir, model.space);
     const { dim } = model;
-    let onMissing: (labels: Uint32Array) => void = () => {};
     const [opened, pages] = await Promise.all([
       VectorSpace.open(
         {
@@ -67,11 +67,10 @@ export class ModelSpace {
           dim,
           dir: folders.chunks,
           storeId,
-          shards,
-          namespace,
+          searchers,
+          worker,
           log,
           noteLabels,
-          onMissing: (labels) => onMissing(labels),
         },
         embeddedLabels(reader, catalog, model.space),
       ),
@@ -83,13 +82,13 @@ export class ModelSpace {
         dim,
         dir: folders.pages,
         storeId,
-        shards,
-        namespace,
+        searchers,
+        worker,
         log,
         noteLabels,
       }),
     ]);
-    const space = new ModelSpace(opened, pages, (chunks) => {
+    return new ModelSpace(opened, pages, (chunks) => {
       const recoverPage = async (no: number) => {
         const page = reader.pages.head(no);
         const rows = reader.vectors.get(model.space, no);
@@ -99,13 +98,6 @@ export class ModelSpace {
       };
       return new IndexRecovery({ reader, catalog, side: model.id, recoverPage, log });
     });
-    onMissing = (labels) => {
-      log.warn({ model: model.id, chunks: labels.length }, 'vectors were lost: restoring them in the background');
-      void space.recover(labels).then((isBack) => {
-        if (isBack) log.info({ model: model.id }, 'the vectors are back');
-      });
-    };
-    return space;
   }
 
   lacking(): { pages: number; chunks: number } {
@@ -126,9 +118,9 @@ export class ModelSpace {
     await Promise.all([addRows(this.chunks, chunks, rows), this.pages.add(whole)]);
   }
 
-  async remove(pages: readonly LabelRange[]): Promise<void> {
-    await this.chunks.remove(labelsOf(pages));
-    await this.pages.remove(pages.map(({ first }) => first));
+  remove(pages: readonly LabelRange[]): void {
+    this.chunks.remove(labelsOf(pages));
+    this.pages.remove(pages.map(({ first }) => first));
   }
 
   async settled(): Promise<void> {

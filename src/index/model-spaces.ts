@@ -89,7 +89,7 @@ export class ModelSpaces {
       [...this.#entries].map(([no, entry]) =>
         held(entry, async () => {
           const space = await entry.loaded;
-          if (obsolete.length > 0) await space.remove(obsolete);
+          if (obsolete.length > 0) space.remove(obsolete);
           const rows = vectors.get(no);
           const whole = pages.map(({ first }) => first);
           if (rows !== undefined && pages.length > 0) await space.add(pages, rows, whole);

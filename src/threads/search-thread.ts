@@ -1,6 +1,7 @@
 /**
- * Entry of the searcher threads. Each is pinned and has a snapshot of each namespace's sparse index, so tasks are never aborted: a
- * replaced thread would have none until the next publication.
+ * Entry of the searcher threads. Each is pinned, has a snapshot of each namespace's segments, and reads the rows of its vectors, so tasks
+ * are never aborted: a replaced thread would have neither until it gets them again. Tasks run one at a time, except while `find` waits
+ * for its query's vector.
  */
 
 import type { Bitmap } from '../compute/structures/bitmap.ts';
@@ -8,8 +9,11 @@ import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../compute/text/rule-tokenizer.ts';
 import { porterStem } from '../compute/text/stemmers.ts';
 import type { QueryClause } from '../domain/query-clause.ts';
-import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
+import { createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
 import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
+import { type Candidates, type Retrieval, retrieve } from '../engine/retrieve.ts';
+import { meanOfRows, nearestTo, relatedRows } from '../engine/vectors/row-search.ts';
+import { type SharedRows, VectorRows } from '../engine/vectors/vector-rows.ts';
 import { labelsMatching } from '../engine/words/labels-matching.ts';
 import { languageOfLabel } from '../engine/words/languages.ts';
 import { createScratch } from '../engine/words/search-segments.ts';
@@ -17,11 +21,8 @@ import {
   createSparseSearcher,
   NoSnapshotError,
   type SnapshotUpdate,
-  type SparseQuery,
-  type SparseResult,
   type SparseSearcher,
 } from '../engine/words/sparse-searcher.ts';
-import { wordsIn } from '../engine/words/spelling.ts';
 import { openWordList } from '../engine/words/word-list.ts';
 import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
 import { threadData } from './thread-pool.ts';
@@ -34,56 +35,74 @@ export interface InNamespace {
   namespace: string;
 }
 
-const namespaces = new Map<string, SparseSearcher>();
+interface Library {
+  sparse: SparseSearcher;
+  /** By the numbers of `Searchers.openRows`. */
+  rows: Map<number, VectorRows>;
+}
+
+const libraries = new Map<string, Library>();
 const scratch = createScratch();
 /** Dropped since the last collection. */
 let droppedBytes = 0;
 let tools: ReturnType<typeof openTools> | undefined;
 let highlighter: Highlighter | undefined;
 
-/** A query's text and the options of `SparseQuery`. */
-export type TextQuery = {
-  query: string;
-  /** Whether unknown words are corrected. */
-  spelling: boolean;
-  /** Whether the last word may be unfinished. */
-  prefix?: boolean;
-  /** Further sets of labels to search. */
-  alsoAmong?: readonly Bitmap[];
-} & Omit<SparseQuery, 'terms'>;
-
-export interface TextResult {
-  analyzed: AnalyzedQuery;
-  found: SparseResult;
-  /** The best of each further set. */
-  alsoAmong: SparseResult[];
-  /** Search time without the analysis. */
-  searchMs: number;
+/** As of `retrieve`. Null, here and below, if this thread replaced a lost one and lacks segments or rows: give them again. */
+export async function find({ namespace, ...request }: Retrieval & InNamespace): Promise<Candidates | null> {
+  const library = libraries.get(namespace);
+  const rows = request.vectors === null ? null : library?.rows.get(request.vectors.rows);
+  if (library === undefined || rows === undefined) return null;
+  return unlessNew(() => retrieve({ ...openedTools(), sparse: library.sparse, rows }, request));
 }
 
-/**
- * Analyse a query and search. Null, here and below, if this thread has no snapshot of the namespace, because it replaced a lost one:
- * publish again.
- */
-export function find({
-  namespace,
-  query,
-  k,
-  spelling,
-  prefix = false,
-  allow,
-  alsoAmong = [],
-}: TextQuery & InNamespace): TextResult | null {
-  tools ??= openTools();
-  const { analyze, list } = tools;
-  return unlessNew(namespace, (sparse) => {
-    const analyzed = analyze({ query, prefix, spelling }, wordsIn(sparse.snapshot(), list));
-    const began = performance.now();
-    const best = (labels: { allow?: Bitmap }) => sparse.search({ terms: analyzed.forms, k, ...labels });
-    const found = best(allow === undefined ? {} : { allow });
-    const others = alsoAmong.map((labels) => best({ allow: labels }));
-    return { analyzed, found, alsoAmong: others, searchMs: performance.now() - began };
-  });
+export interface NearestTask {
+  /** The rows' number. */
+  rows: number;
+  /** A vector, or labels: the mean of their rows. */
+  to: Float32Array | Uint32Array;
+  k: number;
+  /** Minimum cosine. */
+  minScore: number;
+  allow?: Bitmap | undefined;
+}
+
+/** The nearest rows, best first, ties by label; none without a vector. */
+export function nearest({ namespace, rows: number, to, ...options }: NearestTask & InNamespace) {
+  const rows = libraries.get(namespace)?.rows.get(number);
+  if (rows === undefined) return null;
+  const vector = to instanceof Float32Array ? to : meanOfRows(rows, to);
+  if (vector === null) return { labels: new Uint32Array(0), scores: new Float32Array(0) };
+  rows.setQuery(vector);
+  return nearestTo(rows, options);
+}
+
+export interface RelatedTask {
+  rows: number;
+  /** Labels of the rows that others are related to. */
+  to: Uint32Array;
+  /** How many related rows at most. */
+  k: number;
+  /** Two rows are related if each is among the `few` nearest of the other. */
+  few: number;
+  minScore: number;
+  /** Only these labels. */
+  allow?: Bitmap | undefined;
+  /** Not these. */
+  except: ReadonlySet<number>;
+}
+
+export interface RelatedRow {
+  label: number;
+  /** The row it is related to. */
+  to: number;
+  score: number;
+}
+
+/** Rows related to others, best first. */
+export function related({ namespace, rows: number, ...task }: RelatedTask & InNamespace): RelatedRow[] | null {
+  const rows = libraries.get(namespace)?.rows.get(number);
+  return rows === undefined ? null : relatedRows(rows, task);
 }
 
 export interface MarkTask {
@@ -92,10 +111,12 @@ export interface MarkTask {
 }
 
 /** Positions of the query's words in each passage, and its snippet. */
-export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Marked[] | null {
-  return unlessNew(namespace, (sparse) => {
-    tools ??= openTools();
-    highlighter ??= createHighlighter(porterStem, tools.analyzer);
+export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Promise<Marked[] | null> {
+  return unlessNew(() => {
+    const { analyzer } = openedTools();
+    const sparse = libraries.get(namespace)?.sparse;
+    if (sparse === undefined) return null;
+    highlighter ??= createHighlighter(porterStem, analyzer);
     const corpus = sparse.snapshot();
     const inLanguages = passages.map(({ label, text }) => ({ text, language: languageOfLabel(corpus, label) }));
     return highlighter.mark(inLanguages, stems);
@@ -106,35 +127,56 @@ export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Ma
 export function locate({
   namespace,
   clauses,
-}: { clauses: readonly QueryClause[] } & InNamespace): Uint32Array[] | null {
-  tools ??= openTools();
-  const { analyzer } = tools;
-  analyzer.trim();
-  return unlessNew(namespace, (sparse) => clauses.map((each) => labelsMatching(sparse.snapshot(), analyzer, each)));
+}: { clauses: readonly QueryClause[] } & InNamespace): Promise<Uint32Array[] | null> {
+  return unlessNew(() => {
+    const { analyzer } = openedTools();
+    analyzer.trim();
+    const corpus = libraries.get(namespace)?.sparse.snapshot();
+    return corpus === undefined ? null : clauses.map((each) => labelsMatching(corpus, analyzer, each));
+  });
 }
 
 /** Load the language model and the word list, so the first search need not wait. */
 export function warmUp(): void {
-  tools ??= openTools();
+  openedTools();
 }
 
 /** Adopt a namespace's snapshot. Returns lacking ids, as of `SparseSearcher.publish`. */
 export function publish({ namespace, ...update }: SnapshotUpdate & InNamespace): number[] {
-  const sparse = namespaces.get(namespace) ?? createSparseSearcher(scratch);
-  namespaces.set(namespace, sparse);
+  const { sparse } = libraryOf(namespace);
   const before = sparse.droppedBytes;
   const lacking = sparse.publish(update);
   dropped(sparse.droppedBytes - before);
   return lacking;
 }
 
+/** `reader`: this thread's number among the readers of rows. */
+export function openRows({
+  namespace,
+  id,
+  shared,
+  reader,
+}: { id: number; shared: SharedRows; reader: number } & InNamespace): void {
+  libraryOf(namespace).rows.set(id, new VectorRows(shared, reader));
+}
+
+export function closeRows({ namespace, id }: { id: number } & InNamespace): void {
+  libraries.get(namespace)?.rows.delete(id);
+}
+
 export function release({ namespace }: InNamespace): void {
-  const sparse = namespaces.get(namespace);
-  if (sparse === undefined) return;
-  namespaces.delete(namespace);
-  const before = sparse.droppedBytes;
-  sparse.publish({ ids: [], added: [] });
-  dropped(sparse.droppedBytes - before);
+  const library = libraries.get(namespace);
+  if (library === undefined) return;
+  libraries.delete(namespace);
+  const before = library.sparse.droppedBytes;
+  library.sparse.publish({ ids: [], added: [] });
+  dropped(library.sparse.droppedBytes - before);
+}
+
+function libraryOf(namespace: string): Library {
+  const library = libraries.get(namespace) ?? { sparse: createSparseSearcher(scratch), rows: new Map() };
+  libraries.set(namespace, library);
+  return library;
 }
 
 function dropped(bytes: number): void {
@@ -150,6 +192,11 @@ export function releaseMemory(): void {
   giveBackMemory();
 }
 
+function openedTools() {
+  tools ??= openTools();
+  return tools;
+}
+
 function openTools() {
   const { wordList } = threadData<SearchThreadData>();
   const analyzer = createTextAnalyzer(createRuleTokenizer);
@@ -158,11 +205,9 @@ function openTools() {
 }
 
 /** Null without a snapshot: errors lose their class between threads. */
-function unlessNew<Value>(namespace: string, answer: (sparse: SparseSearcher) => Value): Value | null {
-  const sparse = namespaces.get(namespace);
-  if (sparse === undefined) return null;
+async function unlessNew<Value>(answer: () => Value | null | Promise<Value>): Promise<Value | null> {
   try {
-    return answer(sparse);
+    return await answer();
   } catch (error) {
     if (error instanceof NoSnapshotError) return null;
     throw error;

@@ -44,6 +44,8 @@ export interface ThreadPoolOptions {
   entry: URL;
   name: string;
   threads: number;
+  /** Tasks that a thread begins before earlier ones end, for tasks that wait; default 1. */
+  tasksPerThread?: number;
   /** Per owner. */
   maxQueue: number;
   /** Cloned to each thread; SharedArrayBuffers are shared. Read with `threadData()`. */
@@ -107,16 +109,18 @@ export interface ThreadPool<Tasks> {
 /** A pool for an owner, who does not close it. */
 export type SharedPool<Tasks> = Omit<ThreadPool<Tasks>, 'of' | 'close'>;
 
-/** Use as `openThreadPool<typeof import('./shard-thread.ts')>(…)`. */
+/** Use as `openThreadPool<typeof import('./work-thread.ts')>(…)`. */
 export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Tasks> {
+  const { tasksPerThread = 1 } = options;
   const piscina = new Piscina({
     filename: options.entry.href,
     name: options.name,
     // Piscina gives tasks to threads that still load, and Node ends the process if such a thread is ended.
     minThreads: 0,
     maxThreads: options.threads,
+    concurrentTasksPerWorker: tasksPerThread,
     idleTimeout: options.idleMs ?? Number.POSITIVE_INFINITY,
-    maxQueue: options.threads, // whose threads are starting; tasks wait for `semaphore`, and more of them never come here
+    maxQueue: options.threads * tasksPerThread, // whose threads are starting; tasks wait for `semaphore`, and more of them never come here
     stricterFIFO: true,
     atomics: 'async',
     workerData: options.data,
@@ -151,7 +155,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   });
   let load = 0;
   // piscina takes waiting tasks with a signal in LIFO order, unbounded; so they wait here.
-  const semaphore = new Semaphore(options.threads, options.maxQueue);
+  const semaphore = new Semaphore(options.threads * tasksPerThread, options.maxQueue);
   const runOf =
     (owner: string): ThreadPool<Tasks>['run'] =>
     async (name, given, { signal, timeoutMs, processorMs, transfer } = {}) => {

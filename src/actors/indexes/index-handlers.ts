@@ -1,6 +1,7 @@
 /** The indexes' message handlers. A full queue is answered as overloaded. */
 import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
+import type { Searchers } from '../../engine/searchers.ts';
 import type { SparseIndex } from '../../engine/words/sparse-index.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import { labelsOf } from '../../index/model-space.ts';
@@ -19,6 +20,7 @@ export interface IndexHandlersOptions {
   reader: StoreReader;
   catalog: Catalog;
   sparse: SparseIndex;
+  searchers: Searchers;
   spaces: ModelSpaces;
   recovery: StartRecovery;
   completeness: IndexCompleteness;
@@ -39,7 +41,7 @@ type QuestionMessages =
   | 'index.retrieve'
   | 'index.markPassages'
   | 'index.nearPages'
-  | 'index.nearEach'
+  | 'index.relatedPages'
   | 'index.pagesUnder'
   | 'index.pagesWithoutChunks'
   | 'index.state';
@@ -111,7 +113,7 @@ function contentHandlers({ reader, sparse, spaces, recovery, idle }: IndexHandle
 function questionHandlers({
   reader,
   catalog,
-  sparse,
+  searchers,
   spaces,
   completeness,
   idle,
@@ -144,9 +146,9 @@ function questionHandlers({
     },
     'index.nearPages': ({ filters, anyScore = false, ...request }, signal) =>
       near({ ...request, filters, anyScore }, [], (pages, among) => pages.near({ ...request, ...among, signal })),
-    'index.nearEach': ({ filters, ...request }, signal) =>
-      near({ ...request, filters }, [], (pages, among) => pages.nearEach({ ...request, ...among, signal })),
-    'index.markPassages': (request, signal) => orOverloaded(() => sparse.searchers.mark(request, signal)),
+    'index.relatedPages': ({ filters, ...request }, signal) =>
+      near({ ...request, filters }, [], (pages, among) => pages.related({ ...request, ...among, signal })),
+    'index.markPassages': (request, signal) => orOverloaded(() => searchers.mark(request, signal)),
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
     'index.state': () => completeness.state(),
     'index.pagesWithoutChunks': () => catalog.pagesWithoutLabels(),

@@ -4,6 +4,7 @@
  * costs little: a few more small segments per search, and more to recover after a crash.
  */
 import type { Logger } from 'pino';
+import type { Searchers } from '../../engine/searchers.ts';
 import type { SparseIndex } from '../../engine/words/sparse-index.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -46,13 +47,14 @@ export function idleDetector(monotonic: () => number) {
 
 export interface IndexMaintenanceOptions {
   sparse: SparseIndex;
+  searchers: Searchers;
   spaces: ModelSpaces;
   reader: StoreReader;
   idle: IdleDetector;
   log: Logger;
 }
 
-export function maintainIndex({ sparse, spaces, reader, idle, log }: IndexMaintenanceOptions): Background {
+export function maintainIndex({ sparse, searchers, spaces, reader, idle, log }: IndexMaintenanceOptions): Background {
   const save = async () => {
     try {
       await Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()]);
@@ -64,7 +66,7 @@ export function maintainIndex({ sparse, spaces, reader, idle, log }: IndexMainte
   const releaseMemory = async () => {
     try {
       // Idle work threads end by themselves.
-      await sparse.searchers.releaseMemory();
+      await searchers.releaseMemory();
     } catch (error) {
       log.warn({ err: error }, 'the memory of a thread could not be released');
     }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { SearchThreadData } from '../../engine/analyze-query.ts';
 import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
+import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { wordListFingerprint } from '../../engine/words/word-list.ts';
 import { Catalog } from '../../index/catalog.ts';
@@ -68,7 +69,8 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const { log, monotonic, history, aroundRecovery, recoveryWaitMs: waitMs } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
-  const { namespace, searchers, shards } = threads;
+  const { namespace, searchers: pools } = threads;
+  const searchers = new Searchers(pools, namespace, log);
   undo.push(threads.release);
   const mark = await HighWaterMark.open({ dir, nextLabel: reader.counters.peek('label'), history, log });
   const noteLabels = () => mark.raise(catalog.flushedEnd);
@@ -77,8 +79,8 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     storeId,
     reader,
     catalog,
-    shards,
-    namespace,
+    searchers,
+    worker: work,
     log,
     monotonic,
     noteLabels,
@@ -89,14 +91,14 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const active = reader.models.activeModel();
   const vocabulary = searchData.wordList === null ? undefined : wordListFingerprint;
   const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, vocabulary, noteLabels };
-  const sparseOptions = { ...files, searchers, namespace, saveEveryDocs };
+  const sparseOptions = { ...files, searchers, saveEveryDocs };
   const sides = [
     SparseIndex.open(sparseOptions, catalog.live()).then((side) => {
       undo.push(() => side.index.close());
       return side;
     }),
     active === undefined ? null : spaces.load(active),
-    ...searchers.map((searcher) => searcher.run('warmUp', undefined)),
+    ...pools.map((pool) => pool.run('warmUp', undefined)),
   ] as const;
   await Promise.allSettled(sides); // where one fails the other is open, too, or will never be
   const [opened, dense] = await Promise.all(sides);
@@ -119,18 +121,19 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const retrieve = retrieveCandidates({
     catalog,
     spaces,
-    searchers: sparse.searchers,
+    searchers,
     askQueryVector,
     isWhole: completeness.isWhole,
     monotonic,
   });
   const idle = idleDetector(monotonic);
-  const maintenance = maintainIndex({ sparse, spaces, reader, idle, log });
+  const maintenance = maintainIndex({ sparse, searchers, spaces, reader, idle, log });
   return {
     handlers: indexHandlers({
       reader,
       catalog,
       sparse,
+      searchers,
       spaces,
       recovery,
       completeness,

@@ -14,7 +14,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';
 import { pageDetailsOf } from '../jobs/list-pages.ts';
 import type { NearPagesRequest, SystemAsk } from '../system/system-messages.ts';
-import { onNextTurn, pageFiltersOf } from './rank-query.ts';
+import { pageFiltersOf } from './rank-query.ts';
 
 /** Number of results, likely relevant, that suggestions are based on. */
 const topResults = 2;
@@ -86,31 +86,16 @@ function byVectors({ ask, reader }: MediationDependencies): Mediator {
   };
   return {
     async suggest({ page_nos, k, model, except, filters }, signal) {
-      const few = fewNearest();
-      const ranked = new Set(except);
-      const near = await ask('index.nearEach', { model, page_nos, k: few, filters }, { signal });
-      const best = new Map<number, { result: number; score: number }>();
-      near.forEach((pages, at) => {
-        for (const { page_no, score } of pages) {
-          if (!ranked.has(page_no) && score > (best.get(page_no)?.score ?? -1))
-            best.set(page_no, { result: page_nos[at], score });
-        }
+      const related = await ask(
+        'index.relatedPages',
+        { model, page_nos, k, few: fewNearest(), except, filters },
+        { signal },
+      );
+      const sharedWith = new Map(related.map(({ to }) => [to, namesSharedWith(reader.entities, to)]));
+      return related.flatMap(({ page_no, to }) => {
+        const names = sharedWith.get(to)?.(page_no, namesInReason) ?? [];
+        return suggestion(reader, page_no, nearResultReason(titleOf(to), names));
       });
-      const likeliest = [...best].sort(([, a], [, b]) => b.score - a.score).slice(0, k + 1);
-      if (likeliest.length === 0) return [];
-      const back = { model, page_nos: likeliest.map(([no]) => no), k: few, filters: pageFiltersOf(null, reader) };
-      const nearThese = await ask('index.nearEach', back, { signal });
-      const mutual = likeliest
-        .filter(([, { result }], at) => nearThese[at].some(({ page_no }) => page_no === result))
-        .slice(0, k);
-      const suggestions = () => {
-        const sharedWith = new Map(page_nos.map((no) => [no, namesSharedWith(reader.entities, no)]));
-        return mutual.flatMap(([no, { result }]) => {
-          const names = sharedWith.get(result)?.(no, namesInReason) ?? [];
-          return suggestion(reader, no, nearResultReason(titleOf(result), names));
-        });
-      };
-      return onNextTurn(suggestions, signal);
     },
     async similar(pageNo, k, signal) {
       const request = { model: null, page_nos: [pageNo], k, except: [], filters: pageFiltersOf(null, reader) };

@@ -11,10 +11,11 @@ import { TopK } from '../../compute/structures/top-k.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page.ts';
-import { noCandidates, type RankedChunks, retrieve } from '../../engine/retrieve.ts';
+import { slotFor } from '../../engine/query-slot.ts';
+import { noCandidates, type RankedChunks } from '../../engine/retrieve.ts';
 import type { Searchers } from '../../engine/searchers.ts';
-import type { VectorSpace } from '../../engine/vectors/vector-space.ts';
 import type { AllowedLabels, Catalog } from '../../index/catalog.ts';
+import type { ModelSpace } from '../../index/model-space.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { CandidatePages, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
 import { matchClauses, quotingPages } from './pages-of-clauses.ts';
@@ -88,30 +89,35 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       const sparse = newest(catalog, allowed.labels, k);
       return { ...noCandidates, sparse, timing_ms, ...pagesOf([sparse.labels], null, phrases) };
     }
-    const vectors: Pick<VectorSpace, 'candidates'> = {
-      candidates: (asked, signal) => spaces.use(model, ({ chunks }) => chunks.candidates(asked, signal)),
-    };
-    const queryVector = async () => {
-      const { vector, degraded } = await askQueryVector(model, query, signal);
-      if (degraded) timing_ms.degraded_dense = 1;
-      return vector;
-    };
     const ofHost = host === null ? [] : [host.allow];
-    const found = await retrieve(
-      { searchers, vectors, monotonic },
-      {
-        query,
-        prefix: request.prefix,
-        spelling: request.spelling && wasWhole,
-        vector: request.byWords ? Promise.resolve(null) : queryVector(),
-        k,
-        allow: allowed?.labels,
-        alsoAmong: { words: quoting === null ? ofHost : [...ofHost, quoting], vectors: ofHost },
+    const words = {
+      query,
+      prefix: request.prefix,
+      spelling: request.spelling && wasWhole,
+      k,
+      allow: allowed?.labels,
+      alsoAmong: quoting === null ? ofHost : [...ofHost, quoting],
+      relevance: request.relevance,
+    };
+    const withVectors = ({ chunks }: ModelSpace) => {
+      const embedding = askQueryVector(model, query, signal).then(({ vector, degraded }) => {
+        timing_ms.embed = monotonic() - began;
+        if (degraded) timing_ms.degraded_dense = 1;
+        if (vector !== null) chunks.checkQuery(vector);
+        return vector;
+      });
+      const vectors = {
+        rows: chunks.rows,
+        vector: slotFor(embedding, model.dim),
         floor: model.floor,
-        relevance: request.relevance,
-        signal,
-      },
-    );
+        alsoAmong: ofHost,
+      };
+      // A vector that cannot be made fails the search.
+      return Promise.all([searchers.find({ ...words, vectors }, signal), embedding]);
+    };
+    const found = request.byWords
+      ? await searchers.find({ ...words, vectors: null }, signal)
+      : (await spaces.use(model, withVectors))[0];
     // Checked before and after: the index may become complete during the search.
     if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
     const pages = pagesOf([found.sparse.labels, found.dense.labels], host, phrases);

@@ -102,7 +102,7 @@ export const answeredBy = {
   'index.dropSpace': 'indexes',
   'index.retrieve': 'indexes',
   'index.nearPages': 'indexes',
-  'index.nearEach': 'indexes',
+  'index.relatedPages': 'indexes',
   'index.settled': 'indexes',
   'index.markPassages': 'indexes',
   'index.pagesUnder': 'indexes',

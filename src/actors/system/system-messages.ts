@@ -10,7 +10,7 @@ import type { SearchRequest } from '../../domain/search.ts';
 import type { Marked } from '../../engine/highlight.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
 import type { Candidates } from '../../engine/retrieve.ts';
-import type { NearPage } from '../../index/page-space.ts';
+import type { NearPage, RelatedPage } from '../../index/page-space.ts';
 import type { Command } from '../../store/store.ts';
 
 export interface RetrieveRequest {
@@ -114,8 +114,8 @@ export interface InternalMessages {
   /** Replies when the space's files are deleted. */
   'index.dropSpace': { request: { space: number }; reply: undefined };
   'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
-  /** Approximate nearest pages of each page. */
-  'index.nearEach': { request: Omit<NearPagesRequest, 'except' | 'anyScore'>; reply: NearPage[][] };
+  /** Pages that are near to one of some, and it to them. */
+  'index.relatedPages': { request: Omit<NearPagesRequest, 'anyScore'> & { few: number }; reply: RelatedPage[] };
   /** Rank without answering or logging; an inactive model must be ready. JobError if a provider did not answer. */
   'search.rank': { request: { request: SearchRequest; model: string | null; isLocal: boolean }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };

@@ -24,7 +24,7 @@ export class RowComparison {
   constructor(table: VectorTable, k: number) {
     const { rows, count, dim } = table;
     this.table = table;
-    this.#vectors = new VectorRows(dim);
+    this.#vectors = VectorRows.create(dim, count);
     for (let row = 0; row < count; row++) this.#vectors.append(row, rows, row * dim);
     this.#best = new BestNeighbours(count, k);
   }

@@ -1,115 +1,164 @@
 /**
- * One shard's vectors: int8 rows in a WebAssembly memory, with labels. Rows are only appended; an erased row is zeroed and keeps its
- * place until compaction, so row numbers are stable. A row is its vector scaled to a peak of 127, with 1 / length of the rounded row. A
- * score is the cosine of the rounded row with the query rounded to 12 bits; error: docs/storage.md.
+ * Vectors as int8 rows with their labels, in memory that threads share: one writes, all read, nothing is copied between them. Rows are
+ * only appended; an erased row is zeroed and keeps its place until the live rows are copied, so row numbers are stable. A row is its
+ * vector scaled to a peak of 127. A score is the cosine of the rounded row with the query rounded to 12 bits; error: docs/storage.md.
  *
- *   scratch, 64 KiB   the query as i16, a block of addresses, a block of sums
- *   rows              stride bytes each, one after the other
+ *   rows     64 KiB: count, live rows · for each reader 64 KiB: the query as i16, a block of addresses, a block of sums
+ *            then each row: label u32, 1 / length f32 (0: erased), 8 unused bytes, `stride` bytes
+ *   places   by label: 1 + its row, or 0
+ *
+ * A row counts once it is complete: `count` is written last. A reader that meets a row while it is erased may see a wrong score, but
+ * never finds the label afterwards.
  */
-import { longer } from '../../compute/structures/longer.ts';
-import { LANES, openDots, QUERY_PEAK } from './dot-kernel.ts';
+import { type Dots, LANES, openDots, QUERY_PEAK } from './dot-kernel.ts';
+import { MAX_PAGES } from './wasm-module.ts';
 
 /** Rows per kernel call. */
 export const CALL_ROWS = 4096;
 /** Maximum by contract. */
 export const MAX_DIM = 8192;
-/** Labels are smaller: the largest uint32 marks a deleted row. */
+/** Labels are smaller: the largest uint32 marks an erased row. */
 export const NO_LABEL = 0xffff_ffff;
+/** Readers with memory of their own, numbered from 0, which is the writer's thread. */
+export const MAX_READERS = 63;
 
-const WASM_PAGE_BYTES = 65_536;
-const QUERY_AT = 0;
-const ADDRESSES_AT = QUERY_AT + 2 * MAX_DIM;
+const PAGE_BYTES = 65_536;
+const ADDRESSES_AT = 2 * MAX_DIM;
 const SUMS_AT = ADDRESSES_AT + 4 * CALL_ROWS;
-const ROWS_AT = WASM_PAGE_BYTES;
+const ROWS_AT = (1 + MAX_READERS) * PAGE_BYTES;
+const HEADER_BYTES = 16;
 const ROW_PEAK = 127;
-const FIRST_CAPACITY = 1024;
 const GROWTH_PAGES = 16;
 
-export interface RowParts {
-  labels: Uint32Array;
-  /** 1 / length of the row; 0 marks a deleted row. */
-  inverse: Float32Array;
-  bytes: Int8Array;
+/** What a thread needs to read the rows; cloned without copying a row. */
+export interface SharedRows {
+  dim: number;
+  rows: WebAssembly.Memory;
+  places: WebAssembly.Memory;
 }
 
 export class VectorRows {
+  readonly shared: SharedRows;
   readonly dim: number;
-  /** Bytes of a row: `dim`, zero-padded to whole lanes. */
+  /** Numbers of a row, zero-padded to whole lanes; and its bytes with label and length. */
   readonly stride: number;
-  /** Including deleted rows. */
-  count = 0;
-  live = 0;
-  #labels = new Uint32Array(FIRST_CAPACITY);
-  #inverse = new Float32Array(FIRST_CAPACITY);
-  #rowOf = new Map<number, number>();
-  #memory = new WebAssembly.Memory({ initial: 1 });
-  #bytes = new Int8Array(this.#memory.buffer);
-  #dots = openDots(this.#memory);
+  readonly rowBytes: number;
+  readonly #rows: WebAssembly.Memory;
+  readonly #places: WebAssembly.Memory;
+  /** Row count and live rows. */
+  readonly #counts: Int32Array;
+  readonly #scratch: number;
+  readonly #dots: Dots;
+  #bytes!: Int8Array;
+  #labels!: Uint32Array;
+  #inverse!: Float32Array;
+  #placeOf!: Uint32Array;
   #queryInverse = 0;
 
-  constructor(dim: number) {
+  /** `reader`: this thread's number among the readers. */
+  constructor({ dim, rows, places }: SharedRows, reader = 0) {
+    this.shared = { dim, rows, places };
     this.dim = dim;
     this.stride = Math.ceil(dim / LANES) * LANES;
+    this.rowBytes = HEADER_BYTES + this.stride;
+    this.#rows = rows;
+    this.#places = places;
+    this.#counts = new Int32Array(rows.buffer, 0, 2);
+    this.#scratch = (1 + reader) * PAGE_BYTES;
+    this.#dots = openDots(rows);
+    this.#look();
   }
 
+  /** Empty, with room for `count` rows. */
+  static create(dim: number, count = 0): VectorRows {
+    const memory = (initial: number) => new WebAssembly.Memory({ initial, maximum: MAX_PAGES, shared: true });
+    const rows = new VectorRows({ dim, rows: memory(ROWS_AT / PAGE_BYTES), places: memory(1) });
+    rows.#reserve(count);
+    return rows;
+  }
+
+  /** Including erased rows. */
+  get count(): number {
+    return Atomics.load(this.#counts, 0);
+  }
+
+  get live(): number {
+    return Atomics.load(this.#counts, 1);
+  }
+
+  /** Of memory in use. */
   get bytes(): number {
-    return this.#memory.buffer.byteLength + this.#labels.byteLength + this.#inverse.byteLength;
+    return this.count * this.rowBytes + this.#places.buffer.byteLength;
   }
 
   has(label: number): boolean {
-    return this.#rowOf.has(label);
+    return this.rowOf(label) !== undefined;
   }
 
   rowOf(label: number): number | undefined {
-    return this.#rowOf.get(label);
+    if (label >= this.#placeOf.length) this.#look();
+    const place = label < this.#placeOf.length ? Atomics.load(this.#placeOf, label) : 0;
+    this.#seeAll(place);
+    return place === 0 ? undefined : place - 1;
   }
 
   isLive(row: number): boolean {
-    return this.#inverse[row] > 0;
+    return this.#inverse[this.#at(row) / 4 + 1] > 0;
   }
 
   labelOf(row: number): number {
-    return this.#labels[row];
+    return this.#labels[this.#at(row) / 4];
   }
 
   /** Of all live rows, in row order. */
   liveLabels(): Uint32Array {
+    const { count } = this;
+    this.#seeAll(count);
     const labels = new Uint32Array(this.live);
     let at = 0;
-    for (let row = 0; row < this.count; row++) if (this.isLive(row)) labels[at++] = this.#labels[row];
-    return labels;
+    for (let row = 0; row < count; row++) if (this.isLive(row)) labels[at++] = this.labelOf(row);
+    return labels.subarray(0, at);
   }
 
-  /** Append vectors[offset .. offset + dim), finite and nonzero, under a new label. */
+  /** Append vectors[offset .. offset + dim), finite and nonzero, under a new label. Throws RangeError without changes if memory runs out. */
   append(label: number, vectors: Float32Array, offset: number): void {
-    const row = this.#reserve();
+    const row = this.count;
+    this.#reserve(row + 1);
+    this.#reservePlace(label);
     const vector = vectors.subarray(offset, offset + this.dim);
-    const squares = roundInto(this.#bytes, this.#at(row), vector, ROW_PEAK / peakOf(vector));
+    const squares = roundInto(this.#bytes, this.#at(row) + HEADER_BYTES, vector, ROW_PEAK / peakOf(vector));
     this.#enter(row, label, 1 / Math.sqrt(squares));
   }
 
-  /** Copy a live row from a store of the same dimension. */
-  appendRow(from: VectorRows, source: number): void {
-    const row = this.#reserve();
+  /** Copy a row of the same dimension under its label. */
+  appendRow(label: number, from: VectorRows, source: number): void {
+    const row = this.count;
+    this.#reserve(row + 1);
+    this.#reservePlace(label);
     const at = from.#at(source);
-    this.#bytes.set(from.#bytes.subarray(at, at + this.stride), this.#at(row));
-    this.#enter(row, from.#labels[source], from.#inverse[source]);
+    const bytes = from.#bytes.subarray(at + HEADER_BYTES, at + from.rowBytes);
+    this.#bytes.set(bytes, this.#at(row) + HEADER_BYTES);
+    this.#enter(row, label, from.#inverse[at / 4 + 1]);
   }
 
-  erase(label: number): void {
-    const row = this.#rowOf.get(label);
-    if (row === undefined) return;
-    this.#rowOf.delete(label);
-    this.#labels[row] = NO_LABEL;
-    this.#inverse[row] = 0;
-    this.#bytes.fill(0, this.#at(row), this.#at(row) + this.stride);
-    this.live--;
+  /** Whether the label was there. */
+  erase(label: number): boolean {
+    const row = this.rowOf(label);
+    if (row === undefined) return false;
+    const at = this.#at(row);
+    Atomics.store(this.#placeOf, label, 0);
+    // The header first: who copies a half-zeroed row sees afterwards that it is erased.
+    this.#labels[at / 4] = NO_LABEL;
+    this.#inverse[at / 4 + 1] = 0;
+    Atomics.sub(this.#counts, 1, 1);
+    this.#bytes.fill(0, at + HEADER_BYTES, at + this.rowBytes);
+    return true;
   }
 
   /** Set the query: `dim` finite numbers, not all zero. */
-  setQuery(vector: Float32Array): void {
+  setQuery(vector: ArrayLike<number>): void {
     const scale = QUERY_PEAK / peakOf(vector);
-    const query = new Int16Array(this.#memory.buffer, QUERY_AT, this.stride).fill(0);
+    const query = new Int16Array(this.#rows.buffer, this.#scratch, this.stride).fill(0);
     let squares = 0;
     for (let i = 0; i < this.dim; i++) {
       query[i] = Math.round(vector[i] * scale);
@@ -118,74 +167,108 @@ export class VectorRows {
     this.#queryInverse = 1 / Math.sqrt(squares);
   }
 
-  /** Cosines of the query with at most CALL_ROWS rows; 0 for deleted ones. */
+  /** Cosines of the query with at most CALL_ROWS rows; 0 for erased ones. */
   score(rows: Uint32Array, scores: Float32Array): void {
-    const addresses = new Uint32Array(this.#memory.buffer, ADDRESSES_AT, rows.length);
-    for (let i = 0; i < rows.length; i++) addresses[i] = this.#at(rows[i]);
-    this.#dots(ADDRESSES_AT, rows.length, this.stride, QUERY_AT, SUMS_AT);
-    const sums = new Int32Array(this.#memory.buffer, SUMS_AT, rows.length);
+    const addresses = new Uint32Array(this.#rows.buffer, this.#scratch + ADDRESSES_AT, rows.length);
+    for (let i = 0; i < rows.length; i++) addresses[i] = this.#at(rows[i]) + HEADER_BYTES;
+    const [addressesAt, sumsAt] = [this.#scratch + ADDRESSES_AT, this.#scratch + SUMS_AT];
+    this.#dots(addressesAt, rows.length, this.stride, this.#scratch, sumsAt);
+    const sums = new Int32Array(this.#rows.buffer, sumsAt, rows.length);
     for (let i = 0; i < rows.length; i++) {
-      scores[i] = Math.max(-1, Math.min(1, sums[i] * this.#queryInverse * this.#inverse[rows[i]]));
+      const inverse = this.#inverse[this.#at(rows[i]) / 4 + 1];
+      scores[i] = Math.max(-1, Math.min(1, sums[i] * this.#queryInverse * inverse));
     }
   }
 
-  /** Views, valid until the next append. */
-  parts(): RowParts {
-    return {
-      labels: this.#labels.subarray(0, this.count),
-      inverse: this.#inverse.subarray(0, this.count),
-      bytes: this.#bytes.subarray(ROWS_AT, this.#at(this.count)),
-    };
+  /** A live row's vector, of length one up to rounding. */
+  vectorOf(row: number): Float32Array {
+    const at = this.#at(row);
+    const inverse = this.#inverse[at / 4 + 1];
+    return Float32Array.from(this.#bytes.subarray(at + HEADER_BYTES, at + HEADER_BYTES + this.dim), (n) => n * inverse);
   }
 
-  /** Reserve `count` rows in an empty store for filling; then call `filled`. */
-  allocate(count: number): RowParts {
-    this.#labels = new Uint32Array(Math.max(count, FIRST_CAPACITY));
-    this.#inverse = new Float32Array(Math.max(count, FIRST_CAPACITY));
-    this.#growMemory(count);
-    this.count = count;
-    return this.parts();
+  /** Number of rows that may be read now; the other readers' methods take rows below it. */
+  seen(): number {
+    const { count } = this;
+    this.#seeAll(count);
+    return count;
   }
 
-  /** Derives what depends on the parts. */
-  filled(): void {
-    for (let row = 0; row < this.count; row++) {
-      if (this.isLive(row)) this.#rowOf.set(this.#labels[row], row);
+  /** A copy of rows [from, to) with their headers. A row erased meanwhile is erased in the copy. */
+  copy(from: number, to: number): Uint8Array {
+    this.#seeAll(to);
+    const bytes = new Uint8Array((to - from) * this.rowBytes);
+    bytes.set(new Uint8Array(this.#rows.buffer, this.#at(from), bytes.length));
+    const words = new Uint32Array(bytes.buffer);
+    for (let row = from; row < to; row++) {
+      const at = ((row - from) * this.rowBytes) / 4;
+      if (words[at] === this.labelOf(row)) continue;
+      words.fill(0, at, at + this.rowBytes / 4);
+      words[at] = NO_LABEL;
     }
-    this.live = this.#rowOf.size;
+    return bytes;
+  }
+
+  /** The bytes of `count` rows in an empty store, to be filled; then call `filled`. */
+  allocate(count: number): Uint8Array {
+    this.#reserve(count);
+    return new Uint8Array(this.#rows.buffer, ROWS_AT, count * this.rowBytes);
+  }
+
+  /** Counts allocated rows, erased ones among them. */
+  filled(count: number): void {
+    let live = 0;
+    for (let row = 0; row < count; row++) {
+      if (!this.isLive(row)) continue;
+      live++;
+      this.#reservePlace(this.labelOf(row));
+      this.#placeOf[this.labelOf(row)] = row + 1;
+    }
+    Atomics.store(this.#counts, 1, live);
+    Atomics.store(this.#counts, 0, count);
   }
 
   #at(row: number): number {
-    return ROWS_AT + row * this.stride;
+    return ROWS_AT + row * this.rowBytes;
   }
 
-  /** The next row's number, with memory for it. Throws RangeError without changes if memory runs out. */
-  #reserve(): number {
-    this.#growMemory(this.count + 1);
-    if (this.count === this.#labels.length) {
-      const capacity = Math.ceil(this.count * 1.5);
-      const labels = longer(this.#labels, capacity);
-      const inverse = longer(this.#inverse, capacity);
-      this.#labels = labels;
-      this.#inverse = inverse;
-    }
-    return this.count;
+  /** Renews the views after the memory grew, here or in another thread. */
+  #look(): void {
+    this.#bytes = new Int8Array(this.#rows.buffer);
+    this.#labels = new Uint32Array(this.#rows.buffer);
+    this.#inverse = new Float32Array(this.#rows.buffer);
+    this.#placeOf = new Uint32Array(this.#places.buffer);
   }
 
-  #growMemory(rows: number): void {
-    const missing = this.#at(rows) - this.#memory.buffer.byteLength;
-    if (missing <= 0) return;
-    this.#memory.grow(Math.ceil(missing / WASM_PAGE_BYTES / GROWTH_PAGES) * GROWTH_PAGES);
-    this.#bytes = new Int8Array(this.#memory.buffer);
+  #seeAll(count: number): void {
+    if (this.#at(count) > this.#bytes.length) this.#look();
+  }
+
+  #reserve(rows: number): void {
+    this.#seeAll(rows);
+    const missing = this.#at(rows) - this.#bytes.length;
+    if (missing > 0) grow(this.#rows, missing);
+    if (missing > 0) this.#look();
+  }
+
+  #reservePlace(label: number): void {
+    const missing = 4 * (label + 1) - this.#places.buffer.byteLength;
+    if (missing > 0) grow(this.#places, missing);
+    if (label >= this.#placeOf.length) this.#look();
   }
 
   #enter(row: number, label: number, inverse: number): void {
-    this.#labels[row] = label;
-    this.#inverse[row] = inverse;
-    this.#rowOf.set(label, row);
-    this.count++;
-    this.live++;
+    const at = this.#at(row) / 4;
+    this.#labels[at] = label;
+    this.#inverse[at + 1] = inverse;
+    Atomics.store(this.#placeOf, label, row + 1);
+    Atomics.add(this.#counts, 1, 1);
+    Atomics.store(this.#counts, 0, row + 1);
   }
+}
+
+function grow(memory: WebAssembly.Memory, bytes: number): void {
+  memory.grow(Math.ceil(bytes / PAGE_BYTES / GROWTH_PAGES) * GROWTH_PAGES);
 }
 
 /** Write the scaled, rounded vector; returns its squared length. A function, as class fields would be reread for each number. */
@@ -199,7 +282,7 @@ function roundInto(bytes: Int8Array, at: number, vector: Float32Array, scale: nu
   return squares;
 }
 
-function peakOf(values: Float32Array): number {
+function peakOf(values: ArrayLike<number>): number {
   let peak = 0;
   for (let i = 0; i < values.length; i++) peak = Math.max(peak, Math.abs(values[i]));
   return peak;

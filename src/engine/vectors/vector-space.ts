@@ -1,25 +1,25 @@
 /**
- * Owner of one model's vectors in memory: K shards by `label % K`, each on a pinned thread shared by all models. Runs on the main thread
- * without heavy work. LMDB's vectors are the truth and no label changes its vector, so recovery is a set difference: `open` and
- * `onMissing` report labels to add again; labels that are not live are removed.
+ * Owner of one model's vectors: rows in memory that the searcher threads read (vector-rows.ts), and their file. The only writer; runs on
+ * the main thread without heavy work. LMDB's vectors are the truth and no label changes its vector, so recovery is a set difference:
+ * `open` reports labels to add again; labels that are not live are removed.
  *
  * Invariants:
  * - Searches started after `add` resolves find its labels; searches started after a call of `remove` do not.
- * - A batch with a bad vector is refused as a whole (check-vectors.ts).
+ * - A batch with a bad vector is refused as a whole.
  * - A label removed before it is added (page forgotten during indexing) is remembered and never added.
- *
- * Parts: space-shards.ts (dispatch, replaced threads), space-files.ts (files).
  */
-
+import pLimit from 'p-limit';
 import { type BadRow, findBadRows } from '../../compute/embedding/bad-rows.ts';
-import { type Bitmap, bitsNotIn, GrowingBitmap } from '../../compute/structures/bitmap.ts';
-import { mergeTop, type ScoredLabels } from '../../compute/structures/top-k.ts';
+import { type Bitmap, bitsNotIn } from '../../compute/structures/bitmap.ts';
+import type { ScoredLabels } from '../../compute/structures/top-k.ts';
+import type { RelatedTask } from '../../threads/search-thread.ts';
+import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { IndexLog } from '../index-log.ts';
-import type { CandidateRows, CandidateSearch, ShardStats } from './shard.ts';
-import { SpaceFiles, type WriteShard } from './space-files.ts';
-import { type ShardPool, SpaceShards } from './space-shards.ts';
+import type { Searchers } from '../searchers.ts';
+import { SpaceFiles } from './space-files.ts';
+import { VectorRows } from './vector-rows.ts';
 
-export type { ShardTasks } from './space-shards.ts';
+export type RowTasks = typeof import('./row-tasks.ts');
 
 export interface VectorSpaceOptions {
   modelId: string;
@@ -27,13 +27,9 @@ export interface VectorSpaceOptions {
   dir: string;
   /** Identity of the store whose labels these are. */
   storeId: string;
-  /** One pinned thread each; shard i lives on thread i. */
-  shards: readonly ShardPool[];
-  /** The index's name on the threads. Without a slash. */
-  namespace: string;
+  searchers: Searchers;
+  worker: SharedPool<RowTasks>;
   log: IndexLog;
-  /** Labels lost with a thread and not in the files: add them again from the store. */
-  onMissing: (labels: Uint32Array) => void;
   /** Changes between two background saves. */
   saveEvery?: number;
   /** Called before files become valid, so the mark covers their labels. */
@@ -47,7 +43,7 @@ export interface AddOptions {
 
 export interface OpenedSpace {
   space: VectorSpace;
-  /** Live labels in no shard, ascending: add them again. */
+  /** Live labels without a row, ascending: add them again. */
   missing: Uint32Array;
   /** Files existed and are missing or unusable: more is missing than unsaved changes. */
   lost: boolean;
@@ -57,15 +53,17 @@ export interface OpenedSpace {
 
 export interface SpaceSearchOptions {
   /** Only these labels. */
-  allow?: Bitmap;
+  allow?: Bitmap | undefined;
   /** Minimum cosine. */
-  minScore?: number;
+  minScore?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Sums over all shards. */
-export interface VectorSpaceStats extends ShardStats {
-  shards: number;
+export interface VectorSpaceStats {
+  /** Live rows, and erased ones not yet dropped. */
+  live: number;
+  deleted: number;
+  rowBytes: number;
   generation: number;
   /** Unsaved adds, removals and compactions. */
   unsaved: number;
@@ -81,14 +79,21 @@ export class SpaceClosedError extends Error {
   }
 }
 
+/** Erased rows are dropped above this share, and more than a few. */
+const MAX_DELETED_SHARE = 0.3;
+const MIN_DELETED = 256;
+
 export class VectorSpace {
   readonly #options: VectorSpaceOptions;
   readonly #files: SpaceFiles;
-  readonly #shards: SpaceShards;
-  readonly #held = new GrowingBitmap();
+  #rows: VectorRows;
+  /** The rows' number at the searchers. */
+  #id: number;
   readonly #removedAhead = new Set<number>();
-  /** Whether shards may have deleted rows to drop. */
-  #isUntidy = true;
+  /** Labels erased while the live rows are copied; null otherwise. */
+  #erasedMeanwhile: number[] | null = null;
+  /** Appending and copying take turns. */
+  readonly #writes = pLimit(1);
   /** Running background work, and whether more is needed. */
   #tending: Promise<void> | undefined;
   #isAsked = false;
@@ -96,15 +101,11 @@ export class VectorSpace {
   #unsavedAtFailure = 0;
   #closing = false;
 
-  private constructor(options: VectorSpaceOptions, files: SpaceFiles) {
-    const { modelId, dim, shards: pools, onMissing, log, namespace } = options;
+  private constructor(options: VectorSpaceOptions, files: SpaceFiles, rows: VectorRows, id: number) {
     this.#options = options;
     this.#files = files;
-    const held = this.#held;
-    this.#shards = new SpaceShards({
-      ...{ pools, namespace, modelId, dim },
-      ...{ files, held, onMissing, log },
-    });
+    this.#rows = rows;
+    this.#id = id;
   }
 
   /**
@@ -113,123 +114,98 @@ export class VectorSpace {
    * Errors: of the folder (not of its files) and of the threads.
    */
   static async open(options: VectorSpaceOptions, live: Bitmap): Promise<OpenedSpace> {
-    const files = await SpaceFiles.open({ ...options, shards: options.shards.length });
-    const space = new VectorSpace(options, files);
+    const { dim, worker, searchers } = options;
+    const files = await SpaceFiles.open(options);
+    const rows = VectorRows.create(dim);
+    const { rows: file } = files;
+    const report = file === null ? null : await worker.run('loadRows', { shared: rows.shared, file, keep: live });
+    if (report !== null && report.fault !== null) await files.refuse(report.fault);
+    const dropped = report?.dropped ?? 0;
+    files.changed(dropped);
     const fresh = !files.adopted && live.every((word) => word === 0);
-    const reports = await space.#shards.loadAll(live);
-    for (const { labels } of reports) for (const label of labels) space.#held.add(label);
     if (fresh) await files.begin();
     else await files.sweep();
+    const space = new VectorSpace(options, files, rows, await searchers.openRows(rows.shared));
     space.#tend();
-    const lost = files.rowsLost || !(files.adopted || fresh);
     return {
       space,
-      missing: bitsNotIn(live, space.#held.set),
-      lost,
-      dropped: reports.reduce((sum, each) => sum + each.dropped, 0),
+      missing: report === null ? bitsNotIn(live, new Uint32Array(0)) : bitsNotIn(live, report.held),
+      lost: files.rowsLost || !(files.adopted || fresh),
+      dropped,
     };
+  }
+
+  /** The rows' number for searches, valid until the next await. */
+  get rows(): number {
+    return this.#id;
   }
 
   /**
    * Add vectors; searches find them when this resolves. Existing labels stay.
    * Shapes: `labels.length` rows of `dim` numbers.
-   * Errors: BadVectorError (nothing stored); QueueFullError, ShardLostError: part may be stored, retry; SpaceClosedError.
+   * Errors: BadVectorError (nothing stored); SpaceClosedError; RangeError without memory: part may be stored.
    */
   async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false }: AddOptions = {}): Promise<void> {
     this.#refuseIfClosing();
-    const zeros = await this.#check(vectors, labels.length, passOverZeros);
-    const places: number[] = [];
-    labels.forEach((label, place) => {
-      if (this.#removedAhead.has(label) || zeros.has(place)) return;
-      this.#held.add(label);
-      places.push(place);
-    });
-    const { count } = this.#shards;
-    const step = batchRows(this.#options.dim) * count;
-    for (let done = 0; done < places.length; done += step) {
-      const window = places.slice(done, done + step);
-      await Promise.all(
-        Array.from({ length: count }, (_, shard) => {
-          const ofShard = window.filter((place) => labels[place] % count === shard);
-          return this.#addTo(shard, ofShard, labels, vectors);
-        }),
-      );
+    const { dim, modelId } = this.#options;
+    const zeros = await refuseBadVectors(vectors, { modelId, dim, count: labels.length, passOverZeros });
+    const step = Math.max(1, Math.floor(APPENDED_NUMBERS / dim));
+    for (let from = 0; from < labels.length; from += step) {
+      if (from > 0) await new Promise(setImmediate);
+      await this.#writes(() => {
+        for (let at = from; at < Math.min(labels.length, from + step); at++) {
+          const label = labels[at];
+          if (this.#removedAhead.has(label) || zeros.has(at) || this.#rows.has(label)) continue;
+          this.#rows.append(label, vectors, at * dim);
+          this.#files.changed();
+        }
+      });
     }
     this.#tend();
   }
 
-  /** Whether a label was, or is being, added and not removed. */
+  /** Whether a label has a row. */
   holds(label: number): boolean {
-    return this.#held.has(label);
+    return this.#rows.has(label);
   }
 
   /** Searches started later do not find them. Unknown labels are remembered. */
-  async remove(labels: Iterable<number>): Promise<void> {
+  remove(labels: Iterable<number>): void {
     this.#refuseIfClosing();
-    const removed = [...labels];
-    for (const label of removed) {
-      if (!this.#held.has(label)) this.#removedAhead.add(label);
-      this.#held.delete(label);
+    for (const label of labels) {
+      if (!this.#rows.erase(label)) {
+        this.#removedAhead.add(label);
+        continue;
+      }
+      this.#erasedMeanwhile?.push(label);
+      this.#files.changed();
     }
-    this.#isUntidy = true;
-    await Promise.all(
-      this.#shards.split(removed).map(async (ofShard, shard) => {
-        if (ofShard.length === 0) return;
-        this.#files.changed(shard, ofShard.length);
-        await this.#shards.ask(shard, (pool, space) => pool.run('remove', { space, labels: ofShard }));
-      }),
-    );
     this.#tend();
   }
 
   /**
-   * The k nearest live labels by cosine, best first, ties by label.
-   * Errors: BadVectorError for the query; those of the threads.
+   * The k live labels nearest to a vector, or to the mean of labels' rows, by cosine: best first, ties by label.
+   * Errors: BadVectorError for the vector; those of the threads.
    */
-  async search(vector: Float32Array, k: number, options: SpaceSearchOptions = {}): Promise<ScoredLabels<Float32Array>> {
-    const [found] = await this.searchEach([vector], k, options);
-    return found;
-  }
-
-  /** The same for several vectors, in one round trip. Errors: as of `search`. */
-  async searchEach(
-    vectors: readonly Float32Array[],
+  async search(
+    to: Float32Array | Uint32Array,
     k: number,
     { allow, minScore = -1, signal }: SpaceSearchOptions = {},
-  ): Promise<ScoredLabels<Float32Array>[]> {
-    for (const vector of vectors) await this.#check(vector, 1);
-    const search = { vectors, k, minScore, ...(allow === undefined ? {} : { allow }) };
-    const found = await this.#shards.askAll((pool, space) => pool.run('search', { space, ...search }, { signal }));
-    return vectors.map((_, which) =>
-      mergeTop(
-        found.map((each) => each[which]),
-        k,
-      ),
-    );
+  ): Promise<ScoredLabels<Float32Array>> {
+    if (to instanceof Float32Array) this.checkQuery(to);
+    return this.#options.searchers.nearest({ rows: this.rows, to, k, minScore, allow }, signal);
   }
 
-  /**
-   * The k nearest to the first vector in each set of labels (null: all), and every vector's cosines with these and `labels`, in one
-   * round trip. Errors: as of `search`.
-   */
-  async candidates({ labels, ...search }: CandidateSearch, signal?: AbortSignal): Promise<CandidateRows> {
-    for (const vector of search.vectors) await this.#check(vector, 1);
-    const split = this.#shards.split(labels);
-    const each = await this.#shards.askAll((pool, space, shard) =>
-      pool.run('candidates', { space, ...search, labels: split[shard] }, { signal }),
-    );
-    return {
-      found: search.among.map((_, which) =>
-        mergeTop(
-          each.map(({ found }) => found[which]),
-          search.k,
-        ),
-      ),
-      labels: Uint32Array.from(each.flatMap((shard) => Array.from(shard.labels))),
-      cosines: search.vectors.map((_, which) =>
-        Float32Array.from(each.flatMap(({ cosines }) => Array.from(cosines[which]))),
-      ),
-    };
+  /** As of the task `related`. Errors: those of the threads. */
+  related({ minScore = -1, signal, ...task }: Omit<RelatedTask, 'rows' | 'minScore'> & SpaceSearchOptions) {
+    return this.#options.searchers.related({ rows: this.rows, minScore, ...task }, signal);
+  }
+
+  /** Errors: BadVectorError if the vector cannot be searched for. */
+  checkQuery(vector: Float32Array): void {
+    const { dim, modelId } = this.#options;
+    const bad = findBadRows(vector, dim, 1);
+    if (bad.length > 0) throw new BadVectorError(modelId, bad);
   }
 
   /** Resolves when no background work is left. */
@@ -239,11 +215,9 @@ export class VectorSpace {
 
   /** Errors: file system errors; the old files then still load. */
   async save(): Promise<void> {
-    const write: WriteShard = (shard, path) =>
-      this.#shards.ask(shard, (pool, space) => pool.run('save', { space, path }));
     const { unsaved } = this.#files;
     try {
-      await this.#files.save(write);
+      await this.#files.save((path) => this.#options.worker.run('saveRows', { shared: this.#rows.shared, path }));
       this.#unsavedAtFailure = 0;
     } catch (error) {
       this.#unsavedAtFailure = unsaved;
@@ -253,35 +227,32 @@ export class VectorSpace {
 
   /** In quiet times. Errors: as of `save`. */
   async saveIfWorthIt(): Promise<void> {
-    if (isWorthSaving({ unsaved: this.#files.unsaved, held: this.#held.size })) await this.save();
+    if (isWorthSaving({ unsaved: this.#files.unsaved, held: this.#rows.live })) await this.save();
   }
 
-  /** Drop all deleted rows and save, which also deletes `*.bad` files: no byte of a removed vector stays. */
+  /** Drop all erased rows and save, which also deletes `*.bad` files: no byte of a removed vector stays. */
   async purge(): Promise<void> {
-    await this.#shards.askAll((pool, space) => pool.run('compact', { space }));
-    for (let shard = 0; shard < this.#shards.count; shard++) this.#files.changed(shard);
+    if (this.#rows.count > this.#rows.live) await this.#copyLive();
+    this.#files.changed();
     await this.save();
   }
 
-  async stats(): Promise<VectorSpaceStats> {
-    const counts = await this.#shards.stats();
+  stats(): VectorSpaceStats {
+    const { live, count, bytes } = this.#rows;
     const { number: generation, unsaved } = this.#files;
-    return { shards: this.#shards.count, ...counts, generation, unsaved };
+    return { live, deleted: count - live, rowBytes: bytes, generation, unsaved };
   }
 
-  /**
-   * Free the threads' memory; saves first unless the next start recovers faster. The pools stay open. Errors: as of `save`; memory is
-   * freed in any case.
-   */
+  /** Saves first unless the next start recovers faster. Errors: as of `save`; the threads let go of the rows in any case. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#tending;
-    const behind = { unsaved: this.#files.unsaved, held: this.#held.size };
+    const behind = { unsaved: this.#files.unsaved, held: this.#rows.live };
     try {
       if (isSavedOnClosing(behind, this.#options.dim)) await this.save();
       else await this.#files.settled();
     } finally {
-      await this.#shards.release();
+      await this.#options.searchers.closeRows(this.#id);
     }
   }
 
@@ -290,28 +261,11 @@ export class VectorSpace {
     this.#closing = true;
     await this.#tending;
     await this.#files.settled();
-    await this.#shards.release();
+    await this.#options.searchers.closeRows(this.#id);
     await this.#files.drop();
   }
 
-  async #addTo(shard: number, places: readonly number[], labels: Uint32Array, vectors: Float32Array): Promise<void> {
-    const { dim, modelId } = this.#options;
-    if (places.length === 0) return;
-    const { bad } = await this.#shards.inTurn(shard, (pool, space) => {
-      // Only now: some may have been removed while others waited.
-      const wanted = places.filter((place) => this.#held.has(labels[place]));
-      this.#files.changed(shard, wanted.length);
-      const batch = new Float32Array(wanted.length * dim);
-      for (let i = 0; i < wanted.length; i++) {
-        batch.set(vectors.subarray(wanted[i] * dim, (wanted[i] + 1) * dim), i * dim);
-      }
-      const batchLabels = Uint32Array.from(wanted, (place) => labels[place]);
-      return pool.run('add', { space, labels: batchLabels, vectors: batch }, { transfer: [batch.buffer] });
-    });
-    if (bad.length > 0) throw new BadVectorError(modelId, bad);
-  }
-
-  /** Background work after each change: drop deleted rows if many, save if due. */
+  /** Background work after each change: drop erased rows if many, save if due. */
   #tend(): void {
     this.#isAsked = true;
     if (this.#closing) return;
@@ -334,28 +288,36 @@ export class VectorSpace {
   }
 
   async #tidyIfNeeded(): Promise<void> {
-    if (!this.#isUntidy) return;
-    this.#isUntidy = false;
-    const tidyShard = async (_: unknown, shard: number) => {
-      if (await this.#shards.inTurn(shard, (pool, space) => pool.run('tidy', { space }))) this.#files.changed(shard);
-    };
-    try {
-      await Promise.all(Array.from({ length: this.#shards.count }, tidyShard));
-    } catch (error) {
-      this.#isUntidy = true;
-      throw error;
-    }
+    const { count, live } = this.#rows;
+    if (count - live <= Math.max(MIN_DELETED, count * MAX_DELETED_SHARE)) return;
+    await this.#copyLive();
+    this.#files.changed();
+  }
+
+  /** Copy the live rows to new memory on a work thread, and let the searchers use it. */
+  #copyLive(): Promise<void> {
+    return this.#writes(async () => {
+      const { searchers, worker, dim } = this.#options;
+      const old = { rows: this.#rows, id: this.#id };
+      const rows = VectorRows.create(dim, old.rows.live);
+      this.#erasedMeanwhile = [];
+      try {
+        await worker.run('copyLiveRows', { from: old.rows.shared, to: rows.shared });
+        const id = await searchers.openRows(rows.shared);
+        for (const label of this.#erasedMeanwhile) rows.erase(label);
+        this.#rows = rows;
+        this.#id = id;
+      } finally {
+        this.#erasedMeanwhile = null;
+      }
+      await searchers.closeRows(old.id);
+    });
   }
 
   async #saveIfDue(): Promise<void> {
     const { unsaved } = this.#files;
-    const since = { unsaved: unsaved - this.#unsavedAtFailure, held: this.#held.size };
+    const since = { unsaved: unsaved - this.#unsavedAtFailure, held: this.#rows.live };
     if (isSaveDue(since, this.#options.saveEvery)) await this.save();
-  }
-
-  #check(vectors: Float32Array, count: number, passOverZeros = false): Promise<ReadonlySet<number>> {
-    const { dim, modelId } = this.#options;
-    return refuseBadVectors(vectors, { modelId, dim, count, passOverZeros });
   }
 
   #refuseIfClosing(): void {
@@ -410,12 +372,12 @@ async function refuseBadVectors(
   return zeros;
 }
 
-/** Bytes of vectors per shard task: a millisecond, so searches run in between. */
-const BATCH_BYTES = 2 ** 17;
+/** Numbers appended per turn of the event loop: a millisecond. */
+const APPENDED_NUMBERS = 2 ** 19;
 /** Changes between two background saves. */
 const SAVE_EVERY = 20_000;
 /**
- * A save writes whole shards, while a start adds 24,000 rows/s of 1,024 d from the store. So a save in quiet times needs more changes
+ * A save writes all rows, while a start adds 24,000 rows/s of 1,024 d from the store. So a save in quiet times needs more changes
  * than a start recovers in a tenth of a second, and writes no row more than twenty times.
  */
 const QUIET_CHANGES = 2000;
@@ -424,10 +386,6 @@ const QUIET_SHARE = 0.05;
 const CLOSE_CHANGES = 12_000;
 /** Written in 10 ms: a small space is always saved on close. */
 const SMALL_BYTES = 4 * 2 ** 20;
-
-function batchRows(dim: number): number {
-  return Math.max(1, Math.floor(BATCH_BYTES / (4 * dim)));
-}
 
 /** Unsaved changes and live labels. */
 interface Unsaved {

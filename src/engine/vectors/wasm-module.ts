@@ -1,7 +1,10 @@
 /**
  * Writes small WebAssembly modules: the kernels' instructions by their names in the specification ("Binary format"), and a module of one
- * function over an imported memory. No build step, no binary file.
+ * function over an imported shared memory. No build step, no binary file.
  */
+/** Pages of 64 KiB in the largest memory, 4 GiB. */
+export const MAX_PAGES = 65_536;
+
 export const I32 = 0x7f;
 export const V128 = 0x7b;
 const VOID = 0x40;
@@ -37,7 +40,7 @@ export const addLanes = simd(174);
 export const multiplyAddPairs = simd(186);
 
 /**
- * A module that imports env.memory and exports `run`, a function of `parameters` i32 arguments without result, with further locals
+ * A module that imports the shared env.memory and exports `run`, a function of `parameters` i32 arguments without result, with further locals
  * (numbered after the arguments) and a body.
  */
 export function assembleModule(parameters: number, locals: number[], body: number[]): Uint8Array<ArrayBuffer> {
@@ -47,7 +50,7 @@ export function assembleModule(parameters: number, locals: number[], body: numbe
   return new Uint8Array([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0], // magic, version
     ...section(1, list([type])),
-    ...section(2, list([[...name('env'), ...name('memory'), 2, 0, 1]])), // a memory of at least 1 page
+    ...section(2, list([[...name('env'), ...name('memory'), 2, 3, 1, ...unsigned(MAX_PAGES)]])), // a shared memory of at least 1 page
     ...section(3, list([[0]])), // function 0 is of type 0
     ...section(7, list([[...name('run'), 0, 0]])), // export function 0
     ...section(10, list([[...unsigned(code.length), ...code]])),

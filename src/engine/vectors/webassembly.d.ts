@@ -1,9 +1,9 @@
 /** The part of WebAssembly used here; the compiler's own declaration requires the DOM's. */
 declare namespace WebAssembly {
   class Memory {
-    constructor(descriptor: { initial: number; maximum?: number });
-    /** Replaced (the old one detached) by `grow`. */
-    readonly buffer: ArrayBuffer;
+    constructor(descriptor: { initial: number; maximum: number; shared: true });
+    /** After `grow` a longer one over the same bytes; earlier ones stay valid. */
+    readonly buffer: SharedArrayBuffer;
     /** Adds pages of 64 KiB; RangeError without memory. */
     grow(pages: number): number;
   }

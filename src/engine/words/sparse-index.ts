@@ -18,7 +18,7 @@ import pLimit from 'p-limit';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { QueueFullError, type SharedPool } from '../../threads/thread-pool.ts';
 import type { IndexLog } from '../index-log.ts';
-import { type SearcherPool, Searchers } from '../searchers.ts';
+import type { Searchers } from '../searchers.ts';
 import { deletedCount } from './deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from './merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from './segment.ts';
@@ -36,10 +36,7 @@ import {
 export interface SparseIndexOptions {
   dir: string;
   storeId: string;
-  /** One pinned thread each. */
-  searchers: readonly SearcherPool[];
-  /** The index's name on the searchers. */
-  namespace: string;
+  searchers: Searchers;
   worker: SharedPool<SegmentTasks>;
   log: IndexLog;
   /** Minis that may wait for publication; more are refused. */
@@ -86,7 +83,6 @@ interface WaitingAdd {
 }
 
 export class SparseIndex {
-  readonly searchers: Searchers;
   readonly #options: Required<Omit<SparseIndexOptions, 'vocabulary' | 'noteLabels'>>;
   readonly #files: SegmentFiles;
   #members: SegmentMember[] = [];
@@ -106,7 +102,6 @@ export class SparseIndex {
   private constructor(options: SparseIndexOptions) {
     this.#options = { maxWaiting: 1024, maxSegments: 64, saveEveryDocs: 20_000, ...options };
     this.#files = new SegmentFiles(options);
-    this.searchers = new Searchers(options.searchers, options.namespace, () => this.#publish(), options.log);
   }
 
   /**
@@ -256,7 +251,7 @@ export class SparseIndex {
   #publish(): Promise<void> {
     return this.#publications(async () => {
       const retired = new Set(this.#retiring);
-      await this.searchers.publish([...this.#members]);
+      await this.#options.searchers.publish([...this.#members]);
       this.#retiring = this.#retiring.filter((member) => !retired.has(member));
     });
   }

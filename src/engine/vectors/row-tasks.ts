@@ -1,0 +1,124 @@
+/**
+ * Long work on all rows of a space: their file, and dropping erased ones. Tasks of a work thread over shared memory; the owner chooses
+ * paths, fsyncs and renames. A file is loaded only if size and sha256 match the manifest.
+ *
+ *   8 × u32 header (magic, version, dim, bytes of a row, count) | rows as in memory (vector-rows.ts)
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { endianness } from 'node:os';
+import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { errorMessage } from '../../domain/error-message.ts';
+import { NO_LABEL, type SharedRows, VectorRows } from './vector-rows.ts';
+
+const MAGIC = 0x52425652;
+/** Earlier versions are in several files, without labels in the rows. */
+const VERSION = 4;
+const HEADER_WORDS = 8;
+/** Bytes per read or write. */
+const PIECE_BYTES = 4 * 2 ** 20;
+
+export interface FileToLoad {
+  path: string;
+  bytes: number;
+  sha256: string;
+}
+
+export interface LoadReport {
+  /** Why the file is not used; then the rows are empty. */
+  fault: string | null;
+  /** Labels loaded. */
+  held: Bitmap;
+  /** Labels of the file outside of `keep`. */
+  dropped: number;
+}
+
+/** Fill empty rows from a file, without the labels outside of `keep`. */
+export function loadRows({ shared, file, keep }: { shared: SharedRows; file: FileToLoad; keep: Bitmap }): LoadReport {
+  const rows = new VectorRows(shared);
+  const fault = readRows(rows, file);
+  const held = createBitmap(keep.length * 32);
+  let dropped = 0;
+  for (const label of rows.liveLabels()) {
+    if (hasBit(keep, label)) addBit(held, label);
+    else if (rows.erase(label)) dropped++;
+  }
+  return { fault, held, dropped };
+}
+
+/** Reads a file into empty rows; returns its fault, or null. */
+export function readRows(rows: VectorRows, { path, bytes, sha256 }: FileToLoad): string | null {
+  if (endianness() !== 'LE') return 'written on a machine of another byte order';
+  return readingFile(path, (file) => {
+    if (fstatSync(file).size !== bytes) return 'another size';
+    const hash = createHash('sha256');
+    const header = new Uint32Array(HEADER_WORDS);
+    const headerBytes = new Uint8Array(header.buffer);
+    if (!readPart(file, headerBytes)) return 'cut short';
+    const [magic, version, dim, rowBytes, count] = header;
+    if (magic !== MAGIC || version !== VERSION) return 'no file of rows';
+    if (dim !== rows.dim || rowBytes !== rows.rowBytes) return 'another dimension';
+    if (header.byteLength + count * rowBytes !== bytes) return 'another count';
+    const target = rows.allocate(count);
+    if (!readPart(file, target)) return 'cut short';
+    hash.update(headerBytes);
+    hash.update(target);
+    if (hash.digest('hex') !== sha256) return 'another checksum';
+    rows.filled(count);
+    return null;
+  });
+}
+
+/** Write the rows to a new file; returns the SHA-256 in hex. Errors: file system errors. */
+export function saveRows({ shared, path }: { shared: SharedRows; path: string }): string {
+  const rows = new VectorRows(shared);
+  const { count } = rows;
+  const header = Uint32Array.of(MAGIC, VERSION, rows.dim, rows.rowBytes, count, 0, 0, 0);
+  const hash = createHash('sha256');
+  const file = openSync(path, 'wx', 0o600);
+  const write = (bytes: Uint8Array) => {
+    hash.update(bytes);
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+  };
+  try {
+    write(new Uint8Array(header.buffer));
+    const step = Math.max(1, Math.floor(PIECE_BYTES / rows.rowBytes));
+    for (let row = 0; row < count; row += step) write(rows.copy(row, Math.min(count, row + step)));
+    return hash.digest('hex');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Copy the live rows to an empty store. What is erased meanwhile is to be erased there, too. */
+export function copyLiveRows({ from, to }: { from: SharedRows; to: SharedRows }): void {
+  const source = new VectorRows(from);
+  const target = new VectorRows(to);
+  const count = source.seen();
+  for (let row = 0; row < count; row++) {
+    const label = source.labelOf(row);
+    if (label !== NO_LABEL) target.appendRow(label, source, row);
+  }
+}
+
+/** Returns a read error as a fault. */
+function readingFile(path: string, read: (file: number) => string | null): string | null {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    return read(file);
+  } catch (error) {
+    return errorMessage(error);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function readPart(file: number, part: Uint8Array): boolean {
+  for (let at = 0; at < part.length; ) {
+    const read = readSync(file, part, at, Math.min(PIECE_BYTES, part.length - at), null);
+    if (read === 0) return false;
+    at += read;
+  }
+  return true;
+}
