@@ -99,6 +99,7 @@ function foundation({
         log,
       }),
       threads: threads.index,
+      graphs: threads.graphs,
       searchData: { wordList: threads.wordList },
       log,
       monotonic,

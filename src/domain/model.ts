@@ -166,3 +166,6 @@ export const modelBackfillResponse = z.strictObject({
   last_error: z.string().nullable(),
 });
 export type ModelBackfillResponse = z.infer<typeof modelBackfillResponse>;
+
+/** Vectors from which on a graph is faster than comparing all (docs/decisions/vector-index.md). */
+export const graphFrom = 50_000;

@@ -10,8 +10,8 @@ import type { Correction } from '../domain/search.ts';
 import type { QueryAnalyzer } from './analyze-query.ts';
 import { type QuerySlot, vectorIn } from './query-slot.ts';
 import { nearnessOf, relevance } from './relevance.ts';
-import { cosinesWith, nearestTo } from './vectors/row-search.ts';
-import type { VectorRows } from './vectors/vector-rows.ts';
+import { nearest, type SearchedRows } from './vectors/row-graph.ts';
+import { cosinesWith } from './vectors/row-search.ts';
 import type { SparseSearcher } from './words/sparse-searcher.ts';
 import { wordsIn } from './words/spelling.ts';
 import type { openWordList } from './words/word-list.ts';
@@ -21,7 +21,7 @@ export interface RetrievalParts {
   analyze: QueryAnalyzer;
   list: ReturnType<typeof openWordList> | null;
   /** Of the query's model; null without vectors. */
-  rows: VectorRows | null;
+  rows: SearchedRows | null;
 }
 
 export interface Retrieval {
@@ -111,12 +111,11 @@ export async function retrieve(
   let dense = noHits;
   let cosines: Float32Array | null = null;
   if (rows !== null && vectors !== null && vector !== null) {
-    rows.setQuery(vector);
     const near = [allow, ...(vectors.alsoAmong ?? [])].map((labels) =>
-      nearestTo(rows, { k, minScore: floor ?? -1, allow: labels }),
+      nearest(rows, vector, { k, minScore: floor ?? -1, allow: labels }),
     );
     dense = mergeHits(near[0], near.slice(1));
-    cosines = cosinesWith(rows, words.labels);
+    cosines = cosinesWith(rows.rows, words.labels);
   }
   const covered = new Map(lists.flatMap((each) => Array.from(each.labels, (label, at) => [label, each.covered[at]])));
   const judged = request.relevance ? judge(covered, { sparse: words, dense, cosines, floor }) : null;

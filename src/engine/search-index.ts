@@ -17,7 +17,7 @@ import { embeddingText } from '../compute/embedding/embedding-text.ts';
 import { hasContent } from '../compute/embedding/encoder-windows.ts';
 import { fuseScores } from '../compute/ranking/fuse-scores.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, GrowingBitmap } from '../compute/structures/bitmap.ts';
-import { builtInModel } from '../domain/model.ts';
+import { builtInModel, graphFrom } from '../domain/model.ts';
 import type { Chunk } from '../domain/page.ts';
 import { Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import { programFile } from '../files/program-files.ts';
@@ -304,7 +304,15 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
     data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordList },
   });
   const encoder = dim === null ? new Encoder({ dim: builtInModel.dim, log, dir: encoderDir }) : null;
-  const closeThreads = () => Promise.all([threads.close(), work.close(), encoder?.close()]);
+  const graphs = openThreadPool<typeof import('../threads/graph-thread.ts')>({
+    entry: programFile('threads/graph-thread'),
+    name: 'graphs',
+    threads: 1,
+    idleMs: statelessIdleMs,
+    maxQueue: 16,
+    uninterrupted: true,
+  });
+  const closeThreads = () => Promise.all([threads.close(), work.close(), graphs.close(), encoder?.close()]);
   try {
     const { namespace, searchers: pools } = threads.of(manifest.id);
     const searchers = new Searchers(pools, namespace, log);
@@ -326,6 +334,7 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
           dir: join(dir, 'vectors'),
           modelId: dim === null ? 'built-in' : 'brought',
           dim: dim ?? builtInModel.dim,
+          graphs: { pool: graphs, from: graphFrom },
         },
         embedded.set,
       ),

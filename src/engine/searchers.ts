@@ -24,6 +24,8 @@ export class Searchers {
   #members: readonly SegmentMember[] = [];
   /** By the numbers given. */
   readonly #rows = new Map<number, SharedRows>();
+  /** Graphs in use, by their rows. The first searcher alone has them, and answers what needs them. */
+  readonly #graphs = new Map<number, string>();
   /** Segment ids of each searcher, as of the last publication. */
   readonly #held = new Map<SearcherPool, ReadonlySet<number>>();
 
@@ -58,20 +60,39 @@ export class Searchers {
     this.#held.set(pool, new Set(ids));
   }
 
-  /** Let every searcher search these rows, until `closeRows`; gives them a number. Errors: those of the threads. */
-  async openRows(shared: SharedRows): Promise<number> {
+  /**
+   * Let every searcher search these rows, until `closeRows`; gives them a number. `before`: rows with the same labels, whose graph serves
+   * these, too. Errors: those of the threads.
+   */
+  async openRows(shared: SharedRows, before: number | null = null): Promise<number> {
     const id = ++openings;
     this.#rows.set(id, shared);
-    await Promise.all(this.#pools.map((pool) => this.#openIn(pool, id, shared)));
+    const graph = before === null ? undefined : this.#graphs.get(before);
+    await Promise.all(this.#pools.map((pool) => this.#openIn(pool, id, shared, before)));
+    if (graph !== undefined) this.#graphs.set(id, graph);
     return id;
   }
 
-  #openIn(pool: SearcherPool, id: number, shared: SharedRows): Promise<void> {
+  #openIn(pool: SearcherPool, id: number, shared: SharedRows, before: number | null): Promise<void> {
     const reader = 1 + this.#pools.indexOf(pool); // 0 is the writer
-    return pool.run('openRows', { namespace: this.#namespace, id, shared, reader });
+    return pool.run('openRows', { namespace: this.#namespace, id, shared, reader, before });
+  }
+
+  /** Use a checked graph file of these rows. Returns how many of its labels have a row; null: it cannot be used. */
+  async openGraph(id: number, path: string): Promise<number | null> {
+    const live = await this.#pools[0].run('openGraph', { namespace: this.#namespace, id, path });
+    if (live !== null && this.#rows.has(id)) this.#graphs.set(id, path);
+    return live;
+  }
+
+  /** Search these rows exactly. */
+  async closeGraph(id: number): Promise<void> {
+    this.#graphs.delete(id);
+    await this.#pools[0].run('closeGraph', { namespace: this.#namespace, id });
   }
 
   async closeRows(id: number): Promise<void> {
+    this.#graphs.delete(id);
     if (!this.#rows.delete(id)) return;
     await Promise.all(this.#pools.map((pool) => pool.run('closeRows', { namespace: this.#namespace, id })));
   }
@@ -83,17 +104,22 @@ export class Searchers {
 
   /** Passages for a query by words and, if asked, by vectors. Errors, also below: those of the threads, the signal's reason. */
   find(request: Retrieval, signal?: AbortSignal): Promise<Candidates> {
-    return this.#ask((searcher, namespace) => searcher.run('find', { namespace, ...request }, { signal }));
+    const rows = request.vectors?.rows;
+    return this.#ask((searcher, namespace) => searcher.run('find', { namespace, ...request }, { signal }), rows);
   }
 
   /** The rows nearest to a vector, or to the mean of rows: best first, ties by label. */
   nearest(task: NearestTask, signal?: AbortSignal): Promise<ScoredLabels<Float32Array>> {
-    return this.#ask((searcher, namespace) => searcher.run('nearest', { namespace, ...task }, { signal }));
+    const ask = (searcher: SearcherPool, namespace: string) =>
+      searcher.run('nearest', { namespace, ...task }, { signal });
+    return this.#ask(ask, task.rows);
   }
 
   /** Rows near to some, and these near to them. */
   related(task: RelatedTask, signal?: AbortSignal): Promise<RelatedRow[]> {
-    return this.#ask((searcher, namespace) => searcher.run('related', { namespace, ...task }, { signal }));
+    const ask = (searcher: SearcherPool, namespace: string) =>
+      searcher.run('related', { namespace, ...task }, { signal });
+    return this.#ask(ask, task.rows);
   }
 
   /** Labels of passages matching each clause, ascending. */
@@ -106,14 +132,18 @@ export class Searchers {
     return this.#ask((searcher, namespace) => searcher.run('mark', { namespace, ...task }, { signal }));
   }
 
-  /** Ask the least busy searcher, and again if it is new. */
-  async #ask<Answer>(task: (searcher: SearcherPool, namespace: string) => Promise<Answer | null>): Promise<Answer> {
-    const searcher = this.#leastBusy();
+  /** Ask the least busy searcher, or the one with the graph of `rows`; and again if it is new. */
+  async #ask<Answer>(
+    task: (searcher: SearcherPool, namespace: string) => Promise<Answer | null>,
+    rows?: number,
+  ): Promise<Answer> {
+    const searcher = rows !== undefined && this.#graphs.has(rows) ? this.#pools[0] : this.#leastBusy();
     const answer = await task(searcher, this.#namespace);
     if (answer !== null) return answer;
     this.#log.warn({}, 'a searcher thread was lost: giving its successor segments and vectors');
     await this.#publishTo(searcher, this.#members);
-    for (const [id, shared] of this.#rows) await this.#openIn(searcher, id, shared);
+    for (const [id, shared] of this.#rows) await this.#openIn(searcher, id, shared, null);
+    for (const [id, path] of searcher === this.#pools[0] ? this.#graphs : []) void this.openGraph(id, path);
     const again = await task(searcher, this.#namespace);
     if (again === null) throw new Error('a searcher did not take the segments it was given');
     return again;

@@ -8,7 +8,7 @@ import type { EmbeddingModel } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
 import type { IndexLog } from '../engine/index-log.ts';
 import type { Searchers } from '../engine/searchers.ts';
-import { type RowTasks, VectorSpace } from '../engine/vectors/vector-space.ts';
+import { type Graphs, type RowTasks, VectorSpace } from '../engine/vectors/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { Catalog } from './catalog.ts';
@@ -22,6 +22,7 @@ export interface ModelSpaceOptions {
   catalog: Catalog;
   searchers: Searchers;
   worker: SharedPool<RowTasks>;
+  graphs: Graphs | null;
   log: IndexLog;
   /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
@@ -56,7 +57,7 @@ export class ModelSpace {
 
   /** Load a model's files. `missing` is what they lack; `recover` restores it. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
-    const { dir, storeId, reader, catalog, searchers, worker, log } = options;
+    const { dir, storeId, reader, catalog, searchers, worker, graphs, log } = options;
     const { noteLabels = async () => {} } = options;
     const folders = spaceFolders(dir, model.space);
     const { dim } = model;
@@ -69,6 +70,7 @@ export class ModelSpace {
           storeId,
           searchers,
           worker,
+          graphs,
           log,
           noteLabels,
         },
@@ -84,6 +86,7 @@ export class ModelSpace {
         storeId,
         searchers,
         worker,
+        graphs,
         log,
         noteLabels,
       }),

@@ -2,7 +2,7 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 import { defaultTrackingParams, presetKeepParams } from '../compute/web/canonical-url.ts';
-import { builtInModel } from '../domain/model.ts';
+import { builtInModel, graphFrom } from '../domain/model.ts';
 import {
   aboveZero,
   aboveZeroOrNone,
@@ -99,6 +99,11 @@ export const reranker = z.object({
 
 export const indexing = z.object({
   page_vector_pooling: choice(['mean'], 'mean', 'How the vector of a page is computed from its chunks.'),
+  vector_index: choice(
+    ['auto', 'exact', 'hnsw'],
+    'auto',
+    `How near vectors are found: \`exact\` compares all, \`hnsw\` uses a graph, \`auto\` a graph from ${graphFrom.toLocaleString('en-US')} passages on. Without the package \`hnswlib-node\` always \`exact\`.`,
+  ),
 });
 
 export const search = z.object({

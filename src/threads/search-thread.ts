@@ -12,7 +12,8 @@ import type { QueryClause } from '../domain/query-clause.ts';
 import { createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
 import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
 import { type Candidates, type Retrieval, retrieve } from '../engine/retrieve.ts';
-import { meanOfRows, nearestTo, relatedRows } from '../engine/vectors/row-search.ts';
+import { nearest as nearestRows, RowGraph, relatedRows, type SearchedRows } from '../engine/vectors/row-graph.ts';
+import { meanOfRows } from '../engine/vectors/row-search.ts';
 import { type SharedRows, VectorRows } from '../engine/vectors/vector-rows.ts';
 import { labelsMatching } from '../engine/words/labels-matching.ts';
 import { languageOfLabel } from '../engine/words/languages.ts';
@@ -38,7 +39,7 @@ export interface InNamespace {
 interface Library {
   sparse: SparseSearcher;
   /** By the numbers of `Searchers.openRows`. */
-  rows: Map<number, VectorRows>;
+  rows: Map<number, SearchedRows>;
 }
 
 const libraries = new Map<string, Library>();
@@ -69,12 +70,11 @@ export interface NearestTask {
 
 /** The nearest rows, best first, ties by label; none without a vector. */
 export function nearest({ namespace, rows: number, to, ...options }: NearestTask & InNamespace) {
-  const rows = libraries.get(namespace)?.rows.get(number);
-  if (rows === undefined) return null;
-  const vector = to instanceof Float32Array ? to : meanOfRows(rows, to);
+  const searched = libraries.get(namespace)?.rows.get(number);
+  if (searched === undefined) return null;
+  const vector = to instanceof Float32Array ? to : meanOfRows(searched.rows, to);
   if (vector === null) return { labels: new Uint32Array(0), scores: new Float32Array(0) };
-  rows.setQuery(vector);
-  return nearestTo(rows, options);
+  return nearestRows(searched, vector, options);
 }
 
 export interface RelatedTask {
@@ -150,14 +150,38 @@ export function publish({ namespace, ...update }: SnapshotUpdate & InNamespace):
   return lacking;
 }
 
-/** `reader`: this thread's number among the readers of rows. */
-export function openRows({
+export interface OpenedRows {
+  id: number;
+  shared: SharedRows;
+  /** This thread's number among the readers of rows. */
+  reader: number;
+  /** Rows with the same labels, whose graph serves these, too; null: none. */
+  before: number | null;
+}
+
+export function openRows({ namespace, id, shared, reader, before }: OpenedRows & InNamespace): void {
+  const { rows } = libraryOf(namespace);
+  const graph = before === null ? null : (rows.get(before)?.graph ?? null);
+  rows.set(id, { rows: new VectorRows(shared, reader), graph });
+}
+
+/** Use a checked graph. Returns how many of its labels have a row; null without the package, or if the rows are gone. */
+export async function openGraph({
   namespace,
   id,
-  shared,
-  reader,
-}: { id: number; shared: SharedRows; reader: number } & InNamespace): void {
-  libraryOf(namespace).rows.set(id, new VectorRows(shared, reader));
+  path,
+}: { id: number; path: string } & InNamespace): Promise<number | null> {
+  const searched = libraries.get(namespace)?.rows.get(id);
+  const graph = searched === undefined ? null : await RowGraph.read(path, searched.rows.dim);
+  if (searched === undefined || graph === null) return null;
+  searched.graph = graph;
+  return graph.liveIn(searched.rows);
+}
+
+/** Search these rows exactly. */
+export function closeGraph({ namespace, id }: { id: number } & InNamespace): void {
+  const searched = libraries.get(namespace)?.rows.get(id);
+  if (searched !== undefined) searched.graph = null;
 }
 
 export function closeRows({ namespace, id }: { id: number } & InNamespace): void {

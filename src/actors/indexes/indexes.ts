@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { SearchThreadData } from '../../engine/analyze-query.ts';
 import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
+import type { Graphs } from '../../engine/vectors/vector-space.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { wordListFingerprint } from '../../engine/words/word-list.ts';
 import { Catalog } from '../../index/catalog.ts';
@@ -32,6 +33,7 @@ export interface IndexesDependencies {
   feed: CommitFeed;
   work: WorkPool;
   threads: IndexThreads;
+  graphs: Graphs | null;
   searchData: SearchThreadData;
   askQueryVector: AskQueryVector;
   log: Logger;
@@ -65,7 +67,7 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
 
 /** Registers cleanups in `undo` for a failure half way. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
-  const { dir, storeId, reader, feed, work, threads, searchData, askQueryVector } = dependencies;
+  const { dir, storeId, reader, feed, work, threads, graphs, searchData, askQueryVector } = dependencies;
   const { log, monotonic, history, aroundRecovery, recoveryWaitMs: waitMs } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
@@ -81,6 +83,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     catalog,
     searchers,
     worker: work,
+    graphs,
     log,
     monotonic,
     noteLabels,

@@ -1,4 +1,4 @@
-/** Searches shared rows exactly, on a searcher thread: every allowed row is scored. */
+/** Searches shared rows exactly, on a searcher thread. The query is set before (`VectorRows.setQuery`). */
 import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
 import { CALL_ROWS, type VectorRows } from './vector-rows.ts';
@@ -9,21 +9,33 @@ export interface NearestOptions {
   minScore: number;
   /** Only these labels, if given. */
   allow?: Bitmap | undefined;
-  /** The first row to look at. */
-  from?: number;
 }
 
-/** The k rows nearest to the query that is set, by cosine, best first, ties by label. */
-export function nearestTo(
-  rows: VectorRows,
-  { k, minScore, allow, from = 0 }: NearestOptions,
-): ScoredLabels<Float32Array> {
+const block = new Uint32Array(CALL_ROWS);
+const scores = new Float32Array(CALL_ROWS);
+
+/** The k nearest rows by cosine, best first, ties by label: every allowed row is scored. */
+export function nearestTo(rows: VectorRows, { k, ...options }: NearestOptions): ScoredLabels<Float32Array> {
   const count = rows.seen();
   const top = new TopK(new Float32Array(Math.min(k, count)));
-  if (top.capacity === 0) return top.take();
-  const block = new Uint32Array(CALL_ROWS);
-  const scores = new Float32Array(CALL_ROWS);
-  const offer = (size: number) => {
+  offerRows(rows, { length: count }, top, options);
+  return top.take();
+}
+
+/** Offer the live, allowed rows of a list, or all below a length. */
+export function offerRows(
+  rows: VectorRows,
+  list: readonly number[] | { length: number },
+  top: TopK<Float32Array>,
+  { minScore, allow }: Omit<NearestOptions, 'k'>,
+): void {
+  if (top.capacity === 0) return;
+  const rowAt = Array.isArray(list) ? (at: number): number => list[at] : (at: number): number => at;
+  let size = 0;
+  for (let at = 0; at < list.length; at++) {
+    const row = rowAt(at);
+    if (rows.isLive(row) && (allow === undefined || hasBit(allow, rows.labelOf(row)))) block[size++] = row;
+    if (size < CALL_ROWS && at < list.length - 1) continue;
     rows.score(block.subarray(0, size), scores);
     let bar = Math.max(minScore, top.bar);
     for (let i = 0; i < size; i++) {
@@ -31,35 +43,23 @@ export function nearestTo(
       top.offer(rows.labelOf(block[i]), scores[i]);
       bar = Math.max(minScore, top.bar);
     }
-  };
-  let size = 0;
-  for (let row = from; row < count; row++) {
-    if (!rows.isLive(row) || (allow !== undefined && !hasBit(allow, rows.labelOf(row)))) continue;
-    block[size++] = row;
-    if (size < CALL_ROWS) continue;
-    offer(size);
     size = 0;
   }
-  offer(size);
-  return top.take();
 }
 
-/** Cosines of the query that is set with labels; NaN for one without a row. */
+/** Cosines with labels; NaN for one without a row. */
 export function cosinesWith(rows: VectorRows, labels: ArrayLike<number>): Float32Array {
   const cosines = new Float32Array(labels.length).fill(Number.NaN);
-  const known: number[] = [];
-  const places: number[] = [];
-  for (let at = 0; at < labels.length; at++) {
-    const row = rows.rowOf(labels[at]);
-    if (row === undefined) continue;
-    known.push(row);
-    places.push(at);
-  }
-  const scores = new Float32Array(Math.min(CALL_ROWS, known.length));
-  for (let from = 0; from < known.length; from += CALL_ROWS) {
-    const block = Uint32Array.from(known.slice(from, from + CALL_ROWS));
-    rows.score(block, scores);
-    for (let i = 0; i < block.length; i++) cosines[places[from + i]] = scores[i];
+  for (let from = 0; from < labels.length; from += CALL_ROWS) {
+    const places: number[] = [];
+    for (let at = from; at < Math.min(labels.length, from + CALL_ROWS); at++) {
+      const row = rows.rowOf(labels[at]);
+      if (row === undefined) continue;
+      block[places.length] = row;
+      places.push(at);
+    }
+    rows.score(block.subarray(0, places.length), scores);
+    for (const [i, at] of places.entries()) cosines[at] = scores[i];
   }
   return cosines;
 }
@@ -73,43 +73,4 @@ export function meanOfRows(rows: VectorRows, labels: ArrayLike<number>): Float32
     for (const [i, value] of rows.vectorOf(row).entries()) sum[i] += value;
   }
   return sum.some((value) => value !== 0) ? sum : null;
-}
-
-export interface RelatedOptions {
-  to: Uint32Array;
-  k: number;
-  few: number;
-  minScore: number;
-  allow?: Bitmap | undefined;
-  except: ReadonlySet<number>;
-}
-
-/** As of the task `related` in search-thread.ts: near rows that have the given one among their own nearest, best first. */
-export function relatedRows(
-  rows: VectorRows,
-  { to, k, few, minScore, allow, except }: RelatedOptions,
-): { label: number; to: number; score: number }[] {
-  /** Without the row itself. */
-  const fewNearest = (label: number, allowed?: Bitmap) => {
-    const row = rows.rowOf(label);
-    if (row === undefined) return [];
-    rows.setQuery(rows.vectorOf(row));
-    const { labels, scores } = nearestTo(rows, { k: few + 1, minScore, allow: allowed });
-    return Array.from(labels, (found, at) => ({ label: found, score: scores[at] }))
-      .filter((each) => each.label !== label)
-      .slice(0, few);
-  };
-  const best = new Map<number, { to: number; score: number }>();
-  for (const label of to) {
-    for (const near of fewNearest(label, allow)) {
-      if (except.has(near.label) || near.score <= (best.get(near.label)?.score ?? -1)) continue;
-      best.set(near.label, { to: label, score: near.score });
-    }
-  }
-  return [...best]
-    .map(([label, each]) => ({ label, ...each }))
-    .sort((a, b) => b.score - a.score)
-    .slice(0, k + 1)
-    .filter((each) => fewNearest(each.label).some(({ label }) => label === each.to))
-    .slice(0, k);
 }

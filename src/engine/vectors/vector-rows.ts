@@ -187,6 +187,17 @@ export class VectorRows {
     return Float32Array.from(this.#bytes.subarray(at + HEADER_BYTES, at + HEADER_BYTES + this.dim), (n) => n * inverse);
   }
 
+  /** A number that equal rows share, of 53 bits. */
+  hashOf(row: number): number {
+    const at = this.#at(row) + HEADER_BYTES;
+    let [high, low] = [0x811c9dc5, 0x01000193];
+    for (let i = 0; i < this.dim; i++) {
+      high = Math.imul(high ^ this.#bytes[at + i], 0x01000193);
+      low = Math.imul(low ^ this.#bytes[at + i], 0x85ebca6b) + 1;
+    }
+    return (high >>> 0) * 2 ** 21 + (low >>> 11);
+  }
+
   /** Number of rows that may be read now; the other readers' methods take rows below it. */
   seen(): number {
     const { count } = this;

@@ -20,6 +20,15 @@ import { SpaceFiles } from './space-files.ts';
 import { VectorRows } from './vector-rows.ts';
 
 export type RowTasks = typeof import('./row-tasks.ts');
+export type GraphTasks = typeof import('./graph-file.ts');
+
+/** When and where a space's neighbour graph is made. */
+export interface Graphs {
+  /** The thread that builds them. */
+  pool: SharedPool<Pick<GraphTasks, 'growGraph' | 'isIntact'>>;
+  /** Live rows from which on a space has one. */
+  from: number;
+}
 
 export interface VectorSpaceOptions {
   modelId: string;
@@ -29,6 +38,8 @@ export interface VectorSpaceOptions {
   storeId: string;
   searchers: Searchers;
   worker: SharedPool<RowTasks>;
+  /** Null: every search looks at all rows. */
+  graphs: Graphs | null;
   log: IndexLog;
   /** Changes between two background saves. */
   saveEvery?: number;
@@ -79,6 +90,14 @@ export class SpaceClosedError extends Error {
   }
 }
 
+/** A graph is grown above this share of rows outside of it, and more than some, which take a fraction of a millisecond to look at. */
+const MAX_OUTSIDE_SHARE = 0.05;
+const MAX_OUTSIDE = 2048;
+/** It is built anew above this share of its labels without a row. */
+const MAX_STALE_SHARE = 0.2;
+/** After a failure, or without the package, no other attempt is made before so many more changes. */
+const CHANGES_AFTER_FAILURE = 50_000;
+
 /** Erased rows are dropped above this share, and more than a few. */
 const MAX_DELETED_SHARE = 0.3;
 const MIN_DELETED = 256;
@@ -100,6 +119,15 @@ export class VectorSpace {
   /** Unsaved changes at a failed save: the next background save waits for as many more. */
   #unsavedAtFailure = 0;
   #closing = false;
+  /** The graph that is searched: its labels, rows left out, and labels without a row. */
+  #graph: { count: number; left: number; stale: number } | null = null;
+  #growing: Promise<void> | undefined;
+  /** Nonzero: the graph that is being built is not wanted. */
+  readonly #stopGrowing = new Int32Array(new SharedArrayBuffer(4));
+  /** Changes until a graph is tried. */
+  #graphDueIn = 0;
+  /** Labels erased while a graph has them, or is built. */
+  readonly #erasedInGraph = new Set<number>();
 
   private constructor(options: VectorSpaceOptions, files: SpaceFiles, rows: VectorRows, id: number) {
     this.#options = options;
@@ -126,7 +154,10 @@ export class VectorSpace {
     if (fresh) await files.begin();
     else await files.sweep();
     const space = new VectorSpace(options, files, rows, await searchers.openRows(rows.shared));
-    space.#tend();
+    space.#growing = space.#openGraph().finally(() => {
+      space.#growing = undefined;
+      space.#tend();
+    });
     return {
       space,
       missing: report === null ? bitsNotIn(live, new Uint32Array(0)) : bitsNotIn(live, report.held),
@@ -158,6 +189,9 @@ export class VectorSpace {
           if (this.#removedAhead.has(label) || zeros.has(at) || this.#rows.has(label)) continue;
           this.#rows.append(label, vectors, at * dim);
           this.#files.changed();
+          this.#graphDueIn--;
+          // The graph has another vector for it.
+          if (this.#erasedInGraph.has(label)) this.#leaveGraph();
         }
       });
     }
@@ -179,6 +213,8 @@ export class VectorSpace {
       }
       this.#erasedMeanwhile?.push(label);
       this.#files.changed();
+      if (this.#graph !== null) this.#graph.stale++;
+      if (this.#graph !== null || this.#growing !== undefined) this.#erasedInGraph.add(label);
     }
     this.#tend();
   }
@@ -210,7 +246,10 @@ export class VectorSpace {
 
   /** Resolves when no background work is left. */
   async settled(): Promise<void> {
-    while (this.#tending !== undefined) await this.#tending;
+    while (this.#tending !== undefined || this.#growing !== undefined) {
+      await this.#tending;
+      await this.#growing;
+    }
   }
 
   /** Errors: file system errors; the old files then still load. */
@@ -245,8 +284,7 @@ export class VectorSpace {
 
   /** Saves first unless the next start recovers faster. Errors: as of `save`; the threads let go of the rows in any case. */
   async close(): Promise<void> {
-    this.#closing = true;
-    await this.#tending;
+    await this.#endWork();
     const behind = { unsaved: this.#files.unsaved, held: this.#rows.live };
     try {
       if (isSavedOnClosing(behind, this.#options.dim)) await this.save();
@@ -258,8 +296,7 @@ export class VectorSpace {
 
   /** Close without saving and delete the folder. */
   async drop(): Promise<void> {
-    this.#closing = true;
-    await this.#tending;
+    await this.#endWork();
     await this.#files.settled();
     await this.#options.searchers.closeRows(this.#id);
     await this.#files.drop();
@@ -281,6 +318,7 @@ export class VectorSpace {
       try {
         await this.#tidyIfNeeded();
         await this.#saveIfDue();
+        this.#growGraphIfDue();
       } catch (error) {
         log.error({ model: modelId, err: error }, 'vector space: upkeep failed');
       }
@@ -303,7 +341,7 @@ export class VectorSpace {
       this.#erasedMeanwhile = [];
       try {
         await worker.run('copyLiveRows', { from: old.rows.shared, to: rows.shared });
-        const id = await searchers.openRows(rows.shared);
+        const id = await searchers.openRows(rows.shared, old.id);
         for (const label of this.#erasedMeanwhile) rows.erase(label);
         this.#rows = rows;
         this.#id = id;
@@ -312,6 +350,83 @@ export class VectorSpace {
       }
       await searchers.closeRows(old.id);
     });
+  }
+
+  async #endWork(): Promise<void> {
+    this.#closing = true;
+    Atomics.store(this.#stopGrowing, 0, 1);
+    await this.#tending;
+    await this.#growing;
+  }
+
+  /** Use the graph of the files. Errors: none: searches look at all rows then. */
+  async #openGraph(): Promise<void> {
+    const { graphs, searchers, log, modelId } = this.#options;
+    const { graph } = this.#files;
+    if (graph === null || graphs === null) return;
+    try {
+      if (await graphs.pool.run('isIntact', graph)) {
+        const live = await searchers.openGraph(this.#id, graph.path);
+        if (live !== null) this.#graph = { count: graph.count, left: graph.left, stale: graph.count - live };
+        return;
+      }
+      log.warn({ model: modelId, files: [graph.name] }, 'vector space: a damaged graph is built again');
+      await this.#files.adoptGraph(null);
+    } catch (error) {
+      log.error({ model: modelId, err: error }, 'vector space: the graph cannot be used');
+    }
+  }
+
+  #growGraphIfDue(): void {
+    const { graphs, log, modelId } = this.#options;
+    const { live } = this.#rows;
+    if (graphs === null || live < graphs.from || this.#graphDueIn > 0 || this.#growing !== undefined) return;
+    const graph = this.#graph;
+    const outside = graph === null ? live : live - (graph.count - graph.stale) - graph.left;
+    const isStale = graph !== null && graph.stale > MAX_STALE_SHARE * graph.count;
+    if (!isStale && outside <= Math.max(MAX_OUTSIDE, MAX_OUTSIDE_SHARE * live)) return;
+    this.#growing = this.#growGraph(graphs, isStale)
+      .catch((error) => {
+        this.#graphDueIn = CHANGES_AFTER_FAILURE;
+        if (!this.#closing) log.error({ model: modelId, err: error }, 'vector space: no graph could be built');
+      })
+      .finally(() => {
+        this.#growing = undefined;
+        this.#tend();
+      });
+  }
+
+  /** Build a graph on its thread, from the one before unless that is stale, save it and use it. */
+  async #growGraph({ pool }: Graphs, isStale: boolean): Promise<void> {
+    const { searchers, log, modelId } = this.#options;
+    Atomics.store(this.#stopGrowing, 0, 0);
+    if (this.#graph === null || isStale) this.#erasedInGraph.clear();
+    const from = this.#graph === null || isStale ? null : (this.#files.graph?.path ?? null);
+    const began = performance.now();
+    const task = { shared: this.#rows.shared, from, to: this.#files.nextGraph, stop: this.#stopGrowing.buffer };
+    const grown = await pool.run('growGraph', task as typeof task & { stop: SharedArrayBuffer });
+    if (grown === null || this.#closing) {
+      this.#graphDueIn = CHANGES_AFTER_FAILURE;
+      return;
+    }
+    await this.#files.adoptGraph(grown);
+    const path = this.#files.graph?.path ?? '';
+    await this.#writes(async () => {
+      const live = await searchers.openGraph(this.#id, path);
+      this.#graph = live === null ? null : { count: grown.count, left: grown.left, stale: grown.count - live };
+    });
+    log.info(
+      { model: modelId, vectors: grown.count, s: Math.round((performance.now() - began) / 1000) },
+      'vector graph built',
+    );
+  }
+
+  /** The graph cannot serve any more: another is built. */
+  #leaveGraph(): void {
+    this.#graph = null;
+    this.#erasedInGraph.clear();
+    Atomics.store(this.#stopGrowing, 0, 1);
+    void this.#options.searchers.closeGraph(this.#id);
   }
 
   async #saveIfDue(): Promise<void> {

@@ -1,0 +1,141 @@
+/** Searches a neighbour graph of rows, on the searcher thread that owns it. What is not in the graph is compared one by one. */
+import type { HierarchicalNSW } from 'hnswlib-node';
+import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
+import { graphPackage } from './graph-file.ts';
+import { cosinesWith, type NearestOptions, nearestTo, offerRows } from './row-search.ts';
+import type { VectorRows } from './vector-rows.ts';
+
+/** Candidates that a search looks at: the least, and for each wanted one. */
+const leastEf = 200;
+const efPerWanted = 3;
+/** Below this share of the rows, allowed ones are compared one by one. */
+const fewAllowed = 0.1;
+
+/** Rows of a space, and their graph if there is one. */
+export interface SearchedRows {
+  rows: VectorRows;
+  graph: RowGraph | null;
+}
+
+export class RowGraph {
+  readonly #graph: HierarchicalNSW;
+  readonly #labels: Bitmap;
+  readonly count: number;
+  #rows: VectorRows | null = null;
+  /** Rows below `#looked` that are not in the graph. */
+  #outside: number[] = [];
+  #looked = 0;
+
+  private constructor(graph: HierarchicalNSW) {
+    const ids = graph.getIdsList();
+    this.#graph = graph;
+    this.count = ids.length;
+    this.#labels = createBitmap(ids.reduce((most, id) => Math.max(most, id), 0) + 1);
+    for (const id of ids) addBit(this.#labels, id);
+  }
+
+  /** Reads a checked file, without holding up the thread; null without the package. */
+  static async read(path: string, dim: number): Promise<RowGraph | null> {
+    const Graph = await graphPackage();
+    if (Graph === null) return null;
+    const graph = new Graph('ip', dim);
+    await graph.readIndex(path);
+    return new RowGraph(graph);
+  }
+
+  /** Labels of the graph that still have a row. */
+  liveIn(rows: VectorRows): number {
+    return rows.live - this.#outsideOf(rows).reduce((sum, row) => sum + Number(rows.isLive(row)), 0);
+  }
+
+  /** As of `nearestTo`; null where the graph gives too few, so that the caller looks at all rows. */
+  nearest(
+    rows: VectorRows,
+    vector: Float32Array,
+    { k, minScore, allow }: NearestOptions,
+  ): ScoredLabels<Float32Array> | null {
+    const wanted = Math.min(k, this.count);
+    if (wanted === 0) return null;
+    this.#graph.setEf(Math.min(this.count, Math.max(leastEf, efPerWanted * wanted)));
+    const isWanted = (label: number) => (allow === undefined || hasBit(allow, label)) && rows.has(label);
+    const point = Array.from(vector);
+    const found = this.#graph.searchKnn(point, wanted, allow && isWanted).neighbors.filter(isWanted);
+    const labels = found.length < wanted ? this.#graph.searchKnn(point, wanted, isWanted).neighbors : found;
+    if (labels.length < wanted) return null;
+    const top = new TopK(new Float32Array(k));
+    for (const [at, score] of cosinesWith(rows, labels).entries()) if (score >= minScore) top.offer(labels[at], score);
+    offerRows(rows, this.#outsideOf(rows), top, { minScore, allow });
+    return top.take();
+  }
+
+  #outsideOf(rows: VectorRows): readonly number[] {
+    const count = rows.seen();
+    if (this.#rows !== rows) {
+      this.#rows = rows;
+      this.#outside = [];
+      this.#looked = 0;
+    }
+    for (; this.#looked < count; this.#looked++) {
+      if (!hasBit(this.#labels, rows.labelOf(this.#looked))) this.#outside.push(this.#looked);
+    }
+    return this.#outside;
+  }
+}
+
+/** The rows nearest to a vector, by the graph where that is faster than looking at all. */
+export function nearest({ rows, graph }: SearchedRows, vector: Float32Array, options: NearestOptions) {
+  rows.setQuery(vector);
+  const isWide = options.allow === undefined || bitCount(options.allow) > fewAllowed * rows.live;
+  return (graph !== null && isWide ? graph.nearest(rows, vector, options) : null) ?? nearestTo(rows, options);
+}
+
+function bitCount(set: Bitmap): number {
+  let count = 0;
+  for (let word = 0; word < set.length; word++) {
+    let bits = set[word];
+    bits -= (bits >>> 1) & 0x55555555;
+    bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+    count += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  }
+  return count;
+}
+
+export interface RelatedOptions {
+  to: Uint32Array;
+  k: number;
+  few: number;
+  minScore: number;
+  allow?: Bitmap | undefined;
+  except: ReadonlySet<number>;
+}
+
+/** As of the task `related` in search-thread.ts: near rows that have the given one among their own nearest, best first. */
+export function relatedRows(
+  searched: SearchedRows,
+  { to, k, few, minScore, allow, except }: RelatedOptions,
+): { label: number; to: number; score: number }[] {
+  const { rows } = searched;
+  /** Without the row itself. */
+  const fewNearest = (label: number, allowed?: Bitmap) => {
+    const row = rows.rowOf(label);
+    if (row === undefined) return [];
+    const { labels, scores } = nearest(searched, rows.vectorOf(row), { k: few + 1, minScore, allow: allowed });
+    return Array.from(labels, (found, at) => ({ label: found, score: scores[at] }))
+      .filter((each) => each.label !== label)
+      .slice(0, few);
+  };
+  const best = new Map<number, { to: number; score: number }>();
+  for (const label of to) {
+    for (const near of fewNearest(label, allow)) {
+      if (except.has(near.label) || near.score <= (best.get(near.label)?.score ?? -1)) continue;
+      best.set(near.label, { to: label, score: near.score });
+    }
+  }
+  return [...best]
+    .map(([label, each]) => ({ label, ...each }))
+    .sort((a, b) => b.score - a.score)
+    .slice(0, k + 1)
+    .filter((each) => fewNearest(each.label).some(({ label }) => label === each.to))
+    .slice(0, k);
+}
