@@ -18,32 +18,40 @@ const scores = new Float32Array(CALL_ROWS);
 export function nearestTo(rows: VectorRows, { k, ...options }: NearestOptions): ScoredLabels<Float32Array> {
   const count = rows.seen();
   const top = new TopK(new Float32Array(Math.min(k, count)));
-  offerRows(rows, { length: count }, top, options);
+  if (top.capacity === 0) return top.take();
+  const { allow } = options;
+  for (let row = 0, size = 0; row < count; row++) {
+    if (allow === undefined || hasBit(allow, rows.labelOf(row))) block[size++] = row;
+    if (size < CALL_ROWS && row < count - 1) continue;
+    offerBlock(rows, size, top, options.minScore);
+    size = 0;
+  }
   return top.take();
 }
 
-/** Offer the live, allowed rows of a list, or all below a length. */
+/** Offer the live, allowed rows of a list. */
 export function offerRows(
   rows: VectorRows,
-  list: readonly number[] | { length: number },
+  list: readonly number[],
   top: TopK<Float32Array>,
   { minScore, allow }: Omit<NearestOptions, 'k'>,
 ): void {
-  if (top.capacity === 0) return;
-  const rowAt = Array.isArray(list) ? (at: number): number => list[at] : (at: number): number => at;
-  let size = 0;
-  for (let at = 0; at < list.length; at++) {
-    const row = rowAt(at);
-    if (rows.isLive(row) && (allow === undefined || hasBit(allow, rows.labelOf(row)))) block[size++] = row;
-    if (size < CALL_ROWS && at < list.length - 1) continue;
-    rows.score(block.subarray(0, size), scores);
-    let bar = Math.max(minScore, top.bar);
-    for (let i = 0; i < size; i++) {
-      if (scores[i] < bar || !rows.isLive(block[i])) continue;
-      top.offer(rows.labelOf(block[i]), scores[i]);
-      bar = Math.max(minScore, top.bar);
+  for (let from = 0; from < list.length; from += CALL_ROWS) {
+    let size = 0;
+    for (const row of list.slice(from, from + CALL_ROWS)) {
+      if (allow === undefined || hasBit(allow, rows.labelOf(row))) block[size++] = row;
     }
-    size = 0;
+    offerBlock(rows, size, top, minScore);
+  }
+}
+
+function offerBlock(rows: VectorRows, size: number, top: TopK<Float32Array>, minScore: number): void {
+  rows.score(block.subarray(0, size), scores);
+  let bar = Math.max(minScore, top.bar);
+  for (let i = 0; i < size; i++) {
+    if (scores[i] < bar || !rows.isLive(block[i])) continue;
+    top.offer(rows.labelOf(block[i]), scores[i]);
+    bar = Math.max(minScore, top.bar);
   }
 }
 

@@ -174,9 +174,11 @@ export class VectorRows {
     const [addressesAt, sumsAt] = [this.#scratch + ADDRESSES_AT, this.#scratch + SUMS_AT];
     this.#dots(addressesAt, rows.length, this.stride, this.#scratch, sumsAt);
     const sums = new Int32Array(this.#rows.buffer, sumsAt, rows.length);
+    const inverses = this.#inverse;
+    const queryInverse = this.#queryInverse;
     for (let i = 0; i < rows.length; i++) {
-      const inverse = this.#inverse[this.#at(rows[i]) / 4 + 1];
-      scores[i] = Math.max(-1, Math.min(1, sums[i] * this.#queryInverse * inverse));
+      const cosine = sums[i] * queryInverse * inverses[(addresses[i] - HEADER_BYTES + 4) >>> 2];
+      scores[i] = cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
     }
   }
 
