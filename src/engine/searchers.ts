@@ -5,9 +5,8 @@
 
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
 import type { QueryClause } from '../domain/query-clause.ts';
-import type { MarkTask, NearestTask, RelatedRow, RelatedTask } from '../threads/search-thread.ts';
+import type { MarkedPassage, MarkTask, NearestTask, RelatedRow, RelatedTask } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
-import type { Marked } from './highlight.ts';
 import type { IndexLog } from './index-log.ts';
 import type { Candidates, Retrieval } from './retrieve.ts';
 import type { SharedRows } from './vectors/vector-rows.ts';
@@ -128,7 +127,7 @@ export class Searchers {
   }
 
   /** As of `index.markPassages`. */
-  mark(task: MarkTask, signal?: AbortSignal): Promise<Marked[]> {
+  mark(task: MarkTask, signal?: AbortSignal): Promise<MarkedPassage[]> {
     return this.#ask((searcher, namespace) => searcher.run('mark', { namespace, ...task }, { signal }));
   }
 

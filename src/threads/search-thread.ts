@@ -8,6 +8,7 @@ import type { Bitmap } from '../compute/structures/bitmap.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../compute/text/rule-tokenizer.ts';
 import { porterStem } from '../compute/text/stemmers.ts';
+import { textFragmentLink } from '../compute/web/text-fragment.ts';
 import type { QueryClause } from '../domain/query-clause.ts';
 import { createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
 import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
@@ -106,12 +107,18 @@ export function related({ namespace, rows: number, ...task }: RelatedTask & InNa
 }
 
 export interface MarkTask {
-  passages: readonly { label: number; text: string }[];
+  /** `url`: of the page. */
+  passages: readonly { label: number; text: string; url: string }[];
   stems: readonly string[];
 }
 
-/** Positions of the query's words in each passage, and its snippet. */
-export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Promise<Marked[] | null> {
+export interface MarkedPassage extends Marked {
+  /** Opens the page at the snippet. */
+  link: string;
+}
+
+/** Positions of the query's words in each passage, its snippet and a link. */
+export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Promise<MarkedPassage[] | null> {
   return unlessNew(() => {
     const { analyzer } = openedTools();
     const sparse = libraries.get(namespace)?.sparse;
@@ -119,7 +126,10 @@ export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Pr
     highlighter ??= createHighlighter(porterStem, analyzer);
     const corpus = sparse.snapshot();
     const inLanguages = passages.map(({ label, text }) => ({ text, language: languageOfLabel(corpus, label) }));
-    return highlighter.mark(inLanguages, stems);
+    return highlighter.mark(inLanguages, stems).map((marked, at) => {
+      const { url, text } = passages[at];
+      return { ...marked, link: textFragmentLink(url, text, marked.snippet) };
+    });
   });
 }
 

@@ -1,12 +1,12 @@
 /** Fills ranked pages with stored facts and matching passages. */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
-import { textFragmentLink } from '../../compute/web/text-fragment.ts';
-import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
+import { idOf, isoOf } from '../../domain/ids.ts';
 import { isBare } from '../../domain/page.ts';
 import type { PageResult } from '../../domain/search.ts';
-import { type Marked, maxSnippet } from '../../engine/highlight.ts';
+import { maxSnippet } from '../../engine/highlight.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
+import type { MarkedPassage } from '../../threads/search-thread.ts';
 import { clusterRefOf, pageDetailsOf } from '../jobs/list-pages.ts';
 import type { OrderedPage, Ranking } from './rank-query.ts';
 
@@ -48,13 +48,8 @@ export function presentPage(
     const text = readText(page.no, chunk.char_start, chunk.char_end);
     const relevance = rounded(relevanceOf(label));
     const passage = { chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score, relevance };
-    return [
-      {
-        ...passage,
-        link: page.canonical_url,
-        ...markedBy(text, { highlights: [], snippet: { start: 0, end: Math.min(text.length, maxSnippet) } }),
-      },
-    ];
+    const snippet = { start: 0, end: Math.min(text.length, maxSnippet) };
+    return [{ ...passage, ...markedBy(text, { highlights: [], snippet, link: page.canonical_url }) }];
   });
   return {
     page_id: idOf('page', page.no),
@@ -73,26 +68,8 @@ export function presentPage(
   };
 }
 
-/** UTF-16 units of context searched for the passage's first words. */
-const lookedBehind = 32_768;
-
-/** Adds links that open a page at its passages. */
-export function linkPassages(readText: ReadText, results: readonly PageResult[]): PageResult[] {
-  return results.map(({ chunks, ...result }) => {
-    const no = numberOf('page', result.page_id) ?? 0;
-    const linked = chunks.map(({ char_start, snippet, ...chunk }) => {
-      const from = Math.max(0, char_start - lookedBehind);
-      const known = readText(no, from, char_start + chunk.text.length);
-      const at = char_start - from;
-      const shown = { start: at + snippet.start, end: at + snippet.end };
-      return { ...chunk, char_start, snippet, link: textFragmentLink(chunk.link, known, shown) };
-    });
-    return { ...result, chunks: linked };
-  });
-}
-
-export function markedBy(text: string, { highlights, snippet }: Marked) {
-  return { highlights, snippet: { ...snippet, text: text.slice(snippet.start, snippet.end) } };
+export function markedBy(text: string, { snippet, ...marked }: MarkedPassage) {
+  return { ...marked, snippet: { ...snippet, text: text.slice(snippet.start, snippet.end) } };
 }
 
 /** To three digits. */

@@ -15,7 +15,7 @@ import type { Handlers, StartService } from '../system/service.ts';
 import type { RankedPages } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';
-import { linkPassages, markedBy, placeExplainer, presentPage, textsOf } from './present-page.ts';
+import { markedBy, placeExplainer, presentPage, textsOf } from './present-page.ts';
 import { onNextTurn, queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
 import { nothingExplainer } from './why-nothing.ts';
 
@@ -63,14 +63,11 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       presented = monotonic();
       return filled;
     };
-    const linked = async () => {
-      const marked = await markPassages(await onNextTurn(present, signal), ranking.retrieved.stems, signal);
-      return onNextTurn(() => linkPassages(readText, marked), signal);
-    };
+    const marked = async () => markPassages(await onNextTurn(present, signal), ranking.retrieved.stems, signal);
     // Threads compute suggestions while passages are read here.
     const [suggestions, results] = await toPresent(() => {
       signal?.throwIfAborted();
-      return Promise.all([suggest(request, ranking.model, ranking.pages.slice(0, end), signal), linked()]);
+      return Promise.all([suggest(request, ranking.model, ranking.pages.slice(0, end), signal), marked()]);
     });
     const isPartial = wasIndexing || ranking.timing_ms.rebuilding === 1;
     const no_results = ranking.pages.length > 0 ? null : await explainNothing(request, isPartial, signal);
@@ -104,11 +101,11 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     stems: readonly string[],
     signal: AbortSignal | undefined,
   ): Promise<PageResult[]> => {
-    const passages = results.flatMap(({ chunks }) =>
-      chunks.map(({ chunk_id, text }) => ({ label: numberOf('chunk', chunk_id) ?? 0, text })),
+    const passages = results.flatMap(({ canonical_url, chunks }) =>
+      chunks.map(({ chunk_id, text }) => ({ label: numberOf('chunk', chunk_id) ?? 0, text, url: canonical_url })),
     );
     if (passages.length === 0) return results;
-    // Without marks, results show the start of their passages.
+    // Without marks, results show the start of their passages, and links open the pages at the top.
     const answer = await ask('index.markPassages', { passages, stems }, { signal }).catch(() => {
       signal?.throwIfAborted();
       return [];

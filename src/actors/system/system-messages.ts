@@ -7,11 +7,11 @@ import type { IndexState, MessageName, Messages } from '../../domain/messages.ts
 import type { LabelRange, PageFilters } from '../../domain/page.ts';
 import type { QueryClauses } from '../../domain/query-clause.ts';
 import type { SearchRequest } from '../../domain/search.ts';
-import type { Marked } from '../../engine/highlight.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
 import type { Candidates } from '../../engine/retrieve.ts';
 import type { NearPage, RelatedPage } from '../../index/page-space.ts';
 import type { Command } from '../../store/store.ts';
+import type { MarkedPassage, MarkTask } from '../../threads/search-thread.ts';
 
 export interface RetrieveRequest {
   query: string;
@@ -119,11 +119,8 @@ export interface InternalMessages {
   /** Rank without answering or logging; an inactive model must be ready. JobError if a provider did not answer. */
   'search.rank': { request: { request: SearchRequest; model: string | null; isLocal: boolean }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
-  /** Positions of the query's stems in passages, and snippets. */
-  'index.markPassages': {
-    request: { passages: readonly { label: number; text: string }[]; stems: readonly string[] };
-    reply: readonly Marked[];
-  };
+  /** Positions of the query's stems in passages, snippets and links. */
+  'index.markPassages': { request: MarkTask; reply: readonly MarkedPassage[] };
   /** Assign completed pages to the topics of their nearest pages. Replies before it is done. */
   'cluster.place': { request: { page_nos: readonly number[] }; reply: undefined };
   /** Replies when no recovery is running. */

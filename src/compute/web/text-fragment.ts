@@ -1,6 +1,6 @@
 /**
  * Links to a passage by a text fragment (WICG "Text Fragments") with its first and last words. Browsers take the first match, so the
- * first phrase is long enough to be unique; phrases are whole words of one line, as browsers do not match across blocks. Pure.
+ * first phrase is long, and longer if the text before it has it, too; phrases are whole words of one line, as browsers do not match across blocks. Pure.
  */
 import { findUnspacedRuns } from '../text/unspaced-scripts.ts';
 
@@ -10,8 +10,9 @@ interface Span {
   end: number;
 }
 
-/** Words per phrase; the first has more if needed to be unique. */
+/** Words per phrase; the first, which must be the only one of its page, has more. */
 const fewestWords = 4;
+const fewestFirstWords = 6;
 const mostWords = 12;
 /** Shorter lines are skipped if possible: headings also occur in tables of contents, which the text may lack. UTF-16 units. */
 const shortLine = 24;
@@ -30,8 +31,7 @@ const wordCharacters = /^[\p{L}\p{N}\p{M}]{2}$/u;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 /**
- * The URL with a text fragment for `start` to `end` of a text that begins with the page, or some context before the passage. The URL
- * alone if the passage has no words.
+ * The URL with a text fragment for `start` to `end` of a passage's text. The URL alone if there are no words.
  */
 export function textFragmentLink(url: string, text: string, passage: Span): string {
   const directive = textDirective(text, passage);
@@ -104,7 +104,7 @@ function firstPhrase(text: string, line: Span, before: string): { span: Span; is
   const words = wordsIn(text, { start: line.start, end }, end < line.end).slice(0, mostWords);
   if (words.length === 0) return null;
   const [{ start }] = words;
-  for (let count = Math.min(fewestWords, words.length); count <= words.length; count++) {
+  for (let count = Math.min(fewestFirstWords, words.length); count <= words.length; count++) {
     const span = { start, end: words[count - 1].end };
     if (!before.includes(text.slice(span.start, span.end).toLowerCase())) return { span, isUnique: true };
   }
