@@ -44,8 +44,9 @@ const confirmed = 0.97;
 const declaredToo = 0.9;
 /** Languages unknown to eld and more probable than franc's small ones: they must not fit better. */
 const relatives = new Set(['af', 'eo', 'gl', 'la', 'mk']);
-/** Passages tried for further languages. */
+/** Passages tried for further languages, and those tried in vain at a page's beginning: a detector takes milliseconds. */
 const mostTried = 16;
+const mostInVain = 2;
 /** Nearly identical in writing: a declaration decides. */
 const closePairs: ReadonlyMap<string, string> = new Map([
   ['da', 'no'],
@@ -72,10 +73,12 @@ export function decideLanguages(
   for (const passage of passages) {
     if (stopWords(text, passage, 'en').words < fewWords) continue;
     const spoken = languageOfPassage(text, passage, [...counts.keys()]);
+    const most = counts.size === 0 ? mostInVain : mostTried;
     if (spoken !== '' && belongs(text, passage, spoken) >= maybeForeign) add(spoken);
-    else if (tried++ < mostTried) add(detect(text, passage, declaredCode) || spoken);
+    else if (tried++ < most) add(detect(text, passage, declaredCode) || spoken);
   }
-  if (counts.size === 0) add(detect(text, wholeOf(text), declaredCode));
+  // A passage that was tried begins the text.
+  if (counts.size === 0 && tried === 0) add(detect(text, wholeOf(text), declaredCode));
   const detected = [...counts].sort(([, a], [, b]) => b - a).map(([language]) => language);
   const first = detected[0] ?? '';
   if (declared === null) {
