@@ -2,7 +2,6 @@
  * Erases a rule's pages in slices, their labels in the index, and failed import items; then queues purge jobs. Steps 2 and 3 of
  * docs/forgetting.md. Idempotent: the rule is `purging` until the end.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type ErasedPage,
   type ErasedSlice,
@@ -17,7 +16,7 @@ import type { BlacklistRule } from '../../store/blacklist.ts';
 import type { FailureKey } from '../../store/imports.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
 import { forgetFailures } from '../ingest/import-target.ts';
-import { type CommitCommand, isOverloaded, maxBatch, type SystemAsk } from '../system/system-messages.ts';
+import { type CommitCommand, maxBatch, type SystemAsk } from '../system/system-messages.ts';
 
 export interface RuleEraserDependencies {
   ask: SystemAsk;
@@ -36,12 +35,10 @@ export interface RuleEraserDependencies {
 /** Pages per slice, and its duration, ms: pages differ a hundredfold in size. */
 const slicePages = 100;
 const sliceMs = 4;
-/** Labels per removal: some ms, and a round trip to every shard. */
+/** Labels per removal: some ms. */
 const removedLabels = 2000;
 /** Per turn: 1 ms. */
 const sliceFailures = 50;
-/** Retry time of a full queue, ms. */
-const busyMs = 200;
 
 export class RuleEraser {
   readonly #dependencies: RuleEraserDependencies;
@@ -152,18 +149,9 @@ export class RuleEraser {
     };
   }
 
-  /** Remove pages from the index; retries while its queue is full. */
   async #removeFromIndex(erased: readonly ErasedPage[]): Promise<void> {
-    const { ask, stopped } = this.#dependencies;
     const pages = erased.filter(({ count }) => count > 0);
-    while (pages.length > 0) {
-      try {
-        return await ask('index.remove', { pages });
-      } catch (error) {
-        if (stopped.aborted || !isOverloaded(error)) throw error;
-        await delay(busyMs);
-      }
-    }
+    if (pages.length > 0) await this.#dependencies.ask('index.remove', { pages });
   }
 
   /** Failed import items were never pages, but their addresses are stored. */

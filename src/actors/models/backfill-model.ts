@@ -18,7 +18,6 @@
  * An open breaker ends the attempt, uncounted, until its cooldown is over; so does the call that opened it, a probe that failed
  * included: one job makes all the calls, and would soon have used its attempts up by them.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type EmbeddedPage,
   noteBackfillPause,
@@ -34,7 +33,7 @@ import { type Backfill, type EmbeddingModel, isBuiltIn } from '../../domain/mode
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
-import { isOverloaded, type SystemAsk } from '../system/system-messages.ts';
+import type { SystemAsk } from '../system/system-messages.ts';
 import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';
 import { batchChunks, nextBatch, type TakeTurn } from './fill-built-in.ts';
 import type { EmbeddedTexts, ModelEmbedder } from './model-embedder.ts';
@@ -67,9 +66,6 @@ const gapsOpenedAtOnce = 500;
 /** So many chunks may be refused by the provider: a few, however small the collection, or this share of it. */
 const fewRefusals = 10;
 const refusedShare = 0.05;
-/** Full queues of the shards are waited for so long, ms, so often, before the attempt fails. */
-const overloadWaitMs = 250;
-const overloadWaits = 240;
 
 export function backfillHandler(dependencies: BackfillDependencies): JobHandler {
   const { reader, embedder, now } = dependencies;
@@ -265,15 +261,7 @@ class BackfillAttempt {
     const chunks = stored.flatMap(({ first, ordinals }) => ordinals.map((at) => ({ first: first + at, count: 1 })));
     const pages = stored.filter(({ isWhole }) => isWhole);
     const whole = pages.map(({ first }) => first);
-    for (let waits = 0; ; waits++) {
-      try {
-        await ask('index.addVectors', { model_id: id, space, chunks, rows, whole });
-        break;
-      } catch (error) {
-        if (!isOverloaded(error) || waits === overloadWaits) throw error;
-        await delay(overloadWaitMs, undefined, { signal: this.#context.signal });
-      }
-    }
+    await ask('index.addVectors', { model_id: id, space, chunks, rows, whole });
     if (id !== reader.models.activeId()) return;
     // Where topics do not answer any more, the next start finds the pages.
     await ask('cluster.place', { page_nos: pages.map(({ page_no }) => page_no) }).catch(() => {});

@@ -2,7 +2,6 @@
  * All messages of the actor system, public and internal, in one map, so that the table of services (services.ts) is complete or does not
  * compile.
  */
-import { DomainError } from '../../domain/errors.ts';
 import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
 import type { LabelRange, PageFilters } from '../../domain/page.ts';
 import type { QueryClauses } from '../../domain/query-clause.ts';
@@ -137,11 +136,6 @@ export type SystemAsk = <Name extends SystemMessageName>(
   request: SystemRequestOf<Name>,
   options?: { signal?: AbortSignal | undefined },
 ) => Promise<SystemReplyOf<Name>>;
-
-/** A full queue refused the message: retry later. */
-export function isOverloaded(error: unknown): boolean {
-  return error instanceof DomainError && error.code === 'overloaded';
-}
 
 /** Run a command through the writer, typed. `weight`: its number of records, default 1; heavy commands do not share a transaction. */
 export type CommitCommand = <Reply>(command: Command<Reply>, weight?: number) => Promise<Reply>;
