@@ -7,8 +7,8 @@ import { cosinesWith, type NearestOptions, nearestTo, offerRows } from './row-se
 import type { VectorRows } from './vector-rows.ts';
 
 /** Candidates that a search looks at: the least, and for each wanted one. */
-const leastEf = 200;
-const efPerWanted = 3;
+const leastEf = 400;
+const efPerWanted = 4;
 /** Below this share of the rows, allowed ones are compared one by one. */
 const fewAllowed = 0.1;
 
