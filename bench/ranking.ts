@@ -3,16 +3,17 @@
  * vectors there or those of every other document; with a paired randomisation test. Queries are split by the lowest bit of the SHA-256 of
  * their ids: on half `a` choices are made, half `b` is reported. `--weights` measures other weights than the default on half `a`.
  * `--peers`: also the queries of each collection over the documents of those with the same name before the last dash, in other languages.
- * Usage: npm run bench -- ranking --vectors folder [--data folder] [--queries n] [--weights] [--peers] [collection …]
+ * Usage: npm run bench -- ranking [--vectors folder, where they are kept] [--data folder] [--queries n] [--weights] [--peers] [collection …]
  */
 import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ndcg } from '../src/compute/measures/score-run.ts';
 import { DENSE_WEIGHT, fuseScores } from '../src/compute/ranking/fuse-scores.ts';
 import { describeMachine } from './machine.ts';
 import { collectionNames, createQueryTools, type JudgedQuery, prepareCollection } from './quality/collections.ts';
-import { askBoth, FLOOR, type Lists, readVectors } from './quality/judged-lists.ts';
+import { askBoth, FLOOR, type Lists, vectorsOf } from './quality/judged-lists.ts';
 import { mean, pairedTest } from './quality/measures.ts';
 import { plainBm25 } from './quality/plain-bm25.ts';
 
@@ -30,18 +31,21 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const { data } = values;
-const folder = values.vectors ?? data;
+const folder = values.vectors ?? join(tmpdir(), 'readback-vectors');
 const names = collectionNames(data).filter((name) => positionals.length === 0 || positionals.includes(name));
 const tools = createQueryTools();
 const round = (value: number) => Math.round(value * 10_000) / 10_000;
 
-const prepared = await Promise.all(
-  names.map(async (name) => ({
+async function prepare(name: string) {
+  return {
     ...prepareCollection(data, name, Number(values.queries), tools),
-    vectors: readVectors(folder, name),
+    vectors: await vectorsOf(data, folder, name),
     plain: await plainBm25(join(data, name), /-([a-z]{2})$/.exec(name)?.[1] ?? 'en'),
-  })),
-);
+  };
+}
+
+const prepared: Awaited<ReturnType<typeof prepare>>[] = [];
+for (const name of names) prepared.push(await prepare(name));
 
 /** nDCG@10 by arm. */
 function gainsOf(lists: Lists, documentOf: readonly string[], grades: JudgedQuery['grades']) {

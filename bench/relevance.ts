@@ -10,8 +10,9 @@
  *   left_out        off-topic questions of which the default threshold leaves no result
  *   lost            own questions whose judged documents among the first three are all below the threshold
  *
- * Usage: npm run bench -- relevance --vectors folder [--data folder] [--fit]
+ * Usage: npm run bench -- relevance [--vectors folder, where they are kept] [--data folder] [--fit]
  */
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fuseScores } from '../src/compute/ranking/fuse-scores.ts';
@@ -19,7 +20,7 @@ import { defaultMinRelevance } from '../src/domain/search.ts';
 import { type Evidence, nearnessOf, RELEVANCE, type RelevanceWeights, relevance } from '../src/engine/relevance.ts';
 import { describeMachine } from './machine.ts';
 import { collectionNames, createQueryTools, type JudgedQuery, prepareCollection } from './quality/collections.ts';
-import { askBoth, FLOOR, readVectors } from './quality/judged-lists.ts';
+import { askBoth, FLOOR, vectorsOf } from './quality/judged-lists.ts';
 import { type Example, fitLogistic } from './quality/logistic.ts';
 
 /** Of each collection, and of all others together that each is asked. */
@@ -36,7 +37,7 @@ const { values } = parseArgs({
   },
 });
 const { data } = values;
-const folder = values.vectors ?? data;
+const folder = values.vectors ?? join(tmpdir(), 'readback-vectors');
 const tools = createQueryTools();
 
 type Result = { evidence: Evidence; isJudged: boolean };
@@ -50,11 +51,16 @@ interface Measured {
   offTopic: Asked[];
 }
 
-const prepared = collectionNames(data).map((name) => ({
-  ...prepareCollection(data, name, MAX_QUERIES, tools),
-  vectors: readVectors(folder, name),
-}));
-type Prepared = (typeof prepared)[number];
+async function prepare(name: string) {
+  return {
+    ...prepareCollection(data, name, MAX_QUERIES, tools),
+    vectors: await vectorsOf(data, folder, name),
+  };
+}
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+const prepared: Prepared[] = [];
+for (const name of collectionNames(data)) prepared.push(await prepare(name));
 
 const measured = prepared.map((collection): Measured => {
   const others = prepared.filter((other) => familyOf(other) !== familyOf(collection));

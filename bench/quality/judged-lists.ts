@@ -1,13 +1,16 @@
 /**
  * What both sides find for the judged queries of ../shared/data/ir, in process: words by the engine's BM25F, vectors by an exact scan. Each
- * document is one chunk. Vectors are read from a folder: NAME.docs.f32 and NAME.queries.f32, rows of `DIM` floats in the order of NAME.ids.json.
+ * document is one chunk. Vectors are kept in a folder: NAME.docs.f32 and NAME.queries.f32, rows of `DIM` floats in the order of
+ * NAME.ids.json; the encoder makes those that are missing, about ten passages a second.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { embeddingText } from '../../src/compute/embedding/embedding-text.ts';
 import type { BothSides, ScoredHits } from '../../src/compute/ranking/fuse-scores.ts';
 import { planQuery } from '../../src/engine/words/corpus.ts';
 import { createScratch, scoreLabels, searchSegments } from '../../src/engine/words/search-segments.ts';
 import { type KnownWords, wordsIn } from '../../src/engine/words/spelling.ts';
+import { openBenchEncoder } from '../bench-encoder.ts';
 import type { JudgedQuery, PreparedCollection, QueryTools } from './collections.ts';
 
 export const DIM = 384;
@@ -29,8 +32,9 @@ export interface Vectors {
   ofQuery: ReadonlyMap<string, Float32Array>;
 }
 
-/** Errors: throws where a file is not there, or has not one row for each id. */
-export function readVectors(folder: string, name: string): Vectors {
+/** Of a collection in `data`. Errors: throws where a file has not one row for each id. */
+export async function vectorsOf(data: string, folder: string, name: string): Promise<Vectors> {
+  if (!existsSync(join(folder, `${name}.ids.json`))) await makeVectors(data, folder, name);
   const read = (file: string) => {
     const bytes = readFileSync(join(folder, file));
     return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
@@ -43,6 +47,43 @@ export function readVectors(folder: string, name: string): Vectors {
     documents,
     ofQuery: new Map(ids.queries.map((id, at) => [id, queries.subarray(at * DIM, (at + 1) * DIM)])),
   };
+}
+
+/** Texts encoded between two reports of progress. */
+const encodedAtOnce = 64;
+
+async function makeVectors(data: string, folder: string, name: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const read = (file: string): { _id: string; title?: string; text: string }[] =>
+    readFileSync(join(data, name, file), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const encoder = openBenchEncoder();
+  const write = async (file: string, texts: string[], kind: 'passage' | 'query') => {
+    const rows: Float32Array[] = [];
+    for (let at = 0; at < texts.length; at += encodedAtOnce) {
+      rows.push((await encoder.encode(texts.slice(at, at + encodedAtOnce), kind)).rows);
+      process.stderr.write(`\r${name} ${file}: ${Math.min(texts.length, at + encodedAtOnce)} of ${texts.length}`);
+    }
+    process.stderr.write('\n');
+    writeFileSync(join(folder, `${name}.${file}.f32`), Buffer.concat(rows.map((each) => Buffer.from(each.buffer))));
+  };
+  try {
+    const [documents, queries] = [read('corpus.jsonl'), read('queries.jsonl')];
+    const passages = documents.map(({ title, text }) => embeddingText(title ?? null, null, text));
+    await write('docs', passages, 'passage');
+    await write(
+      'queries',
+      queries.map(({ text }) => text),
+      'query',
+    );
+    const idsOf = (list: { _id: string }[]) => list.map(({ _id }) => _id);
+    const ids = { docs: idsOf(documents), queries: idsOf(queries) };
+    writeFileSync(join(folder, `${name}.ids.json`), JSON.stringify(ids));
+  } finally {
+    await encoder.close();
+  }
 }
 
 /** By words alone. `knownOf`: what is used of what the corpus knows of words. */
