@@ -2,7 +2,7 @@
  * The tombstone machine: the erasure of a forgotten page. Pure, like the job machine.
  *
  * pending   row, text and chunks are gone; vectors and log entries wait for the purge job `job_no` (0: not queued yet)
- * deleted   gone from store, segments and shards in memory; the files may still contain bytes of it
+ * deleted   gone from store, and from segments and vectors in memory; the files may still contain bytes of it
  * verified  every file has been rewritten and checked
  */
 import { assign, setup } from 'xstate';

@@ -1,5 +1,5 @@
 /**
- * Chunk vectors, the truth behind the vector shards. Database: `vectors` [space, page no] → the page's chunk vectors in order,
+ * Chunk vectors, the truth behind the vectors in the index. Database: `vectors` [space, page no] → the page's chunk vectors in order,
  * little-endian float32. Written and deleted with its chunks.
  */
 import type { Environment, Table } from './environment.ts';

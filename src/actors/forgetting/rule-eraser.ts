@@ -36,7 +36,7 @@ export interface RuleEraserDependencies {
 /** Pages per slice, and its duration, ms: pages differ a hundredfold in size. */
 const slicePages = 100;
 const sliceMs = 4;
-/** Labels per removal: some ms, and a round trip to every shard. */
+/** Labels per removal: some ms. */
 const removedLabels = 2000;
 /** Per turn: 1 ms. */
 const sliceFailures = 50;

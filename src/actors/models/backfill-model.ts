@@ -67,7 +67,7 @@ const gapsOpenedAtOnce = 500;
 /** So many chunks may be refused by the provider: a few, however small the collection, or this share of it. */
 const fewRefusals = 10;
 const refusedShare = 0.05;
-/** Full queues of the shards are waited for so long, ms, so often, before the attempt fails. */
+/** Full queues of the index are waited for so long, ms, so often, before the attempt fails. */
 const overloadWaitMs = 250;
 const overloadWaits = 240;
 
