@@ -1,6 +1,6 @@
 /**
- * Measures a vector space as the service runs it, on real threads and files: adds until searchable, searches with the way to the threads and back,
- * recall@10 and @100 against double precision, memory, saving, loading; then the same search of one shard's rows in this process.
+ * Measures a vector space as the service runs it, on real threads and files: adds until searchable, searches with the way to the thread and back,
+ * recall@10 and @100 against double precision, memory, saving, loading; then the same search in this process.
  * Prints one JSON object.
  * `node --import ./scripts/tsx-in-threads.mjs bench/dense.ts [rows] [dim]` uses the workload's clusters. With `--vectors <folder>` the vectors
  * are those of NAME.docs.f32 and NAME.queries.f32 there (float32 rows of `dim`). Where they are fewer than `rows`, the rest is made of them:
@@ -13,15 +13,17 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
 import { TopK } from '../src/compute/structures/top-k.ts';
+import { Searchers } from '../src/engine/searchers.ts';
 import { openDots, plainDots } from '../src/engine/vectors/dot-kernel.ts';
-import { Shard } from '../src/engine/vectors/shard.ts';
-import { type ShardTasks, VectorSpace } from '../src/engine/vectors/vector-space.ts';
+import { nearestTo } from '../src/engine/vectors/row-search.ts';
+import { VectorRows } from '../src/engine/vectors/vector-rows.ts';
+import { type RowTasks, VectorSpace } from '../src/engine/vectors/vector-space.ts';
+import { MAX_PAGES } from '../src/engine/vectors/wasm-module.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
 import { describeMachine } from './machine.ts';
 import { gaussians, openWorkload, randomStream } from './workload.ts';
 
 const SEED = 42;
-const SHARDS = 2;
 const TOP = 100;
 const QUERIES = 300;
 /** Queries whose true nearest are computed: 100,000 × 384 products each take 0.04 s. */
@@ -39,10 +41,19 @@ const truths = queries.slice(0, JUDGED).map((query) => nearest(query));
 const labels = Uint32Array.from({ length: rows }, (_, row) => row);
 
 const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
-const entry = new URL('../src/threads/shard-thread.ts', import.meta.url);
-const shards = Array.from({ length: SHARDS }, (_, number) =>
-  openThreadPool<ShardTasks>({ entry, name: `shard-${number}`, threads: 1, maxQueue: 10_000 }),
-);
+const pinned = { threads: 1, maxQueue: 10_000, uninterrupted: true };
+const searcher = openThreadPool<typeof import('../src/threads/search-thread.ts')>({
+  ...pinned,
+  entry: new URL('../src/threads/search-thread.ts', import.meta.url),
+  name: 'searcher',
+  maxYoungMb: 8,
+  data: { wordList: null },
+});
+const worker = openThreadPool<RowTasks>({
+  ...pinned,
+  entry: new URL('../src/engine/vectors/row-tasks.ts', import.meta.url),
+  name: 'rows',
+});
 const report = (fields: object, message: string) => console.error(message, fields);
 const log = { info: () => undefined, warn: report, error: report };
 const options = {
@@ -50,10 +61,9 @@ const options = {
   dim,
   dir,
   storeId: 'bench',
-  shards,
-  namespace: 'bench',
+  searchers: new Searchers([searcher], 'bench', log),
+  worker,
   log,
-  onMissing: () => undefined,
 };
 try {
   const live = createBitmap(rows);
@@ -71,7 +81,7 @@ try {
   const addCpuS = cpuSeconds(cpu);
   await space.settled();
   const search = await timeSearches(space);
-  const stats = await space.stats();
+  const stats = space.stats();
   const rssMb = residentMb() - rssBefore;
   const saveS = await secondsOf(() => space.save());
   const fileMb = await folderMb();
@@ -95,21 +105,20 @@ try {
         ...source,
         rows,
         dim,
-        shards: SHARDS,
         machine: describeMachine(),
         add: { perS: Math.round(rows / addS), cpuS: addCpuS },
         search,
         space: { ...stats, rssMb: Math.round(rssMb), fileMb },
         save: { s: round(saveS) },
         load: { s: round(loadS) },
-        oneShard: searchOneShard(),
+        scan: scanHere(),
       },
       null,
       2,
     ),
   );
 } finally {
-  await Promise.all(shards.map((pool) => pool.close()));
+  await Promise.all([searcher.close(), worker.close()]);
   await rm(dir, { recursive: true, force: true });
 }
 
@@ -211,20 +220,24 @@ async function timeSearches(space: VectorSpace): Promise<object> {
   return { ...percentiles(times), ...recalls(found, truths) };
 }
 
-/** The rows of one shard, without threads. */
-function searchOneShard(): object {
-  const count = Math.floor(rows / SHARDS);
-  const shard = new Shard(dim);
-  const appendS = secondsOfSync(() => shard.add(labels.subarray(0, count), vectors.subarray(0, count * dim)));
-  const search = (vector: Float32Array) => shard.search({ vector, k: TOP, minScore: -1 }).labels;
+/** The same rows, without threads. */
+function scanHere(): object {
+  const all = VectorRows.create(dim, rows);
+  const appendS = secondsOfSync(() => {
+    for (let row = 0; row < rows; row++) all.append(row, vectors, row * dim);
+  });
+  const search = (vector: Float32Array) => {
+    all.setQuery(vector);
+    return nearestTo(all, { k: TOP, minScore: -1 });
+  };
   for (const query of queries) search(query);
   const times = queries.map((query) => 1000 * secondsOfSync(() => search(query)));
-  return { rows: count, appendPerS: Math.round(count / appendS), kernel: timeKernels(), ...percentiles(times) };
+  return { appendPerS: Math.round(rows / appendS), kernel: timeKernels(), ...percentiles(times) };
 }
 
 /** Nanoseconds per row of 1,024 components that lie in the cache. */
 function timeKernels(): object {
-  const memory = new WebAssembly.Memory({ initial: 20 });
+  const memory = new WebAssembly.Memory({ initial: 20, maximum: MAX_PAGES, shared: true });
   const addresses = new Uint32Array(memory.buffer, 20_000, 1000).map((_, i) => 65_536 + i * 1024);
   new Uint32Array(memory.buffer, 20_000, 1000).set(addresses);
   const nsPerRow = (open: typeof openDots) => {
