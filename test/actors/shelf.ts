@@ -104,8 +104,7 @@ export class Shelf implements AsyncDisposable {
     if (name === 'store.commit') {
       return this.temporary.commit((request as { command: Command<unknown> }).command) as never;
     }
-    if (name === 'index.nearPages') return [] as never;
-    if (name === 'index.nearEach') return (request as { page_nos: number[] }).page_nos.map(() => []) as never;
+    if (name === 'index.nearPages' || name === 'index.relatedPages') return [] as never;
     if (name === 'index.markPassages') return unmarked(request as never) as never;
     assert.equal(name, 'index.retrieve');
     return this.#retrieve(request as RetrieveRequest) as never;
