@@ -1,7 +1,7 @@
 /** Searches shared rows exactly, on a searcher thread: every allowed row is scored. */
 import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
-import { CALL_ROWS, type VectorRows } from './vector-rows.ts';
+import { CALL_ROWS, NO_LABEL, type VectorRows } from './vector-rows.ts';
 
 export interface NearestOptions {
   k: number;
@@ -27,8 +27,9 @@ export function nearestTo(
     rows.score(block.subarray(0, size), scores);
     let bar = Math.max(minScore, top.bar);
     for (let i = 0; i < size; i++) {
-      if (scores[i] < bar || !rows.isLive(block[i])) continue;
-      top.offer(rows.labelOf(block[i]), scores[i]);
+      const label = rows.labelOf(block[i]);
+      if (scores[i] < bar || label === NO_LABEL) continue; // erased meanwhile
+      top.offer(label, scores[i]);
       bar = Math.max(minScore, top.bar);
     }
   };
@@ -91,9 +92,9 @@ export function relatedRows(
 ): { label: number; to: number; score: number }[] {
   /** Without the row itself. */
   const fewNearest = (label: number, allowed?: Bitmap) => {
-    const row = rows.rowOf(label);
-    if (row === undefined) return [];
-    rows.setQuery(rows.vectorOf(row));
+    const vector = meanOfRows(rows, [label]);
+    if (vector === null) return [];
+    rows.setQuery(vector);
     const { labels, scores } = nearestTo(rows, { k: few + 1, minScore, allow: allowed });
     return Array.from(labels, (found, at) => ({ label: found, score: scores[at] }))
       .filter((each) => each.label !== label)

@@ -126,3 +126,31 @@ test('related rows are among the nearest of each other, best first, and name the
   const [{ score }] = relatedRows(rows, { ...options, to: Uint32Array.of(5) });
   assert.ok(Math.abs(score - Math.cos((3 * Math.PI) / 180)) < 0.001);
 });
+
+test('a row that is erased during a search is not found, and nothing is related to it', () => {
+  /** As a reader may see it: label and vector are erased, that it is no live row is not seen yet. */
+  class ErasedWhileScored extends VectorRows {
+    override isLive(): boolean {
+      return true;
+    }
+
+    override score(rows: Uint32Array, scores: Float32Array): void {
+      super.score(rows, scores);
+      this.erase(3);
+    }
+  }
+  const searched = new ErasedWhileScored(rowsOf(range(0, 10)).shared);
+  searched.setQuery(vectorOf(3));
+  const found = nearestTo(searched, { k: 20, minScore: -1 }).labels;
+  assert.deepEqual(found.toSorted(), Uint32Array.of(0, 1, 2, 4, 5, 6, 7, 8, 9));
+
+  class ErasedWhenRead extends VectorRows {
+    override vectorOf(row: number): Float32Array {
+      this.erase(this.labelOf(row));
+      return super.vectorOf(row);
+    }
+  }
+  const related = new ErasedWhenRead(rowsOf(range(0, 10)).shared);
+  const options = { to: Uint32Array.of(3), k: 9, few: 9, minScore: -1, except: new Set<number>() };
+  assert.deepEqual(relatedRows(related, options), []);
+});
