@@ -8,6 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
+import { Searchers } from '../src/engine/searchers.ts';
 import { buildSegment } from '../src/engine/words/build-segment.ts';
 import { SparseIndex } from '../src/engine/words/sparse-index.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
@@ -23,7 +24,7 @@ const TOP = 100;
 const chunks = Number(process.argv[2] ?? 100_000);
 const workload = openWorkload({ seed: SEED });
 const entry = (name: string) => new URL(`../src/${name}.ts`, import.meta.url);
-const searchers = [0, 1].map((number) =>
+const pools = [0, 1].map((number) =>
   openThreadPool<typeof import('../src/threads/search-thread.ts')>({
     entry: entry('threads/search-thread'),
     name: `searcher ${number}`,
@@ -44,7 +45,8 @@ const log = {
   error: (fields: object, message: string) => console.error(message, fields),
 };
 const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
-const options = { dir, storeId: 'bench', namespace: 'bench', searchers, worker, log };
+const searchers = new Searchers(pools, 'bench', log);
+const options = { dir, storeId: 'bench', searchers, worker, log };
 
 try {
   const live = createBitmap(chunks);
@@ -76,7 +78,7 @@ try {
     }),
   );
 } finally {
-  await Promise.all([...searchers, worker].map((pool) => pool.close()));
+  await Promise.all([...pools, worker].map((pool) => pool.close()));
   await rm(dir, { recursive: true });
 }
 
@@ -122,11 +124,14 @@ async function timeSearches() {
     for (let i = 0; i < QUERIES; i++) {
       const { words } = workload.query(i);
       const started = performance.now();
-      await searchers[i % 2].run('find', {
+      await pools[i % 2].run('find', {
         namespace: 'bench',
         query: words.join(' '),
+        prefix: false,
         spelling: false,
         k: TOP,
+        vectors: null,
+        relevance: false,
       });
       if (round > 0) times.push(performance.now() - started);
     }

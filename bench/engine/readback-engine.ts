@@ -1,14 +1,15 @@
 /**
- * readback's own index as the engine bench measures it: the service's SparseIndex and VectorSpace with its pinned searcher and
- * shard threads, its work threads and its files, without HTTP, actors and store. Labels are the chunks' numbers.
+ * readback's own index as the engine bench measures it: the service's SparseIndex and VectorSpace with its pinned searcher
+ * threads, its work threads and its files, without HTTP, actors and store. Labels are the chunks' numbers.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { addBit, addBitRange, type Bitmap, createBitmap } from '../../src/compute/structures/bitmap.ts';
-import { retrieve } from '../../src/engine/retrieve.ts';
-import { type ShardTasks, VectorSpace } from '../../src/engine/vectors/vector-space.ts';
+import { slotFor } from '../../src/engine/query-slot.ts';
+import { Searchers } from '../../src/engine/searchers.ts';
+import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
 import { SparseIndex } from '../../src/engine/words/sparse-index.ts';
 import { openThreadPool, statelessIdleMs } from '../../src/threads/thread-pool.ts';
 import { bucketOf, bucketsOf } from './allowed.ts';
@@ -22,9 +23,8 @@ export const name = 'readback';
 type SearchTasks = typeof import('../../src/threads/search-thread.ts');
 type WorkTasks = typeof import('../../src/threads/work-thread.ts');
 
-/** As the service has them on two cores. */
+/** The service has one on two cores. */
 const SEARCHERS = 2;
-const SHARDS = 2;
 const WORKERS = 2;
 /** Chunks modelled as one text, and vectors handed over at once. */
 const CHUNKS_PER_TEXT = 128;
@@ -42,22 +42,20 @@ const log = { info: () => undefined, warn: say, error: say };
 
 export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   const clock = new ThreadClock();
-  const pinned = { threads: 1, maxQueue: 10_000, maxYoungMb: 8 };
-  const searchers = Array.from({ length: SEARCHERS }, (_, number) =>
+  const pools = Array.from({ length: SEARCHERS }, (_, number) =>
     openThreadPool<SearchTasks>({
       entry: entry('search-thread'),
       name: `searcher-${number}`,
-      ...pinned,
+      threads: 1,
+      tasksPerThread: 16,
+      maxQueue: 10_000,
+      uninterrupted: true,
+      maxYoungMb: 8,
       data: { wordList: null },
     }),
   );
-  await Promise.all(searchers.map((searcher) => searcher.run('warmUp', undefined)));
+  await Promise.all(pools.map((searcher) => searcher.run('warmUp', undefined)));
   clock.name('searchers');
-  const shards = Array.from({ length: SHARDS }, (_, number) =>
-    openThreadPool<ShardTasks>({ entry: entry('shard-thread'), name: `shard-${number}`, ...pinned }),
-  );
-  await Promise.all(shards.map((shard) => shard.run('release', { space: 'none' })));
-  clock.name('shards');
   const work = openThreadPool<WorkTasks>({
     entry: entry('work-thread'),
     name: 'work',
@@ -69,22 +67,19 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, wordList: null },
   });
 
+  const searchers = new Searchers(pools, 'bench', log);
   const live = await indexedBefore(dir, data);
   const [sparse, dense] = await Promise.all([
-    SparseIndex.open(
-      { dir: join(dir, 'sparse'), storeId: 'bench', namespace: 'bench', searchers, worker: work, log },
-      live,
-    ),
+    SparseIndex.open({ dir: join(dir, 'sparse'), storeId: 'bench', searchers, worker: work, log }, live),
     VectorSpace.open(
       {
         modelId: 'bench',
         dim: data.dim,
         dir: join(dir, 'dense'),
         storeId: 'bench',
-        shards,
-        namespace: 'bench',
+        searchers,
+        worker: work,
         log,
-        onMissing: () => undefined,
       },
       live,
     ),
@@ -121,21 +116,20 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   }
 
   const limits = (allow?: Bitmap) => (allow === undefined ? {} : { allow });
-  const find = (query: BenchQuery, k: number, allow?: Bitmap) =>
-    index.searchers.find({ query: query.text, spelling: false, k, ...limits(allow) });
-  const text = async (query: BenchQuery, k: number, allow?: Bitmap) => (await find(query, k, allow)).found.labels;
+  const plain = { prefix: false, spelling: false, relevance: false };
+  const text = async (query: BenchQuery, k: number, allow?: Bitmap) =>
+    (await searchers.find({ ...plain, query: query.text, k, allow, vectors: null })).sparse.labels;
   const nearest = async ({ vector }: BenchQuery, k: number, allow?: Bitmap) =>
     (await space.search(Float32Array.from(vector), k, limits(allow))).labels;
-  const parts = { searchers: index.searchers, vectors: space, monotonic: () => performance.now() };
-  const retrieval = { spelling: false, k: TOP, floor: null, relevance: false };
   const fused = (lists: Uint32Array[]) =>
     fuseRrf(lists, RRF_K)
       .slice(0, TOP)
       .map(({ label }) => label);
   const searches = (allow?: Bitmap): Record<'hybrid' | 'hybrid_at_once' | 'sparse' | 'dense', Search> => ({
     hybrid: async (query) => {
-      const vector = Promise.resolve(Float32Array.from(query.vector));
-      const { sparse, dense } = await retrieve(parts, { ...retrieval, query: query.text, vector, allow });
+      const vector = slotFor(Promise.resolve(Float32Array.from(query.vector)), data.dim);
+      const vectors = { rows: space.rows, vector, floor: null };
+      const { sparse, dense } = await searchers.find({ ...plain, query: query.text, k: TOP, allow, vectors });
       return fused([sparse.labels, dense.labels]);
     },
     hybrid_at_once: async (query) => fused(await Promise.all([text(query, TOP, allow), nearest(query, TOP, allow)])),
@@ -165,7 +159,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       await Promise.all([index.consolidate(), space.settled()]);
       await Promise.all([index.save(), space.save()]);
       // As the service does when it has been idle for some seconds.
-      await index.searchers.releaseMemory();
+      await searchers.releaseMemory();
       const measured = {
         searchable_s,
         settled_s: since(),
@@ -180,11 +174,11 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     },
     async remove(chunks) {
       index.remove(chunks);
-      await space.remove(chunks);
+      space.remove(chunks);
     },
     async footprint() {
       const { segments, bytes } = index.stats();
-      const { rowBytes } = await space.stats();
+      const { rowBytes } = space.stats();
       const [sparseMb, denseMb] = await Promise.all([folderMb(join(dir, 'sparse')), folderMb(join(dir, 'dense'))]);
       return {
         segments,
@@ -196,7 +190,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     },
     async close() {
       await Promise.all([index.close(), space.close()]);
-      await Promise.all([...searchers, ...shards, work].map((pool) => pool.close()));
+      await Promise.all([...pools, work].map((pool) => pool.close()));
     },
   };
 }

@@ -22,7 +22,7 @@ export interface ModelSpaceOptions {
   catalog: Catalog;
   searchers: Searchers;
   worker: SharedPool<RowTasks>;
-  graphs: Graphs | null;
+  graphs?: Graphs | null;
   log: IndexLog;
   /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
@@ -57,7 +57,7 @@ export class ModelSpace {
 
   /** Load a model's files. `missing` is what they lack; `recover` restores it. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
-    const { dir, storeId, reader, catalog, searchers, worker, graphs, log } = options;
+    const { dir, storeId, reader, catalog, searchers, worker, graphs = null, log } = options;
     const { noteLabels = async () => {} } = options;
     const folders = spaceFolders(dir, model.space);
     const { dim } = model;

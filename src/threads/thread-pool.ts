@@ -8,6 +8,7 @@
  * LMDB lock. Ending a thread inside a native library ends the process (its next call into JavaScript fails, and node-addon-api aborts),
  * so pools of `uninterrupted` threads abandon a task instead: the caller continues, the thread finishes.
  */
+import { setMaxListeners } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
@@ -44,7 +45,7 @@ export interface ThreadPoolOptions {
   entry: URL;
   name: string;
   threads: number;
-  /** Tasks that a thread begins before earlier ones end, for tasks that wait; default 1. */
+  /** Tasks that an `uninterrupted` thread begins before earlier ones end, for tasks that wait; default 1. */
   tasksPerThread?: number;
   /** Per owner. */
   maxQueue: number;
@@ -145,13 +146,13 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   const loadedThreads = new Set<unknown>();
   let endedThreads = 0;
   /** Aborted, and replaced, when a thread could not load its module and no other is left to take waiting tasks. */
-  let noThread = new AbortController();
+  let noThread = abortedForAll();
   piscina.on('workerCreate', (thread) => loadedThreads.add(thread));
   piscina.on('workerDestroy', (thread) => {
     endedThreads++;
     if (loadedThreads.delete(thread) || loadedThreads.size > 0) return;
     noThread.abort(new Error(`${options.name}: no thread could be started`));
-    noThread = new AbortController();
+    noThread = abortedForAll();
   });
   let load = 0;
   // piscina takes waiting tasks with a signal in LIFO order, unbounded; so they wait here.
@@ -180,12 +181,15 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         passingLimit?.begin();
         const lacking = noThread.signal;
         const interrupting = stop === undefined || options.uninterrupted ? lacking : AbortSignal.any([stop, lacking]);
+        // Piscina gives a thread with a task that has a signal no other. Once a thread is loaded, none is needed to abandon tasks.
+        const isAbandoned = options.uninterrupted === true && loadedThreads.size > 0;
+        const abortable = isAbandoned ? {} : { signal: interrupting };
         const moved = transfer === undefined ? {} : { transferList: transfer };
         const inThread = async () => {
           try {
             stop?.throwIfAborted();
             return await traced(`thread ${options.name}.${name}`, {}, () =>
-              unlessAborted(piscina.run(argument, { name, ...moved, signal: interrupting }), lacking),
+              unlessAborted(piscina.run(argument, { name, ...moved, ...abortable }), lacking),
             );
           } finally {
             semaphore.release();
@@ -228,6 +232,13 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       await piscina.close({ force: true });
     },
   });
+}
+
+/** Every running task listens. */
+function abortedForAll(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
 }
 
 function threadLoadedOrEnded(piscina: Piscina): Promise<void> {

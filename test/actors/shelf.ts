@@ -2,6 +2,7 @@
  * A real store with indexed pages, and an index that finds what the test says: enough to see what the retriever makes of hits.
  * Each page has as many chunks as words, chunk n being its nth word.
  */
+
 import assert from 'node:assert/strict';
 import type { StartService } from '../../src/actors/system/service.ts';
 import type {
@@ -15,8 +16,10 @@ import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { installModel } from '../../src/commands/manage-models.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
+import { textFragmentLink } from '../../src/compute/web/text-fragment.ts';
 import type { EmbeddingModel } from '../../src/domain/model.ts';
 import type { Command } from '../../src/store/store.ts';
+import type { MarkedPassage, MarkTask } from '../../src/threads/search-thread.ts';
 import { submission } from '../commands/submissions.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { Hosted } from './hosted.ts';
@@ -104,8 +107,7 @@ export class Shelf implements AsyncDisposable {
     if (name === 'store.commit') {
       return this.temporary.commit((request as { command: Command<unknown> }).command) as never;
     }
-    if (name === 'index.nearPages') return [] as never;
-    if (name === 'index.nearEach') return (request as { page_nos: number[] }).page_nos.map(() => []) as never;
+    if (name === 'index.nearPages' || name === 'index.relatedPages') return [] as never;
     if (name === 'index.markPassages') return unmarked(request as never) as never;
     assert.equal(name, 'index.retrieve');
     return this.#retrieve(request as RetrieveRequest) as never;
@@ -161,6 +163,9 @@ export class Shelf implements AsyncDisposable {
 }
 
 /** Nothing is highlighted, and the whole is the snippet. */
-function unmarked({ passages }: { passages: readonly { text: string }[] }) {
-  return passages.map(({ text }) => ({ highlights: [], snippet: { start: 0, end: text.length } }));
+function unmarked({ passages }: MarkTask): MarkedPassage[] {
+  return passages.map(({ text, url }) => {
+    const snippet = { start: 0, end: text.length };
+    return { highlights: [], snippet, link: textFragmentLink(url, text, snippet) };
+  });
 }

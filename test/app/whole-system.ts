@@ -28,9 +28,9 @@ after(async () => {
   await Promise.all(Array.from(openedThreads.values(), (threads) => threads.close()));
 });
 
-function threadsFor({ chunking, pdf }: Settings): HostThreads {
-  const key = JSON.stringify({ chunking, pdf });
-  const threads = openedThreads.get(key) ?? openThreads({ chunking, pdf });
+function threadsFor({ chunking, pdf, indexing }: Settings): HostThreads {
+  const key = JSON.stringify({ chunking, pdf, indexing });
+  const threads = openedThreads.get(key) ?? openThreads({ chunking, pdf, indexing });
   openedThreads.set(key, threads);
   return threads;
 }

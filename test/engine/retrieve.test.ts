@@ -1,114 +1,153 @@
-/** What retrieval makes of what both sides found; with real threads it is in search-index.test.ts and in the service's tests. */
+/** What retrieval makes of what both sides find; with real threads it is in search-index.test.ts and in the service's tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addBit, createBitmap } from '../../src/compute/structures/bitmap.ts';
+import { addBit, type Bitmap, createBitmap } from '../../src/compute/structures/bitmap.ts';
+import { slotFor } from '../../src/engine/query-slot.ts';
 import { nearnessOf, relevance } from '../../src/engine/relevance.ts';
 import { type Retrieval, type RetrievalParts, retrieve } from '../../src/engine/retrieve.ts';
-import { type SearcherPool, Searchers } from '../../src/engine/searchers.ts';
+import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
+import type { SparseResult } from '../../src/engine/words/sparse-searcher.ts';
 
 const analyzed = {
   forms: [{ stem: 'ant', of: 0 }],
   corrected: [],
   language: 'en',
 };
-const vector = Float32Array.of(1, 0);
 const hits = (...labels: number[]) => ({
   labels: Uint32Array.from(labels),
   scores: Float64Array.from(labels, (_, at) => 1 - at / 10),
   covered: new Float64Array(labels.length),
 });
-const labelSet = (label: number) => {
+const setOf = (...labels: number[]) => {
   const set = createBitmap(64);
-  addBit(set, label);
+  for (const label of labels) addBit(set, label);
   return set;
 };
 
-/** Parts whose threads answer as told; `asked`: with what each was. */
-function partsOf(answers: { found?: unknown; alsoAmong?: unknown[]; near?: ReturnType<typeof hits> }) {
-  const asked: [name: string, argument: unknown][] = [];
-  const { found = hits(1, 2), alsoAmong = [], near = hits(2, 3) } = answers;
-  const pool: SearcherPool = {
-    run: async (name: string, argument: unknown) => {
-      asked.push([name, argument]);
-      return { analyzed, found, alsoAmong, searchMs: 1 } as never;
-    },
-    inTurn: (piece) => piece(),
-    queued: 0,
-    load: 0,
-  };
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const parts: RetrievalParts = {
-    searchers: new Searchers([pool], 'one', async () => {}, log),
-    vectors: {
-      candidates: async (given) => {
-        asked.push(['near', given]);
-        const found = { labels: near.labels, scores: Float32Array.from(near.scores) };
-        const none = { labels: new Uint32Array(0), scores: new Float32Array(0) };
-        const cosines = given.vectors.map(() => Float32Array.from(near.labels, (label) => label / 10));
-        return { found: given.among.map((_, at) => (at === 0 ? found : none)), labels: near.labels, cosines };
-      },
-    },
-    monotonic: () => 0,
-  };
-  return { parts, asked };
+/** Cosines of the rows with the query's vector. */
+const cosineOf: Record<number, number> = { 2: 0.8, 3: 0.6, 8: 0.2 };
+const rows = VectorRows.create(2);
+for (const [label, cosine] of Object.entries(cosineOf)) {
+  rows.append(Number(label), Float32Array.of(cosine, Math.sqrt(1 - cosine ** 2)), 0);
 }
-
-const plain: Retrieval = {
-  query: 'ant',
-  spelling: true,
-  vector: Promise.resolve(vector),
-  k: 5,
-  floor: null,
-  relevance: false,
+const isNear = (actual: ArrayLike<number> | null | undefined, expected: number[]) => {
+  assert.equal(actual?.length, expected.length);
+  for (const [at, value] of expected.entries()) {
+    const found = actual?.[at] ?? Number.NaN;
+    assert.ok(Number.isNaN(value) ? Number.isNaN(found) : Math.abs(found - value) < 0.005, `${found}, not ${value}`);
+  }
 };
 
+/** Words find what `found` says of a filter; a search may be watched. */
+function partsOf(found: (allow?: Bitmap) => SparseResult = () => hits(1, 2), searched = () => {}): RetrievalParts {
+  const search = ({ allow }: { allow?: Bitmap }) => {
+    searched();
+    return found(allow);
+  };
+  const sparse = { search, snapshot: () => [], publish: () => [], droppedBytes: 0 };
+  return { sparse, analyze: () => analyzed, list: null, rows: { rows, graph: null } };
+}
+
+const asking = (vector: Promise<Float32Array | null>, floor: number | null = null) => ({
+  rows: 1,
+  vector: slotFor(vector, 2),
+  floor,
+});
+const plain = (changes: Partial<Retrieval> = {}): Retrieval => ({
+  query: 'ant',
+  prefix: false,
+  spelling: true,
+  vectors: asking(Promise.resolve(Float32Array.of(1, 0))),
+  k: 5,
+  relevance: false,
+  ...changes,
+});
+
 test('the best of further sets of labels are candidates, each label once, on the sides that look into the set', async () => {
-  const { parts, asked } = partsOf({
-    alsoAmong: [{ labels: Uint32Array.of(9, 2), scores: [2, 0.9], covered: [0, 0] }],
-  });
-  const set = labelSet(9);
-  const { sparse, dense, stems } = await retrieve(parts, { ...plain, alsoAmong: { words: [set], vectors: [] } });
+  const ofWords = setOf(2, 9);
+  const ofVectors = setOf(2, 8);
+  const parts = partsOf((allow) =>
+    allow === ofWords
+      ? { labels: Uint32Array.of(9, 2), scores: Float64Array.of(2, 0.9), covered: new Float64Array(2) }
+      : hits(1, 2),
+  );
+  const vectors = { ...asking(Promise.resolve(Float32Array.of(1, 0))), alsoAmong: [ofVectors] };
+  const { sparse, dense, stems } = await retrieve(parts, plain({ alsoAmong: [ofWords], vectors, k: 2 }));
   assert.deepEqual([...sparse.labels], [9, 1, 2]);
   assert.deepEqual(Array.from(sparse.scores), [2, 1, 0.9]);
-  assert.deepEqual([[...dense.labels], stems], [[2, 3], ['ant']]);
+  assert.deepEqual([[...dense.labels], stems], [[2, 3, 8], ['ant']]);
+  isNear(dense.scores, [0.8, 0.6, 0.2]);
+});
+
+test('words are searched while the vector of the query is made', async () => {
+  const made: string[] = [];
+  let letGo: (vector: Float32Array) => void = () => {};
+  const vector = new Promise<Float32Array>((resolve) => {
+    letGo = resolve;
+  }).finally(() => made.push('vector'));
+  const parts = partsOf(undefined, () => {
+    made.push('words');
+    letGo(Float32Array.of(1, 0));
+  });
+  const { dense } = await retrieve(parts, plain({ vectors: asking(vector) }));
   assert.deepEqual(
-    asked.map(([name]) => name),
-    ['find', 'near'],
+    [made, [...dense.labels]],
+    [
+      ['words', 'vector'],
+      [2, 3, 8],
+    ],
   );
 });
 
 test('what is near counts where no word of the query is known, and nothing where the query has no vector', async () => {
-  const near = await retrieve(partsOf({ found: hits() }).parts, plain);
-  assert.deepEqual([[...near.sparse.labels], [...near.dense.labels], near.cosines?.length], [[], [2, 3], 0]);
-  const none = await retrieve(partsOf({ found: hits() }).parts, { ...plain, vector: Promise.resolve(null) });
-  assert.deepEqual([[...none.sparse.labels], [...none.dense.labels], none.cosines], [[], [], null]);
+  const parts = partsOf(() => hits());
+  const near = await retrieve(parts, plain());
+  assert.deepEqual([[...near.sparse.labels], [...near.dense.labels], near.cosines?.length], [[], [2, 3, 8], 0]);
+  for (const vectors of [null, asking(Promise.resolve(null)), asking(Promise.reject(new Error('gone')))]) {
+    const none = await retrieve(parts, plain({ vectors }));
+    assert.deepEqual([[...none.sparse.labels], [...none.dense.labels], none.cosines], [[], [], null]);
+  }
+  const without = await retrieve({ ...partsOf(), rows: null }, plain());
+  assert.deepEqual([[...without.sparse.labels], without.cosines], [[1, 2], null], 'a model without rows');
 });
 
-test('vectors below the floor are not asked for, and a model that fails fails the search', async () => {
-  const { parts, asked } = partsOf({});
-  await retrieve(parts, { ...plain, floor: 0.3, allow: labelSet(2) });
-  const labels = Uint32Array.of(1, 2);
-  const near = { vectors: [vector], k: 5, minScore: 0.3, among: [labelSet(2)], labels };
-  assert.deepEqual(asked[1], ['near', near]);
-  const failing = { ...plain, vector: Promise.reject(new Error('gone')) };
-  await assert.rejects(retrieve(parts, failing), /gone/);
+test('vectors below the floor are no hits, nor are those that are not allowed', async () => {
+  const vectors = asking(Promise.resolve(Float32Array.of(1, 0)), 0.3);
+  assert.deepEqual([...(await retrieve(partsOf(), plain({ vectors }))).dense.labels], [2, 3]);
+  assert.deepEqual([...(await retrieve(partsOf(), plain({ vectors, allow: setOf(3, 8) }))).dense.labels], [3]);
 });
 
-test('what words found has its cosine, NaN without a vector', async () => {
-  const { cosines, relevance } = await retrieve(partsOf({}).parts, plain);
-  assert.deepEqual([cosines, relevance], [Float32Array.of(Number.NaN, 0.2), null]);
+test('what words found has its cosine, also below the floor, and NaN without a vector', async () => {
+  const vectors = asking(Promise.resolve(Float32Array.of(1, 0)), 0.3);
+  const { cosines, relevance } = await retrieve(
+    partsOf(() => hits(1, 2, 8)),
+    plain({ vectors }),
+  );
+  isNear(cosines, [Number.NaN, 0.8, 0.2]);
+  assert.equal(relevance, null);
 });
 
 test('each candidate has the relevance of its words and its cosine', async () => {
-  const found = { ...hits(1, 2), covered: Float64Array.of(1, 0.5) };
-  const alsoAmong = [{ ...hits(9), covered: Float64Array.of(0.25) }];
-  const { relevance: judged } = await retrieve(partsOf({ found, alsoAmong }).parts, { ...plain, relevance: true });
-  const near = (label: number) => Math.fround(label / 10);
-  const expected = new Map([
-    [1, relevance({ covered: 1, nearness: nearnessOf(Number.NaN, null) })],
-    [2, relevance({ covered: 0.5, nearness: near(2) })],
-    [3, relevance({ covered: 0, nearness: Math.fround(0.9) })],
-    [9, relevance({ covered: 0.25, nearness: nearnessOf(Number.NaN, null) })],
-  ]);
-  assert.deepEqual(new Map(Array.from(judged?.labels ?? [], (label, at) => [label, judged?.scores[at]])), expected);
+  const among = setOf(9);
+  const parts = partsOf((allow) =>
+    allow === among
+      ? { ...hits(9), covered: Float64Array.of(0.25) }
+      : { ...hits(1, 2), covered: Float64Array.of(1, 0.5) },
+  );
+  const vectors = asking(Promise.resolve(Float32Array.of(1, 0)), 0.1);
+  const {
+    relevance: judged,
+    covered,
+    dense,
+  } = await retrieve(parts, plain({ alsoAmong: [among], vectors, relevance: true }));
+  const cosines = new Map(Array.from(dense.labels, (label, at) => [label, dense.scores[at]]));
+  const expected = (label: number, words: number) => {
+    const nearness = nearnessOf(cosines.get(label) ?? Number.NaN, 0.1);
+    return [label, relevance({ covered: words, nearness })] as const;
+  };
+  assert.equal(covered, 1);
+  assert.deepEqual(
+    new Map(Array.from(judged?.labels ?? [], (label, at) => [label, judged?.scores[at]])),
+    new Map([expected(1, 1), expected(2, 0.5), expected(3, 0), expected(8, 0), expected(9, 0.25)]),
+  );
 });

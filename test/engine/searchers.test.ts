@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noCandidates } from '../../src/engine/retrieve.ts';
 import { type SearcherPool, Searchers } from '../../src/engine/searchers.ts';
+import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
+import { buildSegment } from '../../src/engine/words/build-segment.ts';
+import { createMember } from '../../src/engine/words/segment-members.ts';
+import { documentOf, wordsOnly } from './words/sparse-harness.ts';
+
+type Answers = Record<string, (task: never) => unknown>;
 
 /** A searcher that answers each task as told, with so much to do. */
-function searcher(load: number, answers: Record<string, () => unknown>): SearcherPool & { asked: string[] } {
+function searcher(load: number, answers: Answers): SearcherPool & { asked: string[] } {
   const asked: string[] = [];
   return {
     asked,
-    run: async (name: string, _task: unknown, { signal } = {}) => {
+    run: async (name: string, task: unknown, { signal } = {}) => {
       signal?.throwIfAborted();
       asked.push(name);
-      return (await answers[name]?.()) as never;
+      return (await answers[name]?.(task as never)) as never;
     },
     inTurn: (piece) => piece(),
     queued: 0,
@@ -18,55 +25,85 @@ function searcher(load: number, answers: Record<string, () => unknown>): Searche
   };
 }
 
+/** A searcher as a thread is: it answers once it has segment 1 and rows, and `replace` makes it another, without both. */
+function thread() {
+  const held = { segments: new Set<number>(), rows: new Map<number, unknown>() };
+  const isReady = () => held.segments.size > 0 && held.rows.size > 0;
+  const pool = searcher(0, {
+    publish({ ids, added }: { ids: number[]; added: { id: number }[] }) {
+      for (const { id } of added) held.segments.add(id);
+      return ids.filter((id) => !held.segments.has(id));
+    },
+    openRows: ({ id, shared, reader }: { id: number; shared: unknown; reader: number }) =>
+      void held.rows.set(id, { shared, reader }),
+    closeRows: ({ id }: { id: number }) => void held.rows.delete(id),
+    find: () => (isReady() ? noCandidates : null),
+    locate: () => (isReady() ? [] : null),
+    nearest: () => (isReady() ? noCandidates.dense : null),
+    related: () => (isReady() ? [] : null),
+    mark: () => (isReady() ? [] : null),
+  });
+  const replace = () => {
+    held.segments.clear();
+    held.rows.clear();
+    pool.asked.length = 0;
+  };
+  return { pool, held, replace };
+}
+
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const never = () => Promise.reject(new Error('not lost'));
-const query = { query: 'ant', spelling: true, k: 1 };
-const analyzed = {
-  forms: [{ stem: 'ant', of: 0 }],
-};
-const labels = Uint32Array.of(1);
-const whole = { analyzed, found: { labels, scores: new Float64Array(1) }, beside: [], searchMs: 1 };
+const query = { ...wordsOnly, query: 'ant', k: 1 };
+const near = { rows: 1, to: Float32Array.of(1), k: 1, minScore: -1 };
+const related = { rows: 1, to: Uint32Array.of(1), k: 1, few: 1, minScore: -1, except: new Set<number>() };
+const passages = { passages: [], stems: [] };
 
 test('a task goes to the searcher with the least to do, whether its tasks run or wait', async () => {
   const busy = searcher(1, {});
-  const idle = searcher(0, { find: () => whole });
-  const searchers = new Searchers([busy, idle], 'one', never, log);
-  assert.equal(await searchers.find(query), whole);
+  const idle = searcher(0, { find: () => noCandidates });
+  const searchers = new Searchers([busy, idle], 'one', log);
+  assert.equal(await searchers.find(query), noCandidates);
   assert.deepEqual([busy.asked, idle.asked], [[], ['find']]);
 });
 
-test('a searcher without a snapshot is given it, and asked again', async () => {
-  let held = false;
-  const renewed = searcher(0, { find: () => (held ? whole : null) });
-  const republish = async () => {
-    held = true;
+test('a searcher that was replaced is given all segments and open rows, and asked again, whatever the task', async () => {
+  const { pool, held, replace } = thread();
+  const searchers = new Searchers([searcher(1, { publish: () => [] }), pool], 'one', log);
+  await searchers.publish([createMember(1, buildSegment([documentOf('ant')]))]);
+  const { shared } = VectorRows.create(2);
+  const closed = await searchers.openRows(shared);
+  const open = await searchers.openRows(shared);
+  await searchers.closeRows(closed);
+  const tasks = {
+    find: () => searchers.find(query),
+    locate: () => searchers.locate([{ in: 'phrase', text: 'ant' }]),
+    nearest: () => searchers.nearest(near),
+    related: () => searchers.related(related),
+    mark: () => searchers.mark(passages),
   };
-  assert.equal(await new Searchers([renewed], 'one', republish, log).find(query), whole);
-  assert.deepEqual(renewed.asked, ['find', 'find']);
-  const lost = searcher(0, { find: () => null });
-  const asking = new Searchers([lost], 'one', async () => undefined, log).find(query);
-  await assert.rejects(asking, /did not take the segments/);
+  for (const [name, ask] of Object.entries(tasks)) {
+    replace();
+    await ask();
+    // It is asked which segments it lacks first.
+    assert.deepEqual(pool.asked, [name, 'publish', 'publish', 'openRows', name]);
+    assert.deepEqual([...held.rows], [[open, { shared, reader: 2 }]]);
+  }
 });
 
-test('a searcher that has lost its segments is given them before it says which passages hold something', async () => {
-  let republished = 0;
-  const lost = searcher(0, { locate: () => (republished === 0 ? null : [Uint32Array.of(3)]) });
-  const republish = async () => {
-    republished++;
-  };
-  const held = [{ in: 'phrase', text: 'ant' }] as const;
-  assert.deepEqual(await new Searchers([lost], 'one', republish, log).locate(held), [Uint32Array.of(3)]);
-  assert.deepEqual([lost.asked, republished], [['locate', 'locate'], 1]);
+test('a searcher that has nothing after it was given all fails the task', async () => {
+  const lost = searcher(0, { find: () => null, publish: () => [] });
+  await assert.rejects(new Searchers([lost], 'one', log).find(query), /did not take the segments/);
 });
 
 test('no task is given to a searcher for a client that has left', async () => {
   const idle = searcher(0, {});
-  const searchers = new Searchers([idle], 'one', never, log);
+  const searchers = new Searchers([idle], 'one', log);
   const gone = AbortSignal.abort();
   for (const asking of [
     searchers.find(query, gone),
     searchers.locate([], gone),
-    searchers.mark({ passages: [], stems: [] }, gone),
+    searchers.nearest(near, gone),
+    searchers.related(related, gone),
+    searchers.mark(passages, gone),
   ])
     await assert.rejects(asking, { name: 'AbortError' });
   assert.deepEqual(idle.asked, []);

@@ -1,14 +1,27 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { meanPageVector } from '../../src/compute/embedding/pool-vectors.ts';
 import type { LabelRange } from '../../src/domain/page.ts';
+import type { VectorSpaceOptions } from '../../src/engine/vectors/vector-space.ts';
 import type { Catalog } from '../../src/index/catalog.ts';
 import { PageSpace } from '../../src/index/page-space.ts';
 import type { StoreReader } from '../../src/store/store.ts';
-import { DIM, openShardPools, range, spaceFixture, vectorsOf } from '../engine/vectors/space-harness.ts';
+import {
+  cosine,
+  DIM,
+  nearest,
+  openSpaceThreads,
+  range,
+  spaceFixture,
+  vectorOf,
+  vectorsOf,
+} from '../engine/vectors/space-harness.ts';
 
-const shards = openShardPools();
-after(() => Promise.all(shards.map((pool) => pool.close())));
+const threads = openSpaceThreads();
+after(() => threads.close());
+
+const labelsIn = ({ first, count }: LabelRange) => range(first, first + count);
 
 interface StoredPages {
   /** Chunks of each page, numbered from 1. */
@@ -20,8 +33,7 @@ interface StoredPages {
   begun?: Map<number, number>;
 }
 
-/** `read` has the pages whose rows were read. */
-async function pageSpace(dir: string, { counts, stored = [], added, begun = new Map() }: StoredPages) {
+async function pageSpace(options: VectorSpaceOptions, { counts, stored = [], added, begun = new Map() }: StoredPages) {
   const ranges: LabelRange[] = [];
   for (const count of counts) {
     const last = ranges.at(-1);
@@ -33,12 +45,7 @@ async function pageSpace(dir: string, { counts, stored = [], added, begun = new 
     rows.fill(0, (count - (begun.get(no) ?? 0)) * DIM);
     return rows;
   };
-  const read: number[] = [];
-  const gone = new Set<number>();
-  const get = (_space: number, no: number) => {
-    read.push(no);
-    return gone.has(no) ? undefined : rowsOf(no);
-  };
+  const get = (_space: number, no: number) => rowsOf(no);
   const catalog: Pick<Catalog, 'labelEnd' | 'labelsOf' | 'pageOf' | 'isFlushed'> = {
     labelEnd: counts.reduce((sum, count) => sum + count, 0),
     labelsOf: (no) => ranges[no - 1],
@@ -52,72 +59,80 @@ async function pageSpace(dir: string, { counts, stored = [], added, begun = new 
     } as unknown as StoreReader,
     catalog: catalog as Catalog,
     vectors: 1,
-    modelId: 'pages',
-    dim: DIM,
-    dir,
-    storeId: 'store-1',
-    shards,
-    namespace: 'one',
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...options,
   });
   await space.settled();
   const others = ranges.flatMap((_, at) => (stored.includes(at + 1) ? [] : [at + 1]));
   for (const no of added ?? others) await space.add([ranges[no - 1].first]);
-  read.length = 0;
-  return { space, ranges, read, gone };
+  return { space, ranges };
 }
 
-test('the vector of a long page is made once, and is gone with the page', async () => {
-  await using fixture = await spaceFixture(shards);
-  const long = 1 + Math.floor((128 * 1024) / DIM);
-  const { space, ranges, read, gone } = await pageSpace(fixture.options.dir, { counts: [3, long, 5] });
-  const near = (no: number) => space.near({ page_nos: [no], k: 5 });
-  const first = await near(2);
-  assert.deepEqual(first.map(({ page_no }) => page_no).sort(), [1, 3]);
-  for (let time = 0; time < 3; time++) assert.deepEqual(await near(2), first);
-  assert.deepEqual(read, [2]);
-  await near(1);
-  await near(1);
-  assert.deepEqual(read, [2, 1, 1], 'short ones are read again');
-  gone.add(2);
-  await space.remove([ranges[1].first]);
-  assert.deepEqual(await near(2), []);
-  assert.deepEqual(read, [2, 1, 1, 2]);
+const numbersOf = (pages: readonly { page_no: number }[]) => pages.map(({ page_no }) => page_no);
+
+test('the pages nearest to some are found by the mean of their vectors, without these and others, until they are removed', async () => {
+  await using fixture = await spaceFixture(threads);
+  const { space, ranges } = await pageSpace(fixture.options, { counts: [3, 2, 5, 1] });
+  const near = async (page_nos: number[], except: number[] = [], k = 9) =>
+    numbersOf(await space.near({ page_nos, except, k }));
+  assert.deepEqual((await near([2])).sort(), [1, 3, 4]);
+  assert.deepEqual((await near([2, 4])).sort(), [1, 3]);
+  assert.deepEqual(await near([2, 4], [1]), [3]);
+  assert.deepEqual(await near([2], [], 1), (await near([2])).slice(0, 1));
+  const means = [2, 4].map((no) => meanPageVector(vectorsOf(labelsIn(ranges[no - 1])), DIM) ?? new Float32Array(DIM));
+  const mean = means[0].map((value, i) => value / Math.hypot(...means[0]) + means[1][i] / Math.hypot(...means[1]));
+  for (const { page_no, score } of await space.near({ page_nos: [2, 4], k: 9 })) {
+    const other = meanPageVector(vectorsOf(labelsIn(ranges[page_no - 1])), DIM) ?? new Float32Array(DIM);
+    assert.ok(Math.abs(score - cosine(mean, other)) < 0.02);
+  }
+  space.remove([ranges[1].first]);
+  assert.deepEqual(await near([2]), [], 'a page without a vector');
+  assert.deepEqual((await near([2, 4])).sort(), [1, 3]);
+  assert.deepEqual((await near([1])).sort(), [3, 4]);
   await space.close();
 });
 
-test('what is nearest to a page is looked for once, until a page comes or goes', async () => {
-  await using fixture = await spaceFixture(shards);
-  const { space, ranges, read } = await pageSpace(fixture.options.dir, { counts: [1, 2, 3, 1] });
-  const near = async (...page_nos: number[]) =>
-    (await space.nearEach({ page_nos, k: 9 })).map((pages) => pages.map(({ page_no }) => page_no).sort());
-  assert.deepEqual(await near(1, 2), [
-    [2, 3, 4],
-    [1, 3, 4],
-  ]);
-  assert.deepEqual(await near(2, 3), [
-    [1, 3, 4],
-    [1, 2, 4],
-  ]);
-  assert.deepEqual(read, [1, 2, 3]);
-  await space.remove([ranges[3].first]);
-  assert.deepEqual(await near(2), [[1, 3]]);
-  await space.add([ranges[3].first]);
-  assert.deepEqual(await near(2), [[1, 3, 4]]);
-  assert.deepEqual(read, [1, 2, 3, 2, 4, 2]);
-  const [narrow] = await space.nearEach({ page_nos: [2], k: 1 });
-  assert.equal(narrow.length, 1);
+test('related pages are nearest to each other, and name the page that they are related to', async () => {
+  await using fixture = await spaceFixture(threads);
+  const count = 20;
+  const { space, ranges } = await pageSpace(fixture.options, { counts: new Array(count).fill(1) }); // page n has label n - 1
+  const nearestTo = (no: number) => nearest(vectorOf(no - 1), range(0, count), 2)[1].label + 1;
+  const pages = [...range(1, count + 1)];
+  const mutual = pages.filter((no) => nearestTo(nearestTo(no)) === no);
+  assert.ok(mutual.length > 2 && mutual.length < count);
+  const related = async (page_nos: number[], except: number[] = []) =>
+    (await space.related({ page_nos, except, k: count, few: 1 })).map(({ page_no, to }) => [page_no, to]);
+  for (const no of pages) assert.deepEqual(await related([no]), mutual.includes(no) ? [[nearestTo(no), no]] : []);
+  const [one] = mutual;
+  const other = mutual.find((no) => no !== one && no !== nearestTo(one)) ?? 0;
+  assert.equal((await related([one, other])).length, 2);
+  assert.deepEqual(await related([one, other], [nearestTo(one)]), [[nearestTo(other), other]]);
+  assert.equal((await space.related({ page_nos: [one, other], k: 1, few: 1 })).length, 1);
+  space.remove([ranges[nearestTo(one) - 1].first]);
+  assert.ok((await related([one])).every(([page_no]) => page_no !== nearestTo(one)));
+  await space.close();
+});
+
+test('the vector of a page changes where its chunks have vectors only now', async () => {
+  await using fixture = await spaceFixture(threads);
+  const begun = new Map([[1, 2]]);
+  const { space, ranges } = await pageSpace(fixture.options, { counts: [3, 3], begun });
+  const [before] = await space.near({ page_nos: [2], k: 1 });
+  begun.clear();
+  await space.add([ranges[0].first]);
+  const [after] = await space.near({ page_nos: [2], k: 1 });
+  assert.deepEqual([before.page_no, after.page_no], [1, 1]);
+  assert.notEqual(before.score, after.score);
   await space.close();
 });
 
 test('a page is in the space when all its chunks have vectors, whatever files a crash left', async () => {
-  await using fixture = await spaceFixture(shards);
-  const { dir } = fixture.options;
+  await using fixture = await spaceFixture(threads);
+  const at = (name: string) => ({ ...fixture.options, dir: join(fixture.options.dir, name) });
   const counts = [2, 3, 2];
   const nearest = async (space: PageSpace) =>
     (await space.near({ page_nos: [1], k: 9 })).sort((a, b) => a.page_no - b.page_no);
-  const whole = await pageSpace(join(dir, 'whole'), { counts });
-  const begun = await pageSpace(join(dir, 'killed'), {
+  const whole = await pageSpace(at('whole'), { counts });
+  const begun = await pageSpace(at('killed'), {
     counts,
     stored: [1, 2, 3],
     begun: new Map([[2, 2]]),
@@ -129,7 +144,7 @@ test('a page is in the space when all its chunks have vectors, whatever files a 
   );
   await begun.space.save();
   // Its other chunks came, and the process was killed before it wrote that to the files.
-  const again = await pageSpace(join(dir, 'killed'), { counts, stored: [1, 2, 3], added: [] });
+  const again = await pageSpace(at('killed'), { counts, stored: [1, 2, 3], added: [] });
   assert.deepEqual(await nearest(again.space), await nearest(whole.space));
   for (const { space } of [whole, begun, again]) await space.close();
 });

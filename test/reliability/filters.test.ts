@@ -7,12 +7,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../src/compute/structures/bitmap.ts';
-import { Shard } from '../../src/engine/vectors/shard.ts';
+import { nearestTo } from '../../src/engine/vectors/row-search.ts';
+import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
 import { corpusSegment, eachAWord, planQuery } from '../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../src/engine/words/deletions.ts';
 import { createScratch, searchSegments } from '../../src/engine/words/search-segments.ts';
 import { ordinalOf } from '../../src/engine/words/segment.ts';
-import { DIM, range, vectorOf, vectorsOf } from '../engine/vectors/space-harness.ts';
+import { DIM, range, vectorOf } from '../engine/vectors/space-harness.ts';
 import { segmentOf, someDocument, someTerm } from '../engine/words/small-corpus.ts';
 
 const rrfK = 60;
@@ -49,10 +50,10 @@ const someFilter = (count: number) =>
       return allow;
     });
 
-const shardOf = (labels: Uint32Array) => {
-  const shard = new Shard(DIM);
-  shard.add(labels, vectorsOf(labels));
-  return shard;
+const rowsOf = (labels: Uint32Array) => {
+  const rows = VectorRows.create(DIM);
+  for (const label of labels) rows.append(label, vectorOf(label), 0);
+  return rows;
 };
 
 test('filtered searches by words, by vectors and by both are those that were filtered afterwards', () => {
@@ -70,10 +71,10 @@ test('filtered searches by words, by vectors and by both are those that were fil
           const segment = segmentOf(new Map(documents.map((document) => [label++, document])));
           return corpusSegment(id, segment, createDeletions(segment.docs));
         });
-        const shard = shardOf(range(0, label));
+        const rows = rowsOf(range(0, label));
         for (const removal of removals) {
           const removed = removal % label;
-          shard.remove(Uint32Array.of(removed));
+          rows.erase(removed);
           for (const { segment, deletions } of corpus) {
             const ordinal = ordinalOf(segment, removed);
             if (ordinal >= 0) markDeleted(deletions, ordinal, segment.lengths[ordinal]);
@@ -81,13 +82,13 @@ test('filtered searches by words, by vectors and by both are those that were fil
         }
         const plan = planQuery(corpus, eachAWord(query));
         const vector = vectorOf(2000 + seed);
-        const dense = { vector, minScore: -1 };
+        rows.setQuery(vector);
         const allSparse = searchSegments(corpus, plan, label, scratch);
-        const allDense = shard.search({ ...dense, k: label });
+        const allDense = nearestTo(rows, { k: label, minScore: -1 });
 
         const sparse = searchSegments(corpus, plan, k, scratch, allow);
         assert.deepEqual(pairs(sparse), filtered(allSparse, allow, k));
-        const near = shard.search({ ...dense, k, allow });
+        const near = nearestTo(rows, { k, minScore: -1, allow });
         assert.deepEqual(pairs(near), filtered(allDense, allow, k));
 
         const afterwards = [allSparse, allDense].map((hits) => filtered(hits, allow, k).map(([each]) => each));

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
-import { openShardPools, range, setOf, spaceFixture, vectorOf, vectorsOf } from '../engine/vectors/space-harness.ts';
+import { openSpaceThreads, range, setOf, spaceFixture, vectorOf, vectorsOf } from '../engine/vectors/space-harness.ts';
 import { until } from '../process/service.ts';
 import { SmallDisk } from './small-disk.ts';
 
 const disk = SmallDisk.mount(8);
 const skip = typeof disk === 'string' ? disk : false;
-const pools = openShardPools();
+const threads = openSpaceThreads();
 after(async () => {
-  await Promise.all(pools.map((pool) => pool.close()));
+  await threads.close();
   if (typeof disk !== 'string') disk.unmount();
 });
 
@@ -22,7 +22,7 @@ test('a space on a full disk keeps its old files, goes on adding and searching, 
 }, async () => {
   if (typeof disk === 'string') return;
   const dir = join(disk.path, 'space');
-  await using made = await spaceFixture(pools, { dir, saveEvery: 500 });
+  await using made = await spaceFixture(threads, { dir, saveEvery: 500 });
   const { space } = await VectorSpace.open(made.options, setOf([]));
   await space.add(range(0, 400), vectorsOf(range(0, 400)));
   await space.save();

@@ -16,7 +16,7 @@ import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import {
   nearest,
-  openShardPools,
+  openSpaceThreads,
   recall,
   setOf,
   spaceFixture,
@@ -30,10 +30,10 @@ import { allLabels, documentsOf, laterLabels, savedModel, words } from './saved-
 
 const disk = FailingDisk.build();
 const skip = typeof disk === 'string' ? disk : false;
-const pools = openShardPools();
+const spaceThreads = openSpaceThreads();
 const threads = openThreads();
 after(async () => {
-  await Promise.all([...pools.map((pool) => pool.close()), closeThreads(threads)]);
+  await Promise.all([spaceThreads.close(), closeThreads(threads)]);
   if (typeof disk !== 'string') disk.remove();
 });
 
@@ -49,13 +49,12 @@ const manifestSteps: Steps = {
   'the manifest has its name': [{ call: 'renamed', path: '*/manifest.json.new' }, 'the new generation'],
 };
 const spaceSteps: Steps = {
-  'rows are begun': [{ call: 'write', path: '*/shard-0.2.rows.new' }, 'the old generation'],
-  'rows are half written': [{ call: 'write', path: '*/shard-0.2.rows.new', count: 3 }, 'the old generation'],
-  'rows are to be flushed': [{ call: 'sync', path: '*/shard-0.2.rows.new' }, 'the old generation'],
-  'rows are to get their name': [{ call: 'rename', path: '*/shard-0.2.rows.new' }, 'the old generation'],
-  'the other shard is begun': [{ call: 'write', path: '*/shard-1.2.rows.new' }, 'the old generation'],
+  'rows are begun': [{ call: 'write', path: '*/2.rows.new' }, 'the old generation'],
+  'rows are half written': [{ call: 'write', path: '*/2.rows.new', count: 2 }, 'the old generation'],
+  'rows are to be flushed': [{ call: 'sync', path: '*/2.rows.new' }, 'the old generation'],
+  'rows are to get their name': [{ call: 'rename', path: '*/2.rows.new' }, 'the old generation'],
   ...manifestSteps,
-  'old files are deleted': [{ call: 'unlink', path: '*/shard-0.1.rows' }, 'the new generation'],
+  'old files are deleted': [{ call: 'unlink', path: '*/1.rows' }, 'the new generation'],
 };
 const sparseSteps: Steps = {
   'a segment is begun': [{ call: 'write', path: '*.segment.new' }, 'the old generation'],
@@ -112,7 +111,7 @@ for (const [step, [point, valid]] of stepsOf(spaceSteps)) {
     const dir = await savedUntil(disk, 'space', point);
     try {
       assert.equal(generationOf(dir), valid === 'the old generation' ? 1 : 2);
-      const made = await spaceFixture(pools, { dir, modelId: savedModel });
+      const made = await spaceFixture(spaceThreads, { dir, modelId: savedModel });
       const { space, missing, lost } = await VectorSpace.open(made.options, setOf(allLabels));
       assert.deepEqual([missing, lost, made.warnings], [missingOf[valid], false, []]);
       assert.deepEqual(
@@ -172,8 +171,8 @@ test('a service that is killed while it saves each side answers the same after a
   const points: KillPoint[] = [
     { call: 'sync', path: '*/sparse/*.segment.new' },
     { call: 'rename', path: '*/dense/*/manifest.json.new' },
-    { call: 'rename', path: '*/dense/*/shard-*.rows.new' },
-    { call: 'write', path: '*/pages/*/shard-*.rows.new' },
+    { call: 'rename', path: '*/dense/*/*.rows.new' },
+    { call: 'write', path: '*/pages/*/*.rows.new' },
     { call: 'rename', path: '*/sparse/manifest.json.new' },
   ];
   const service = RunningService.prepare(t);

@@ -6,14 +6,14 @@
 import { writeFileSync } from 'node:fs';
 import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
 import type { SparseIndex } from '../../src/engine/words/sparse-index.ts';
-import { openShardPools, setOf, spaceFixture, vectorsOf } from '../engine/vectors/space-harness.ts';
+import { openSpaceThreads, setOf, spaceFixture, vectorsOf } from '../engine/vectors/space-harness.ts';
 import { openThreads, SparseHarness } from '../engine/words/sparse-harness.ts';
 import { documentsOf, firstLabels, laterLabels, savedModel } from './saved-index.ts';
 
 const [kind, dir, armed] = process.argv.slice(2);
 
 async function saveSpace(): Promise<void> {
-  const { options } = await spaceFixture(openShardPools(), { dir, modelId: savedModel });
+  const { options } = await spaceFixture(openSpaceThreads(), { dir, modelId: savedModel });
   const { space } = await VectorSpace.open(options, setOf([]));
   await space.add(firstLabels, vectorsOf(firstLabels));
   await space.settled();

@@ -11,8 +11,8 @@ test('every file of the folder counts once, for the part that it is of', async (
   const sizes = {
     'store/data.mdb': 300_000,
     'index/sparse/1.segment': 200_000,
-    'index/dense/a-model/deeper/0.shard': 100_000,
-    'index/pages/a-model/0.shard': 50_000,
+    'index/dense/a-model/deeper/1.rows': 100_000,
+    'index/pages/a-model/1.rows': 50_000,
     'index/labels': 10_000,
     'store-restored/data.mdb': 20_000,
     token: 10_000,

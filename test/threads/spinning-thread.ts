@@ -30,6 +30,13 @@ export function hold(gate: Int32Array): void {
   Atomics.wait(gate, 0, 0);
 }
 
+/** Waits likewise and lets other tasks run; counts in the second number. */
+export async function wait(gate: Int32Array): Promise<void> {
+  Atomics.add(gate, 1, 1);
+  const waiting = Atomics.waitAsync(gate, 0, 0);
+  if (waiting.async) await waiting.value;
+}
+
 /** Works for so long, says when it begins, and may wait before. */
 export function beginAndSpin(request: { idleMs: number; ms: number } & Limited): string {
   beginTask(request);

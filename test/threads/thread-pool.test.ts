@@ -10,8 +10,9 @@ type Tasks = typeof import('./spinning-thread.ts');
 
 const notCounted = markThread() === null ? 'this kernel does not count the processor time of threads' : false;
 
-const open = (options: { threads?: number; maxQueue?: number; uninterrupted?: boolean } = {}) =>
-  openThreadPool<Tasks>({ entry, name: 'spinning', threads: 1, maxQueue: 100, data: { base: 40 }, ...options });
+const open = (
+  options: { threads?: number; tasksPerThread?: number; maxQueue?: number; uninterrupted?: boolean } = {},
+) => openThreadPool<Tasks>({ entry, name: 'spinning', threads: 1, maxQueue: 100, data: { base: 40 }, ...options });
 
 /** What a task waits at, and how to let it go on. */
 function gate() {
@@ -110,6 +111,37 @@ test('a result that is moved comes whole, and leaves nothing in the thread', asy
     assert.deepEqual(await pool.run('give', 3), new Float32Array([3, 3, 3]));
     assert.equal(await pool.run('left', undefined), 0);
   } finally {
+    await pool.close();
+  }
+});
+
+test('tasks that wait hold up no others in their thread, and no more begin than may', async () => {
+  const tasksPerThread = 16;
+  const pool = open({ tasksPerThread, uninterrupted: true });
+  const [first, others] = [gate(), gate()];
+  const warnings: Error[] = [];
+  const hear = (warning: Error) => warnings.push(warning);
+  process.on('warning', hear);
+  try {
+    assert.equal(await pool.run('next', undefined), 41);
+    const waiting = Array.from({ length: tasksPerThread - 1 }, () => pool.run('wait', others.closed));
+    assert.equal(await pool.run('next', undefined), 42);
+    const held = pool.run('wait', first.closed);
+    await until(() => Atomics.load(first.closed, 1) === 1, 'all wait');
+    assert.equal(Atomics.load(others.closed, 1), tasksPerThread - 1);
+    const next = pool.run('next', undefined);
+    await new Promise(setImmediate);
+    assert.equal(pool.queued, 1);
+    first.letGo();
+    await held;
+    assert.equal(await next, 43);
+    others.letGo();
+    await Promise.all(waiting);
+    assert.deepEqual(warnings, []);
+  } finally {
+    process.off('warning', hear);
+    first.letGo();
+    others.letGo();
     await pool.close();
   }
 });

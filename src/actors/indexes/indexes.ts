@@ -33,7 +33,7 @@ export interface IndexesDependencies {
   feed: CommitFeed;
   work: WorkPool;
   threads: IndexThreads;
-  graphs: Graphs | null;
+  graphs?: Graphs | null;
   searchData: SearchThreadData;
   askQueryVector: AskQueryVector;
   log: Logger;
@@ -67,7 +67,7 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
 
 /** Registers cleanups in `undo` for a failure half way. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
-  const { dir, storeId, reader, feed, work, threads, graphs, searchData, askQueryVector } = dependencies;
+  const { dir, storeId, reader, feed, work, threads, graphs = null, searchData, askQueryVector } = dependencies;
   const { log, monotonic, history, aroundRecovery, recoveryWaitMs: waitMs } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);

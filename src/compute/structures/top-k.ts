@@ -87,10 +87,3 @@ export class TopK<Scores extends Float32Array | Float64Array> {
 function isWorse(score: number, label: number, thanScore: number, thanLabel: number): boolean {
   return score < thanScore || (score === thanScore && label > thanLabel);
 }
-
-/** Merge sorted lists into at most k. */
-export function mergeTop(lists: readonly ScoredLabels<Float32Array>[], k: number): ScoredLabels<Float32Array> {
-  const top = new TopK(new Float32Array(k));
-  for (const { labels, scores } of lists) for (let i = 0; i < labels.length; i++) top.offer(labels[i], scores[i]);
-  return top.take();
-}

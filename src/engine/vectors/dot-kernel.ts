@@ -1,6 +1,6 @@
 /**
  * Dot products of many int8 rows with an int16 query: the inner loop of exact scoring, as a WebAssembly SIMD loop of 16 components at a
- * time, 35 times faster than in JavaScript (bench/dense.ts). `plainDots` is the JavaScript loop: reference of the tests, and fallback
+ * time, 35 times faster than in JavaScript. `plainDots` is the JavaScript loop: reference of the tests, and fallback
  * without SIMD.
  * Integer arithmetic: with |row| <= 127, |query| <= QUERY_PEAK and at most 8,192 dimensions sums fit 31 bits.
  */

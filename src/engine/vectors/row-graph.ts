@@ -3,7 +3,7 @@ import type { HierarchicalNSW } from 'hnswlib-node';
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
 import { graphPackage } from './graph-file.ts';
-import { cosinesWith, type NearestOptions, nearestTo, offerRows } from './row-search.ts';
+import { cosinesWith, meanOfRows, type NearestOptions, nearestTo, offerRows } from './row-search.ts';
 import type { VectorRows } from './vector-rows.ts';
 
 /** Candidates that a search looks at: the least, and for each wanted one. */
@@ -118,9 +118,9 @@ export function relatedRows(
   const { rows } = searched;
   /** Without the row itself. */
   const fewNearest = (label: number, allowed?: Bitmap) => {
-    const row = rows.rowOf(label);
-    if (row === undefined) return [];
-    const { labels, scores } = nearest(searched, rows.vectorOf(row), { k: few + 1, minScore, allow: allowed });
+    const vector = meanOfRows(rows, [label]);
+    if (vector === null) return [];
+    const { labels, scores } = nearest(searched, vector, { k: few + 1, minScore, allow: allowed });
     return Array.from(labels, (found, at) => ({ label: found, score: scores[at] }))
       .filter((each) => each.label !== label)
       .slice(0, few);

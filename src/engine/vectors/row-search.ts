@@ -1,7 +1,7 @@
 /** Searches shared rows exactly, on a searcher thread. The query is set before (`VectorRows.setQuery`). */
 import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
-import { CALL_ROWS, type VectorRows } from './vector-rows.ts';
+import { CALL_ROWS, NO_LABEL, type VectorRows } from './vector-rows.ts';
 
 export interface NearestOptions {
   k: number;
@@ -49,8 +49,9 @@ function offerBlock(rows: VectorRows, size: number, top: TopK<Float32Array>, min
   rows.score(block.subarray(0, size), scores);
   let bar = Math.max(minScore, top.bar);
   for (let i = 0; i < size; i++) {
-    if (scores[i] < bar || !rows.isLive(block[i])) continue;
-    top.offer(rows.labelOf(block[i]), scores[i]);
+    const label = rows.labelOf(block[i]);
+    if (scores[i] < bar || label === NO_LABEL) continue; // erased, maybe just now
+    top.offer(label, scores[i]);
     bar = Math.max(minScore, top.bar);
   }
 }

@@ -38,8 +38,8 @@ export interface VectorSpaceOptions {
   storeId: string;
   searchers: Searchers;
   worker: SharedPool<RowTasks>;
-  /** Null: every search looks at all rows. */
-  graphs: Graphs | null;
+  /** Without it every search looks at all rows. */
+  graphs?: Graphs | null;
   log: IndexLog;
   /** Changes between two background saves. */
   saveEvery?: number;
@@ -363,7 +363,7 @@ export class VectorSpace {
   async #openGraph(): Promise<void> {
     const { graphs, searchers, log, modelId } = this.#options;
     const { graph } = this.#files;
-    if (graph === null || graphs === null) return;
+    if (graph === null || graphs == null) return;
     try {
       if (await graphs.pool.run('isIntact', graph)) {
         const live = await searchers.openGraph(this.#id, graph.path);
@@ -380,7 +380,7 @@ export class VectorSpace {
   #growGraphIfDue(): void {
     const { graphs, log, modelId } = this.#options;
     const { live } = this.#rows;
-    if (graphs === null || live < graphs.from || this.#graphDueIn > 0 || this.#growing !== undefined) return;
+    if (graphs == null || live < graphs.from || this.#graphDueIn > 0 || this.#growing !== undefined) return;
     const graph = this.#graph;
     const outside = graph === null ? live : live - (graph.count - graph.stale) - graph.left;
     const isStale = graph !== null && graph.stale > MAX_STALE_SHARE * graph.count;

@@ -29,7 +29,7 @@ before(() => {
     maxQueue: 1000,
     data,
   });
-  threads = openIndexThreads({ searchers: 1, shards: 1, searchData: { wordList: null } });
+  threads = openIndexThreads({ searchers: 1, searchData: { wordList: null } });
 });
 after(() => Promise.all([work.close(), threads.close()]));
 
@@ -39,7 +39,7 @@ const indexDir = (shelf: Shelf) => join(shelf.temporary.path, 'index');
 async function readyIndexes(
   shelf: Shelf,
   feed = new CommitFeed(),
-  recovery: Pick<IndexesDependencies, 'recoveryWaitMs' | 'aroundRecovery'> = {},
+  changes: Partial<IndexesDependencies> = {},
 ): Promise<{ hosted: Hosted; lines: LogLine[] }> {
   const { log, lines } = keptLog();
   const logic = indexesService({
@@ -54,7 +54,7 @@ async function readyIndexes(
     log,
     monotonic: () => 0,
     history: null,
-    ...recovery,
+    ...changes,
   });
   const hosted = shelf.host(logic);
   await hosted.told('ready');
@@ -133,6 +133,32 @@ test('a model that is opened takes in no labels that the disk lacks, which a cra
   const vectors = new Map([[space, Float32Array.of(1, 2)]]);
   await hosted.ask('index.add', { segment, vectors, pages: [{ first, count: 1 }], obsolete: [] });
   assert.deepEqual(await held(), { near: [2], chunks: [known, first] });
+  await stop(hosted);
+});
+
+test('a search without a vector for its query finds by words and says so, and fails where making it fails', async () => {
+  await using shelf = await Shelf.open();
+  await stop((await readyIndexes(shelf)).hosted);
+  await shelf.add({ text: 'oak', vectors: { 1: [[1, 2]] } });
+  const answers: (() => Promise<{ vector: Float32Array | null; degraded: boolean }>)[] = [
+    async () => ({ vector: Float32Array.of(1, 2), degraded: false }),
+    async () => ({ vector: null, degraded: true }),
+    () => Promise.reject(new Error('gone')),
+    async () => ({ vector: Float32Array.of(1, 2, 3), degraded: false }),
+  ];
+  const askQueryVector = () => answers[0]();
+  const { hosted } = await readyIndexes(shelf, new CommitFeed(), { askQueryVector });
+  const found = async () => {
+    const { sparse, dense, timing_ms } = await retrieve(hosted, 'oak', 'm1');
+    return [sparse.labels.length, dense.labels.length, timing_ms.degraded_dense];
+  };
+  assert.deepEqual(await found(), [1, 1, undefined]);
+  answers.shift();
+  assert.deepEqual(await found(), [1, 0, 1]);
+  answers.shift();
+  await assert.rejects(found(), /gone/);
+  answers.shift();
+  await assert.rejects(found(), /cannot be indexed/);
   await stop(hosted);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { mergeTop, TopK } from '../../../src/compute/structures/top-k.ts';
+import { TopK } from '../../../src/compute/structures/top-k.ts';
 
 /** Distinct labels with few different scores, so that many are equal. */
 const hits = fc.uniqueArray(fc.record({ label: fc.nat(1000), score: fc.integer({ min: -3, max: 3 }) }), {
@@ -40,22 +40,6 @@ test('what scores less than the bar would not be kept, and what scores as much m
       for (const { label, score } of all) if (score >= top.bar) top.offer(label, score);
       assert.deepEqual(
         [...top.take().labels],
-        sorted(all, k).map(({ label }) => label),
-      );
-    }),
-  );
-});
-
-test('lists of shards merge into the list of the whole', () => {
-  fc.assert(
-    fc.property(hits, fc.nat(30), (all, k) => {
-      const lists = [0, 1, 2].map((shard) => {
-        const top = new TopK(new Float32Array(k));
-        for (const { label, score } of all) if (label % 3 === shard) top.offer(label, score);
-        return top.take();
-      });
-      assert.deepEqual(
-        [...mergeTop(lists, k).labels],
         sorted(all, k).map(({ label }) => label),
       );
     }),

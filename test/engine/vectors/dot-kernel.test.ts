@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { LANES, openDots, plainDots, QUERY_PEAK } from '../../../src/engine/vectors/dot-kernel.ts';
+import { MAX_PAGES } from '../../../src/engine/vectors/wasm-module.ts';
 
 const QUERY = 0;
 const ADDRESSES = 20_000;
@@ -10,7 +11,7 @@ const ROWS = 65_536;
 
 /** Dot products of rows with a query by one of the kernels. */
 function sums(open: typeof openDots, rows: number[][], query: number[], order: number[]): number[] {
-  const memory = new WebAssembly.Memory({ initial: 4 });
+  const memory = new WebAssembly.Memory({ initial: 4, maximum: MAX_PAGES, shared: true });
   const length = query.length;
   new Int16Array(memory.buffer, QUERY, length).set(query);
   const bytes = new Int8Array(memory.buffer);
@@ -51,7 +52,7 @@ test('the largest vectors do not overflow', () => {
 });
 
 test('the SIMD kernel is the one that runs here, and it is faster than the plain loop', () => {
-  const memory = new WebAssembly.Memory({ initial: 20 });
+  const memory = new WebAssembly.Memory({ initial: 20, maximum: MAX_PAGES, shared: true });
   const addresses = new Uint32Array(memory.buffer, ADDRESSES, 1000);
   addresses.forEach((_, i) => {
     addresses[i] = ROWS + i * 1024;

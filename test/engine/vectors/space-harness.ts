@@ -7,66 +7,84 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seededRandom } from '../../../src/compute/seeded-random.ts';
 import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
-import { type ShardTasks, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
+import { Searchers } from '../../../src/engine/searchers.ts';
+import { type RowTasks, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 
 export const DIM = 24;
 
-export function openShardPools<Tasks extends ShardTasks = ShardTasks>(
-  entry = new URL('../../../src/threads/shard-thread.ts', import.meta.url),
-): ThreadPool<Tasks>[] {
-  const options = { entry, threads: 1, maxQueue: 1000, uninterrupted: true };
-  return [0, 1].map((number) => openThreadPool<Tasks>({ ...options, name: `shard-${number}` }));
+type SearchTasks = typeof import('../../../src/threads/search-thread.ts');
+
+/** Searcher threads and a work thread. */
+export interface SpaceThreads<Tasks extends SearchTasks = SearchTasks> {
+  searchers: ThreadPool<Tasks>[];
+  worker: ThreadPool<RowTasks>;
+  close(): Promise<unknown>;
 }
 
-/** Threads that can be told to end. */
-export function openMortalPools(): ThreadPool<typeof import('./mortal-shard-thread.ts')>[] {
-  return openShardPools(new URL('./mortal-shard-thread.ts', import.meta.url));
+export function openSpaceThreads<Tasks extends SearchTasks = SearchTasks>(
+  entry = new URL('../../../src/threads/search-thread.ts', import.meta.url),
+): SpaceThreads<Tasks> {
+  const pinned = { threads: 1, maxQueue: 1000, uninterrupted: true };
+  const searchers = [0, 1].map((number) =>
+    openThreadPool<Tasks>({
+      ...pinned,
+      entry,
+      name: `searcher-${number}`,
+      tasksPerThread: 16,
+      data: { wordList: null },
+    }),
+  );
+  const tasks = new URL('../../../src/engine/vectors/row-tasks.ts', import.meta.url);
+  const worker = openThreadPool<RowTasks>({ ...pinned, entry: tasks, name: 'rows' });
+  return { searchers, worker, close: () => Promise.all([...searchers, worker].map((pool) => pool.close())) };
+}
+
+/** Searchers that can be told to end. */
+export function openMortalThreads(): SpaceThreads<typeof import('./mortal-search-thread.ts')> {
+  return openSpaceThreads(new URL('./mortal-search-thread.ts', import.meta.url));
 }
 
 export interface SpaceFixture extends AsyncDisposable {
   options: VectorSpaceOptions;
   /** What was logged as a warning or an error. */
   warnings: object[];
-  /** What `onMissing` was told. */
-  missing: number[];
 }
 
 let models = 0;
 
 /** Options of a space in a folder of its own. */
 export async function spaceFixture(
-  shards: ThreadPool<ShardTasks>[],
+  { searchers: pools, worker }: SpaceThreads,
   changes: Partial<VectorSpaceOptions> = {},
 ): Promise<SpaceFixture> {
   const dir = await mkdtemp(join(tmpdir(), 'readback-space-'));
   const warnings: object[] = [];
-  const missing: number[] = [];
   const warn = (fields: object) => {
     warnings.push(fields);
   };
+  const log = { info: () => undefined, warn, error: warn };
   models++;
   const options: VectorSpaceOptions = {
     modelId: `model-${models}`,
     dim: DIM,
     dir,
     storeId: 'store-1',
-    shards,
-    namespace: 'one',
-    log: { info: () => undefined, warn, error: warn },
-    onMissing: (labels) => missing.push(...labels),
+    searchers: new Searchers(pools, `space-${models}`, log),
+    worker,
+    log,
     ...changes,
   };
-  return { options, warnings, missing, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
+  return { options, warnings, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
 }
 
 /** A space that held `labels`, and was closed. */
 export async function savedSpace(
-  shards: ThreadPool<ShardTasks>[],
+  threads: SpaceThreads,
   labels: Uint32Array,
   changes: Partial<VectorSpaceOptions> = {},
 ): Promise<SpaceFixture> {
-  const made = await spaceFixture(shards, changes);
+  const made = await spaceFixture(threads, changes);
   const { space } = await VectorSpace.open(made.options, createBitmap(0));
   await space.add(labels, vectorsOf(labels));
   await space.close();
@@ -114,7 +132,7 @@ export function recall(found: Uint32Array, truth: readonly { label: number }[]):
   return truth.filter(({ label }) => labels.has(label)).length / truth.length;
 }
 
-function cosine(a: Float32Array, b: Float32Array): number {
+export function cosine(a: Float32Array, b: Float32Array): number {
   let dot = 0;
   let squaresA = 0;
   let squaresB = 0;

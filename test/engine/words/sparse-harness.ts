@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
+import { type SearcherPool, Searchers } from '../../../src/engine/searchers.ts';
 import { buildSegment, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
 import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../../src/engine/words/sparse-index.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
@@ -17,6 +18,9 @@ export type WorkTasks = typeof import('../../../src/engine/words/segment-tasks.t
 
 /** As what the searchers hold the index. */
 export const namespace = 'one';
+
+/** A query by words. */
+export const wordsOnly = { prefix: false, spelling: false, vectors: null, relevance: false };
 
 export interface Threads {
   searchers: ThreadPool<SearchTasks>[];
@@ -63,29 +67,32 @@ export interface LogLine {
 /** One life of an index: from open to close. */
 export class SparseHarness {
   readonly index: SparseIndex;
+  readonly searchers: Searchers;
   readonly missing: Uint32Array;
   readonly lost: boolean;
   readonly documents: Map<number, SparseDocument>;
   readonly lines: LogLine[];
-  readonly #threads: Threads;
+  readonly #pools: readonly SearcherPool[];
 
   private constructor(
     { index, missing, lost }: OpenedIndex,
     documents: Map<number, SparseDocument>,
     lines: LogLine[],
-    threads: Threads,
+    searchers: Searchers,
+    pools: readonly SearcherPool[],
   ) {
     this.index = index;
+    this.searchers = searchers;
     this.missing = missing;
     this.lost = lost;
     this.documents = documents;
     this.lines = lines;
-    this.#threads = threads;
+    this.#pools = pools;
   }
 
   /** Open an index of the folder for a store that holds these documents. */
   static async open(
-    threads: Threads,
+    { searchers: pools, worker }: { searchers: readonly SearcherPool[]; worker: Threads['worker'] },
     dir: string,
     documents: Map<number, SparseDocument>,
     options: Partial<SparseIndexOptions> = {},
@@ -94,11 +101,12 @@ export class SparseHarness {
     const write = (level: LogLine['level']) => (fields: object, message: string) =>
       void lines.push({ level, fields, message });
     const log = { info: write('info'), warn: write('warn'), error: write('error') };
+    const searchers = new Searchers(pools, namespace, log);
     const opened = await SparseIndex.open(
-      { dir, storeId: 'store 1', namespace, ...threads, log, ...options },
+      { dir, storeId: 'store 1', searchers, worker, log, ...options },
       labelSetOf(documents.keys()),
     );
-    return new SparseHarness(opened, documents, lines, threads);
+    return new SparseHarness(opened, documents, lines, searchers, pools);
   }
 
   /** Model and add documents under labels from `first` on. */
@@ -126,11 +134,11 @@ export class SparseHarness {
 
   /** Every searcher answers each one-word query, and one of several words, as the reference does. */
   async assertExact(words: readonly string[], k = 50): Promise<void> {
-    for (const searcher of this.#threads.searchers) {
+    for (const searcher of this.#pools) {
       for (const terms of [...words.map((word) => [word]), [...words]]) {
-        const answer = await searcher.run('find', { namespace, query: terms.join(' '), spelling: false, k });
+        const answer = await searcher.run('find', { ...wordsOnly, namespace, query: terms.join(' '), k });
         assert.deepEqual(
-          { labels: answer?.found.labels, scores: answer?.found.scores },
+          answer?.sparse && { labels: answer.sparse.labels, scores: answer.sparse.scores },
           firstHits(referenceHits(this.documents, terms), k),
         );
       }
