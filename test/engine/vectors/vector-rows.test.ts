@@ -101,3 +101,7 @@ test('searches while the memory grows find what was there when they began, with 
   }
   assert.ok(rows.shared.rows.buffer.byteLength > buffer.byteLength);
 });
+
+test('rows of impossible dimensions are refused', () => {
+  for (const dim of [0, -1, 1.5, Number.NaN, 8193]) assert.throws(() => VectorRows.create(dim), RangeError);
+});
