@@ -16,7 +16,7 @@ import { MAX_PAGES } from './wasm-module.ts';
 /** Rows per kernel call. */
 export const CALL_ROWS = 4096;
 /** Maximum by contract. */
-export const MAX_DIM = 8192;
+const MAX_DIM = 8192;
 /** Labels are smaller: the largest uint32 marks an erased row. */
 export const NO_LABEL = 0xffff_ffff;
 /** Readers with memory of their own, numbered from 0, which is the writer's thread. */
@@ -69,8 +69,9 @@ export class VectorRows {
     this.#look();
   }
 
-  /** Empty, with room for `count` rows. */
+  /** Empty, with room for `count` rows. Errors: RangeError for an impossible dimension, or without memory. */
   static create(dim: number, count = 0): VectorRows {
+    if (!Number.isInteger(dim) || dim < 1 || dim > MAX_DIM) throw new RangeError(`a vector of ${dim} dimensions`);
     const memory = (initial: number) => new WebAssembly.Memory({ initial, maximum: MAX_PAGES, shared: true });
     const rows = new VectorRows({ dim, rows: memory(ROWS_AT / PAGE_BYTES), places: memory(1) });
     rows.#reserve(count);
