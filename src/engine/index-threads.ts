@@ -31,7 +31,7 @@ const waitingSearches = 16;
 /** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB accumulate per thread. */
 const maxYoungMb = 8;
 
-/** One for two cores, and no more than can read the rows. */
+/** One for two cores, at most as many as can read the rows. */
 export function searchersFor(cores: number): number {
   return Math.min(MAX_READERS - 1, Math.max(1, Math.floor(cores / 2)));
 }

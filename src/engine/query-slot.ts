@@ -7,7 +7,7 @@ export type QuerySlot = SharedArrayBuffer;
 const WAITING = 0;
 const VECTOR = 1;
 const NONE = 2;
-/** A vector that never comes holds its search no longer than this, ms. */
+/** A search waits at most this long for a vector that never comes, ms. */
 const longestWaitMs = 60_000;
 
 /** A slot that gets the vector, or nothing if there is none or making it fails. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { saveRows } from '../../src/engine/vectors/row-tasks.ts';
+import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
 import { buildSegment } from '../../src/engine/words/build-segment.ts';
-import { auditSegmentFiles } from '../../src/index/audit-files.ts';
+import { auditSegmentFiles, auditSpaceFiles } from '../../src/index/audit-files.ts';
 import { TemporaryFolder } from '../store/temporary-folder.ts';
 
 const stored = { storeId: 'st', labels: [1, 2], labelEnd: 3 };
@@ -34,4 +36,46 @@ test('a manifest that cannot be read is a finding', async () => {
     assert.equal(findings.length, 1, text);
     assert.match(findings[0], /^manifest.json cannot be read: /, text);
   }
+});
+
+/** A space with vectors of labels 2 and 7, of which 7 is stored no more. */
+function writeSpace(dir: string, changes: object = {}): void {
+  const rows = VectorRows.create(2);
+  for (const label of [2, 7]) rows.append(label, Float32Array.of(1, label), 0);
+  const path = join(dir, '1.rows');
+  rmSync(path, { force: true });
+  const sha256 = saveRows({ shared: rows.shared, path });
+  const file = { name: '1.rows', bytes: statSync(path).size, sha256 };
+  const manifest = { format: 4, generation: 1, store_id: 'st', model_id: 'm', dim: 2, rows: file, ...changes };
+  writeFileSync(join(dir, 'manifest.json'), JSON.stringify(manifest));
+}
+
+test('the rows of a space are compared with the store; those of an earlier version are none, which a start makes anew', async () => {
+  await using folder = await TemporaryFolder.make();
+  const { path: dir } = folder;
+  const all = { missing: [1, 2], obsolete: [] };
+  const some = { missing: [1], obsolete: [7] };
+  const damaged = { rows: { name: '1.rows', bytes: 10, sha256: 'a'.repeat(64) } };
+  const cases: [what: string, write: () => void, findings: RegExp[], labels: object, seen: number[]][] = [
+    ['no manifest', () => {}, [], all, []],
+    ['whole', () => writeSpace(dir), [], some, [2, 7]],
+    ['of another store', () => writeSpace(dir, { store_id: 'x' }), [/of another store, x/], some, [2, 7]],
+    ['never saved', () => writeSpace(dir, { rows: null }), [], all, []],
+    ['damaged', () => writeSpace(dir, damaged), [/^1\.rows: another size/], all, []],
+    ['of an earlier version', () => writeSpace(dir, { format: 3, shards: [] }), [], all, []],
+    ['of a later version', () => writeSpace(dir, { format: 5 }), [/^manifest\.json cannot be read: /], all, []],
+  ];
+  for (const [what, write, expected, labels, expectedSeen] of cases) {
+    write();
+    const seen: number[] = [];
+    const { findings, ...compared } = await auditSpaceFiles(dir, { ...stored, labelEnd: 9 }, (rows) => {
+      seen.push(...rows.liveLabels());
+      return [];
+    });
+    assert.deepEqual([compared, seen, findings.length], [labels, expectedSeen, expected.length], what);
+    for (const [at, finding] of expected.entries()) assert.match(findings[at], finding, what);
+  }
+  writeSpace(dir);
+  const { findings } = await auditSpaceFiles(dir, { ...stored, labelEnd: 9 }, () => ['a fault']);
+  assert.deepEqual(findings, ['a fault'], 'what the caller finds in the rows');
 });

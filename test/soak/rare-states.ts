@@ -18,16 +18,11 @@ export const signs = {
   lost_lease: ['an attempt has lost its lease: it stops'],
   rebuilt_index: [
     'index files were lost: rebuilding them in the background',
-    'vectors were lost: restoring them in the background',
     'bringing back what was indexed and not saved',
   ],
   overflowed_subscriber: ['a subscriber of the event stream that took nothing was ended'],
   resumed_purge: ['an interrupted purge continues', 'jobs that were left running go back'],
-  replaced_thread: [
-    'a thread was replaced',
-    'a searcher thread was lost',
-    'a task took too long and ended with its thread',
-  ],
+  replaced_thread: ['a searcher thread was lost', 'a task took too long and ended with its thread'],
 } as const;
 
 /** What Node says of a thread that was ended for its memory. */

@@ -69,7 +69,7 @@ export class VectorRows {
     this.#look();
   }
 
-  /** Empty, with room for `count` rows. Errors: RangeError for impossible dimensions. */
+  /** Empty, with room for `count` rows. Errors: RangeError for an impossible dimension, or without memory. */
   static create(dim: number, count = 0): VectorRows {
     if (!Number.isInteger(dim) || dim < 1 || dim > MAX_DIM) throw new RangeError(`a vector of ${dim} dimensions`);
     const memory = (initial: number) => new WebAssembly.Memory({ initial, maximum: MAX_PAGES, shared: true });

@@ -282,7 +282,7 @@ export class VectorSpace {
     return { live, deleted: count - live, rowBytes: bytes, generation, unsaved };
   }
 
-  /** Saves first unless the next start recovers faster. Errors: as of `save`; the threads let go of the rows in any case. */
+  /** Saves first unless the next start recovers faster. Errors: as of `save`; the threads drop the rows in any case. */
   async close(): Promise<void> {
     await this.#endWork();
     const behind = { unsaved: this.#files.unsaved, held: this.#rows.live };

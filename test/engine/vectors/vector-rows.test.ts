@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { nearestTo } from '../../../src/engine/vectors/row-search.ts';
-import { VectorRows } from '../../../src/engine/vectors/vector-rows.ts';
+import { NO_LABEL, VectorRows } from '../../../src/engine/vectors/vector-rows.ts';
 import { DIM, openSpaceThreads, range, vectorOf, vectorsOf } from './space-harness.ts';
 
 const threads = openSpaceThreads();
@@ -28,6 +28,20 @@ test('rows are counted and found by label; an erased one keeps its place and is 
   assert.deepEqual([rows.has(70_000), rows.isLive(1), rows.rowOf(3)], [false, false, 2]);
   append(rows, Uint32Array.of(70_000));
   assert.equal(rows.rowOf(70_000), 3);
+});
+
+test('rows of impossible dimensions are refused, and so is a label that memory cannot have; the largest vectors are scored', () => {
+  for (const dim of [0, -1, 1.5, Number.NaN, 8193])
+    assert.throws(() => VectorRows.create(dim), RangeError, String(dim));
+  const dim = 8192;
+  const rows = VectorRows.create(dim);
+  append(rows, range(0, 3));
+  assert.throws(() => rows.append(NO_LABEL, vectorOf(1, dim), 0), RangeError);
+  assert.deepEqual([rows.count, rows.live], [3, 3]);
+  rows.setQuery(vectorOf(2, dim));
+  const { labels, scores } = nearestTo(rows, { k: 1, minScore: -1 });
+  assert.deepEqual([...labels], [2]);
+  assert.ok(Math.abs(scores[0] - 1) < 0.001);
 });
 
 test('very small and very large components keep their direction', () => {
@@ -100,8 +114,4 @@ test('searches while the memory grows find what was there when they began, with 
     assert.ok(Math.abs((found?.scores[0] ?? 0) - 1) < 0.001);
   }
   assert.ok(rows.shared.rows.buffer.byteLength > buffer.byteLength);
-});
-
-test('rows of impossible dimensions are refused', () => {
-  for (const dim of [0, -1, 1.5, Number.NaN, 8193]) assert.throws(() => VectorRows.create(dim), RangeError);
 });
