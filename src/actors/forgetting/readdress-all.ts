@@ -27,7 +27,7 @@ export interface ReaddressDependencies {
 
 /** Rows per turn of the event loop: some ms. */
 const rowsPerTurn = 200;
-/** Pages per transaction: a merge takes about a ms. */
+/** Pages per transaction: some ms. */
 const slicePages = 20;
 /** Rows after which progress is stored, if none of them changes. */
 const rowsPerNote = 20_000;
