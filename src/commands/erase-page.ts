@@ -12,8 +12,8 @@ import { removePageEntities } from './page-entities.ts';
 const CANCELLED = 'cancelled: page forgotten';
 
 /** Remove a page from all answers. Its purge job deletes vectors and log entries. */
-export function erasePage(transaction: Transaction, page: Page, at: number): void {
-  for (const no of [page.index_job, page.entity_job]) if (no !== null) silenceJob(transaction, no, at);
+export function erasePage(transaction: Transaction, page: Page, at: number, reason = CANCELLED): void {
+  for (const no of [page.index_job, page.entity_job]) if (no !== null) silenceJob(transaction, no, at, reason);
   removePageEntities(transaction, page.no);
   forgetMembership(transaction, page.no);
   transaction.pages.remove(page);
@@ -30,8 +30,8 @@ export function purgeErased({ vectors, refusedTexts, models, backfills }: Transa
 }
 
 /** Cancel a job of a forgotten page and clear its errors, which may contain a URL. */
-function silenceJob(transaction: Transaction, no: number, at: number): void {
+function silenceJob(transaction: Transaction, no: number, at: number, reason: string): void {
   const job = transaction.jobs.get(no);
-  const cancelled = job && moveJob(transaction, job, { type: 'cancel', at, reason: CANCELLED });
-  if (job !== undefined && cancelled === null) moveJob(transaction, job, { type: 'silence', at, message: CANCELLED });
+  const cancelled = job && moveJob(transaction, job, { type: 'cancel', at, reason });
+  if (job !== undefined && cancelled === null) moveJob(transaction, job, { type: 'silence', at, message: reason });
 }

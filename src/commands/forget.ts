@@ -111,9 +111,16 @@ export function orphanPurges(): Command<number> {
 /** All pages of the rule are gone. Queues the renaming of topics that lost some, before a rewrite of the files can begin. */
 export function endForget(ruleNo: number, { at, max_attempts }: JobPolicy): Command<void> {
   return (transaction) => {
+    renameTopics({ at, max_attempts })(transaction);
+    transaction.blacklist.end(ruleNo);
+  };
+}
+
+/** After pages were erased: queue the renaming of topics that lost some. */
+export function renameTopics({ at, max_attempts }: JobPolicy): Command<void> {
+  return (transaction) => {
     forgetOldNames(transaction);
     queueNamingOfStale(at, max_attempts)(transaction);
-    transaction.blacklist.end(ruleNo);
   };
 }
 

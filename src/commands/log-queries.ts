@@ -1,7 +1,6 @@
 /** Append, judge and delete logged queries, and remove forgotten pages from them. The last two work in slices, to keep transactions short. */
 
 import type { Replay, ReplayedQuery } from '../domain/evaluation.ts';
-import { numberOf } from '../domain/ids.ts';
 import type { Job } from '../domain/job.ts';
 import type { FeedbackRequest, QueryRun } from '../domain/query-log.ts';
 import { withoutPages } from '../store/query-log.ts';
@@ -33,7 +32,7 @@ export function appendRuns(runs: readonly QueryRun[]): Command<void> {
  */
 export function giveFeedback({ query_id, page_id, relevant }: FeedbackRequest): Command<number> {
   return ({ queryLog, pages }) => {
-    const pageNo = numberOf('page', page_id);
+    const pageNo = pages.numberOfId(page_id);
     if (pageNo === null || !pages.has(pageNo)) return 0;
     const numbers = queryLog.numbersOf(query_id);
     for (const no of numbers) queryLog.mark(no, pageNo, relevant);
@@ -46,9 +45,11 @@ export function purgeRunsBefore(before: number): Command<boolean> {
   return ({ queryLog }) => queryLog.removeBefore(before, sliceRuns) === sliceRuns;
 }
 
-/** Remove forgotten pages from a slice of runs after `after`: hits, results, feedback. Returns the last run examined, or null at the end. */
+/**
+ * Remove forgotten pages from a slice of runs after `after`: hits, results, feedback. Results and feedback of a merged page become those
+ * of the page it became. Returns the last run examined, or null at the end. */
 export function purgeFromLog(pageNos: ReadonlySet<number>, after: number): Command<number | null> {
-  return ({ queryLog }) => queryLog.removePages(pageNos, after, sliceRuns);
+  return ({ queryLog, pages }) => queryLog.removePages(pageNos, after, sliceRuns, (no) => pages.becameOf(no));
 }
 
 export function startReplay(replay: Omit<Replay, 'plan' | 'report'>, { at, max_attempts }: JobPolicy): Command<Job> {

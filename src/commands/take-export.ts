@@ -1,10 +1,12 @@
 /** Imports lines of an export. Idempotent: known values stay, and of two visit counts the higher wins. */
+import type { CanonicalizeSettings } from '../compute/web/canonical-url.ts';
 import type { ExportLine } from '../domain/export.ts';
 import { instantOf } from '../domain/ids.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createWatch } from './change-watches.ts';
 import { createPage } from './ingest-page.ts';
 import type { JobPolicy } from './move-job.ts';
+import { currentAddress } from './readdress-pages.ts';
 
 export type TakenCounts = Record<
   'new_pages' | 'known_pages' | 'blacklisted' | 'rules' | 'watches' | 'left_out',
@@ -20,18 +22,23 @@ export const noneTaken = (): TakenCounts => ({
   left_out: 0,
 });
 
-export function takeExport(lines: readonly ExportLine[], policy: JobPolicy): Command<TakenCounts> {
+export interface TakeOptions extends JobPolicy {
+  /** Exports of earlier versions and other settings have other canonical URLs. */
+  canonicalize: CanonicalizeSettings;
+}
+
+export function takeExport(lines: readonly ExportLine[], options: TakeOptions): Command<TakenCounts> {
   return (transaction) => {
     const counts = noneTaken();
     for (const line of lines) {
-      const kind = takeLine(transaction, line, policy);
+      const kind = takeLine(transaction, line, options);
       if (kind !== null) counts[kind]++;
     }
     return counts;
   };
 }
 
-function takeLine(transaction: Transaction, line: ExportLine, policy: JobPolicy): keyof TakenCounts | null {
+function takeLine(transaction: Transaction, line: ExportLine, options: TakeOptions): keyof TakenCounts | null {
   switch (line.kind) {
     case 'rule': {
       if (transaction.blacklist.find(line.rule_kind, line.pattern) !== undefined) return null;
@@ -49,13 +56,13 @@ function takeLine(transaction: Transaction, line: ExportLine, policy: JobPolicy)
     case 'watch': {
       if (transaction.watches.find(line.identity) !== undefined) return null;
       const { url, watch_kind, identity, title, enabled, interval_hours, config } = line;
-      createWatch({ url, kind: watch_kind, identity, title, enabled, interval_hours, config, at: policy.at })(
+      createWatch({ url, kind: watch_kind, identity, title, enabled, interval_hours, config, at: options.at })(
         transaction,
       );
       return 'watches';
     }
     case 'page':
-      return takePage(transaction, line, policy);
+      return takePage(transaction, { ...line, ...currentAddress(line, options.canonicalize) }, options);
     case 'feedback':
       return 'left_out';
     default:

@@ -10,6 +10,7 @@ export type RuleKind = z.infer<typeof ruleKind>;
 export const ruleSettings = z.object({
   tracking_params: z.array(z.string()).readonly(),
   keep_params: z.record(z.string(), z.array(z.string()).readonly()).readonly(),
+  known_addresses: z.boolean().optional(),
 });
 export type RuleSettings = z.infer<typeof ruleSettings>;
 

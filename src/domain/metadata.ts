@@ -74,6 +74,42 @@ export const pageMetadata = z
 
 /** Lists that merge instead of conflicting. */
 const grownLists = ['tags', 'highlights'] as const;
+/** What people wrote or chose: where two pages differ, the merged page has a list of both. */
+const personalKeys = [...grownLists, 'folder', 'note', 'description', 'status'];
+/** Facts of merged pages that differ from those of the page they became. */
+const MERGED = 'merged';
+
+/**
+ * The metadata of a page that another page is merged into: nothing is dropped, however large the result. Facts of the other page that
+ * differ are in the list `merged`, together with `others`.
+ */
+export function withAll(
+  known: PageMetadata | null,
+  more: PageMetadata | null,
+  others: PageMetadata,
+): PageMetadata | null {
+  const both = { ...known };
+  const differing = { ...others };
+  for (const [key, value] of Object.entries(more ?? {})) {
+    const has = Object.hasOwn(both, key) ? both[key] : null;
+    if (value == null && Object.hasOwn(both, key)) continue;
+    const isSame = JSON.stringify(has) === JSON.stringify(value);
+    if (has == null || isSame) define(both, key, value);
+    else if (key === MERGED || personalKeys.includes(key)) define(both, key, distinct([has].flat(), [value].flat()));
+    else define(differing, key, value);
+  }
+  if (Object.keys(differing).length === 0) return known === null && more === null ? null : both;
+  return { ...both, [MERGED]: distinct([both[MERGED] ?? []].flat(), [differing]) };
+}
+
+/** Also keys such as `__proto__`, as JSON does. */
+function define(target: PageMetadata, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function distinct(...lists: unknown[][]): unknown[] {
+  return [...new Map(lists.flat().map((each) => [JSON.stringify(each), each])).values()];
+}
 
 /**
  * The known metadata with the missing or null keys and new `tags` and `highlights` of another submission. Returns

@@ -22,12 +22,16 @@ export const canonicalize = z.object({
     defaultTrackingParams,
     'Query parameters dropped from every URL; a trailing `*` matches any ending.',
   ),
+  known_addresses: flag(
+    true,
+    'Also drop the parameters of a built-in list of trackers, and give AMP and mobile pages, archived copies and the several addresses of a video the address of the page (docs/addresses.md).',
+  ),
   keep_params: z
     .record(z.string().min(1), z.array(z.string()))
     .default(() => ({}))
     .meta({
       description:
-        'Domain → the only query parameters that its URLs keep. Merged with the preset; an entry replaces that of the preset.',
+        'Domain, or domain and beginning of a path → the only query parameters that its URLs keep. Merged with the preset; an entry of a domain replaces all of the preset under that domain.',
       rule: 'a JSON object of lists of texts',
       defaultText: `preset for ${Object.keys(presetKeepParams).sort().join(', ')}`,
     }),

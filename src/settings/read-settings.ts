@@ -68,11 +68,19 @@ function completed(env: NodeJS.ProcessEnv, declared: DeclaredSettings): Declared
     canonicalize: {
       ...declared.canonicalize,
       keep_params: {
-        ...Object.fromEntries(Object.entries(presetKeepParams).map(([domain, kept]) => [domain, [...kept]])),
+        ...presetKeepParamsWithout(Object.keys(declared.canonicalize.keep_params)),
         ...declared.canonicalize.keep_params,
       },
     },
   };
+}
+
+/** The preset without entries of these places and of paths below them. */
+function presetKeepParamsWithout(places: readonly string[]): Record<string, string[]> {
+  const isReplaced = (preset: string) => places.some((place) => preset === place || preset.startsWith(`${place}/`));
+  return Object.fromEntries(
+    Object.entries(presetKeepParams).flatMap(([place, kept]) => (isReplaced(place) ? [] : [[place, [...kept]]])),
+  );
 }
 
 /** A broken rule between settings, and their variables. */

@@ -127,6 +127,7 @@ class PageAuditor extends PageReader {
     for (const page of this.all()) {
       if (page.no >= nextNo) findings.push(`page ${page.no} has a number that was not given yet`);
       const byUrl = this.numberByUrl(page.canonical_url);
+      if (this.merged.doesExist(page.no)) findings.push(`page ${page.no} is there and merged into another`);
       if (byUrl !== page.no) findings.push(`page ${page.no}: its URL leads to ${byUrl ?? 'no page'}`);
       if (page.title === null) continue;
       titled++;

@@ -3,7 +3,7 @@
  * `blacklist_settings` hash of settings → settings that ever made rules. These are never deleted: they reveal nothing that was
  * forgotten, and change rarely.
  */
-import { type CanonicalUrl, canonicalizeUrl } from '../compute/web/canonical-url.ts';
+import { type CanonicalUrl, canonicalizeUrl, hostOf } from '../compute/web/canonical-url.ts';
 import { domainSuffixes } from '../compute/web/domain-match.ts';
 import type { RuleKind, RuleSettings } from '../domain/blacklist.ts';
 import type { Environment, Table } from './environment.ts';
@@ -65,15 +65,20 @@ export class BlacklistReader {
     return no === undefined ? undefined : this.rows.get(no);
   }
 
-  /** The rule that forbids this address, if any. Also compares its canonical form under the settings that made the rule. */
+  /** The rule that forbids this address, if any. Also compares its host as written, and its canonical form under the settings that made the rule. */
   match(address: Address): BlacklistRule | undefined {
     if (this.isEmpty()) return undefined;
-    return this.matchExactly(address) ?? this.#matchEarlierForm(address);
+    return (
+      this.matchExactly(address) ?? this.#matchHost(hostOf(address.original_url)) ?? this.#matchEarlierForm(address)
+    );
   }
 
   protected matchExactly({ canonical_url, domain }: CanonicalUrl): BlacklistRule | undefined {
     const byUrl = this.find('url', canonical_url);
-    if (byUrl !== undefined) return byUrl;
+    return byUrl ?? this.#matchHost(domain);
+  }
+
+  #matchHost(domain: string): BlacklistRule | undefined {
     for (const suffix of domainSuffixes(domain)) {
       const rule = this.find('domain', suffix);
       if (rule !== undefined) return rule;
@@ -135,6 +140,7 @@ export class BlacklistTransactor extends BlacklistReader {
   }
 }
 
-export function settingsKey({ tracking_params, keep_params }: RuleSettings): string {
-  return hashKey(JSON.stringify([tracking_params, keep_params]));
+export function settingsKey({ tracking_params, keep_params, known_addresses }: RuleSettings): string {
+  const later = known_addresses === undefined ? [] : [known_addresses];
+  return hashKey(JSON.stringify([tracking_params, keep_params, ...later]));
 }

@@ -79,7 +79,7 @@ export interface OpenDatabase {
 /** Each value contains its own field names, so it can be read alone. */
 const plain = { encoder: { useRecords: false } };
 
-const maxDatabases = 64;
+const maxDatabases = 96;
 /** Each reading thread or snapshot takes a slot; only the main thread and the tools read. */
 const maxReaders = 64;
 

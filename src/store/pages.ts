@@ -2,7 +2,8 @@
  * Page rows, texts and chunks, and lookups by canonical URL and by title.
  *
  * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (long-values.ts); `page_sections` no
- * → sections; `known_visits` [no, ms] of visits with `once`; `feed_contents` no → feed HTML in place of a page that cannot be fetched;
+ * → sections; `merged_pages` no → no of the page that it became; `page_addresses` progress of the last pass over all addresses
+ * (commands/readdress-pages.ts); `known_visits` [no, ms] of visits with `once`; `feed_contents` no → feed HTML in place of a page that cannot be fetched;
  * `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the folded title, no]. URLs are hashed because LMDB
  * keys are short.
  *
@@ -10,6 +11,7 @@
  */
 import { hash } from 'node:crypto';
 import { bylineOf } from '../compute/text/byline.ts';
+import { numberOf } from '../domain/ids.ts';
 import { foldTitle } from '../domain/normalize-text.ts';
 import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
 import { type Environment, entriesOf, type Table } from './environment.ts';
@@ -18,6 +20,12 @@ import { LongValues, longList, longText } from './long-values.ts';
 
 /** Metadata as JSON text preserves every key and lone surrogate. Rows of formats 1 and 2 may contain sections. */
 type StoredPage = PageHead & { metadata: string | null; sections?: Section[] };
+/** The settings of the last pass over all addresses, as a hash, and its last page. */
+interface AddressPass {
+  settings: string;
+  after: number;
+}
+
 /** Without metadata, which may be long and is not parsed. */
 export type PageHead = Omit<Page, 'metadata'> & {
   /** Derived from the metadata; absent in rows of earlier versions: use `byline`. */
@@ -41,6 +49,8 @@ export class PageReader {
   protected readonly visits: Table<number, [page: number, seenAt: number]>;
   protected readonly byUrl: Table<number, Buffer>;
   protected readonly byTitle: Table<number, [string, number]>;
+  protected readonly merged: Table<number, number>;
+  protected readonly addresses: Table<string | number, keyof AddressPass>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('pages', { keyEncoding: 'uint32' });
@@ -51,6 +61,26 @@ export class PageReader {
     this.visits = environment.openDatabase('known_visits', {});
     this.byUrl = environment.openDatabase('page_by_url', { keyEncoding: 'binary' });
     this.byTitle = environment.openDatabase('page_by_title', {});
+    this.merged = environment.openDatabase('merged_pages', { keyEncoding: 'uint32' });
+    this.addresses = environment.openDatabase('page_addresses', {});
+  }
+
+  /** The number of a page id; of a merged page, that of the page it became. Null for no id of a page. */
+  numberOfId(pageId: string): number | null {
+    const no = numberOf('page', pageId);
+    return no === null ? null : (this.becameOf(no) ?? no);
+  }
+
+  /** The page that a merged page became; undefined for others. Merged pages lead to newer merges only, so the search ends. */
+  becameOf(no: number): number | undefined {
+    let found: number | undefined;
+    for (let next = this.merged.get(no); next !== undefined; next = this.merged.get(next)) found = next;
+    return found;
+  }
+
+  /** Progress of the pass under these settings: last page done. 0 if it has not begun. */
+  addressesDoneTo(settings: string): number {
+    return this.addresses.get('settings') === settings ? Number(this.addresses.get('after') ?? 0) : 0;
   }
 
   get(no: number): Page | undefined {
@@ -141,6 +171,11 @@ export class PageReader {
     return this.feedContents.get(no);
   }
 
+  /** Times of visits with `once`, ms. */
+  knownVisits(no: number): number[] {
+    return [...this.visits.getKeys(pairsOf(no))].map(([, seenAt]) => seenAt);
+  }
+
   /** Whether a visit with `once` had this exact time. */
   knowsVisit(no: number, seenAt: number): boolean {
     return this.visits.doesExist([no, seenAt]);
@@ -173,7 +208,10 @@ export class PageTransactor extends PageReader {
   removed: number[] = [];
 
   put(page: Page, before: Page | undefined): void {
-    if (before === undefined) this.byUrl.put(urlKey(page.canonical_url), page.no);
+    if (before?.canonical_url !== page.canonical_url) {
+      if (before !== undefined) this.#removeUrl(before);
+      this.byUrl.put(urlKey(page.canonical_url), page.no);
+    }
     if (before?.title !== page.title) {
       if (before !== undefined && before.title !== null) this.byTitle.remove(titleKey(before.title, page.no));
       if (page.title !== null) this.byTitle.put(titleKey(page.title, page.no), 0);
@@ -184,15 +222,29 @@ export class PageTransactor extends PageReader {
   }
 
   remove(page: Page): void {
-    if (this.byUrl.get(urlKey(page.canonical_url)) === page.no) this.byUrl.remove(urlKey(page.canonical_url));
+    this.#removeUrl(page);
     if (page.title !== null) this.byTitle.remove(titleKey(page.title, page.no));
     this.chunkLists.remove(page.no);
     this.texts.remove(page.no);
     this.sectionLists.remove(page.no);
     this.feedContents.remove(page.no);
-    removeAll(this.visits, [...this.visits.getKeys(pairsOf(page.no))]);
+    for (const seenAt of this.knownVisits(page.no)) this.visits.remove([page.no, seenAt]);
     this.rows.remove(page.no);
     this.removed.push(page.no);
+  }
+
+  #removeUrl({ no, canonical_url }: Pick<Page, 'no' | 'canonical_url'>): void {
+    if (this.byUrl.get(urlKey(canonical_url)) === no) this.byUrl.remove(urlKey(canonical_url));
+  }
+
+  /** The first page is removed, and its id answers the second one. */
+  noteMerge(no: number, into: number): void {
+    this.merged.put(no, into);
+  }
+
+  noteAddressesDone({ settings, after }: AddressPass): void {
+    this.addresses.put('settings', settings);
+    this.addresses.put('after', after);
   }
 
   putBody(no: number, text: string, sections: readonly Section[]): void {

@@ -131,15 +131,29 @@ export class QueryLogTransactor extends QueryLogReader {
     return Math.min(old.length, limit);
   }
 
-  /** Remove these pages from the `limit` runs after `after`. Returns the last run examined, or null at the end. */
-  removePages(pageNos: ReadonlySet<number>, after: number, limit: number): number | null {
+  /**
+   * Remove these pages from the `limit` runs after `after`; `becameOf` gives the page that one was merged into. Returns the last run
+   * examined, or null at the end.
+   */
+  removePages(
+    pageNos: ReadonlySet<number>,
+    after: number,
+    limit: number,
+    becameOf: (pageNo: number) => number | undefined,
+  ): number | null {
     const numbers = this.numbersAfter(after, limit);
     for (const no of numbers) {
       const run = this.get(no);
       if (run === undefined) continue;
       const without = withoutPages(run, (pageNo) => !pageNos.has(pageNo));
-      if (without !== null) this.#put(no, without);
-      for (const pageNo of this.feedback(no).keys()) if (pageNos.has(pageNo)) this.marks.remove([no, pageNo]);
+      if (without !== null) this.#put(no, { ...without, final_pages: replacedPages(run, pageNos, becameOf) });
+      const marks = this.feedback(no);
+      for (const [pageNo, relevant] of marks) {
+        if (!pageNos.has(pageNo)) continue;
+        const became = becameOf(pageNo);
+        if (became !== undefined && !marks.has(became)) this.mark(no, became, relevant);
+        this.marks.remove([no, pageNo]);
+      }
     }
     return numbers.length < limit ? null : (numbers.at(-1) ?? null);
   }
@@ -213,6 +227,21 @@ export function withoutPages(run: QueryRun, stays: (pageNo: number) => boolean):
     sparse_hits,
     final_pages: run.final_pages.filter(({ page_no }) => stays(page_no)),
   };
+}
+
+/** The answered pages, each once, with merged ones as the page they became. */
+function replacedPages(
+  { final_pages }: QueryRun,
+  gone: ReadonlySet<number>,
+  becameOf: (pageNo: number) => number | undefined,
+): QueryRun['final_pages'] {
+  const seen = new Set<number>();
+  return final_pages.flatMap((page) => {
+    const no = gone.has(page.page_no) ? becameOf(page.page_no) : page.page_no;
+    if (no === undefined || seen.has(no)) return [];
+    seen.add(no);
+    return [{ ...page, page_no: no }];
+  });
 }
 
 function keptHits({ labels, page_nos, scores }: LoggedHits, stays: (pageNo: number) => boolean): LoggedHits {

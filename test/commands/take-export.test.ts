@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { takeExport } from '../../src/commands/take-export.ts';
+import { defaultTrackingParams, presetKeepParams } from '../../src/compute/web/canonical-url.ts';
 import { exportLine } from '../../src/domain/export.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
+
+const canonicalize = { tracking_params: defaultTrackingParams, keep_params: presetKeepParams, known_addresses: true };
+const options = { at: 1, max_attempts: 3, canonicalize };
 
 test('a rule for an address comes with the settings that made its form, and keeps the address out under others', async () => {
   await using temporary = await TemporaryStore.open();
@@ -12,7 +16,7 @@ test('a rule for an address comes with the settings that made its form, and keep
     { ...rule, pattern: 'https://a.example/x', canonicalized_by },
     { ...rule, pattern: 'https://a.example/y' }, // of an earlier version
   ].map((line) => exportLine.parse(JSON.parse(JSON.stringify(line))));
-  await temporary.commit(takeExport(lines, { at: 1, max_attempts: 3 }));
+  await temporary.commit(takeExport(lines, options));
   const { blacklist } = temporary.store.reader;
   const matched = (original_url: string) =>
     blacklist.match({ original_url, canonical_url: original_url, domain: 'a.example' })?.pattern;
@@ -23,4 +27,24 @@ test('a rule for an address comes with the settings that made its form, and keep
     blacklist.withoutSettings().map(({ pattern }) => pattern),
     ['https://a.example/y'],
   );
+});
+
+test('pages of an earlier export get the current address, however often it is imported', async () => {
+  await using temporary = await TemporaryStore.open();
+  const page = {
+    ...{ kind: 'page', domain: 'm.youtube.com', title: null, body_text: 'text', content_hash: null, sections: [] },
+    ...{ source: null, metadata: null, first_seen_at: '2026-01-01T00:00:00Z', last_seen_at: '2026-01-02T00:00:00Z' },
+  };
+  const [shared, usual] = ['https://m.youtube.com/watch?v=dQw4w9WgXcQ', 'https://www.youtube.com/watch?v=dQw4w9WgXcQ'];
+  const lines = [
+    exportLine.parse({ ...page, canonical_url: shared, original_url: shared, visit_count: 2 }),
+    exportLine.parse({ ...page, canonical_url: usual, original_url: usual, visit_count: 3 }),
+  ];
+  for (const known_pages of [1, 2]) {
+    const counts = await temporary.commit(takeExport(lines, options));
+    assert.deepEqual([counts.new_pages, counts.known_pages], [2 - known_pages, known_pages]);
+  }
+  const { pages } = temporary.store.reader;
+  const { canonical_url, domain, visit_count } = pages.get(pages.numberByUrl(usual) ?? 0) ?? assert.fail('no page');
+  assert.deepEqual([canonical_url, domain, visit_count, pages.count()], [usual, 'www.youtube.com', 3, 1]);
 });

@@ -29,6 +29,7 @@ test('an empty environment gives the defaults of the contract', () => {
     stop_timeout_s: 9,
     canonicalize: {
       tracking_params: [...defaultTrackingParams],
+      known_addresses: true,
       keep_params: JSON.parse(JSON.stringify(presetKeepParams)),
     },
     chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 },
@@ -142,7 +143,7 @@ test('each type of setting is read from its text', () => {
     SERVICE_OBSERVABILITY__TRACES: 'console',
     SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["10.0.0.0/8", "nas.local"]',
     SERVICE_CANONICALIZE__TRACKING_PARAMS: '[]',
-    SERVICE_CANONICALIZE__KEEP_PARAMS: '{"example.com": ["id"]}',
+    SERVICE_CANONICALIZE__KEEP_PARAMS: '{"example.com": ["id"], "youtube.com": ["v"]}',
     SERVICE_STORAGE__MAX_BYTES: ' 5000000000 ',
     SERVICE_CLUSTER__CRON: '*/5 3 * * mon-fri',
     SERVICE_DATA_DIR: '/srv/readback',
@@ -157,7 +158,12 @@ test('each type of setting is read from its text', () => {
   assert.equal(settings.observability.traces, 'console');
   assert.deepEqual(settings.fetch.allow_private_hosts, ['10.0.0.0/8', 'nas.local']);
   assert.deepEqual(settings.canonicalize.tracking_params, []);
-  assert.deepEqual(settings.canonicalize.keep_params, { ...presetKeepParams, 'example.com': ['id'] });
+  const { 'youtube.com/watch': _, ...otherPresets } = presetKeepParams;
+  assert.deepEqual(settings.canonicalize.keep_params, {
+    ...otherPresets,
+    'example.com': ['id'],
+    'youtube.com': ['v'],
+  });
   assert.equal(settings.storage.max_bytes, 5_000_000_000);
   assert.equal(settings.cluster.cron, '*/5 3 * * mon-fri');
   assert.equal(settings.data_dir, '/srv/readback');

@@ -87,7 +87,7 @@ const commands: Record<string, Command<unknown>> = {
   'logging of runs': appendRuns([queryRun({ query_id: 'qr_2' }), queryRun({ query_id: 'qr_3', compare_id: 'cp_1' })]),
   feedback: giveFeedback({ query_id: 'qr_1', page_id: idOf('page', 1), relevant: true }),
   'deletion of old runs': purgeRunsBefore(2000),
-  'removal of a page from the log': ({ queryLog }) => queryLog.removePages(new Set([1]), 0, 10),
+  'removal of a page from the log': ({ queryLog }) => queryLog.removePages(new Set([1]), 0, 10, () => undefined),
   'start of a replay': startReplay(replay, { at: 500, max_attempts: 3 }),
   'erasure of forgotten pages': erasePages([1, 2, 3, 4], 500),
   'queueing of their purge': (transaction) => {

@@ -34,15 +34,29 @@ export interface RuleContext {
 
 const canonicalization = { tracking_params: defaultTrackingParams, keep_params: presetKeepParams };
 
-/** The service's canonical address by its default settings; null if refused. */
-export function canonicalAddress(url: string): { url: string; domain: string } | null {
-  const canonical = canonicalizeUrl(url, canonicalization);
-  return 'invalid' in canonical ? null : { url: canonical.canonical_url, domain: canonical.domain };
+export interface PageAddress {
+  /** The service's canonical address by its default settings, and its host. */
+  url: string;
+  domain: string;
+  /** The address on the site that was visited, such as an archive, and its host. */
+  visited: { url: string; domain: string };
+}
+
+/** Null if the service refuses it. */
+export function canonicalAddress(url: string): PageAddress | null {
+  const canonical = canonicalizeUrl(url, { ...canonicalization, known_addresses: true });
+  const visited = canonicalizeUrl(url, canonicalization);
+  if ('invalid' in canonical || 'invalid' in visited) return null;
+  return {
+    url: canonical.canonical_url,
+    domain: canonical.domain,
+    visited: { url: visited.canonical_url, domain: visited.domain },
+  };
 }
 
 /** A site's name in the list of switches: its host without `www.`. */
 export function siteOf(url: string): string | null {
-  return canonicalAddress(url)?.domain.replace(/^www\./, '') ?? null;
+  return canonicalAddress(url)?.visited.domain.replace(/^www\./, '') ?? null;
 }
 
 /** The switch of a host: of the longest matching listed name. */
@@ -55,8 +69,8 @@ function switchOf(domain: string, sites: Settings['sites']): { site: string; to:
 }
 
 /** Whether a blocking rule matches a page. */
-export const isNamedBy = ({ kind, pattern }: BlacklistRule, page: { url: string; domain: string }): boolean =>
-  kind === 'url' ? pattern === page.url : domainMatches(page.domain, pattern);
+export const isNamedBy = ({ kind, pattern }: BlacklistRule, page: PageAddress): boolean =>
+  [page, page.visited].some(({ url, domain }) => (kind === 'url' ? pattern === url : domainMatches(domain, pattern)));
 
 /** The first rule that prevents a capture, or null. */
 export function exclusionOf(
@@ -65,7 +79,7 @@ export function exclusionOf(
 ): ExclusionRule | null {
   const canonical = /^https?:/i.test(url) ? canonicalAddress(url) : null;
   if (canonical === null) return { rule: 'scheme' };
-  const { domain } = canonical;
+  const { domain } = canonical.visited;
   const listed = blacklist.find((rule) => isNamedBy(rule, canonical));
   if (listed !== undefined) return { rule: 'blacklist', pattern: listed.pattern };
   if (byHand) return null;
@@ -73,7 +87,7 @@ export function exclusionOf(
   if (chosen?.to === 'off') return { rule: 'site', site: chosen.site };
   if (chosen?.to !== 'on') {
     if (isLocalHost(domain)) return { rule: 'local' };
-    const kind = defaultKindOf(new URL(canonical.url), settings.defaultKinds);
+    const kind = defaultKindOf(new URL(canonical.visited.url), settings.defaultKinds);
     if (kind !== null) return { rule: 'kind', kind };
     if (settings.onlyAllowed) return { rule: 'only_allowed' };
   }

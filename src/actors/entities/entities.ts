@@ -157,7 +157,7 @@ export function entitiesService({
     'entity.splitMerge': ({ merge_id }) => split(merge_id, { latestOnly: false }),
     'entity.merges': listMerges,
     'page.entities': ({ page_id }) => {
-      const no = numberOf('page', page_id);
+      const no = reader.pages.numberOfId(page_id);
       if (no === null || !reader.pages.has(no)) {
         throw unknownId('page', page_id);
       }

@@ -2,7 +2,7 @@
  * The handler of `fetch_and_index` jobs: fetches a submitted page's text and makes it searchable. Idempotent. A video becomes its
  * captions or transcript, a podcast episode its published transcript; for other pages:
  *
- * 1. fetch the canonical URL, without tracking parameters and credentials; content or a `Refresh` header that only redirects is a
+ * 1. fetch the address that was read, without tracking parameters and credentials; content or a `Refresh` header that only redirects is a
  *    redirect
  * 2. refuse what is no page: a status, an unknown content type, a wall
  * 3. read it on a thread; a recording goes to a temporary file and is transcribed
@@ -13,7 +13,7 @@ import { type FetchedPage, type StoredFetch, storeFetched, storeSaid } from '../
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { isWallTitle } from '../../compute/extraction/recognize-wall.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
-import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { addressToFetch, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { isRecording, isRecordingAddress, unnamedTypes } from '../../compute/web/content-types.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
@@ -74,7 +74,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     if (isRecordingAddress(page.canonical_url)) recordings.refuse(page);
     const opened: { recording: OpenRecording | null } = { recording: null };
     try {
-      let answer = await fetch(page.canonical_url, {
+      let answer = await fetch(addressToFetch(page, canonicalize), {
         signal,
         maxAhead,
         headers: { accept },

@@ -1,7 +1,7 @@
 /**
  * Forgetting: adds and removes rules, erases matching pages, and later rewrites all files. One forget at a time. After a crash,
  * interrupted-forgets.ts continues with purging rules and unverified tombstones. Steps: docs/forgetting.md; states:
- * src/machines/tombstone.ts.
+ * src/machines/tombstone.ts. Also merges pages whose addresses became one (readdress-all.ts), as that erases pages.
  */
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
@@ -18,6 +18,7 @@ import type { Handlers, ServiceHooks, StartService } from '../system/service.ts'
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 import { FileRewrite } from './file-rewrite.ts';
 import { finishPurges, retryMs, takeUpRest } from './interrupted-forgets.ts';
+import { readdressAll } from './readdress-all.ts';
 import { RuleEraser } from './rule-eraser.ts';
 
 export interface ForgettingDependencies {
@@ -64,6 +65,7 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
     };
     await inTurn(() => finishPurges(interrupted));
     await inTurn(takeUp);
+    const readdressing = readdressAll({ ...dependencies, commit, eraser, inTurn, ending });
 
     const handlers: Handlers<ForgettingMessages> = {
       'page.forget': async (request): Promise<ForgetResponse> => {
@@ -100,7 +102,7 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
         clearTimeout(retrying);
         unsubscribe();
         const lastTurn = inTurn(() => undefined);
-        await Promise.all([lastTurn, rewrite.stop()]);
+        await Promise.all([lastTurn, readdressing, rewrite.stop()]);
       },
     };
   };

@@ -11,7 +11,9 @@ import {
   orphanPurges,
   queuePurge,
 } from '../../commands/forget.ts';
-import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { type CanonicalizeSettings, canonicalizeUrl, hostOf, withoutQuery } from '../../compute/web/canonical-url.ts';
+import { domainMatches } from '../../compute/web/domain-match.ts';
+import { mayMove } from '../../compute/web/known-addresses.ts';
 import type { BlacklistRule } from '../../store/blacklist.ts';
 import type { FailureKey } from '../../store/imports.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
@@ -55,16 +57,17 @@ export class RuleEraser {
   async erase(rule: BlacklistRule, onSlice = (_left: number): void => {}): Promise<{ pages: number; jobs: number }> {
     const pages = await this.#erasePages(await this.#pagesOf(rule), onSlice);
     await this.#eraseFailures();
-    const jobs = await this.#queuePurges();
+    const jobs = await this.queuePurges();
     const { commit, now, maxAttempts } = this.#dependencies;
     await commit(endForget(rule.no, { at: now(), max_attempts: maxAttempts }));
     return { pages, jobs };
   }
 
-  /** Rules of earlier versions count as made by the current settings. Errors: those of the writer. */
+  /** Rules of earlier versions count as made by the current settings, without known addresses. Errors: those of the writer. */
   async noteSettings(): Promise<void> {
     const { reader, commit, canonicalize } = this.#dependencies;
-    if (reader.blacklist.withoutSettings().length > 0) await commit(noteSettings(canonicalize));
+    const { known_addresses: _, ...earlier } = canonicalize;
+    if (reader.blacklist.withoutSettings().length > 0) await commit(noteSettings(earlier));
   }
 
   /** Queue jobs for erased pages without one; returns how many jobs were dead or gone. */
@@ -75,16 +78,32 @@ export class RuleEraser {
       if (adopted === 0) break;
       pages += adopted;
     }
-    await this.#queuePurges();
+    await this.queuePurges();
     return pages;
   }
 
   async #pagesOf({ kind, pattern }: BlacklistRule): Promise<number[]> {
     const { ask, reader } = this.#dependencies;
-    if (kind === 'domain') return ask('index.pagesUnder', { domain: pattern });
+    if (kind === 'domain') {
+      const under = await ask('index.pagesUnder', { domain: pattern });
+      return mayMove(pattern) ? [...new Set([...under, ...(await this.#pagesSubmittedUnder(pattern))])] : under;
+    }
     const no = reader.pages.numberByUrl(pattern);
     const older = await this.#pagesOfOlderForms(pattern);
     return no === undefined ? older : [no, ...older.filter((other) => other !== no)];
+  }
+
+  /** Pages submitted under this domain and stored under the address of another. */
+  async #pagesSubmittedUnder(domain: string): Promise<number[]> {
+    const { pages } = this.#dependencies.reader;
+    const found: number[] = [];
+    for (let after = 0; ; ) {
+      const numbers = pages.numbersAfter(after, slicePages);
+      found.push(...numbers.filter((no) => domainMatches(hostOf(pages.head(no)?.original_url ?? ''), domain)));
+      if (numbers.length < slicePages) return found;
+      after = numbers[slicePages - 1];
+      await new Promise(setImmediate);
+    }
   }
 
   /**
@@ -121,7 +140,7 @@ export class RuleEraser {
     let labels = 0;
     const letGo = async () => {
       labels = 0;
-      await this.#removeFromIndex(held.splice(0));
+      await this.removeFromIndex(held.splice(0));
     };
     try {
       for (let at = 0; at < pageNos.length; ) {
@@ -149,7 +168,7 @@ export class RuleEraser {
     };
   }
 
-  async #removeFromIndex(erased: readonly ErasedPage[]): Promise<void> {
+  async removeFromIndex(erased: readonly ErasedPage[]): Promise<void> {
     const pages = erased.filter(({ count }) => count > 0);
     if (pages.length > 0) await this.#dependencies.ask('index.remove', { pages });
   }
@@ -180,15 +199,11 @@ export class RuleEraser {
     return !('invalid' in canonical) && reader.blacklist.match({ ...canonical, original_url: url }) !== undefined;
   }
 
-  async #queuePurges(): Promise<number> {
+  /** Queue jobs for erased pages without one; returns how many. Errors: those of the writer. */
+  async queuePurges(): Promise<number> {
     const { commit, maxAttempts, now } = this.#dependencies;
     let jobs = 0;
     while ((await commit(queuePurge(now(), maxAttempts), maxBatch)) !== null) jobs++;
     return jobs;
   }
-}
-
-/** Keeps fragments that belong to the address (`#!`, `#/`). */
-function withoutQuery(url: string): string {
-  return url.replace(/^([^?#]*)\?[^#]*/, '$1');
 }

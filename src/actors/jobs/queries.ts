@@ -67,7 +67,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
   const { reader, commit, writeTrouble, indexState, held = () => null, oldBefore, log, now, every } = dependencies;
   const listPages = pageLister(reader, dependencies.canonicalize);
   const findPage = (page_id: string): PageHead | undefined => {
-    const no = numberOf('page', page_id);
+    const no = reader.pages.numberOfId(page_id);
     return no === null ? undefined : reader.pages.head(no);
   };
   const requirePage = (page_id: string): PageHead => {
@@ -140,7 +140,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
     'page.statusBatch': ({ page_ids }) => ({
       results: [...new Set(page_ids)].map((page_id) => {
         const page = findPage(page_id);
-        return page === undefined ? { page_id, found: false } : { ...statusOf(page), found: true };
+        return page === undefined ? { page_id, found: false } : { ...statusOf(page), page_id, found: true };
       }),
     }),
     'job.list': ({ status, status_filter, kind, limit, subject = false }: JobListQuery) => {

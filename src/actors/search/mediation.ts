@@ -8,7 +8,7 @@ import {
   topicReason,
 } from '../../compute/ranking/reasons.ts';
 import { unknownId } from '../../domain/errors.ts';
-import { idOf, numberOf } from '../../domain/ids.ts';
+import { idOf } from '../../domain/ids.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';
@@ -66,7 +66,7 @@ export function mediation(dependencies: MediationDependencies) {
     { page_id, mediation, k }: SimilarQuery & { page_id: string },
     signal?: AbortSignal | undefined,
   ): Promise<SimilarResponse> => {
-    const no = numberOf('page', page_id);
+    const no = reader.pages.numberOfId(page_id);
     const page = no === null ? undefined : reader.pages.head(no);
     if (page === undefined) throw unknownId('page', page_id);
     if (page.status !== 'indexed') return { page_id, mediation, results: [] };

@@ -29,7 +29,8 @@ export async function isExport(path: string): Promise<boolean> {
 /** Errors: CliError with the line number for a damaged or truncated file; earlier lines stay imported. */
 export async function importExport(context: Context, path: string, dryRun: boolean): Promise<ExitCode> {
   const { settings, terminal, json, now, signal } = context;
-  const policy = { at: now(), max_attempts: settings.jobs.max_attempts };
+  const { canonicalize, jobs } = settings;
+  const options = { at: now(), max_attempts: jobs.max_attempts, canonicalize };
   const total = noneTaken();
   const each = async (take: (lines: ExportLine[]) => Promise<TakenCounts>) => {
     let lines: ExportLine[] = [];
@@ -63,7 +64,7 @@ export async function importExport(context: Context, path: string, dryRun: boole
     return exitCodes.done;
   }
   await withStoppedStore(context, 'the import of an export', (store) =>
-    each((lines) => store.commit(takeExport(lines, policy))),
+    each((lines) => store.commit(takeExport(lines, options))),
   );
   terminal.progress('');
   if (json) terminal.json({ format: 'readback', ...total });

@@ -102,7 +102,7 @@ function momentsOfJob(job: Job): Moment[] {
 }
 
 function inspectPage(reader: StoreReader, id: string): Inspection | null {
-  const no = numberOf('page', id);
+  const no = reader.pages.numberOfId(id);
   if (no === null) return null;
   const page = reader.pages.get(no);
   if (page === undefined) return tombstoneOf(reader, no, id);

@@ -1,33 +1,44 @@
 /**
  * Canonical URLs identify pages: lower-case scheme and host; no default port, user name, password, fragment (except `#!` and `#/`) or
- * tracking parameters; path and parameter order as given.
+ * tracking parameters; path and parameter order as given. With `known_addresses`, forms of a page on known sites have one address.
  */
-import { domainMatches, isTooLongToRead, normalizeHost, tooLong } from './domain-match.ts';
+import { isTooLongToRead, normalizeHost, tooLong } from './domain-match.ts';
+import {
+  knownTrackingParams,
+  placesLike,
+  selectingParamsAt,
+  trackingParamsAt,
+  usualAddress,
+} from './known-addresses.ts';
 
 export interface CanonicalizeSettings {
   /** Parameters to drop, case-insensitive; a trailing `*` matches any ending. */
   tracking_params: readonly string[];
-  /** Domain → the only parameters kept there and on subdomains; the longest matching domain counts. */
+  /**
+   * Domain, or domain and beginning of a path → the only parameters kept there and on subdomains; the longest matching domain counts,
+   * then the longest path.
+   */
   keep_params: Readonly<Record<string, readonly string[]>>;
+  /** Also apply known-addresses.ts. Absent in rules of earlier versions. */
+  known_addresses?: boolean | undefined;
 }
 
 /** Contract, "Ingest semantics": the default set. */
 export const defaultTrackingParams = ['utm_*', 'fbclid', 'gclid', 'ref', 'si'];
 
-/** Hosts where few of many parameters identify the page. A time in a video is no page. */
+/** Pages that few of many parameters identify. A time in a video is no page. */
 export const presetKeepParams: Record<string, readonly string[]> = {
-  'bilibili.com': ['p'],
-  'bitcointalk.org': ['action', 'board', 'topic'],
-  'dailymotion.com': ['playlist'],
-  'forums.somethingawful.com': ['forumid', 'pagenumber', 'postid', 'threadid'],
-  'news.ycombinator.com': ['id', 'p', 'site'],
-  'phpbb.com': ['f', 'p', 'start', 't'],
-  'reddit.com': ['after', 'before', 'q', 'sort', 't', 'type'],
-  'slashdot.org': ['cid', 'id', 'sid'],
-  'vbulletin.com': ['f', 'p', 'page', 'showtopic', 't', 'threadid'],
-  'vimeo.com': ['h'],
+  'bilibili.com/video': ['p'],
+  'dailymotion.com/video': ['playlist'],
+  'forums.somethingawful.com/forumdisplay.php': ['forumid', 'pagenumber'],
+  'forums.somethingawful.com/showthread.php': ['goto', 'pagenumber', 'perpage', 'postid', 'threadid', 'userid'],
+  'news.ycombinator.com/item': ['id', 'p'],
+  'phpbb.com/community/viewtopic.php': ['f', 'p', 'start', 't'],
+  'slashdot.org/article.pl': ['sid'],
+  'slashdot.org/story': [],
+  'vbulletin.com/forum/showthread.php': ['p', 'page', 't', 'threadid'],
   'youtu.be': [],
-  'youtube.com': ['list', 'search_query', 'v'],
+  'youtube.com/watch': ['list', 'v'],
 };
 
 export type CanonicalUrl = { canonical_url: string; domain: string };
@@ -49,14 +60,44 @@ export function canonicalizeUrl(url: string, settings: CanonicalizeSettings): Ca
   const written = authority.slice(authority.lastIndexOf('@') + 1);
   if (isTooLongToRead(written)) return { invalid: `url must have a host ${tooLong.invalid}` };
   if (!URL.canParse(url)) return { invalid: 'url must have a valid host' };
-  const parsed = new URL(url);
-  const domain = normalizeHost(parsed.hostname);
-  if (typeof domain !== 'string') return { invalid: `url must have a host ${domain.invalid}` };
+  const given = new URL(url);
+  const host = normalizeHost(given.hostname);
+  if (typeof host !== 'string') return { invalid: `url must have a host ${host.invalid}` };
+  given.hostname = host;
+  const usual = settings.known_addresses ? usualAddress(given) : given;
+  const usualDomain = normalizeHost(usual.hostname);
+  const [parsed, domain] = typeof usualDomain === 'string' ? [usual, usualDomain] : [given, host];
   const port = parsed.port === '' ? '' : `:${parsed.port}`;
   const fragment = keptFragment.test(parsed.hash) ? parsed.hash : '';
-  const query = keptQuery(parsed.search, domain, settings);
+  const query = keptQuery(parsed, domain, settings);
   const rest = upperCaseEscapes(`${parsed.pathname}${query}${fragment}`);
   return { canonical_url: `${parsed.protocol}//${domain}${port}${rest}`, domain };
+}
+
+/** Keeps fragments that belong to the address (`#!`, `#/`). */
+export function withoutQuery(url: string): string {
+  return url.replace(/^([^?#]*)\?[^#]*/, '$1');
+}
+
+/**
+ * The address to fetch a page from: the form that was read, such as an archived copy, without tracking parameters; the canonical URL if
+ * that is of another address.
+ */
+export function addressToFetch(
+  { canonical_url, original_url }: { canonical_url: string; original_url: string },
+  settings: CanonicalizeSettings,
+): string {
+  const canonical = canonicalizeUrl(original_url, settings);
+  if ('invalid' in canonical || canonical.canonical_url !== canonical_url) return canonical_url;
+  const tracking_params = [...settings.tracking_params, ...(settings.known_addresses ? knownTrackingParams : [])];
+  const read = canonicalizeUrl(original_url, { ...settings, tracking_params, known_addresses: false });
+  return 'invalid' in read || read.domain === canonical.domain ? canonical_url : read.canonical_url;
+}
+
+/** The host as written, comparable; '' for no address. */
+export function hostOf(url: string): string {
+  const written = canonicalizeUrl(url, { tracking_params: [], keep_params: {} });
+  return 'invalid' in written ? '' : written.domain;
 }
 
 /** Canonical URLs that people consider equal: http or https, with or without `www.` and a final slash. At most 7; none for other schemes. */
@@ -73,26 +114,42 @@ export function addressesLike(canonicalUrl: string): string[] {
 }
 
 /** With its `?`, or '' if empty. Keeps order and spelling. */
-function keptQuery(search: string, domain: string, settings: CanonicalizeSettings): string {
+function keptQuery({ search, pathname }: URL, domain: string, settings: CanonicalizeSettings): string {
   if (search === '') return '';
-  const onlyKept = keptParams(domain, settings.keep_params);
+  const onlyKept = keptParams(domain, pathname, settings.keep_params);
+  const isKnown = settings.known_addresses === true;
+  const tracking = isKnown ? trackingParamsAt(domain, pathname) : [];
+  const selecting = isKnown ? selectingParamsAt(domain, pathname) : [];
+  const isTracking = (parameter: string, name: string): boolean => {
+    if (matchesAny(name, selecting)) return false;
+    if (matchesAny(name, settings.tracking_params)) return true;
+    return isKnown && parameter.includes('=') && (matchesAny(name, knownTrackingParams) || matchesAny(name, tracking));
+  };
   const kept = search
     .slice(1)
     .split('&')
     .filter((parameter) => {
       if (parameter === '') return false;
       const name = parameterName(parameter);
-      return onlyKept === undefined ? !matchesAny(name, settings.tracking_params) : matchesAny(name, onlyKept);
+      return onlyKept === undefined ? !isTracking(parameter, name) : matchesAny(name, onlyKept);
     });
   return kept.length === 0 ? '' : `?${kept.join('&')}`;
 }
 
-function keptParams(domain: string, keep: CanonicalizeSettings['keep_params']): readonly string[] | undefined {
-  let longest: string | undefined;
-  for (const pattern of Object.keys(keep)) {
-    if (domainMatches(domain, pattern) && pattern.length > (longest ?? '').length) longest = pattern;
-  }
+function keptParams(
+  domain: string,
+  path: string,
+  keep: CanonicalizeSettings['keep_params'],
+): readonly string[] | undefined {
+  const [longest] = placesLike(keep, domain, path).sort(
+    (a, b) => domainLength(b) - domainLength(a) || b.length - a.length,
+  );
   return longest === undefined ? undefined : keep[longest];
+}
+
+function domainLength(place: string): number {
+  const slash = place.indexOf('/');
+  return slash === -1 ? place.length : slash;
 }
 
 function matchesAny(name: string, patterns: readonly string[]): boolean {

@@ -6,6 +6,7 @@ import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { beginForget, markDeleted } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
+import { addressesKey, allReaddressed } from '../../../src/commands/readdress-pages.ts';
 import type { CanonicalizeSettings } from '../../../src/compute/web/canonical-url.ts';
 import { OperatorError } from '../../../src/domain/errors.ts';
 import { storeUnavailable } from '../../../src/store/commit.ts';
@@ -225,7 +226,10 @@ test('an address is forgotten with the pages that were stored when the settings 
     { canonical_url: 'https://example.com/d?ref=1#!/x?y=2', original_url: 'https://example.com/d?ref=1#!/x?y=2' },
   ];
   for (const page of pages) await temporary.commit(ingestPage(submission(page)));
-  const { hosted } = forgettingOn(temporary, {}, { tracking_params: ['ref'], keep_params: {} });
+  const canonicalize = { tracking_params: ['ref'], keep_params: {} };
+  const done = { settings: addressesKey(canonicalize), after: allReaddressed };
+  await temporary.commit((transaction) => transaction.pages.noteAddressesDone(done));
+  const { hosted } = forgettingOn(temporary, {}, canonicalize);
   const left = () => [...temporary.store.reader.pages.all()].map(({ no }) => no);
 
   const other = await hosted.ask('page.forget', { url: 'https://example.com/c?id=2' });

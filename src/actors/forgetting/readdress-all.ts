@@ -1,0 +1,97 @@
+/**
+ * Brings the addresses of all pages up to date in the background, after a change of `canonicalize.*` or of the rules of this version
+ * (src/commands/readdress-pages.ts). Only pages whose address changes are written. Its slices take turns with forgets.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LimitFunction } from 'p-limit';
+import type { Logger } from 'pino';
+import { renameTopics } from '../../commands/forget.ts';
+import { addressesKey, allReaddressed, currentAddress, readdressPages } from '../../commands/readdress-pages.ts';
+import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { type CommitCommand, maxBatch } from '../system/system-messages.ts';
+import type { RuleEraser } from './rule-eraser.ts';
+
+export interface ReaddressDependencies {
+  reader: StoreReader;
+  commit: CommitCommand;
+  eraser: Pick<RuleEraser, 'removeFromIndex' | 'queuePurges'>;
+  canonicalize: CanonicalizeSettings;
+  maxAttempts: number;
+  inTurn: LimitFunction;
+  /** Aborted on stop: the next start continues. */
+  ending: AbortSignal;
+  log: Logger;
+  now: () => number;
+}
+
+/** Rows per turn of the event loop: some ms. */
+const rowsPerTurn = 200;
+/** Pages per transaction: some ms. */
+const slicePages = 20;
+/** Rows after which progress is stored, if none of them changes. */
+const rowsPerNote = 20_000;
+/** After a failure, such as a full disk, ms. */
+const retryMs = 60_000;
+
+/** Resolves when all is done or the service stops. Errors: none. */
+export async function readdressAll(dependencies: ReaddressDependencies): Promise<void> {
+  const { ending, log } = dependencies;
+  while (!ending.aborted) {
+    try {
+      return await readdress(dependencies);
+    } catch (error) {
+      if (ending.aborted) return;
+      log.warn({ err: error }, 'addresses of pages could not be brought up to date: tried again');
+      await delay(retryMs, undefined, { signal: ending }).catch(() => {});
+    }
+  }
+}
+
+async function readdress({
+  reader: { pages },
+  commit,
+  eraser,
+  canonicalize: settings,
+  maxAttempts,
+  inTurn,
+  ending,
+  log,
+  now,
+}: ReaddressDependencies): Promise<void> {
+  const total = { moved: 0, merged: 0 };
+  const readdressSlice = (slice: readonly number[], to: number) =>
+    inTurn(async () => {
+      const { moved, erased } = await commit(readdressPages(slice, to, { settings, at: now() }), maxBatch);
+      total.moved += moved;
+      total.merged += erased.length;
+      await eraser.removeFromIndex(erased);
+    });
+  const isOutdated = (no: number): boolean => {
+    const page = pages.head(no);
+    return page !== undefined && currentAddress(page, settings).canonical_url !== page.canonical_url;
+  };
+  await new Promise(setImmediate); // a commit that ends now still has its transaction
+  let after = pages.addressesDoneTo(addressesKey(settings));
+  if (after === allReaddressed || pages.count() === 0) return;
+  for (let noted = after; after !== allReaddressed; ) {
+    await new Promise(setImmediate); // requests are answered in between
+    const numbers = pages.numbersAfter(after, rowsPerTurn);
+    after = numbers.length < rowsPerTurn ? allReaddressed : numbers[rowsPerTurn - 1];
+    const outdated = numbers.filter(isOutdated);
+    for (let at = 0; at < outdated.length; at += slicePages) {
+      if (ending.aborted) return;
+      const slice = outdated.slice(at, at + slicePages);
+      await readdressSlice(slice, slice[slice.length - 1]);
+    }
+    if (ending.aborted) return;
+    if (after - noted < rowsPerNote) continue;
+    await readdressSlice([], after);
+    noted = after;
+  }
+  await inTurn(async () => {
+    await eraser.queuePurges();
+    await commit(renameTopics({ at: now(), max_attempts: maxAttempts }));
+  });
+  if (total.moved > 0) log.info(total, 'addresses of pages are up to date');
+}

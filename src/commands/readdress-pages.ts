@@ -1,0 +1,137 @@
+/**
+ * Gives stored pages the canonical URL of the current rules and settings, one slice after the other; pages with one URL become one page.
+ * Every transaction stores its progress, so a pass that was interrupted continues. Between slices some pages still have an earlier URL:
+ * a visit may then create another page of the new URL, which the pass merges.
+ */
+import {
+  type CanonicalizeSettings,
+  type CanonicalUrl,
+  canonicalizeUrl,
+  withoutQuery,
+} from '../compute/web/canonical-url.ts';
+import { withAll } from '../domain/metadata.ts';
+import { ownTitle, type Page } from '../domain/page.ts';
+import { settingsKey } from '../store/blacklist.ts';
+import type { PageHead } from '../store/pages.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { erasePage } from './erase-page.ts';
+import type { ErasedPage } from './forget.ts';
+
+/** Increase it when canonical-url.ts or known-addresses.ts give another URL to stored pages: all are examined again. */
+const rulesVersion = 1;
+/** Progress of a completed pass: no page has this number. */
+export const allReaddressed = 0xffffffff;
+
+const MERGED = 'cancelled: page merged';
+
+/** What a pass is for: a new one begins if it changes. */
+export function addressesKey(settings: CanonicalizeSettings): string {
+  return `${rulesVersion} ${settingsKey({ ...settings, known_addresses: settings.known_addresses === true })}`;
+}
+
+/**
+ * The current canonical URL of a stored page. The submitted URL decides, as its parameters may have been dropped by earlier settings;
+ * unless the page is stored under the address of another place, such as the origin of an archived copy.
+ */
+export function currentAddress(
+  { canonical_url, original_url, domain }: Pick<Page, 'canonical_url' | 'original_url' | 'domain'>,
+  settings: CanonicalizeSettings,
+): CanonicalUrl {
+  const submitted = canonicalizeUrl(original_url, { tracking_params: [], keep_params: {} });
+  const isOfPlace = !('invalid' in submitted) && withoutQuery(submitted.canonical_url) === withoutQuery(canonical_url);
+  const address = canonicalizeUrl(isOfPlace ? original_url : canonical_url, settings);
+  return 'invalid' in address ? { canonical_url, domain } : address;
+}
+
+export interface ReaddressedSlice {
+  moved: number;
+  /** Pages that became another one; their labels are still in the index. */
+  erased: ErasedPage[];
+}
+
+/** Readdress these pages, and store that all up to `after` are done. Pages deleted meanwhile are skipped. */
+export function readdressPages(
+  pageNos: readonly number[],
+  after: number,
+  { settings, at }: { settings: CanonicalizeSettings; at: number },
+): Command<ReaddressedSlice> {
+  return (transaction) => {
+    const slice: ReaddressedSlice = { moved: 0, erased: [] };
+    for (const no of pageNos) {
+      const page = transaction.pages.get(no);
+      if (page !== undefined) readdress(transaction, page, { settings, at }, slice);
+    }
+    transaction.pages.noteAddressesDone({ settings: addressesKey(settings), after });
+    return slice;
+  };
+}
+
+function readdress(
+  transaction: Transaction,
+  page: Page,
+  { settings, at }: { settings: CanonicalizeSettings; at: number },
+  slice: ReaddressedSlice,
+): void {
+  const { blacklist, pages } = transaction;
+  const address = currentAddress(page, settings);
+  if (address.canonical_url === page.canonical_url) return;
+  const erase = (gone: Page, reason?: string) => {
+    erasePage(transaction, gone, at, reason);
+    slice.erased.push({ page_no: gone.no, first: gone.first_label, count: gone.chunk_count });
+  };
+  const rule = blacklist.match({ ...address, original_url: page.original_url });
+  if (rule !== undefined) {
+    // Forgotten by these very rules before the pass came to the page. Other rules are of other addresses: the page stays at its own.
+    const isForgotten =
+      rule.kind === 'url' && rule.canonicalized_by?.some((each) => settingsKey(each) === settingsKey(settings));
+    if (isForgotten) erase(page);
+    return;
+  }
+  slice.moved++;
+  const otherNo = pages.numberByUrl(address.canonical_url);
+  const other = otherNo === undefined ? undefined : pages.get(otherNo);
+  if (other === undefined) {
+    pages.put({ ...page, ...address }, page);
+    return;
+  }
+  const [kept, gone] = isFuller(transaction, page, other) ? [page, other] : [other, page];
+  const visits = pages.knownVisits(gone.no);
+  const feedContent = pages.hasBody(kept.no) ? undefined : (pages.feedContent(kept.no) ?? pages.feedContent(gone.no));
+  erase(gone, MERGED);
+  pages.put({ ...united(kept, gone), ...address }, kept);
+  for (const seenAt of visits) pages.putVisit(kept.no, seenAt);
+  if (feedContent !== undefined) pages.putFeedContent(kept.no, feedContent);
+  pages.noteMerge(gone.no, kept.no);
+}
+
+/** Whether the first page is the one to keep: with a text, indexed, with the longer text, not given up, older. */
+function isFuller({ pages }: Transaction, a: Page, b: Page): boolean {
+  const rank = ({ no, status }: PageHead) => [
+    pages.hasBody(no) ? 1 : 0,
+    status === 'indexed' ? 1 : 0,
+    pages.bodyLength(no) ?? 0,
+    status === 'dead' ? 0 : 1,
+    -no,
+  ];
+  const [ofA, ofB] = [rank(a), rank(b)];
+  const differing = ofA.findIndex((value, at) => value !== ofB[at]);
+  return ofA[differing] > ofB[differing];
+}
+
+/** Visits add up, and what is known of either page is kept. The text is that of the kept page, as after a revisit. */
+function united(kept: Page, gone: Page): Page {
+  const { original_url, title } = gone;
+  const others = {
+    ...(original_url === kept.original_url ? {} : { original_url }),
+    ...(title === null || title === kept.title ? {} : { title }),
+  };
+  return {
+    ...kept,
+    title: ownTitle(kept.title, kept.canonical_url) ?? ownTitle(gone.title, gone.canonical_url) ?? kept.title,
+    source: kept.source ?? gone.source,
+    metadata: withAll(kept.metadata, gone.metadata, others),
+    visit_count: kept.visit_count + gone.visit_count,
+    first_seen_at: Math.min(kept.first_seen_at, gone.first_seen_at),
+    last_seen_at: Math.max(kept.last_seen_at, gone.last_seen_at),
+  };
+}
