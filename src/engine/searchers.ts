@@ -23,6 +23,8 @@ export class Searchers {
   #members: readonly SegmentMember[] = [];
   /** By the numbers given. */
   readonly #rows = new Map<number, SharedRows>();
+  /** Rows that took the place of others meanwhile. */
+  readonly #copies = new Map<number, number>();
   /** Graphs in use, by their rows. The first searcher alone has them, and answers what needs them. */
   readonly #graphs = new Map<number, string>();
   /** Segment ids of each searcher, as of the last publication. */
@@ -69,6 +71,7 @@ export class Searchers {
     const graph = before === null ? undefined : this.#graphs.get(before);
     await Promise.all(this.#pools.map((pool) => this.#openIn(pool, id, shared, before)));
     if (graph !== undefined) this.#graphs.set(id, graph);
+    if (before !== null) this.#copies.set(before, id);
     return id;
   }
 
@@ -103,21 +106,25 @@ export class Searchers {
 
   /** Passages for a query by words and, if asked, by vectors. Errors, also below: those of the threads, the signal's reason. */
   find(request: Retrieval, signal?: AbortSignal): Promise<Candidates> {
-    const rows = request.vectors?.rows;
-    return this.#ask((searcher, namespace) => searcher.run('find', { namespace, ...request }, { signal }), rows);
+    const { vectors } = request;
+    const ask = (searcher: SearcherPool, namespace: string, rows: number) => {
+      const current = { ...request, vectors: vectors && { ...vectors, rows } };
+      return searcher.run('find', { namespace, ...current }, { signal });
+    };
+    return this.#ask(ask, vectors?.rows);
   }
 
   /** The rows nearest to a vector, or to the mean of rows: best first, ties by label. */
   nearest(task: NearestTask, signal?: AbortSignal): Promise<ScoredLabels<Float32Array>> {
-    const ask = (searcher: SearcherPool, namespace: string) =>
-      searcher.run('nearest', { namespace, ...task }, { signal });
+    const ask = (searcher: SearcherPool, namespace: string, rows: number) =>
+      searcher.run('nearest', { namespace, ...task, rows }, { signal });
     return this.#ask(ask, task.rows);
   }
 
   /** Rows near to some, and these near to them. */
   related(task: RelatedTask, signal?: AbortSignal): Promise<RelatedRow[]> {
-    const ask = (searcher: SearcherPool, namespace: string) =>
-      searcher.run('related', { namespace, ...task }, { signal });
+    const ask = (searcher: SearcherPool, namespace: string, rows: number) =>
+      searcher.run('related', { namespace, ...task, rows }, { signal });
     return this.#ask(ask, task.rows);
   }
 
@@ -133,17 +140,19 @@ export class Searchers {
 
   /** Ask the least busy searcher, or the one with the graph of `rows`; and again if it is new. */
   async #ask<Answer>(
-    task: (searcher: SearcherPool, namespace: string) => Promise<Answer | null>,
-    rows?: number,
+    task: (searcher: SearcherPool, namespace: string, rows: number) => Promise<Answer | null>,
+    rows = 0,
   ): Promise<Answer> {
-    const searcher = rows !== undefined && this.#graphs.has(rows) ? this.#pools[0] : this.#leastBusy();
-    const answer = await task(searcher, this.#namespace);
+    const searcher = this.#graphs.has(rows) ? this.#pools[0] : this.#leastBusy();
+    const answer = await task(searcher, this.#namespace, rows);
     if (answer !== null) return answer;
     this.#log.warn({}, 'a searcher thread was lost: giving its successor segments and vectors');
     await this.#publishTo(searcher, this.#members);
     for (const [id, shared] of this.#rows) await this.#openIn(searcher, id, shared, null);
     for (const [id, path] of searcher === this.#pools[0] ? this.#graphs : []) void this.openGraph(id, path);
-    const again = await task(searcher, this.#namespace);
+    let current = rows;
+    for (let copy = this.#copies.get(rows); copy !== undefined; copy = this.#copies.get(copy)) current = copy;
+    const again = await task(searcher, this.#namespace, current);
     if (again === null) throw new Error('a searcher did not take the segments it was given');
     return again;
   }

@@ -108,3 +108,45 @@ test('no task is given to a searcher for a client that has left', async () => {
     await assert.rejects(asking, { name: 'AbortError' });
   assert.deepEqual(idle.asked, []);
 });
+
+test('a search whose rows were copied meanwhile is repeated with the copy', async () => {
+  const asked: number[] = [];
+  const { shared } = VectorRows.create(2);
+  let first = 0;
+  const pool = searcher(0, {
+    publish: () => [],
+    nearest: async ({ rows }: { rows: number }) => {
+      asked.push(rows);
+      if (rows !== first) return noCandidates.dense;
+      const copy = await searchers.openRows(shared, first);
+      await searchers.openRows(shared, copy);
+      await searchers.closeRows(first);
+      return null;
+    },
+  });
+  const searchers = new Searchers([pool], 'one', log);
+  first = await searchers.openRows(shared);
+  assert.equal(await searchers.nearest({ ...near, rows: first }), noCandidates.dense);
+  assert.deepEqual(asked, [first, first + 2]);
+});
+
+test('what needs a graph goes to the searcher that has it, also after the rows were copied', async () => {
+  const answers = { openGraph: () => 5, nearest: () => noCandidates.dense, find: () => noCandidates };
+  const [owner, idle] = [searcher(3, answers), searcher(0, answers)];
+  const searchers = new Searchers([owner, idle], 'one', log);
+  const { shared } = VectorRows.create(2);
+  const rows = await searchers.openRows(shared);
+  assert.equal(await searchers.openGraph(rows, 'path'), 5);
+  const copy = await searchers.openRows(shared, rows);
+  const vectors = { rows: copy, vector: new SharedArrayBuffer(12), floor: null };
+  const askedOf = async (ask: () => Promise<unknown>) => {
+    for (const each of [owner, idle]) each.asked.length = 0;
+    await ask();
+    return [owner.asked.length, idle.asked.length];
+  };
+  assert.deepEqual(await askedOf(() => searchers.nearest({ ...near, rows: copy })), [1, 0]);
+  assert.deepEqual(await askedOf(() => searchers.find({ ...query, vectors })), [1, 0]);
+  assert.deepEqual(await askedOf(() => searchers.find(query)), [0, 1]);
+  await searchers.closeGraph(copy);
+  assert.deepEqual(await askedOf(() => searchers.nearest({ ...near, rows: copy })), [0, 1]);
+});

@@ -102,6 +102,21 @@ const CHANGES_AFTER_FAILURE = 50_000;
 const MAX_DELETED_SHARE = 0.3;
 const MIN_DELETED = 256;
 
+/** One build of a graph, which may be stopped: while it waits for its thread, and there. */
+class Growth {
+  readonly #controller = new AbortController();
+  readonly flag = new SharedArrayBuffer(4);
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  stop(): void {
+    Atomics.store(new Int32Array(this.flag), 0, 1);
+    this.#controller.abort(new Error('the graph is not wanted any more'));
+  }
+}
+
 export class VectorSpace {
   readonly #options: VectorSpaceOptions;
   readonly #files: SpaceFiles;
@@ -122,8 +137,8 @@ export class VectorSpace {
   /** The graph that is searched: its labels, rows left out, and labels without a row. */
   #graph: { count: number; left: number; stale: number } | null = null;
   #growing: Promise<void> | undefined;
-  /** Nonzero: the graph that is being built is not wanted. */
-  readonly #stopGrowing = new Int32Array(new SharedArrayBuffer(4));
+  /** Ends the work on the graph that is being opened or built. */
+  #growth = new Growth();
   /** Changes until a graph is tried. */
   #graphDueIn = 0;
   /** Labels erased while a graph has them, or is built. */
@@ -269,11 +284,19 @@ export class VectorSpace {
     if (isWorthSaving({ unsaved: this.#files.unsaved, held: this.#rows.live })) await this.save();
   }
 
-  /** Drop all erased rows and save, which also deletes `*.bad` files: no byte of a removed vector stays. */
+  /**
+   * Drop all erased rows, and a graph that has some, and save, which also deletes `*.bad` files: no byte of a removed vector stays.
+   */
   async purge(): Promise<void> {
+    if (this.#erasedInGraph.size > 0) {
+      this.#leaveGraph();
+      await this.#growing;
+      await this.#files.adoptGraph(null);
+    }
     if (this.#rows.count > this.#rows.live) await this.#copyLive();
     this.#files.changed();
     await this.save();
+    this.#tend();
   }
 
   stats(): VectorSpaceStats {
@@ -354,7 +377,7 @@ export class VectorSpace {
 
   async #endWork(): Promise<void> {
     this.#closing = true;
-    Atomics.store(this.#stopGrowing, 0, 1);
+    this.#growth.stop();
     await this.#tending;
     await this.#growing;
   }
@@ -365,7 +388,7 @@ export class VectorSpace {
     const { graph } = this.#files;
     if (graph === null || graphs == null) return;
     try {
-      if (await graphs.pool.run('isIntact', graph)) {
+      if (await graphs.pool.run('isIntact', graph, { signal: this.#growth.signal })) {
         const live = await searchers.openGraph(this.#id, graph.path);
         if (live !== null) this.#graph = { count: graph.count, left: graph.left, stale: graph.count - live };
         return;
@@ -373,7 +396,8 @@ export class VectorSpace {
       log.warn({ model: modelId, files: [graph.name] }, 'vector space: a damaged graph is built again');
       await this.#files.adoptGraph(null);
     } catch (error) {
-      log.error({ model: modelId, err: error }, 'vector space: the graph cannot be used');
+      if (!this.#growth.signal.aborted)
+        log.error({ model: modelId, err: error }, 'vector space: the graph cannot be used');
     }
   }
 
@@ -382,13 +406,18 @@ export class VectorSpace {
     const { live } = this.#rows;
     if (graphs == null || live < graphs.from || this.#graphDueIn > 0 || this.#growing !== undefined) return;
     const graph = this.#graph;
-    const outside = graph === null ? live : live - (graph.count - graph.stale) - graph.left;
     const isStale = graph !== null && graph.stale > MAX_STALE_SHARE * graph.count;
-    if (!isStale && outside <= Math.max(MAX_OUTSIDE, MAX_OUTSIDE_SHARE * live)) return;
-    this.#growing = this.#growGraph(graphs, isStale)
+    if (graph !== null && !isStale) {
+      const outside = live - (graph.count - graph.stale) - graph.left;
+      if (outside <= Math.max(MAX_OUTSIDE, MAX_OUTSIDE_SHARE * live)) return;
+    }
+    const growth = new Growth();
+    this.#growth = growth;
+    this.#growing = this.#growGraph(graphs, isStale, growth)
       .catch((error) => {
+        if (growth.signal.aborted) return;
         this.#graphDueIn = CHANGES_AFTER_FAILURE;
-        if (!this.#closing) log.error({ model: modelId, err: error }, 'vector space: no graph could be built');
+        log.error({ model: modelId, err: error }, 'vector space: no graph could be built');
       })
       .finally(() => {
         this.#growing = undefined;
@@ -397,16 +426,16 @@ export class VectorSpace {
   }
 
   /** Build a graph on its thread, from the one before unless that is stale, save it and use it. */
-  async #growGraph({ pool }: Graphs, isStale: boolean): Promise<void> {
+  async #growGraph({ pool }: Graphs, isStale: boolean, { signal, flag }: Growth): Promise<void> {
     const { searchers, log, modelId } = this.#options;
-    Atomics.store(this.#stopGrowing, 0, 0);
     if (this.#graph === null || isStale) this.#erasedInGraph.clear();
     const from = this.#graph === null || isStale ? null : (this.#files.graph?.path ?? null);
     const began = performance.now();
-    const task = { shared: this.#rows.shared, from, to: this.#files.nextGraph, stop: this.#stopGrowing.buffer };
-    const grown = await pool.run('growGraph', task as typeof task & { stop: SharedArrayBuffer });
-    if (grown === null || this.#closing) {
-      this.#graphDueIn = CHANGES_AFTER_FAILURE;
+    const task = { shared: this.#rows.shared, from, to: this.#files.nextGraph, stop: flag };
+    const grown = await pool.run('growGraph', task, { signal });
+    signal.throwIfAborted();
+    if (grown === null) {
+      this.#graphDueIn = CHANGES_AFTER_FAILURE; // without the package
       return;
     }
     await this.#files.adoptGraph(grown);
@@ -425,7 +454,7 @@ export class VectorSpace {
   #leaveGraph(): void {
     this.#graph = null;
     this.#erasedInGraph.clear();
-    Atomics.store(this.#stopGrowing, 0, 1);
+    this.#growth.stop();
     void this.#options.searchers.closeGraph(this.#id);
   }
 
