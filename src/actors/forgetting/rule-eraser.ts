@@ -13,7 +13,7 @@ import {
 } from '../../commands/forget.ts';
 import { type CanonicalizeSettings, canonicalizeUrl, hostOf, withoutQuery } from '../../compute/web/canonical-url.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
-import { mayMove } from '../../compute/web/known-addresses.ts';
+import { mayMove, movedDomains } from '../../compute/web/known-addresses.ts';
 import type { BlacklistRule } from '../../store/blacklist.ts';
 import type { FailureKey } from '../../store/imports.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
@@ -107,21 +107,24 @@ export class RuleEraser {
   }
 
   /**
-   * Pages stored under another canonical URL of this address by earlier settings. Settings only affect the query, so only URLs equal
-   * without it are compared.
+   * Pages stored under another canonical URL of this address by earlier settings or rules. Settings only affect the query, so in the
+   * domain only URLs equal without it are compared; the rules for known addresses also change the domain.
    */
   async #pagesOfOlderForms(pattern: string): Promise<number[]> {
     const { ask, reader, canonicalize } = this.#dependencies;
     const address = canonicalizeUrl(pattern, canonicalize);
     if ('invalid' in address) return [];
-    const inDomain = await ask('index.pagesUnder', { domain: address.domain });
+    const domains = [address.domain, ...(canonicalize.known_addresses ? movedDomains : [])];
+    const under = await Promise.all(domains.map((domain) => ask('index.pagesUnder', { domain })));
+    const candidates = [...new Set(under.flat())];
     const found: number[] = [];
     const place = withoutQuery(pattern);
-    for (let at = 0; at < inDomain.length; at += slicePages) {
+    for (let at = 0; at < candidates.length; at += slicePages) {
       if (at > 0) await new Promise(setImmediate);
-      for (const no of inDomain.slice(at, at + slicePages)) {
-        const page = reader.pages.get(no);
-        if (page === undefined || withoutQuery(page.canonical_url) !== place) continue;
+      for (const no of candidates.slice(at, at + slicePages)) {
+        const page = reader.pages.head(no);
+        if (page === undefined) continue;
+        if (withoutQuery(page.canonical_url) !== place && !mayMove(page.domain)) continue;
         if (this.#isNow(page.canonical_url, pattern) || this.#isNow(page.original_url, pattern)) found.push(no);
       }
     }

@@ -229,7 +229,7 @@ export function usualAddress(address: URL): URL {
 }
 
 /** Domains with an address that `usualAddress` gives another domain. */
-const movedDomains = [
+export const movedDomains = [
   ...[
     'archive.org',
     'archive.today',
@@ -328,7 +328,7 @@ function ampPage(address: URL): URL | null {
   return null;
 }
 
-/** A page of an AMP cache is an AMP page, so that these parts of its address only say so. */
+/** A page of an AMP cache is an AMP page, so these parts of its address select nothing else. */
 function withoutAmp(page: URL): URL {
   const pathname = page.pathname.replace(/(.)\/amp\/?$/, '$1').replace(/\.amp(\.html)?$/, '$1');
   const others = page.search

@@ -8,6 +8,7 @@ import { beginForget, markDeleted } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { addressesKey, allReaddressed } from '../../../src/commands/readdress-pages.ts';
 import type { CanonicalizeSettings } from '../../../src/compute/web/canonical-url.ts';
+import { domainMatches } from '../../../src/compute/web/domain-match.ts';
 import { OperatorError } from '../../../src/domain/errors.ts';
 import { storeUnavailable } from '../../../src/store/commit.ts';
 import type { Command } from '../../../src/store/store.ts';
@@ -242,6 +243,33 @@ test('an address is forgotten with the pages that were stored when the settings 
   assert.equal(routed.pages_purged, 1, 'a question mark in the fragment begins no query');
   assert.deepEqual(left(), [4, 5, 6, 7, 10]);
   await hosted.stop();
+});
+
+test('a page is forgotten by each of its addresses, also before it got the current one', async () => {
+  const [shared, video] = ['https://youtu.be/dQw4w9WgXcQ', 'https://www.youtube.com/watch?v=dQw4w9WgXcQ'];
+  const canonicalize = { tracking_params: [], keep_params: {}, known_addresses: true };
+  const earlier = { original_url: shared, canonical_url: shared, domain: 'youtu.be' };
+  const current = { original_url: shared, canonical_url: video, domain: 'www.youtube.com' };
+  const other = { original_url: url, canonical_url: url };
+  for (const [page, target] of [
+    [earlier, { url: video }],
+    [earlier, { url: shared }],
+    [earlier, { domain: 'youtu.be' }],
+    [current, { url: `${shared}?list=PL1` }],
+    [current, { domain: 'youtu.be' }],
+    [current, { domain: 'youtube.com' }],
+  ] as const) {
+    await using temporary = await TemporaryStore.open();
+    for (const each of [page, other]) await temporary.commit(ingestPage(submission(each)));
+    const done = { settings: addressesKey(canonicalize), after: allReaddressed };
+    await temporary.commit((transaction) => transaction.pages.noteAddressesDone(done));
+    const pagesUnder = ({ domain }: { domain: string }) =>
+      [...temporary.store.reader.pages.all()].filter((each) => domainMatches(each.domain, domain)).map(({ no }) => no);
+    const { hosted } = forgettingOn(temporary, { 'index.pagesUnder': pagesUnder }, canonicalize);
+    const { pages_purged } = await hosted.ask('page.forget', target);
+    assert.deepEqual([pages_purged, temporary.store.reader.pages.has(1)], [1, false], JSON.stringify(target));
+    await hosted.stop();
+  }
 });
 
 test('a rule that does not say what made its form counts as made by the settings that it is first met with', async () => {
