@@ -26,6 +26,11 @@ export function languagesOf(corpus: readonly CorpusSegment[]): string[] {
   return countLanguages(corpus).map(([language]) => language);
 }
 
+/** Most frequent first. */
+export function languagesOfSegment(segment: Segment): string[] {
+  return [...listsOf(segment).keys()];
+}
+
 /** Languages that a query may be in: the most frequent, and others above the thresholds. */
 export function spokenLanguages(corpus: readonly CorpusSegment[]): string[] {
   const all = countLanguages(corpus);

@@ -1,0 +1,131 @@
+/** How words are found: pages prepared, searched and highlighted by the engine's own parts, in one thread. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
+import { porterStem } from '../../src/compute/text/stemmers.ts';
+import type { QueryClause } from '../../src/domain/query-clause.ts';
+import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
+import { createHighlighter } from '../../src/engine/highlight.ts';
+import { openPageTools, type PageText, preparePages } from '../../src/engine/prepare-page.ts';
+import { createDeletions } from '../../src/engine/words/deletions.ts';
+import { labelsMatching } from '../../src/engine/words/labels-matching.ts';
+import { languageOfLabel } from '../../src/engine/words/languages.ts';
+import { createScratch } from '../../src/engine/words/search-segments.ts';
+import { openSegment } from '../../src/engine/words/segment.ts';
+import { createSparseSearcher } from '../../src/engine/words/sparse-searcher.ts';
+import { wordsIn } from '../../src/engine/words/spelling.ts';
+
+const tools = openPageTools({ target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, null);
+const analyzer = createTextAnalyzer(createRuleTokenizer);
+const analyze = createQueryAnalyzer(analyzer);
+const highlighter = createHighlighter(porterStem, analyzer);
+
+type Text = string | (Partial<PageText> & { text: string });
+
+/** One page for each text; what a query finds is what is highlighted in each page that it finds, by the page's place, best first. */
+function library(texts: readonly Text[]) {
+  const pages = texts.map((each) => ({
+    title: null,
+    sections: [],
+    ...(typeof each === 'string' ? { text: each } : each),
+  }));
+  const { segment } = preparePages(tools, pages);
+  const searcher = createSparseSearcher(createScratch());
+  searcher.publish({
+    ids: [0],
+    added: [{ id: 0, segment, deletions: createDeletions(openSegment(segment).docs).buffer }],
+  });
+  const corpus = searcher.snapshot();
+  return {
+    find(query: string): [page: number, highlights: string[]][] {
+      const { forms } = analyze({ query }, wordsIn(corpus, null));
+      const { labels } = searcher.search({ terms: forms, k: 100 });
+      const stems = forms.filter(({ of }) => of >= 0).map(({ stem }) => stem);
+      return Array.from(labels, (label) => {
+        const { text } = pages[label];
+        const [{ highlights }] = highlighter.mark([{ text, language: languageOfLabel(corpus, label) }], stems);
+        return [label, highlights.map(({ start, end }) => text.slice(start, end))];
+      });
+    },
+    covered(query: string): number[] {
+      const { forms } = analyze({ query }, wordsIn(corpus, null));
+      return [...searcher.search({ terms: forms, k: 100 }).covered];
+    },
+    matching: (clause: QueryClause) => [...labelsMatching(corpus, analyzer, clause)],
+  };
+}
+
+const pagesOf = (found: readonly [page: number, highlights: string[]][]) =>
+  found.map(([page]) => page).sort((a, b) => a - b);
+
+test('a word is found and highlighted in every spelling: joined, hyphenated and split', () => {
+  const rows: [spellings: readonly string[], queries?: readonly string[]][] = [
+    [['wifi', 'Wi-Fi', 'wi fi', 'WiFi', 'Ｗｉｆｉ', 'Wi‑Fi']],
+    [['email', 'e-mail', 'E-Mail', 'Email']],
+    [['GPT-4', 'gpt4', 'gpt 4', 'ＧＰＴ４']],
+    [['ISO 8601', 'ISO8601', 'ISO-8601']],
+    [['javascript', 'java script', 'Java-Script']],
+    [['database', 'data base', 'data-base']],
+    [['веб-сайт', 'вебсайт', 'веб сайт']],
+    [['ιστοσελίδα', 'ιστο-σελίδα']],
+    [['тв-шоу', 'твшоу']],
+    [['COVID-19', 'covid19', 'COVID 19']],
+  ];
+  for (const [spellings, queries = spellings] of rows) {
+    const { find } = library([...spellings.map((each) => `The old mill has ${each} again.`), 'Nothing of it.']);
+    const all = [...spellings.keys()];
+    for (const query of queries) {
+      const found = find(query);
+      assert.deepEqual(pagesOf(found), all, query);
+      for (const [page, highlights] of found)
+        assert.equal(
+          highlights.join(' ').replace(/[\s-]/g, ''),
+          spellings[page].replace(/[\s-]/g, ''),
+          `${query}: ${page}`,
+        );
+    }
+  }
+});
+test('a word is found wherever it stands, in the form that is written', () => {
+  const rows: [text: string, query: string, highlights: string[]][] = [
+    ['A party🎉tonight and 🎉party', 'party', ['party', 'party']],
+    ['使用iPhone手机拍照', 'iphone', ['iPhone']],
+    ['使用iPhone手机拍照', '手机', ['手机']],
+    ['東京のWi-Fi環境', 'wifi', ['Wi-Fi']],
+    ['ภาษาไทยWi-Fiดี', 'wi fi', ['Wi', 'Fi']],
+    ['한국어Linux배포판', 'linux', ['Linux']],
+    ['Ｗｉ－Ｆｉ', 'wifi', ['Ｗｉ－Ｆｉ']],
+    ['Ｆｕｌｌ　Ｗｉｄｔｈ　１２３', 'full width 123', ['Ｆｕｌｌ', 'Ｗｉｄｔｈ', '１２３']],
+    ['データと、ﾃﾞｰﾀ', 'データ', ['データ', 'ﾃﾞｰﾀ']],
+    ['データと、ﾃﾞｰﾀ', 'ﾃﾞｰﾀ', ['データ', 'ﾃﾞｰﾀ']],
+    ['ﬁnance oﬃce', 'finance office', ['ﬁnance', 'oﬃce']],
+    ['Он сказал «Война и мир»', 'война', ['Война']],
+    ['Das „Schloss“ am See', 'schloss', ['Schloss']],
+    ['le «château» rouge', 'chateau', ['château']],
+    ['l’email de Jean', 'e-mail', ['email']],
+    ['Tim O’Reilly', "o'reilly", ['O’Reilly']],
+    ['Tim O’Reilly', 'oreilly', ['O’Reilly']],
+    ['the dog’s bowl', "dog's", ['dog']],
+  ];
+  for (const [text, query, highlights] of rows)
+    assert.deepEqual(library([text, 'Nothing 其他 другое']).find(query), [[0, highlights]], `${query}: ${text}`);
+});
+
+test('words that only sound like parts are not taken for spellings; another spelling covers the query; phrases are exact', () => {
+  const { find, covered, matching } = library([
+    'They were not able to come by car with a pet.',
+    'The Wi-Fi of the mill.',
+    'The wifi of the mill.',
+    'A wi and a fi.',
+  ]);
+  assert.deepEqual(find('notable'), []);
+  assert.deepEqual(find('carpet'), []);
+  assert.deepEqual(pagesOf(find('wifi')), [1, 2]);
+  assert.deepEqual(find('wifi')[0], [2, ['wifi']], 'the spelling of the query comes first');
+  assert.deepEqual(covered('wifi'), [1, 1]);
+  assert.deepEqual(covered('wi fi'), [1, 1, 1]);
+  assert.deepEqual(matching({ in: 'phrase', text: 'wifi' }), [2]);
+  assert.deepEqual(matching({ in: 'phrase', text: 'Wi-Fi' }), [1]);
+  assert.deepEqual(matching({ in: 'word', text: 'wifi' }), [1, 2]);
+});
