@@ -4,6 +4,7 @@
  */
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
+import { irregularForms } from '../compute/text/irregular-forms.ts';
 import { otherForms } from '../compute/text/other-forms.ts';
 import { bareTerm, isBareTerm, stemIn } from '../compute/text/stemmers.ts';
 import { blank } from '../compute/text/tokenizer-view.ts';
@@ -79,7 +80,8 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
       analyzer.trim();
       const wanted = new Set(ofQuery.filter((each) => each !== ''));
       const pairs = new Set([...wanted].filter(isPair).map(foldAccents));
-      const written = [...wanted]
+      const irregular = Array.from(irregularForms()).filter(([, base]) => wanted.has(stemOf('en', base)));
+      const written = [...wanted, ...irregular.map(([form]) => form)]
         .filter((each) => !isPair(each))
         .map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
       const usual = openingsOf(written, usualLetters);

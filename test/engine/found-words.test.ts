@@ -129,3 +129,34 @@ test('words that only sound like parts are not taken for spellings; another spel
   assert.deepEqual(matching({ in: 'phrase', text: 'Wi-Fi' }), [1]);
   assert.deepEqual(matching({ in: 'word', text: 'wifi' }), [1, 2]);
 });
+
+test('an irregular form is found and highlighted by the others, in other languages as their stemmers have them', () => {
+  const rows: [forms: readonly string[], declared?: string][] = [
+    [['mouse', 'mice']],
+    [['goose', 'geese', "Goose's"]],
+    [['wolf', 'wolves']],
+    [['knife', 'knives']],
+    [['child', 'children', 'Children’s']],
+    [['go', 'went', 'gone', 'going']],
+    [['good', 'better', 'best']],
+    [['criterion', 'criteria']],
+    [['Haus', 'Häuser', 'Häusern'], 'de'],
+    [['книга', 'книги', 'книгу'], 'ru'],
+    [['δρόμος', 'δρόμου'], 'el'],
+  ];
+  const frames: Record<string, (form: string) => string> = {
+    en: (form) => `Near the old mill: ${form} again, as in autumn.`,
+    de: (form) => `Gestern haben wir dort ${form} gesehen, und es war nicht sehr schön.`,
+    ru: (form) => `Вчера мы видели там ${form}, и это было не очень хорошо.`,
+    el: (form) => `Χθες είδαμε εκεί ${form} και δεν ήταν πολύ ωραία.`,
+  };
+  for (const [forms, declared = 'en'] of rows) {
+    const texts = [...forms, 'wheel'].map((form) => ({ text: frames[declared](form), declared }));
+    const { find } = library(texts);
+    for (const query of forms) {
+      const found = find(query);
+      assert.deepEqual(pagesOf(found), [...forms.keys()], query);
+      for (const [page, highlights] of found) assert.deepEqual(highlights, [forms[page].replace(/['’]s$/, '')], query);
+    }
+  }
+});
