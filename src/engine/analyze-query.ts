@@ -1,11 +1,12 @@
 /** Turns a query into search terms in the library's languages, on a searcher thread. */
-import { addressesIn } from '../compute/ranking/exact-query.ts';
+import { addressesIn, addressOf } from '../compute/ranking/exact-query.ts';
 import { type ContentWord, contentWords, isFunctionWord, OF_NONE } from '../compute/ranking/query-terms.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
 import { otherForms } from '../compute/text/other-forms.ts';
 import { isOfDictionary, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import type { Correction } from '../domain/search.ts';
+import { addressTerm } from './words/build-segment.ts';
 import { COMPOUND, PART } from './words/compounds.ts';
 import type { QueryStem } from './words/corpus.ts';
 import type { CorpusWord } from './words/corpus-words.ts';
@@ -40,6 +41,9 @@ const mostWithCompounds = 16;
 
 /** Weight of another spelling: joined, hyphenated or split. */
 const RESPELT = 0.4;
+
+/** Weight of a page's address that begins as the query does. */
+const UNDER_ADDRESS = 2;
 
 /** Weight, relative to a word, of a stop word and of a character pair that spans two words. */
 const ACROSS = 0.5;
@@ -116,6 +120,14 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
       const [of = OF_NONE, ...also] = numbersOf(parts, words);
       for (const stem of stems.filter((each) => !asked.has(each))) forms.push({ stem, of, share: RESPELT, also });
     }
+    const whole = (stem: string, parts: readonly string[], share: number) => {
+      const [of = OF_NONE, ...also] = numbersOf(parts, words);
+      if (known.isKnown(stem)) forms.push({ stem, of, share, also });
+    };
+    for (const { word, kind } of otherForms(query))
+      if (kind === 'name') whole(joinedTerm(word), analyzer.terms(word).words, RESPELT);
+    const address = addressOf(query);
+    if (address !== null) whole(addressTerm(address), all.words, UNDER_ADDRESS);
     // Stop words alone find nothing.
     if (forms.some(({ stem }) => known.isKnown(stem)))
       forms.push(...stopWords.flatMap(({ stems }) => lesser(stems, STOP_WORD)).filter(({ stem }) => !asked.has(stem)));
@@ -154,7 +166,7 @@ function joinedWords(
     const parts = [all[at - 1], all[at]];
     if (parts.every(mayJoin) && parts.join('').length >= leastJoined) found.set(parts.join(''), parts);
   }
-  for (const { word, start, end } of otherForms(query))
+  for (const { word, start, end } of otherForms(query).filter(({ kind }) => kind === 'joined'))
     found.set(
       word,
       query

@@ -11,6 +11,7 @@ import { blank } from '../compute/text/tokenizer-view.ts';
 import { eachCharacter, findUnspacedRuns, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import { curlyApostrophes, elision } from '../compute/text/word-terms.ts';
 import { normalizeText, withoutJoiners } from '../domain/normalize-text.ts';
+import { joinedTerm } from './words/joined-term.ts';
 import { isPair } from './words/phrases.ts';
 
 /** UTF-16 offsets into the passage. */
@@ -161,7 +162,8 @@ function spansOf(
   }
   const spaced = blank(text, runs);
   if (pairs.size > 0) spans.push(...pairsIn(spaced, pairs));
-  for (const { start, end, word } of otherForms(spaced)) if (isWanted(word)) spans.push({ start, end });
+  for (const { start, end, word, kind } of otherForms(spaced))
+    if (kind === 'name' ? wanted.has(joinedTerm(word)) : isWanted(word)) spans.push({ start, end });
   const knots = knotsOf(spaced, hasNumbers);
   for (const { start, end } of knots) {
     const { starts, ends, words, stems } = analyzer.analyze(spaced.slice(start, end));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { factsText } from '../../src/compute/text/facts-text.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { porterStem } from '../../src/compute/text/stemmers.ts';
 import type { QueryClause } from '../../src/domain/query-clause.ts';
@@ -159,4 +160,77 @@ test('an irregular form is found and highlighted by the others, in other languag
       for (const [page, highlights] of found) assert.deepEqual(highlights, [forms[page].replace(/['’]s$/, '')], query);
     }
   }
+});
+
+test('words of code, versions and mail addresses are found whole and by part', () => {
+  const rows: [text: string, found: Record<string, string[]>, missed?: string[]][] = [
+    [
+      'calls getUserName here',
+      { user: ['User'], 'user name': ['User', 'Name'], getUserName: ['getUserName'] },
+      ['username'],
+    ],
+    ['calls get_user_name here', { getUserName: ['get_user_name'], user: ['user'] }],
+    ['an XMLHttpRequest is sent', { http: ['Http'], request: ['Request'], 'xml request': ['XML', 'Request'] }],
+    ['call HttpClient.send() now', { client: ['Client'], HttpClient: ['HttpClient'] }],
+    ['JavaScript is a language', { javascript: ['JavaScript'] }, ['script']],
+    [
+      'the file quarterly_report-v2.pdf is there',
+      { quarterly: ['quarterly'], 'quarterly_report-v2.pdf': ['quarterly', 'report', 'v2', 'pdf'] },
+    ],
+    ['since version 1.2.3 of it', { '1.2': ['1.2'], '1.2.3': ['1.2.3'] }, ['1', '1.2.4', '1.23']],
+    ['since version 1.23 of it', { '1.23': ['1.23'] }, ['1.2']],
+    ['built on v3.11.4', { '3.11': ['3.11'], 'v3.11.4': ['v', '3.11.4'] }],
+    ['made with .NET there', { '.net': ['.NET'], net: ['NET'] }],
+    ['written in C++ and C#', { 'c++': ['C++'], 'c#': ['C#'] }, ['c']],
+    ['runs on node.js now', { 'node.js': ['node', 'js'], nodejs: ['node.js'], node: ['node'] }],
+    [
+      'mail to Jane.Doe@example.org please',
+      { 'jane.doe@example.org': ['Jane.Doe@example.org'], doe: ['Doe'], example: ['example'] },
+    ],
+    ['функция получитьИмяФайла тут', { файла: ['Файла'] }],
+  ];
+  for (const [text, found, missed = []] of rows) {
+    const { find } = library([text, 'Nothing of it.']);
+    for (const [query, highlights] of Object.entries(found)) {
+      const [[page, marked] = []] = find(query);
+      assert.deepEqual([page, marked?.join(' ')], [0, highlights.join(' ')], `${query}: ${text}`);
+    }
+    for (const query of missed) assert.deepEqual(find(query), [], `${query}: ${text}`);
+  }
+});
+
+test('a page is found by its own spelling before others, by the words of its address after titles, and by its beginning', () => {
+  const page = (canonical_url: string, title: string, text: string): Text => {
+    const { hostname: domain } = new URL(canonical_url);
+    return { title, text, address: canonical_url, facts: factsText({ canonical_url, domain, metadata: null }) };
+  };
+  const { find } = library([
+    page('https://kb.acme.org/billing/dunning-levels-2024', 'Questions', 'When is a reminder sent? After ten days.'),
+    page('https://kb.acme.org/hr/holidays', 'Holidays', 'Everybody has thirty days.'),
+    page('https://news.example.com/a', 'Billing explained', 'It takes a while.'),
+    page('https://пример.рф/новости/выборы', 'Сегодня', 'Текст о погоде и о море.'),
+    page('https://asp.example.com/b', 'Frameworks', 'The .NET framework.'),
+    page('https://sea.example.com/c', 'Fishing', 'A net for fish.'),
+  ]);
+  const rows: [query: string, pages: number[]][] = [
+    ['dunning levels', [0]],
+    ['billing', [2, 0]],
+    ['выборы', [3]],
+    ['.net', [4, 5]],
+  ];
+  for (const [query, pages] of rows)
+    assert.deepEqual(
+      find(query).map(([each]) => each),
+      pages,
+      query,
+    );
+  const first: [query: string, page: number][] = [
+    ['kb.acme.org/billing', 0],
+    ['https://kb.acme.org/billing/', 0],
+    ['https://www.kb.acme.org/hr', 1],
+    ['kb.acme.org/billing/dunning-levels-2024?utm_source=x', 0],
+    ['пример.рф/новости', 3],
+  ];
+  for (const [query, expected] of first) assert.equal(find(query)[0]?.[0], expected, query);
+  assert.deepEqual(pagesOf(find('kb.acme.org').slice(0, 2)), [0, 1]);
 });

@@ -139,7 +139,9 @@ export function withOtherForms(
   return parts.map((part) => {
     const others = forms
       .filter(({ end }) => part.start < end && end <= part.end && part.word !== '')
-      .flatMap(({ word }) => describe(word).map(({ stem }) => ({ word, stem })));
+      .flatMap(({ word, kind }) =>
+        kind === 'name' ? [{ word, stem: word }] : describe(word).map(({ stem }) => ({ word, stem })),
+      );
     return others.length === 0 ? part : { ...part, others };
   });
 }

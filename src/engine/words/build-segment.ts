@@ -28,6 +28,8 @@ export type SparseTermDocument = Readonly<
     language?: string;
     /** Of a page's first document: terms by field. */
     fields?: Readonly<Record<NamedField, Uint32Array>>;
+    /** Of a page's first document: beginnings of its address (compute/text/facts-text.ts). */
+    beginnings?: readonly string[];
     /** Its words in order (compute/text/word-bytes.ts). */
     run?: readonly number[];
   }
@@ -148,6 +150,7 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
     const ofField = (field: Field) => numberAll(document[field], FIELD_WEIGHTS[field]);
     const facts = numberAll(document.facts ?? noFacts, 0);
     if (language !== '') facts.push(numberOfOwn(languageTerm(language)));
+    for (const beginning of document.beginnings ?? []) facts.push(numberOfOwn(addressTerm(beginning)));
     for (const field of namedFields) {
       for (const term of document.fields?.[field] ?? noFacts) {
         for (const form of [term, ...lexicon.othersOf(term)])
@@ -242,6 +245,11 @@ function countPostings(documents: readonly NumberedDocument[], terms: number) {
  * Title and author words as terms of the page's first passage, for `title:` and `author:`. Query words cannot collide: they have no
  * control characters (as languages.ts).
  */
+
+/** Of a page whose address begins so. */
+export function addressTerm(beginning: string): string {
+  return `\u0006${beginning}`;
+}
 
 const marks: Readonly<Record<NamedField, string>> = { title: '\u0003', author: '\u0004' };
 
