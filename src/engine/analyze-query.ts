@@ -38,6 +38,8 @@ const REPLACED = 0.9;
 
 /** Longer queries have enough words: no compounds. */
 const mostWithCompounds = 16;
+/** Each word is looked up at every cut: .1 ms for a word of 10 letters. */
+const mostWithSplits = 8;
 
 /** Weight of another spelling: joined, hyphenated or split. */
 const RESPELT = 0.4;
@@ -69,7 +71,9 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
     const stemsOf = (word: string) => contentWords(analyzer.terms(word), languages, spokenHere).words[0]?.stems ?? [];
     const joined = mayHoldCompounds ? joinedWords(query, all.words, { language, stemsOf, isKnown: known.isKnown }) : [];
     const inJoined = new Set(joined.flatMap(({ parts }) => parts));
-    const apart = new Map(mayHoldCompounds ? words.map((each) => [each.word, known.apart(each, language)]) : []);
+    const apart = new Map(
+      words.length <= mostWithSplits ? words.map((each) => [each.word, known.apart(each, language)]) : [],
+    );
     const isUnknown = ({ word, stems, of }: ContentWord) =>
       of !== OF_NONE &&
       !stems.some(isKnown) &&

@@ -29,9 +29,12 @@ export function holdingPhrase(
   phrase: readonly number[],
 ): number[] {
   if (phrase.length === 0) return [];
-  const { runs, runStarts } = segment;
   const rarest = words.map((stems) => documentsOf(segment, stems)).reduce((a, b) => (b.count < a.count ? b : a));
-  return rarest.ordinals().filter((ordinal) => {
+  return havingRun(segment, rarest.ordinals(), phrase);
+}
+
+function havingRun({ runs, runStarts }: Segment, ordinals: readonly number[], phrase: readonly number[]): number[] {
+  return ordinals.filter((ordinal) => {
     const last = Math.min(runStarts[ordinal + 1] - 1, runs.length - phrase.length);
     // A word on the border may be in the document before.
     for (let at = Math.max(0, runStarts[ordinal] - phrase.length); at <= last; at++) {
@@ -65,7 +68,7 @@ function documentsOf({ terms, starts, postings, docs }: Segment, stems: readonly
  */
 
 /** A search that finds more is too slow for what it adds. */
-const mostPassages = 4096;
+const mostPassages = 1024;
 const mostPairs = 1024;
 /** Others than a segment's commonest have few words in it. */
 const mostLanguages = 2;
@@ -113,7 +116,7 @@ export function pairPostings(segment: Segment, pair: string): Uint32Array {
       words.push(stems);
     }
     const isLikely = fewest > 0 && fewest <= mostPassages;
-    const documents = isLikely ? holdingPhrase(segment, words, wordBytes(pair)) : [];
+    const documents = isLikely ? havingRun(segment, holdingAll(segment, words), wordBytes(pair)) : [];
     if (documents.length > 0) {
       const whole = stemsOf(pair.replace(' ', ''), languages);
       const { holds } = documentsOf(segment, [...whole, ...whole.map(joinedTerm)]);
