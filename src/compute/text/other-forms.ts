@@ -17,7 +17,10 @@ export interface OtherForm {
 const mayHave = /[-\u2010\u2011'’ʼ_.@]|\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
 const letters = String.raw`[\p{L}\p{M}\p{N}\p{Join_C}\u00ad]`;
 /** Words joined by hyphens and the like, and names such as `O'Reilly`. */
-const chain = new RegExp(`${letters}{1,64}(?:(?:[-\\u2010\\u2011_.]|['’ʼ](?=\\p{Lu}\\p{Ll}))${letters}{1,64})+`, 'gu');
+const chain = new RegExp(
+  `${letters}{1,64}(?:(?:[-\\u2010\\u2011_.]|['’ʼ](?=\\p{Lu}\\p{Ll}))${letters}{1,64}){1,16}`,
+  'gu',
+);
 const joiner = /[-\u2010\u2011_.'’ʼ]/u;
 /** `node.js`; longer ones are host names. */
 const dottedPair = /^\p{L}[\p{L}\p{M}\p{N}]*\.\p{L}[\p{L}\p{M}\p{N}]*$/u;
