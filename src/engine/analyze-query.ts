@@ -1,12 +1,16 @@
 /** Turns a query into search terms in the library's languages, on a searcher thread. */
-import { addressesIn } from '../compute/ranking/exact-query.ts';
-import { type ContentWord, contentWords, OF_NONE } from '../compute/ranking/query-terms.ts';
+import { addressesIn, addressOf } from '../compute/ranking/exact-query.ts';
+import { type ContentWord, contentWords, isFunctionWord, OF_NONE } from '../compute/ranking/query-terms.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
+import { otherForms } from '../compute/text/other-forms.ts';
+import { isOfDictionary, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import type { Correction } from '../domain/search.ts';
+import { addressTerm } from './words/build-segment.ts';
 import { COMPOUND, PART } from './words/compounds.ts';
 import type { QueryStem } from './words/corpus.ts';
 import type { CorpusWord } from './words/corpus-words.ts';
+import { joinedTerm } from './words/joined-term.ts';
 import { COMPLETIONS, COMPLETIONS_OF_WHOLE, type KnownWords } from './words/spelling.ts';
 
 export interface SearchThreadData {
@@ -34,6 +38,14 @@ const REPLACED = 0.9;
 
 /** Longer queries have enough words: no compounds. */
 const mostWithCompounds = 16;
+/** Each word is looked up at every cut: .1 ms for a word of 10 letters. */
+const mostWithSplits = 8;
+
+/** Weight of another spelling: joined, hyphenated or split. */
+const RESPELT = 0.4;
+
+/** Weight of a page's address that begins as the query does. */
+const UNDER_ADDRESS = 2;
 
 /** Weight, relative to a word, of a stop word and of a character pair that spans two words. */
 const ACROSS = 0.5;
@@ -50,13 +62,24 @@ export type QueryAnalyzer = (query: QueryToAnalyze, known: KnownWords) => Analyz
 
 export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
   return ({ query, prefix = false, spelling = true }, known) => {
-    const { languages, spoken: spokenHere, isKnown, nearest, completions } = known;
+    const { languages, spoken: spokenHere, nearest, completions } = known;
+    const isKnown = (stem: string) => known.isKnown(stem) || known.isKnown(joinedTerm(stem));
     const all = analyzer.terms(query);
     const { language, words, stopWords } = contentWords(all, languages, spokenHere);
     const mayHoldCompounds = words.length <= mostWithCompounds;
     const partsOf = (word: string) => (mayHoldCompounds ? known.parts(word, language) : []);
+    const stemsOf = (word: string) => contentWords(analyzer.terms(word), languages, spokenHere).words[0]?.stems ?? [];
+    const joined = mayHoldCompounds ? joinedWords(query, all.words, { language, stemsOf, isKnown: known.isKnown }) : [];
+    const inJoined = new Set(joined.flatMap(({ parts }) => parts));
+    const apart = new Map(
+      words.length <= mostWithSplits ? words.map((each) => [each.word, known.apart(each, language)]) : [],
+    );
     const isUnknown = ({ word, stems, of }: ContentWord) =>
-      of !== OF_NONE && !stems.some(isKnown) && partsOf(word).length === 0;
+      of !== OF_NONE &&
+      !stems.some(isKnown) &&
+      partsOf(word).length === 0 &&
+      !inJoined.has(word) &&
+      (apart.get(word) ?? []).length === 0;
     const last = prefix ? unfinishedWord(query, words) : null;
     const distinct = [...new Map(words.map((each) => [each.word, each])).values()];
     const addresses = new Set(analyzer.terms(addressesIn(query).join(' ')).words);
@@ -75,7 +98,14 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
     const lesser = (stems: readonly string[], share: number) => stems.map((stem) => ({ stem, of: OF_NONE, share }));
     const forms = words.flatMap(({ word, stems, of }): QueryStem[] => {
       if (of === OF_NONE) return lesser(stems, ACROSS);
-      const own = stems.map((stem) => ({ stem, of }));
+      const hyphenated = isOfPairs(word) ? [] : stems.map(joinedTerm).filter(known.isKnown);
+      const respelt = [...hyphenated, ...(apart.get(word) ?? [])].map((stem) => ({
+        stem,
+        of,
+        share: RESPELT,
+        also: [],
+      }));
+      const own = [...stems.map((stem) => ({ stem, of })), ...respelt];
       const guessed = (near: readonly CorpusWord[], shares: readonly number[]) =>
         near.map(({ stem }, at) => ({ stem, of, share: shares[at] }));
       if (word === last && completed.length > 0) {
@@ -90,12 +120,73 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
       const around = known.compounds(stems[0], language).map(({ stem }) => ({ stem, of, share: COMPOUND }));
       return [...own, ...[...within, ...around].filter(({ stem }) => !asked.has(stem))];
     });
+    for (const { parts, stems } of joined) {
+      const [of = OF_NONE, ...also] = numbersOf(parts, words);
+      for (const stem of stems.filter((each) => !asked.has(each))) forms.push({ stem, of, share: RESPELT, also });
+    }
+    const whole = (stem: string, parts: readonly string[], share: number) => {
+      const [of = OF_NONE, ...also] = numbersOf(parts, words);
+      if (known.isKnown(stem)) forms.push({ stem, of, share, also });
+    };
+    for (const { word, kind } of otherForms(query))
+      if (kind === 'name') whole(joinedTerm(word), analyzer.terms(word).words, RESPELT);
+    const address = addressOf(query);
+    if (address !== null) whole(addressTerm(address), all.words, UNDER_ADDRESS);
     // Stop words alone find nothing.
-    if (forms.some(({ stem }) => isKnown(stem)))
+    if (forms.some(({ stem }) => known.isKnown(stem)))
       forms.push(...stopWords.flatMap(({ stems }) => lesser(stems, STOP_WORD)).filter(({ stem }) => !asked.has(stem)));
     const corrected = Array.from(replaced, ([word, { word: by }]) => ({ word, taken: [by] }));
     return { forms, corrected, language };
   };
+}
+
+interface JoinedWord {
+  parts: readonly string[];
+  stems: string[];
+}
+
+/** Shorter neighbours make a word by chance. */
+const leastJoined = 4;
+const spacedWord = /^[\p{L}\p{M}\p{N}]+$/u;
+
+/** Hyphenated words, and neighbours without function words, which texts have as one word. */
+function joinedWords(
+  query: string,
+  all: readonly string[],
+  {
+    language,
+    stemsOf,
+    isKnown,
+  }: { language: string; stemsOf: (word: string) => string[]; isKnown: KnownWords['isKnown'] },
+): JoinedWord[] {
+  const mayJoin = (word: string | undefined): word is string =>
+    word !== undefined &&
+    spacedWord.test(word) &&
+    !isOfPairs(word) &&
+    !isOfDictionary(word) &&
+    !isFunctionWord(word, language);
+  const found = new Map<string, readonly string[]>();
+  for (let at = 1; at < all.length; at++) {
+    const parts = [all[at - 1], all[at]];
+    if (parts.every(mayJoin) && parts.join('').length >= leastJoined) found.set(parts.join(''), parts);
+  }
+  for (const { word, start, end } of otherForms(query).filter(({ kind }) => kind === 'joined'))
+    found.set(
+      word,
+      query
+        .slice(start, end)
+        .toLowerCase()
+        .split(/[^\p{L}\p{M}\p{N}]+/u),
+    );
+  return Array.from(found, ([word, parts]) => ({ parts, stems: stemsOf(word).filter(isKnown) })).filter(
+    ({ stems }) => stems.length > 0,
+  );
+}
+
+/** Of the query's words among some. */
+function numbersOf(parts: readonly string[], words: readonly ContentWord[]): number[] {
+  const numbers = words.filter(({ word, of }) => of !== OF_NONE && parts.includes(word)).map(({ of }) => of);
+  return [...new Set(numbers)];
 }
 
 function unfinishedWord(query: string, words: readonly ContentWord[]): string | null {

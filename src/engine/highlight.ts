@@ -4,11 +4,15 @@
  */
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
+import { irregularForms } from '../compute/text/irregular-forms.ts';
+import { otherForms } from '../compute/text/other-forms.ts';
 import { bareTerm, isBareTerm, stemIn } from '../compute/text/stemmers.ts';
 import { blank } from '../compute/text/tokenizer-view.ts';
 import { eachCharacter, findUnspacedRuns, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import { curlyApostrophes, elision } from '../compute/text/word-terms.ts';
 import { normalizeText, withoutJoiners } from '../domain/normalize-text.ts';
+import { joinedTerm } from './words/joined-term.ts';
+import { isPair } from './words/phrases.ts';
 
 /** UTF-16 offsets into the passage. */
 export interface Span {
@@ -67,7 +71,7 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
       if (remembered.size > maxRemembered) remembered.clear();
       const folded = foldAccents(form);
       known =
-        language === 'en' ? (/^[a-z]{1,32}$/.test(folded) ? stem(folded) : folded) : (stemIn(language, form) ?? '');
+        language === 'en' ? (/^[a-z']{1,32}$/.test(folded) ? stem(folded) : folded) : (stemIn(language, form) ?? '');
       remembered.set(form, known);
     }
     return known;
@@ -76,7 +80,11 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
     mark(passages, ofQuery) {
       analyzer.trim();
       const wanted = new Set(ofQuery.filter((each) => each !== ''));
-      const written = [...wanted].map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
+      const pairs = new Set([...wanted].filter(isPair).map(foldAccents));
+      const irregular = Array.from(irregularForms()).filter(([, base]) => wanted.has(stemOf('en', base)));
+      const written = [...wanted, ...irregular.map(([form]) => form)]
+        .filter((each) => !isPair(each))
+        .map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
       const usual = openingsOf(written, usualLetters);
       const respelt = openingsOf(written, respeltLetters);
       const within = coresOf(written, usual);
@@ -96,22 +104,45 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
           return language !== '' && language !== 'en' && wanted.has(stemOf(language, form));
         };
         const openings = openingsIn(language);
-        const highlights = spansOf(text, { wanted, isWanted, openings, hasNumbers }, analyzer);
+        const highlights = spansOf(text, { wanted, pairs, isWanted, openings, hasNumbers }, analyzer);
         return { highlights, snippet: snippetOf(text, highlights) };
       });
     },
   };
 }
 
+/** Words next to each other, or with a mark between them. */
+const wordOfText = /[\p{L}\p{M}\p{N}]+/gu;
+const mostBetween = 3;
+
+/** Words that texts write as two. */
+function pairsIn(text: string, pairs: ReadonlySet<string>): Span[] {
+  const found: Span[] = [];
+  let before: { word: string; start: number; end: number } | undefined;
+  for (const { 0: written, index } of text.matchAll(wordOfText)) {
+    const word = { word: foldAccents(written.toLowerCase()), start: index, end: index + written.length };
+    const isNext = before !== undefined && index - before.end <= mostBetween;
+    if (before !== undefined && isNext && pairs.has(`${before.word} ${word.word}`))
+      found.push({ start: before.start, end: word.end });
+    before = word;
+  }
+  return found;
+}
+
 /** The wanted terms; whether a form is one; how such forms begin (null: unknown); whether terms may be next to digits. */
 interface Sought {
   wanted: ReadonlySet<string>;
+  pairs: ReadonlySet<string>;
   isWanted: (form: string) => boolean;
   openings: Openings | null;
   hasNumbers: boolean;
 }
 
-function spansOf(text: string, { wanted, isWanted, openings, hasNumbers }: Sought, analyzer: TextAnalyzer): Span[] {
+function spansOf(
+  text: string,
+  { wanted, pairs, isWanted, openings, hasNumbers }: Sought,
+  analyzer: TextAnalyzer,
+): Span[] {
   const spans: Span[] = [];
   const runs = findUnspacedRuns(text);
   for (const run of runs) {
@@ -130,6 +161,9 @@ function spansOf(text: string, { wanted, isWanted, openings, hasNumbers }: Sough
     });
   }
   const spaced = blank(text, runs);
+  if (pairs.size > 0) spans.push(...pairsIn(spaced, pairs));
+  for (const { start, end, word, kind } of otherForms(spaced))
+    if (kind === 'name' ? wanted.has(joinedTerm(word)) : isWanted(word)) spans.push({ start, end });
   const knots = knotsOf(spaced, hasNumbers);
   for (const { start, end } of knots) {
     const { starts, ends, words, stems } = analyzer.analyze(spaced.slice(start, end));

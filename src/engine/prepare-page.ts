@@ -7,6 +7,7 @@ import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts
 import { lookupTerm } from '../compute/structures/term-table.ts';
 import { type AnalyzedText, createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
+import { addressBeginnings } from '../compute/text/facts-text.ts';
 import { decideLanguages, languageOfPassage, type PageLanguages } from '../compute/text/page-languages.ts';
 import { createWinkTokenizer } from '../compute/text/wink-tokenizer.ts';
 import { BREAK, endOfWord, wordBytes } from '../compute/text/word-bytes.ts';
@@ -22,6 +23,8 @@ export interface PageText {
   facts?: string;
   /** '' for unknown. */
   author?: string;
+  /** Its canonical URL, if it has one. */
+  address?: string;
   /** The page's declared language, BCP 47. */
   declared?: string | null;
   text: string;
@@ -62,6 +65,7 @@ export interface ChunkedText {
   title: string | null;
   facts?: string;
   author?: string;
+  address?: string;
   declared?: string | null;
   /** Languages of its passages, if known (`PageLanguages`). */
   passage_languages?: readonly string[] | undefined;
@@ -131,13 +135,14 @@ interface Heading {
   title: Uint32Array;
   facts: Uint32Array;
   author: Uint32Array;
+  beginnings: readonly string[];
   /** Words for phrase search. */
   run: readonly number[];
 }
 
 function headingOf(
   analyzer: TextAnalyzer,
-  { title, facts = '', author = '' }: Pick<PageText, 'title' | 'facts' | 'author'>,
+  { title, facts = '', author = '', address = '' }: Pick<PageText, 'title' | 'facts' | 'author' | 'address'>,
 ): Heading {
   const analyzed = analyzer.analyze(title ?? '');
   return {
@@ -145,6 +150,7 @@ function headingOf(
     title: analyzed.terms,
     facts: distinct(termsOf(analyzer, facts)),
     author: distinct(termsOf(analyzer, author)),
+    beginnings: addressBeginnings(address),
     run: [BREAK, ...wordBytes(title ?? ''), BREAK],
   };
 }
@@ -178,7 +184,7 @@ function documentsOf(
       body: lexicon.inLanguage(terms, ofPassage),
       section: lexicon.inLanguage(termsOf(analyzer, section_title), language),
       facts: ofPage ? facts : noTerms,
-      ...(ofPage ? { fields: { title, author } } : {}),
+      ...(ofPage ? { fields: { title, author }, beginnings: heading.beginnings } : {}),
       run: ofPage ? [...heading.run, ...run] : run,
     };
   });

@@ -121,6 +121,7 @@ export function chunkedTextOf({ pages }: Pick<StoreReader, 'pages'>, page: Page)
     title: page.title,
     facts: factsText(page),
     author: authorText(page),
+    address: page.canonical_url,
     declared: pages.byline(page).declared_language,
     passage_languages: page.passage_languages,
     text: pages.body(page.no) ?? '',

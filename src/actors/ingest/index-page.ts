@@ -75,6 +75,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
         title: page.title,
         facts: factsText(page),
         author: authorText(page),
+        address: page.canonical_url,
         declared: bylineOf(page.metadata).declared_language,
         text: texts[place],
         sections: reader.pages.sections(page.no),

@@ -1,6 +1,6 @@
 /** Literal parts of a query: a title, URL, host, or quoted phrases. Pure. */
 import { foldTitle, withoutJoiners } from '../../domain/normalize-text.ts';
-import { hostWords } from '../text/facts-text.ts';
+import { addressBeginnings, hostWords } from '../text/facts-text.ts';
 import { curlyApostrophes } from '../text/word-terms.ts';
 import { normalizeDomain } from '../web/domain-match.ts';
 import { isRegisteredName } from '../web/registered-names.ts';
@@ -23,6 +23,12 @@ export function urlOfQuery(query: string): string | null {
   if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(word)) return word;
   // `node.js` and `and/or` are none, but then no page has them.
   return /^[^\s/?#@\\]+(?:[/?#]\S*)?$/.test(word) && /[.:/]/.test(word) ? `https://${word}` : null;
+}
+
+/** The query as the beginning of an address, as of `addressBeginnings`; null if it cannot be one. */
+export function addressOf(query: string): string | null {
+  const url = urlOfQuery(query);
+  return url === null ? null : (addressBeginnings(url).at(-1) ?? null);
 }
 
 export interface QueriedHost {

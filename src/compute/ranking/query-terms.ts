@@ -122,7 +122,7 @@ function languageOfQuery(words: readonly string[], [commonest = 'en', ...others]
   return found;
 }
 
-function isFunctionWord(word: string, language: string): boolean {
+export function isFunctionWord(word: string, language: string): boolean {
   if (ELIDED.has(word)) return true;
   return language === 'en' ? englishFunctionWords.has(word) : stopWordsOf(language).has(word) && !isOfPairs(word);
 }

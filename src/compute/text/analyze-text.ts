@@ -14,7 +14,14 @@ import { formOf, TokenCache } from './token-cache.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
 import type { TokenizedStretches, Tokenizer } from './wink-tokenizer.ts';
-import { createWordTerms, endsAroundNumbers, joinSignedLetters, type WordPart, withCostsOf } from './word-terms.ts';
+import {
+  createWordTerms,
+  endsAroundNumbers,
+  joinSignedLetters,
+  type WordPart,
+  withCostsOf,
+  withOtherForms,
+} from './word-terms.ts';
 
 export interface AnalyzedText {
   text: string;
@@ -100,7 +107,8 @@ export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyz
   function partsOf(surface: string, ends: readonly number[]): readonly WordPart[] {
     const parts = partsBetween(surface, ends);
     const moved = endsAroundNumbers(surface, ends);
-    return joinSignedLetters(surface, moved === ends ? parts : withCostsOf(parts, partsBetween(surface, moved)));
+    const whole = joinSignedLetters(surface, moved === ends ? parts : withCostsOf(parts, partsBetween(surface, moved)));
+    return withOtherForms(surface, whole, describe);
   }
 
   /** Number of a new stretch that needs no tokenizer, or UNKNOWN. */

@@ -1,5 +1,5 @@
 /**
- * A page's facts as searchable text in addition to title and body: author, site, tags, notes. Untitled pages use words of their address. Used
+ * A page's facts as searchable text in addition to title and body: author, site, words of the address, tags, notes. Used
  * by indexing and recovery; host names also by queries.
  */
 import { domainToUnicode } from 'node:url';
@@ -23,12 +23,10 @@ const emptyWords = /^(?:index|default|html?|php|aspx?|jsp|amp|\d+)$/i;
 export function factsText({
   canonical_url,
   domain,
-  title,
   metadata,
-}: Pick<Page, 'canonical_url' | 'domain' | 'title' | 'metadata'>): string {
+}: Pick<Page, 'canonical_url' | 'domain' | 'metadata'>): string {
   const known = factKeys.flatMap((key) => textsOf(metadata?.[key]));
-  const address = title === null ? pathWords(canonical_url) : '';
-  return [hostWords(domain), address, ...known]
+  return [hostWords(domain), pathWords(canonical_url), ...known]
     .filter((fact) => fact.trim() !== '')
     .map((fact) => fact.slice(0, maxFact))
     .join('\n')
@@ -62,6 +60,23 @@ export function hostWords(domain: string): string {
     .flatMap((label) => label.split(/[-_]/))
     .filter((word) => word !== '' && word !== 'www')
     .join(' ');
+}
+
+/** Folders of an address that may be asked for; longer beginnings are rarely pasted. */
+const mostFolders = 8;
+const longestBeginning = 200;
+
+/** Beginnings of an address by folder, shortest first: `host`, `host/a`, `host/a/b`; without scheme, `www.`, query and last slash. */
+export function addressBeginnings(url: string): string[] {
+  if (!URL.canParse(url)) return [];
+  const { host, pathname } = new URL(url);
+  const folders = decoded(pathname)
+    .toLowerCase()
+    .split('/')
+    .filter((folder) => folder !== '');
+  const beginnings = [host.replace(/^www\./, '')];
+  for (const folder of folders.slice(0, mostFolders)) beginnings.push(`${beginnings.at(-1)}/${folder}`);
+  return beginnings.filter(({ length }) => length > 0 && length <= longestBeginning).map((each) => each.toWellFormed());
 }
 
 /** Words of the path: a slug is often the title. */

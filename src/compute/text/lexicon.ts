@@ -1,11 +1,13 @@
 /**
- * Numbers terms: each pair of word and stem gets a number once, so counting uses flat arrays instead of string hashes. Numbers are local
+ * Numbers terms: each pair of word and stem, with the word's other forms if any, gets a number once, so counting uses flat arrays instead of string hashes. Numbers are local
  * to a lexicon, which only grows; its owner replaces a large one.
  */
 import { longer } from '../structures/longer.ts';
 import { stemIn } from './stemmers.ts';
 import { stopWordsOf } from './stop-words.ts';
 import { isOfPairs } from './unspaced-scripts.ts';
+
+const noTerms: readonly number[] = [];
 
 /** A language's view of the terms; 0 for unknown yet. */
 interface LanguageColumns {
@@ -25,6 +27,7 @@ export class Lexicon {
   readonly #firstTerms = new Map<string, number>();
   readonly #otherTerms = new Map<string, number>();
   readonly #languages = new Map<string, LanguageColumns>();
+  readonly #othersOf = new Map<number, readonly number[]>();
   readonly #stemNumbers = new Map<string, number>([['', 0]]);
 
   /** Including term 0. */
@@ -37,22 +40,30 @@ export class Lexicon {
     return this.#stemOf;
   }
 
-  /** `word`: well-formed, '' for none. */
-  term(word: string, stem: string): number {
+  /** `word`: well-formed, '' for none. `others`: terms of its other forms, which have none. */
+  term(word: string, stem: string, others: readonly number[] = noTerms): number {
     if (word === '' && stem === '') return 0;
-    const first = this.#firstTerms.get(word);
-    if (first === undefined) {
-      const term = this.#add(word, stem);
-      this.#firstTerms.set(word, term);
-      return term;
+    if (others.length === 0) {
+      const first = this.#firstTerms.get(word);
+      if (first === undefined) {
+        const term = this.#add(word, stem);
+        this.#firstTerms.set(word, term);
+        return term;
+      }
+      if (this.stems[this.#stemOf[first]] === stem) return first;
     }
-    if (this.stems[this.#stemOf[first]] === stem) return first;
-    const key = `${word.length} ${word}${stem}`;
+    const key = `${word.length} ${word}${stem} ${others.join(' ')}`;
     const other = this.#otherTerms.get(key);
     if (other !== undefined) return other;
     const term = this.#add(word, stem);
+    if (others.length > 0) this.#othersOf.set(term, others);
     this.#otherTerms.set(key, term);
     return term;
+  }
+
+  /** Terms of the word's other forms (other-forms.ts). */
+  othersOf(term: number): readonly number[] {
+    return this.#othersOf.get(term) ?? noTerms;
   }
 
   #add(word: string, stem: string): number {
@@ -66,15 +77,17 @@ export class Lexicon {
   inLanguage(terms: Uint32Array, language: string): Uint32Array {
     if (language === 'en' || language === '') return terms;
     const columns = this.#columnsOf(language);
-    return terms.map((term) => {
+    const inIt = (term: number): number => {
       if (term === 0) return 0;
       if (columns.terms.length <= term) columns.terms = longer(columns.terms, this.#stemOf.length);
       if (columns.terms[term] === 0) {
-        const stem = stemIn(language, this.words[term]);
-        columns.terms[term] = stem === null ? term : this.term(this.words[term], stem);
+        const stem = stemIn(language, this.words[term]) ?? this.stems[this.#stemOf[term]];
+        const found = this.term(this.words[term], stem, this.othersOf(term).map(inIt));
+        columns.terms[term] = found;
       }
       return columns.terms[term];
-    });
+    };
+    return terms.map(inIt);
   }
 
   /** False for a character pair. */

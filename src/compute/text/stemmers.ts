@@ -28,6 +28,7 @@ import { stemmer as turkish } from '@orama/stemmers/turkish';
 import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
 import porter from 'wink-eng-lite-web-model/dist/porter-stemmer.js';
 import { accentsTellWords, foldAccents } from './fold-accents.ts';
+import { baseOf } from './irregular-forms.ts';
 import { isOfPairs } from './unspaced-scripts.ts';
 
 const stemmers: ReadonlyMap<string, (word: string) => string> = new Map(
@@ -66,8 +67,10 @@ function charactersOf(word: string): string {
   return Object.assign(characters, { substring }) as unknown as string;
 }
 
-/** For lower-case English words. Imported alone: the rest of wink's model takes 40 MB. */
-export const porterStem: (word: string) => string = porter;
+/** For lower-case English words, also irregular ones. Imported alone: the rest of wink's model takes 40 MB. */
+export function porterStem(word: string): string {
+  return porter(baseOf(word));
+}
 
 const bareMark = '\u0002';
 

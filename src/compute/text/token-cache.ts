@@ -47,12 +47,13 @@ export class TokenCache {
     }
     this.#forms[id] = FORMS.indexOf(form);
     let at = this.#firsts[id];
-    for (const { start, end, word, stem, cost } of parts) {
+    for (const { start, end, word, stem, cost, others = [] } of parts) {
       if (at === this.#terms.length) this.#growParts();
       this.#starts[at] = start;
       this.#ends[at] = end;
       this.#costs[at] = cost;
-      this.#terms[at] = this.#lexicon.term(word, stem);
+      const further = others.map((other) => this.#lexicon.term(other.word, other.stem));
+      this.#terms[at] = this.#lexicon.term(word, stem, further);
       at++;
     }
     this.#firsts[id + 1] = at;

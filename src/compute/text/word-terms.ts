@@ -4,6 +4,7 @@
  */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './fold-accents.ts';
+import { otherForms } from './other-forms.ts';
 import { ownCopy } from './own-copy.ts';
 
 /** Contract ("token_count"): longer runs count one token per four characters. */
@@ -49,6 +50,8 @@ export interface WordPart {
   word: string;
   stem: string;
   cost: number;
+  /** Forms that end here (other-forms.ts): found, but not counted. */
+  others?: readonly { word: string; stem: string }[];
 }
 
 /** `length`: UTF-16 units. */
@@ -122,6 +125,24 @@ export function withCostsOf(others: readonly WordPart[], parts: readonly WordPar
   return parts.map((part) => {
     const within = others.filter(({ start }) => part.start <= start && start < part.end);
     return { ...part, cost: within.reduce((sum, { cost }) => sum + cost, 0) };
+  });
+}
+
+/** `parts` of a stretch with its other forms, each at the part in which it ends. `describe`: as of `createWordTerms`. */
+export function withOtherForms(
+  surface: string,
+  parts: readonly WordPart[],
+  describe: (surface: string) => readonly WordPart[],
+): readonly WordPart[] {
+  const forms = otherForms(surface);
+  if (forms.length === 0) return parts;
+  return parts.map((part) => {
+    const others = forms
+      .filter(({ end }) => part.start < end && end <= part.end && part.word !== '')
+      .flatMap(({ word, kind }) =>
+        kind === 'name' ? [{ word, stem: word }] : describe(word).map(({ stem }) => ({ word, stem })),
+      );
+    return others.length === 0 ? part : { ...part, others };
   });
 }
 

@@ -11,6 +11,7 @@ import { ideographTerm } from '../../compute/text/unspaced-scripts.ts';
 import { type NamedField, namedFields } from '../../domain/query-clause.ts';
 import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUENCY, UNITS } from './bm25f.ts';
 import { buildForwardIndex, type ForwardIndex } from './forward-index.ts';
+import { joinedTerm } from './joined-term.ts';
 import { languageTerm } from './languages.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
 
@@ -27,6 +28,8 @@ export type SparseTermDocument = Readonly<
     language?: string;
     /** Of a page's first document: terms by field. */
     fields?: Readonly<Record<NamedField, Uint32Array>>;
+    /** Of a page's first document: beginnings of its address (compute/text/facts-text.ts). */
+    beginnings?: readonly string[];
     /** Its words in order (compute/text/word-bytes.ts). */
     run?: readonly number[];
   }
@@ -93,13 +96,14 @@ export function buildSegmentOfTerms(
 }
 
 /**
- * Number the documents' terms: stems; each ideograph of a pair, so that a single one finds it; and, in languages with significant
- * accents, each word without accents. Only postings contain the extra terms: lengths, forward index and vectors use stems only.
+ * Number the documents' terms: stems; words' other forms; each ideograph of a pair, so that a single one finds it; and, in languages
+ * with significant accents, each word without accents. Only postings contain the extra terms: lengths, forward index and vectors use stems only.
  */
-function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly SparseTermDocument[]) {
+function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[]) {
+  const { words, stems, stemOf } = lexicon;
   const terms: string[] = [];
   const numbers = new Int32Array(stems.length).fill(-1);
-  /** Extra terms: single ideographs, words without accents, languages. */
+  /** Extra terms: other forms, single ideographs, words without accents, languages. */
   const own = new Map<string, number>();
   const numberOfOwn = (term: string): number => {
     const number = own.get(term) ?? terms.push(term) - 1;
@@ -113,6 +117,7 @@ function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly Spar
     }
     return numbers[stem];
   };
+  const stemsOf = (terms: Uint32Array): number[] => Array.from(terms, (term) => stemOf[term]);
   const numberDocument = (document: SparseTermDocument): NumberedDocument => {
     let uncounted = 0;
     const { language = '', run = [] } = document;
@@ -120,11 +125,21 @@ function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly Spar
       const single = ideographTerm(words[term]);
       return single === '' || single === stems[stemOf[term]] ? (bareTerm(language, words[term]) ?? '') : single;
     };
+    let own: Set<number> | undefined;
+    const hasStem = (stem: number): boolean => {
+      own ??= new Set((['title', 'section', 'body'] as const).flatMap((field) => stemsOf(document[field])));
+      return own.has(stem);
+    };
     const numberAll = (terms: Uint32Array, weight: number): number[] => {
       const numbered: number[] = [];
       for (const term of terms) {
         const stem = stemOf[term];
         if (stem !== 0) numbered.push(numberOfStem(stem));
+        for (const form of lexicon.othersOf(term)) {
+          if (hasStem(stemOf[form])) continue;
+          numbered.push(numberOfOwn(joinedTerm(stems[stemOf[form]])));
+          uncounted += weight;
+        }
         const other = otherForm(term);
         if (other === '') continue;
         numbered.push(numberOfOwn(other));
@@ -135,9 +150,11 @@ function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly Spar
     const ofField = (field: Field) => numberAll(document[field], FIELD_WEIGHTS[field]);
     const facts = numberAll(document.facts ?? noFacts, 0);
     if (language !== '') facts.push(numberOfOwn(languageTerm(language)));
+    for (const beginning of document.beginnings ?? []) facts.push(numberOfOwn(addressTerm(beginning)));
     for (const field of namedFields) {
       for (const term of document.fields?.[field] ?? noFacts) {
-        if (stemOf[term] !== 0) facts.push(numberOfOwn(fieldTerm(field, stems[stemOf[term]])));
+        for (const form of [term, ...lexicon.othersOf(term)])
+          if (stemOf[form] !== 0) facts.push(numberOfOwn(fieldTerm(field, stems[stemOf[form]])));
       }
     }
     return { title: ofField('title'), section: ofField('section'), body: ofField('body'), facts, uncounted, run };
@@ -228,6 +245,11 @@ function countPostings(documents: readonly NumberedDocument[], terms: number) {
  * Title and author words as terms of the page's first passage, for `title:` and `author:`. Query words cannot collide: they have no
  * control characters (as languages.ts).
  */
+
+/** Of a page whose address begins so. */
+export function addressTerm(beginning: string): string {
+  return `\u0006${beginning}`;
+}
 
 const marks: Readonly<Record<NamedField, string>> = { title: '\u0003', author: '\u0004' };
 

@@ -5,6 +5,7 @@
 import { termLookup } from '../../compute/structures/term-table.ts';
 import { type LengthNorm, lengthNorm, termWeight } from './bm25f.ts';
 import { type Deletions, deletedCount, isDeleted } from './deletions.ts';
+import { isPair, pairPostings } from './phrases.ts';
 import type { Segment } from './segment.ts';
 
 /** Above this, only the rarest terms: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
@@ -28,8 +29,10 @@ export interface QueryStem {
    * 0: no word; only adds to scores.
    */
   readonly of: number;
-  /** Below 1: weight of a guess, with its own rarity. */
+  /** Not 1: weight of a guess, with its own rarity. */
   readonly share?: number;
+  /** Of another spelling, which covers its words as they do themselves: further words that it stands for, as `wifi` for `wi fi`. */
+  readonly also?: readonly number[];
 }
 
 /** Treats each stem as a word. */
@@ -41,6 +44,7 @@ export function eachAWord(stems: readonly string[]): QueryStem[] {
 export interface PlannedTerm {
   readonly term: string;
   readonly of: number;
+  readonly also: readonly number[] | undefined;
   /** idf · (k1 + 1) over the corpus, times the weight of its count in the query. */
   readonly weight: number;
 }
@@ -72,6 +76,7 @@ function corpusTotals(corpus: readonly CorpusSegment[]): { docs: number; totalLe
 }
 
 export function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
+  if (isPair(term)) return corpus.reduce((df, member) => df + livePairs(member, term), 0);
   const find = termLookup(term);
   return corpus.reduce((df, member) => df + liveFrequency(member, find(member.segment.terms)), 0);
 }
@@ -84,32 +89,38 @@ export function queryTermWeight(count: number): number {
 /** Weigh the query's terms by live statistics and counts. Shapes: repeated stems repeated. */
 export function planQuery(corpus: readonly CorpusSegment[], query: readonly QueryStem[]): QueryPlan {
   const { docs, totalLength } = corpusTotals(corpus);
-  const stems = new Map<string, { of: number; share: number; count: number; df: number }>();
+  const stems = new Map<string, QueryStem & { share: number; count: number; df: number }>();
   /** Over all stems of each word. */
   const ofWord = new Map<number, number>();
-  for (const { stem, of, share = 1 } of query) {
+  for (const each of query) {
+    const { stem, of, share = 1 } = each;
     const seen = stems.get(stem);
-    if (seen !== undefined && (seen.share === 1 || share < 1)) {
+    if (seen !== undefined && (seen.share === 1 || share !== 1)) {
       seen.count++;
       continue;
     }
     const df = documentFrequency(corpus, stem);
-    stems.set(stem, { of, share, count: 1, df });
+    stems.set(stem, { ...each, share, count: 1, df });
     if (share === 1) ofWord.set(of, (ofWord.get(of) ?? 0) + df);
   }
   const terms: PlannedTerm[] = [];
   const frequencies = new Map<string, number>();
   const words = new Map<number, number>();
-  for (const [term, { of, share, count, df }] of stems) {
+  for (const [term, { of, also, share, count, df }] of stems) {
     const together = share === 1 ? Math.min(docs, ofWord.get(of) ?? 0) : df;
     frequencies.set(term, together);
     const weight = docs === 0 ? 0 : queryTermWeight(count) * termWeight(docs, Math.max(1, together));
     if (of >= 0 && (share === 1 || !ofWord.has(of))) words.set(of, Math.max(weight, words.get(of) ?? 0));
-    if (df > 0) terms.push({ term, of, weight: share * weight });
+    if (df > 0) terms.push({ term, of, also, weight: share * weight });
   }
   const known = terms.length;
   terms.sort((a, b) => Number(a.of < 0) - Number(b.of < 0) || b.weight - a.weight);
   return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), frequencies, words, known };
+}
+
+function livePairs({ segment, deletions }: CorpusSegment, pair: string): number {
+  const postings = pairPostings(segment, pair);
+  return postings.reduce((live, posting) => live + (isDeleted(deletions, posting >>> 16) ? 0 : 1), 0);
 }
 
 /** Live documents of a segment with a term (-1: unknown); cached per state of the deletions. */

@@ -5,8 +5,12 @@
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { languages } from '../../compute/text/language-tags.ts';
-import type { CorpusSegment } from './corpus.ts';
 import { ordinalOf, type Segment } from './segment.ts';
+
+/** As of `CorpusSegment`. */
+interface InSegment {
+  readonly segment: Segment;
+}
 
 const mark = '\u0001';
 
@@ -22,12 +26,17 @@ const leastPassages = 5;
 const leastShare = 0.01;
 
 /** Most frequent first. Includes deleted passages until merged away. */
-export function languagesOf(corpus: readonly CorpusSegment[]): string[] {
+export function languagesOf(corpus: readonly InSegment[]): string[] {
   return countLanguages(corpus).map(([language]) => language);
 }
 
+/** Most frequent first. */
+export function languagesOfSegment(segment: Segment): string[] {
+  return [...listsOf(segment).keys()];
+}
+
 /** Languages that a query may be in: the most frequent, and others above the thresholds. */
-export function spokenLanguages(corpus: readonly CorpusSegment[]): string[] {
+export function spokenLanguages(corpus: readonly InSegment[]): string[] {
   const all = countLanguages(corpus);
   const passages = all.reduce((sum, [, count]) => sum + count, 0);
   const least = Math.max(leastPassages, leastShare * passages);
@@ -35,7 +44,7 @@ export function spokenLanguages(corpus: readonly CorpusSegment[]): string[] {
 }
 
 /** ISO 639-1; '' if unknown. */
-export function languageOfLabel(corpus: readonly CorpusSegment[], label: number): string {
+export function languageOfLabel(corpus: readonly InSegment[], label: number): string {
   for (const { segment } of corpus) {
     const ordinal = ordinalOf(segment, label);
     if (ordinal < 0) continue;
@@ -49,7 +58,7 @@ function isIn(list: Uint32Array, ordinal: number): boolean {
   return at < list.length && list[at] >>> 16 === ordinal;
 }
 
-function countLanguages(corpus: readonly CorpusSegment[]): [language: string, passages: number][] {
+function countLanguages(corpus: readonly InSegment[]): [language: string, passages: number][] {
   const counts = new Map<string, number>();
   for (const { segment } of corpus) {
     for (const [language, { length }] of listsOf(segment)) counts.set(language, (counts.get(language) ?? 0) + length);

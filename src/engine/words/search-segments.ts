@@ -14,9 +14,10 @@
 import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
-import { contribution, type LengthNorm } from './bm25f.ts';
+import { contribution, type LengthNorm, UNITS } from './bm25f.ts';
 import type { CorpusSegment, QueryPlan } from './corpus.ts';
 import { isDeleted } from './deletions.ts';
+import { isPair, pairPostings } from './phrases.ts';
 import { MAX_SEGMENT_DOCS, ordinalOf, type Segment, seekPosting } from './segment.ts';
 
 /** BM25F by label; the same to the bit within one corpus state. */
@@ -52,6 +53,8 @@ export function createScratch(): SearchScratch {
 /** A term's postings in a segment, and its bound there. */
 interface TermList {
   readonly of: number;
+  readonly also: readonly number[] | undefined;
+  readonly postings: Uint32Array;
   readonly start: number;
   readonly end: number;
   readonly weight: number;
@@ -103,16 +106,19 @@ export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, l
       let at = list.start;
       for (let i = 0; i < ordinals.length && at < list.end; i++) {
         const ordinal = ordinals[i];
-        at = seekPosting(segment.postings, at, list.end, ordinal);
-        if (at === list.end || segment.postings[at] >>> 16 !== ordinal) continue;
-        const frequency = segment.postings[at] & 0xffff;
+        at = seekPosting(list.postings, at, list.end, ordinal);
+        if (at === list.end || list.postings[at] >>> 16 !== ordinal) continue;
+        const frequency = list.postings[at] & 0xffff;
         const { base, slope } = plan.norm;
         scores[labelPlaces[i]] += contribution(list.weight, frequency, segment.lengths[ordinal], base, slope);
-        const place = places.get(list.of);
-        if (place === undefined) continue;
-        const word = labelPlaces[i] * places.size + place;
-        if (met[word] === 0 && weight > 0) covered[labelPlaces[i]] += list.weight / weight;
-        met[word] = 1;
+        const own = list.also === undefined ? list.weight : undefined;
+        for (const of of [list.of, ...(list.also ?? [])]) {
+          const place = places.get(of);
+          if (place === undefined) continue;
+          const word = labelPlaces[i] * places.size + place;
+          if (met[word] === 0 && weight > 0) covered[labelPlaces[i]] += (own ?? plan.words.get(of) ?? 0) / weight;
+          met[word] = 1;
+        }
       }
     }
   }
@@ -163,12 +169,19 @@ function searchSegment(
 /** The plan's terms in this segment, in the plan's order. */
 function listsOf(segment: Segment, plan: QueryPlan): TermList[] {
   const lists: TermList[] = [];
-  for (const { term, of, weight } of plan.terms) {
+  for (const { term, of, also, weight } of plan.terms) {
+    if (isPair(term)) {
+      const postings = pairPostings(segment, term);
+      const bound = contribution(weight, UNITS, 0, plan.norm.base, plan.norm.slope);
+      if (postings.length > 0) lists.push({ of, also, postings, start: 0, end: postings.length, weight, bound });
+      continue;
+    }
     const id = lookupTerm(segment.terms, term);
     if (id < 0) continue;
+    const { starts, postings } = segment;
     const peak = segment.peaks[id];
     const bound = contribution(weight, peak >>> 16, peak & 0xffff, plan.norm.base, plan.norm.slope);
-    lists.push({ of, start: segment.starts[id], end: segment.starts[id + 1], weight, bound });
+    lists.push({ of, also, postings, start: starts[id], end: starts[id + 1], weight, bound });
   }
   return lists;
 }
@@ -185,8 +198,13 @@ function isBelow(bound: number, threshold: number): boolean {
 }
 
 /** Phase 1: add a whole list to the scores. */
-function gather(segment: Segment, { start, end, weight }: TermList, norm: LengthNorm, scratch: SearchScratch): void {
-  const { postings, lengths } = segment;
+function gather(
+  segment: Segment,
+  { postings, start, end, weight }: TermList,
+  norm: LengthNorm,
+  scratch: SearchScratch,
+): void {
+  const { lengths } = segment;
   const { scores, met } = scratch;
   const { base, slope } = norm;
   for (let i = start; i < end; i++) {
@@ -229,10 +247,10 @@ function keep({ scores, candidates }: SearchScratch, count: number, boundLeft: n
 
 /** Phase 2: add a term to its candidates. */
 function refine(segment: Segment, list: TermList, norm: LengthNorm, scratch: SearchScratch, count: number): void {
-  const { postings, lengths } = segment;
+  const { lengths } = segment;
   const { scores, candidates } = scratch;
   const { base, slope } = norm;
-  const { end, weight } = list;
+  const { postings, end, weight } = list;
   if (count * LOOKUP_COST < end - list.start) {
     let at = list.start;
     for (let i = 0; i < count && at < end; i++) {

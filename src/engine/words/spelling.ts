@@ -2,6 +2,8 @@
  * What a word may be meant for that a corpus does not have: a misspelt one, or one that is not finished. All words of a segment are looked through
  * by length and set of letters; of some hundreds that may be near the edits are counted.
  */
+
+import type { ContentWord } from '../../compute/ranking/query-terms.ts';
 import { lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
 import { foldAccents } from '../../compute/text/fold-accents.ts';
@@ -20,6 +22,7 @@ import {
   wordsWith,
 } from './corpus-words.ts';
 import { languagesOf, spokenLanguages } from './languages.ts';
+import { pairsOf } from './phrases.ts';
 import type { Segment } from './segment.ts';
 
 /** What a corpus knows of the words of queries. */
@@ -35,6 +38,8 @@ export interface KnownWords {
   /** As of `partsOf`, and of `compoundsOf`. */
   parts: (word: string, language: string) => string[];
   compounds: (stem: string, language: string) => CorpusWord[];
+  /** As of `writtenApart`. */
+  apart: (word: Pick<ContentWord, 'word' | 'stems'>, language: string) => string[];
 }
 
 /** For a library without texts. */
@@ -46,6 +51,7 @@ export const noWords: KnownWords = {
   completions: () => [],
   parts: () => [],
   compounds: () => [],
+  apart: () => [],
 };
 
 /** What each of the words weighs that an unfinished word may become, the commonest first. */
@@ -145,6 +151,20 @@ function similarIds(segment: Segment, list: TermTable | null, word: string, edit
   return ids;
 }
 
+/** Rarer spellings are words broken at the ends of lines: `lan guage`. */
+const leastApart = 0.1;
+
+/** The pairs that texts write for a word, as `java script` for `javascript`. */
+function writtenApart(
+  corpus: readonly CorpusSegment[],
+  { word, stems }: Pick<ContentWord, 'word' | 'stems'>,
+  language: string,
+): string[] {
+  const whole = Math.max(...stems.map((stem) => documentFrequency(corpus, stem)));
+  const least = Math.max(1, leastApart * whole);
+  return pairsOf(word, language).filter((pair) => documentFrequency(corpus, pair) >= least);
+}
+
 export function wordsIn(corpus: readonly CorpusSegment[], list: TermTable | null): KnownWords {
   return {
     languages: languagesOf(corpus),
@@ -154,5 +174,6 @@ export function wordsIn(corpus: readonly CorpusSegment[], list: TermTable | null
     completions: (word) => completedWords(corpus, list, word),
     parts: (word, language) => partsOf(corpus, word, language),
     compounds: (stem, language) => compoundsOf(corpus, list, stem, language),
+    apart: (word, language) => writtenApart(corpus, word, language),
   };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { factsText } from '../../../src/compute/text/facts-text.ts';
+import { addressBeginnings, factsText } from '../../../src/compute/text/facts-text.ts';
 
-const page = { canonical_url: 'https://www.forbes.com/a', domain: 'www.forbes.com', title: 'A title', metadata: null };
+const page = { canonical_url: 'https://www.forbes.com/', domain: 'www.forbes.com', metadata: null };
 const ofDomain = (domain: string) => factsText({ ...page, domain });
-const ofPath = (path: string) => factsText({ ...page, title: null, canonical_url: `https://www.forbes.com${path}` });
+const ofPath = (path: string) => factsText({ ...page, canonical_url: `https://www.forbes.com${path}` });
 
 test('the names in a host are facts: what everybody registers under is none, nor is www', () => {
   assert.equal(ofDomain('www.forbes.com'), 'forbes');
@@ -42,11 +42,18 @@ test('authors may be many, and things with names', () => {
   assert.equal(factsText({ ...page, metadata: named }), 'forbes\nAna Lima\nBo Ek\nCy Oz');
 });
 
-test('a page without a title has the words of its address', () => {
+test('the words of its address are facts of a page, and its beginnings are known', () => {
   assert.equal(ofPath('/sites/2019/how-to%20cook/index.html'), 'forbes\nsites how to cook');
   assert.equal(ofPath('/%E4%BD%A0%E5%A5%BD'), 'forbes\n你好');
   assert.equal(ofPath('/a%E4-b'), 'forbes\na E4 b');
   assert.equal(ofPath('/'), 'forbes');
+  assert.deepEqual(addressBeginnings('https://www.forbes.com/Sites/%E4%BD%A0/?q=1#a'), [
+    'forbes.com',
+    'forbes.com/sites',
+    'forbes.com/sites/你',
+  ]);
+  assert.deepEqual(addressBeginnings('https://node.js:8080'), ['node.js:8080']);
+  assert.deepEqual(addressBeginnings('no address'), []);
 });
 
 test('facts are bounded, and cut between characters', () => {

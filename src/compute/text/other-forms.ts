@@ -1,0 +1,94 @@
+/**
+ * Other forms of what is written, by which a text is found in addition to its words: `wifi` for `Wi-Fi`, `user` for `getUserName`, `1.2`
+ * for `1.2.3`. Used by indexing, queries and highlights alike. Every pattern is bounded, so the time is linear.
+ */
+import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
+
+/** UTF-16 offsets of what is written. */
+export interface OtherForm {
+  start: number;
+  end: number;
+  /** Lower-cased NFC. */
+  word: string;
+  /** `joined`: words as one; `part`: of a longer word, which a query for the word does not ask for; `name`: with its marks. */
+  kind: 'joined' | 'part' | 'name';
+}
+
+const mayHave = /[-\u2010\u2011'’ʼ_.@]|\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
+const letters = String.raw`[\p{L}\p{M}\p{N}\p{Join_C}\u00ad]`;
+/** Words joined by hyphens and the like, and names such as `O'Reilly`. */
+const chain = new RegExp(
+  `${letters}{1,64}(?:(?:[-\\u2010\\u2011_.]|['’ʼ](?=\\p{Lu}\\p{Ll}))${letters}{1,64}){1,16}`,
+  'gu',
+);
+const joiner = /[-\u2010\u2011_.'’ʼ]/u;
+/** `node.js`; longer ones are host names. */
+const dottedPair = /^\p{L}[\p{L}\p{M}\p{N}]*\.\p{L}[\p{L}\p{M}\p{N}]*$/u;
+/** Longer chains (`state-of-the-art-work`) have no joined spelling. */
+const mostJoined = 3;
+const longestJoined = 24;
+/** `10-year` is never written `10year` as one word: the tokenizers split it. */
+const splitAnyway = /^\p{N}+$/u;
+const hump = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
+const wholeWord = /(?<![\p{L}\p{N}])\p{L}[\p{L}\p{N}]{2,80}(?![\p{L}\p{N}])/gu;
+const camelPart = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}{2,}|\p{Lu}{2,}/gu;
+const version = /(?<![\p{N}.])\p{N}{1,10}(?:\.\p{N}{1,10}){2,4}(?!\.?\p{N})/gu;
+const mail = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
+/** `.NET`, `.gitignore`. */
+const dotName = /(?<![^\s([{"'“„«])\.\p{L}[\p{L}\p{N}]{1,40}(?![\p{L}\p{N}.])/gu;
+
+export function otherForms(text: string): OtherForm[] {
+  if (!mayHave.test(text)) return [];
+  const forms = joinedForms(text);
+  const add = (kind: OtherForm['kind'], start: number, written: string) =>
+    forms.push({ kind, start, end: start + written.length, word: lowered(written) });
+  for (const { 0: written, index } of hump.test(text) ? text.matchAll(wholeWord) : []) {
+    if (!hump.test(written)) continue;
+    const parts = [...written.matchAll(camelPart)];
+    if (parts.length < 3 && !/^\p{Ll}/u.test(written) && !isOfCode(text, index, index + written.length)) continue;
+    for (const { 0: part, index: at } of parts) add('part', index + at, part);
+  }
+  for (const { 0: written, index } of text.matchAll(version)) {
+    const second = written.indexOf('.', written.indexOf('.') + 1);
+    for (let at = second; at >= 0; at = written.indexOf('.', at + 1)) add('part', index, written.slice(0, at));
+  }
+  if (text.includes('@')) for (const { 0: written, index } of text.matchAll(mail)) add('name', index, written);
+  for (const { 0: written, index } of text.matchAll(dotName)) add('name', index, written);
+  return forms;
+}
+
+/** Two capitalised parts are a name (`JavaScript`), unless code is around them: `HttpClient(`. */
+function isOfCode(text: string, start: number, end: number): boolean {
+  return (
+    /(?:[.:]|new )$/.test(text.slice(Math.max(0, start - 4), start)) ||
+    /^(?:[(<]|::|\.\p{L})/u.test(text.slice(end, end + 3))
+  );
+}
+
+/** `Wi-Fi` as one word; of three words also each two. */
+function joinedForms(text: string): OtherForm[] {
+  const forms: OtherForm[] = [];
+  for (const { 0: written, index } of text.matchAll(chain)) {
+    const words = written.split(joiner);
+    if (words.length > mostJoined || (written.includes('.') && !dottedPair.test(written))) continue;
+    const ends: number[] = [];
+    for (const word of words) ends.push((ends.at(-1) ?? index - 1) + 1 + word.length);
+    for (let last = 1; last < words.length; last++) {
+      for (let first = last - 1; first >= 0; first--) {
+        const word = words.slice(first, last + 1).join('');
+        if (word.length > longestJoined || splitAnyway.test(words[first])) continue;
+        forms.push({
+          kind: 'joined',
+          start: ends[first] - words[first].length,
+          end: ends[last],
+          word: lowered(word),
+        });
+      }
+    }
+  }
+  return forms;
+}
+
+function lowered(word: string): string {
+  return withoutJoiners(normalizeText(word, 'NFC')).toLowerCase();
+}

@@ -1,0 +1,136 @@
+/**
+ * Documents of a segment in which words are next to each other, from the stored runs of words. Exact except that words are compared by
+ * one byte each: one in some 60,000 pairs of neighbours matches wrongly.
+ */
+import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
+import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { lookupTerm } from '../../compute/structures/term-table.ts';
+import { foldAccents } from '../../compute/text/fold-accents.ts';
+import { porterStem, stemIn } from '../../compute/text/stemmers.ts';
+import { isOfDictionary, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
+import { wordBytes } from '../../compute/text/word-bytes.ts';
+import { UNITS } from './bm25f.ts';
+import { joinedTerm } from './joined-term.ts';
+import { languagesOfSegment } from './languages.ts';
+import type { Segment } from './segment.ts';
+
+const noBits = createBitmap(0);
+
+/** Documents with every word in one of its stems. */
+export function holdingAll(segment: Segment, words: readonly (readonly string[])[]): number[] {
+  const [rarest, ...others] = words.map((stems) => documentsOf(segment, stems)).sort((a, b) => a.count - b.count);
+  return rarest.ordinals().filter((ordinal) => others.every(({ holds }) => holds(ordinal)));
+}
+
+/** Documents with the phrase, near those with its rarest word: it may cross into a neighbour. */
+export function holdingPhrase(
+  segment: Segment,
+  words: readonly (readonly string[])[],
+  phrase: readonly number[],
+): number[] {
+  if (phrase.length === 0) return [];
+  const rarest = words.map((stems) => documentsOf(segment, stems)).reduce((a, b) => (b.count < a.count ? b : a));
+  return havingRun(segment, rarest.ordinals(), phrase);
+}
+
+function havingRun({ runs, runStarts }: Segment, ordinals: readonly number[], phrase: readonly number[]): number[] {
+  return ordinals.filter((ordinal) => {
+    const last = Math.min(runStarts[ordinal + 1] - 1, runs.length - phrase.length);
+    // A word on the border may be in the document before.
+    for (let at = Math.max(0, runStarts[ordinal] - phrase.length); at <= last; at++) {
+      let same = 0;
+      while (same < phrase.length && runs[at + same] === phrase[same]) same++;
+      if (same === phrase.length) return true;
+    }
+    return false;
+  });
+}
+
+/** Documents with one of some stems. */
+function documentsOf({ terms, starts, postings, docs }: Segment, stems: readonly string[]) {
+  const lists = stems.map((stem) => lookupTerm(terms, stem)).filter((id) => id >= 0);
+  let held: Bitmap | undefined;
+  const bits = (): Bitmap => {
+    if (held !== undefined) return held;
+    held = createBitmap(docs);
+    for (const id of lists) for (let at = starts[id]; at < starts[id + 1]; at++) addBit(held, postings[at] >>> 16);
+    return held;
+  };
+  return {
+    count: lists.reduce((sum, id) => sum + starts[id + 1] - starts[id], 0),
+    holds: (ordinal: number) => hasBit(bits(), ordinal),
+    ordinals: () => [...bitsNotIn(bits(), noBits)],
+  };
+}
+
+/*
+ * A word that texts write as two, `java script`, is a term of plans: both words with a space. Its postings are those of the phrase.
+ */
+
+/** A search that finds more is too slow for what it adds. */
+const mostPassages = 1024;
+const mostPairs = 1024;
+/** Others than a segment's commonest have few words in it. */
+const mostLanguages = 2;
+const noPostings = new Uint32Array(0);
+const pairs = new WeakMap<Segment, Map<string, Uint32Array>>();
+
+/** Shorter ones are two words by chance, except for a number. */
+const leastLetters = 4;
+const leastPart = 2;
+const longestSplit = 24;
+const spacedWord = /^[\p{L}\p{M}\p{N}]+$/u;
+const digitBorder = /(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
+
+/** The pairs that a lower-case word may be written as: cut between letters and digits, or anywhere where no part is a function word. */
+export function pairsOf(word: string, language: string): string[] {
+  if (!spacedWord.test(word) || isOfPairs(word) || isOfDictionary(word) || word.length > longestSplit) return [];
+  const around = word.split(digitBorder);
+  if (around.length > 1) return around.length === 2 ? [around.join(' ')] : [];
+  const found: string[] = [];
+  for (let at = leastPart; at <= word.length - leastPart && word.length >= leastLetters; at++) {
+    const parts = [word.slice(0, at), word.slice(at)];
+    if (!/^\p{M}/u.test(parts[1]) && !parts.some((part) => isFunctionWord(part, language))) found.push(parts.join(' '));
+  }
+  return found;
+}
+
+export function isPair(term: string): boolean {
+  return term.includes(' ');
+}
+
+/** As of a term's postings in the segment, each of one occurrence: documents that do not have the word as one. None if both parts are common. */
+export function pairPostings(segment: Segment, pair: string): Uint32Array {
+  const known = pairs.get(segment) ?? new Map<string, Uint32Array>();
+  pairs.set(segment, known);
+  let found = known.get(pair);
+  if (found === undefined) {
+    if (known.size === mostPairs) known.clear();
+    const languages = languagesOfSegment(segment).slice(0, mostLanguages);
+    const words: string[][] = [];
+    let fewest = mostPassages + 1;
+    for (const word of pair.split(' ')) {
+      const stems = stemsOf(word, languages);
+      fewest = Math.min(fewest, documentsOf(segment, stems).count);
+      if (fewest === 0) break;
+      words.push(stems);
+    }
+    const isLikely = fewest > 0 && fewest <= mostPassages;
+    const documents = isLikely ? havingRun(segment, holdingAll(segment, words), wordBytes(pair)) : [];
+    if (documents.length > 0) {
+      const whole = stemsOf(pair.replace(' ', ''), languages);
+      const { holds } = documentsOf(segment, [...whole, ...whole.map(joinedTerm)]);
+      found = Uint32Array.from(
+        documents.filter((ordinal) => !holds(ordinal)),
+        (ordinal) => (ordinal << 16) | UNITS,
+      );
+    } else found = noPostings;
+    known.set(pair, found);
+  }
+  return found;
+}
+
+function stemsOf(word: string, languages: readonly string[]): string[] {
+  const inLanguages = languages.map((language) => stemIn(language, word) ?? word);
+  return [...new Set([porterStem(foldAccents(word)), ...inLanguages])];
+}
