@@ -74,7 +74,7 @@ try {
     const scan = { 10: timed(exact, 10), 100: timed(exact, 100) };
     const path = join(dir, `${size}.graph`);
     const began = performance.now();
-    const grown = await growGraph({ shared: rows.shared, from: null, to: path, stop: new SharedArrayBuffer(4) });
+    const grown = await growGraph({ shared: rows.shared, from: null, to: path, flags: new SharedArrayBuffer(8) });
     if (grown === null) throw new Error('hnswlib-node is not installed');
     const built = performance.now();
     const loading = performance.now();

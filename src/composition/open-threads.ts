@@ -8,7 +8,7 @@ import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.t
 import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
 import { graphFrom } from '../domain/model.ts';
 import { type IndexThreads, openIndexThreads, searchersFor, type WorkPool } from '../engine/index-threads.ts';
-import type { Graphs } from '../engine/vectors/vector-space.ts';
+import type { Graphs } from '../engine/vectors/space-graph.ts';
 import { loadWordList } from '../engine/words/word-list.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';

@@ -27,7 +27,7 @@ export interface IndexThreads {
 /** Queue limit per namespace: some seconds of work. */
 const maxQueue = 1024;
 /** Searches of one thread that may wait for their query's vector while it works on others. */
-const waitingSearches = 16;
+const waitingSearches = 128;
 /** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB accumulate per thread. */
 const maxYoungMb = 8;
 

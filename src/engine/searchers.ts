@@ -23,6 +23,7 @@ export class Searchers {
   #members: readonly SegmentMember[] = [];
   /** By the numbers given. */
   readonly #rows = new Map<number, SharedRows>();
+  readonly #renewals = new Map<SearcherPool, Promise<void>>();
   /** Rows that took the place of others meanwhile. */
   readonly #copies = new Map<number, number>();
   /** Graphs in use, by their rows. The first searcher alone has them, and answers what needs them. */
@@ -69,7 +70,12 @@ export class Searchers {
     const id = ++openings;
     this.#rows.set(id, shared);
     const graph = before === null ? undefined : this.#graphs.get(before);
-    await Promise.all(this.#pools.map((pool) => this.#openIn(pool, id, shared, before)));
+    const opened = await Promise.allSettled(this.#pools.map((pool) => this.#openIn(pool, id, shared, before)));
+    const failed = opened.find((each) => each.status === 'rejected');
+    if (failed !== undefined) {
+      await this.closeRows(id).catch(() => {});
+      throw failed.reason;
+    }
     if (graph !== undefined) this.#graphs.set(id, graph);
     if (before !== null) this.#copies.set(before, id);
     return id;
@@ -80,11 +86,13 @@ export class Searchers {
     return pool.run('openRows', { namespace: this.#namespace, id, shared, reader, before });
   }
 
-  /** Use a checked graph file of these rows. Returns how many of its labels have a row; null: it cannot be used. */
-  async openGraph(id: number, path: string): Promise<number | null> {
-    const live = await this.#pools[0].run('openGraph', { namespace: this.#namespace, id, path });
-    if (live !== null && this.#rows.has(id)) this.#graphs.set(id, path);
-    return live;
+  /** Use a checked graph file of these rows; false without the package. Errors: those of the thread and of the file. */
+  async openGraph(id: number, path: string): Promise<boolean> {
+    const [owner] = this.#pools;
+    const open = (searcher: SearcherPool, namespace: string) => searcher.run('openGraph', { namespace, id, path });
+    const isUsed = await this.#askOf(owner, open, id);
+    if (isUsed && this.#rows.has(id)) this.#graphs.set(id, path);
+    return isUsed;
   }
 
   /** Search these rows exactly. */
@@ -143,18 +151,46 @@ export class Searchers {
     task: (searcher: SearcherPool, namespace: string, rows: number) => Promise<Answer | null>,
     rows = 0,
   ): Promise<Answer> {
-    const searcher = this.#graphs.has(rows) ? this.#pools[0] : this.#leastBusy();
+    return this.#askOf(this.#graphs.has(rows) ? this.#pools[0] : this.#leastBusy(), task, rows);
+  }
+
+  async #askOf<Answer>(
+    searcher: SearcherPool,
+    task: (searcher: SearcherPool, namespace: string, rows: number) => Promise<Answer | null>,
+    rows: number,
+  ): Promise<Answer> {
     const answer = await task(searcher, this.#namespace, rows);
     if (answer !== null) return answer;
-    this.#log.warn({}, 'a searcher thread was lost: giving its successor segments and vectors');
-    await this.#publishTo(searcher, this.#members);
-    for (const [id, shared] of this.#rows) await this.#openIn(searcher, id, shared, null);
-    for (const [id, path] of searcher === this.#pools[0] ? this.#graphs : []) void this.openGraph(id, path);
+    await this.#renew(searcher);
     let current = rows;
     for (let copy = this.#copies.get(rows); copy !== undefined; copy = this.#copies.get(copy)) current = copy;
     const again = await task(searcher, this.#namespace, current);
     if (again === null) throw new Error('a searcher did not take the segments it was given');
     return again;
+  }
+
+  /** Give a new thread everything; once for all tasks that found it new. */
+  #renew(searcher: SearcherPool): Promise<void> {
+    const running = this.#renewals.get(searcher);
+    if (running !== undefined) return running;
+    const renewal = this.#giveAll(searcher).finally(() => this.#renewals.delete(searcher));
+    this.#renewals.set(searcher, renewal);
+    return renewal;
+  }
+
+  async #giveAll(searcher: SearcherPool): Promise<void> {
+    this.#log.warn({}, 'a searcher thread was lost: giving its successor segments and vectors');
+    await this.#publishTo(searcher, this.#members);
+    for (const [id, shared] of this.#rows) await this.#openIn(searcher, id, shared, null);
+    if (searcher !== this.#pools[0]) return;
+    // Searches are exact until then.
+    const namespace = this.#namespace;
+    for (const [id, path] of this.#graphs) {
+      searcher.run('openGraph', { namespace, id, path }).catch((error) => {
+        this.#graphs.delete(id);
+        this.#log.warn({ err: error }, 'a graph of vectors cannot be used any more');
+      });
+    }
   }
 
   #leastBusy(): SearcherPool {

@@ -80,7 +80,10 @@ export class PageSpace {
   async add(firstLabels: readonly number[]): Promise<void> {
     // Chunks that were refused have their vectors only now: files with the page's old vector must not outlast a crash.
     const replaced = firstLabels.filter((label) => this.#space.holds(label));
-    if (replaced.length > 0) this.remove(replaced);
+    if (replaced.length > 0) {
+      await this.#space.leaveGraph();
+      this.remove(replaced);
+    }
     await this.#addFromStore(firstLabels);
     if (replaced.length > 0) await this.save();
   }

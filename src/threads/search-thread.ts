@@ -169,33 +169,38 @@ export interface OpenedRows {
   before: number | null;
 }
 
+/** Rows that are open already stay as they are. */
 export function openRows({ namespace, id, shared, reader, before }: OpenedRows & InNamespace): void {
   const { rows } = libraryOf(namespace);
+  if (rows.has(id)) return;
   const graph = before === null ? null : (rows.get(before)?.graph ?? null);
   rows.set(id, { rows: new VectorRows(shared, reader), graph });
 }
 
-/** Use a checked graph. Returns how many of its labels have a row; null without the package, or if the rows are gone. */
+/** Use a checked graph of these rows; false without the package. Errors: of a file that is cut short. */
 export async function openGraph({
   namespace,
   id,
   path,
-}: { id: number; path: string } & InNamespace): Promise<number | null> {
+}: { id: number; path: string } & InNamespace): Promise<boolean | null> {
   const searched = libraries.get(namespace)?.rows.get(id);
-  const graph = searched === undefined ? null : await RowGraph.read(path, searched.rows.dim);
-  if (searched === undefined || graph === null) return null;
+  if (searched === undefined) return null;
+  const graph = await RowGraph.read(path, searched.rows.dim);
   searched.graph = graph;
-  return graph.liveIn(searched.rows);
+  collectGarbage(); // native memory, of which the engine knows nothing
+  return graph !== null;
 }
 
 /** Search these rows exactly. */
 export function closeGraph({ namespace, id }: { id: number } & InNamespace): void {
   const searched = libraries.get(namespace)?.rows.get(id);
-  if (searched !== undefined) searched.graph = null;
+  if (searched == null || searched.graph === null) return;
+  searched.graph = null;
+  collectGarbage();
 }
 
 export function closeRows({ namespace, id }: { id: number } & InNamespace): void {
-  libraries.get(namespace)?.rows.delete(id);
+  if (libraries.get(namespace)?.rows.delete(id)) collectGarbage();
 }
 
 export function release({ namespace }: InNamespace): void {

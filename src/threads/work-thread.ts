@@ -12,7 +12,7 @@ import {
 } from '../engine/prepare-page.ts';
 import { threadData } from './thread-pool.ts';
 
-export { copyLiveRows, loadRows, saveRows } from '../engine/vectors/row-tasks.ts';
+export { copyLiveRows, isIntact, loadRows, saveRows } from '../engine/vectors/row-tasks.ts';
 export { mergeSegments, readSegment, writeSegment } from '../engine/words/segment-tasks.ts';
 
 export interface WorkThreadData {

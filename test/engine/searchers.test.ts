@@ -131,12 +131,12 @@ test('a search whose rows were copied meanwhile is repeated with the copy', asyn
 });
 
 test('what needs a graph goes to the searcher that has it, also after the rows were copied', async () => {
-  const answers = { openGraph: () => 5, nearest: () => noCandidates.dense, find: () => noCandidates };
+  const answers = { openGraph: () => true, nearest: () => noCandidates.dense, find: () => noCandidates };
   const [owner, idle] = [searcher(3, answers), searcher(0, answers)];
   const searchers = new Searchers([owner, idle], 'one', log);
   const { shared } = VectorRows.create(2);
   const rows = await searchers.openRows(shared);
-  assert.equal(await searchers.openGraph(rows, 'path'), 5);
+  assert.equal(await searchers.openGraph(rows, 'path'), true);
   const copy = await searchers.openRows(shared, rows);
   const vectors = { rows: copy, vector: new SharedArrayBuffer(12), floor: null };
   const askedOf = async (ask: () => Promise<unknown>) => {

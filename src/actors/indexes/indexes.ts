@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { SearchThreadData } from '../../engine/analyze-query.ts';
 import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
-import type { Graphs } from '../../engine/vectors/vector-space.ts';
+import type { Graphs } from '../../engine/vectors/space-graph.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { wordListFingerprint } from '../../engine/words/word-list.ts';
 import { Catalog } from '../../index/catalog.ts';

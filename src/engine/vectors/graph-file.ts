@@ -8,7 +8,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { HierarchicalNSW } from 'hnswlib-node';
-import { type SharedRows, VectorRows } from './vector-rows.ts';
+import { type Bitmap, GrowingBitmap } from '../../compute/structures/bitmap.ts';
+import { NO_LABEL, type SharedRows, VectorRows } from './vector-rows.ts';
 
 /** Links of a node, and candidates looked at for them: docs/decisions/vector-index.md. */
 const M = 16;
@@ -30,56 +31,70 @@ export async function graphPackage(): Promise<typeof HierarchicalNSW | null> {
 
 export interface GrowTask {
   shared: SharedRows;
-  /** The graph to add to; null: a new one. */
+  /** The graph in use, to add to; null: a new one. */
   from: string | null;
   to: string;
-  /** Nonzero: stop. */
-  stop: SharedArrayBuffer;
+  /** i32: stop if nonzero; 1 while this works, so that who stops it knows when its file is left alone. */
+  flags: SharedArrayBuffer;
 }
 
 export interface GrownGraph {
-  /** Labels in it. */
-  count: number;
+  labels: Bitmap;
   /** Rows that stay out, as equal to others. */
   left: number;
   sha256: string;
 }
 
 /** Write a graph of all rows; null if stopped, or without the package. Errors: file system errors. */
-export async function growGraph({ shared, from, to, stop }: GrowTask): Promise<GrownGraph | null> {
-  const Graph = await graphPackage();
+export async function growGraph({ flags, ...task }: GrowTask): Promise<GrownGraph | null> {
+  const state = new Int32Array(flags);
+  Atomics.store(state, 1, 1);
+  try {
+    return await grow(task, () => Atomics.load(state, 0) !== 0);
+  } finally {
+    Atomics.store(state, 1, 0);
+    Atomics.notify(state, 1);
+  }
+}
+
+async function grow(
+  { shared, from, to }: Omit<GrowTask, 'flags'>,
+  isStopped: () => boolean,
+): Promise<GrownGraph | null> {
+  const Graph = isStopped() ? null : await graphPackage();
   if (Graph === null) return null;
   const rows = new VectorRows(shared);
   const count = rows.seen();
   const graph = new Graph('ip', rows.dim);
-  if (from === null)
+  if (from === null) {
     graph.initIndex({ maxElements: Math.max(1, count), m: M, efConstruction: EF_CONSTRUCTION, randomSeed: seed });
-  else await graph.readIndex(from);
+  } else await graph.readIndex(from);
   const inGraph = new Set(from === null ? [] : graph.getIdsList());
   if (from !== null) graph.resizeIndex(Math.max(graph.getMaxElements(), inGraph.size + count));
-  const stopped = new Int32Array(stop);
   const equals = new Map<number, number>();
   let left = 0;
   for (let row = 0; row < count; row++) {
-    if (row % stopEvery === 0 && Atomics.load(stopped, 0) !== 0) return null;
+    if (row % stopEvery === 0 && isStopped()) return null;
     const label = rows.labelOf(row);
-    if (!rows.isLive(row)) continue;
+    if (label === NO_LABEL) continue;
     const hash = rows.hashOf(row);
     const equal = equals.get(hash) ?? 0;
     equals.set(hash, equal + 1);
     if (inGraph.has(label)) continue;
     if (equal >= mostEqual) left++;
-    else graph.addPoint(Array.from(rows.vectorOf(row)), label);
+    else {
+      graph.addPoint(Array.from(rows.vectorOf(row)), label);
+      inGraph.add(label);
+    }
   }
   await graph.writeIndex(to);
-  return { count: graph.getCurrentCount(), left, sha256: await sha256Of(to) };
+  const labels = new GrowingBitmap();
+  for (const label of inGraph) labels.add(label);
+  return { labels: labels.set, left, sha256: await sha256Of(to) };
 }
 
-export async function isIntact({ path, sha256 }: { path: string; sha256: string }): Promise<boolean> {
-  return (await sha256Of(path).catch(() => null)) === sha256;
-}
-
-async function sha256Of(path: string): Promise<string> {
+/** SHA-256 of a file, in hex. */
+export async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(piece);
   return hash.digest('hex');

@@ -44,11 +44,6 @@ export class RowGraph {
     return new RowGraph(graph);
   }
 
-  /** Labels of the graph that still have a row. */
-  liveIn(rows: VectorRows): number {
-    return rows.live - this.#outsideOf(rows).reduce((sum, row) => sum + Number(rows.isLive(row)), 0);
-  }
-
   /** As of `nearestTo`; null where the graph gives too few, so that the caller looks at all rows. */
   nearest(
     rows: VectorRows,
@@ -86,19 +81,17 @@ export class RowGraph {
 /** The rows nearest to a vector, by the graph where that is faster than looking at all. */
 export function nearest({ rows, graph }: SearchedRows, vector: Float32Array, options: NearestOptions) {
   rows.setQuery(vector);
-  const isWide = options.allow === undefined || bitCount(options.allow) > fewAllowed * rows.live;
-  return (graph !== null && isWide ? graph.nearest(rows, vector, options) : null) ?? nearestTo(rows, options);
+  const isByGraph = graph !== null && (options.allow === undefined || isWide(options.allow, rows));
+  return (isByGraph ? graph.nearest(rows, vector, options) : null) ?? nearestTo(rows, options);
 }
 
-function bitCount(set: Bitmap): number {
-  let count = 0;
-  for (let word = 0; word < set.length; word++) {
-    let bits = set[word];
-    bits -= (bits >>> 1) & 0x55555555;
-    bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
-    count += Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+/** Whether a set has many labels with a row. */
+function isWide(allow: Bitmap, rows: VectorRows): boolean {
+  let left = Math.ceil(fewAllowed * rows.live);
+  for (let label = 0; label < allow.length * 32 && left > 0; label++) {
+    if (hasBit(allow, label) && rows.has(label)) left--;
   }
-  return count;
+  return left === 0;
 }
 
 export interface RelatedOptions {

@@ -9,6 +9,7 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { errorMessage } from '../../domain/error-message.ts';
+import { sha256Of } from './graph-file.ts';
 import { NO_LABEL, type SharedRows, VectorRows } from './vector-rows.ts';
 
 const MAGIC = 0x52425652;
@@ -88,6 +89,11 @@ export function saveRows({ shared, path }: { shared: SharedRows; path: string })
   } finally {
     closeSync(file);
   }
+}
+
+/** Whether a file is whole. */
+export async function isIntact({ path, sha256 }: { path: string; sha256: string }): Promise<boolean> {
+  return (await sha256Of(path).catch(() => null)) === sha256;
 }
 
 /** Copy the live rows to an empty store. What is erased meanwhile is to be erased there, too. */

@@ -2,8 +2,7 @@
  * A vector space's files and how far they lag. Files change by whole generations: one save at a time; a failed one leaves the old
  * generation valid.
  *
- *   <generation>.rows     every row (row-tasks.ts)
- *   <generation>.graph    the neighbour graph of a large space (graph-file.ts)
+ *   <generation>.rows    every row (row-tasks.ts)
  */
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
@@ -13,13 +12,6 @@ import type { IndexLog } from '../index-log.ts';
 import type { FileToLoad } from './row-tasks.ts';
 
 const file = z.strictObject({ name: z.string().regex(/^\d+\.rows$/), ...fileFacts });
-const graphFile = z.strictObject({
-  name: z.string().regex(/^\d+\.graph$/),
-  ...fileFacts,
-  /** Labels in it, and rows left out as equal to others. */
-  count: z.int().min(0),
-  left: z.int().min(0),
-});
 
 const current = z.strictObject({
   format: z.literal(4),
@@ -29,7 +21,6 @@ const current = z.strictObject({
   dim: z.int().min(1),
   /** Null: never saved. */
   rows: file.nullable(),
-  graph: graphFile.nullable(),
 });
 type SpaceManifest = z.infer<typeof current>;
 export const spaceManifest = z.discriminatedUnion('format', [current, z.object({ format: z.literal([1, 2, 3]) })]);
@@ -74,7 +65,6 @@ export class SpaceFiles {
       model_id: modelId,
       dim,
       rows: null,
-      graph: null,
     };
   }
 
@@ -84,8 +74,8 @@ export class SpaceFiles {
     const folder = new IndexFolder({
       dir,
       manifest: spaceManifest,
-      ours: /^((\d+|next)\.(rows|graph)|shard-\d+(\.\d+)?\.(rows|graph(\.\d+)?))$/, // earlier versions had shards and graphs
-      filesOf: (found) => (found.format === 4 ? [found.rows, found.graph].flatMap((each) => each?.name ?? []) : []),
+      ours: /^(\d+\.rows|shard-\d+(\.\d+)?\.(rows|graph(\.\d+)?))$/, // earlier versions had shards and graphs
+      filesOf: (found) => (found.format === 4 && found.rows !== null ? [found.rows.name] : []),
       foreign: (found) => foreignness(found, options),
       told: (files, reason) => log.warn({ model: modelId, files, reason }, 'vector space: files set aside'),
       noteLabels,
@@ -115,29 +105,6 @@ export class SpaceFiles {
   get rows(): FileToLoad | null {
     const { rows } = this.#manifest;
     return rows && { ...rows, path: this.#folder.path(rows.name) };
-  }
-
-  get graph(): (z.infer<typeof graphFile> & { path: string }) | null {
-    const { graph } = this.#manifest;
-    return graph && { ...graph, path: this.#folder.path(graph.name) };
-  }
-
-  /** Where to write the next graph before `adoptGraph`. */
-  get nextGraph(): string {
-    return this.#folder.temporary('next.graph');
-  }
-
-  /** Name a graph that was written to `nextGraph` in the manifest; null: none any more. Errors: file system errors. */
-  adoptGraph(grown: { count: number; left: number; sha256: string } | null): Promise<void> {
-    return this.#saves(async () => {
-      const generation = this.#manifest.generation + 1;
-      const name = `${generation}.graph`;
-      const graph = grown && { name, bytes: await this.#folder.keep(this.nextGraph, name), ...grown };
-      const manifest = { ...this.#manifest, generation, graph };
-      await this.#folder.write(manifest);
-      this.#manifest = manifest;
-      await this.#folder.sweep(this.#manifest, { isSaved: false });
-    });
   }
 
   /** Set the file aside: it cannot be loaded. */

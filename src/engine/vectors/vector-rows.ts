@@ -205,7 +205,8 @@ export class VectorRows {
   seen(): number {
     const { count } = this;
     this.#seeAll(count);
-    return count;
+    // Another thread's growth may be seen a little later than its rows.
+    return Math.min(count, Math.floor((this.#bytes.length - ROWS_AT) / this.rowBytes));
   }
 
   /** A copy of rows [from, to) with their headers. A row erased meanwhile is erased in the copy. */

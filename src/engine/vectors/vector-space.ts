@@ -17,19 +17,10 @@ import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { IndexLog } from '../index-log.ts';
 import type { Searchers } from '../searchers.ts';
 import { SpaceFiles } from './space-files.ts';
+import { type Graphs, SpaceGraph } from './space-graph.ts';
 import { VectorRows } from './vector-rows.ts';
 
 export type RowTasks = typeof import('./row-tasks.ts');
-export type GraphTasks = typeof import('./graph-file.ts');
-
-/** When and where a space's neighbour graph is made. */
-export interface Graphs {
-  /** The thread that builds them. */
-  pool: SharedPool<Pick<GraphTasks, 'growGraph' | 'isIntact'>>;
-  /** Live rows from which on a space has one. */
-  from: number;
-}
-
 export interface VectorSpaceOptions {
   modelId: string;
   dim: number;
@@ -90,32 +81,9 @@ export class SpaceClosedError extends Error {
   }
 }
 
-/** A graph is grown above this share of rows outside of it, and more than some, which take a fraction of a millisecond to look at. */
-const MAX_OUTSIDE_SHARE = 0.05;
-const MAX_OUTSIDE = 2048;
-/** It is built anew above this share of its labels without a row. */
-const MAX_STALE_SHARE = 0.2;
-/** After a failure, or without the package, no other attempt is made before so many more changes. */
-const CHANGES_AFTER_FAILURE = 50_000;
-
 /** Erased rows are dropped above this share, and more than a few. */
 const MAX_DELETED_SHARE = 0.3;
 const MIN_DELETED = 256;
-
-/** One build of a graph, which may be stopped: while it waits for its thread, and there. */
-class Growth {
-  readonly #controller = new AbortController();
-  readonly flag = new SharedArrayBuffer(4);
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  stop(): void {
-    Atomics.store(new Int32Array(this.flag), 0, 1);
-    this.#controller.abort(new Error('the graph is not wanted any more'));
-  }
-}
 
 export class VectorSpace {
   readonly #options: VectorSpaceOptions;
@@ -134,21 +102,17 @@ export class VectorSpace {
   /** Unsaved changes at a failed save: the next background save waits for as many more. */
   #unsavedAtFailure = 0;
   #closing = false;
-  /** The graph that is searched: its labels, rows left out, and labels without a row. */
-  #graph: { count: number; left: number; stale: number } | null = null;
-  #growing: Promise<void> | undefined;
-  /** Ends the work on the graph that is being opened or built. */
-  #growth = new Growth();
-  /** Changes until a graph is tried. */
-  #graphDueIn = 0;
-  /** Labels erased while a graph has them, or is built. */
-  readonly #erasedInGraph = new Set<number>();
+  readonly #graph: SpaceGraph;
+  /** That the graph has not heard of. */
+  #changes = 0;
 
   private constructor(options: VectorSpaceOptions, files: SpaceFiles, rows: VectorRows, id: number) {
     this.#options = options;
     this.#files = files;
     this.#rows = rows;
     this.#id = id;
+    const { graphs = null, noteLabels = async () => {}, ...shared } = options;
+    this.#graph = new SpaceGraph({ ...shared, graphs, noteLabels, rows: () => ({ rows: this.#rows, id: this.#id }) });
   }
 
   /**
@@ -169,10 +133,8 @@ export class VectorSpace {
     if (fresh) await files.begin();
     else await files.sweep();
     const space = new VectorSpace(options, files, rows, await searchers.openRows(rows.shared));
-    space.#growing = space.#openGraph().finally(() => {
-      space.#growing = undefined;
-      space.#tend();
-    });
+    space.#graph.open();
+    space.#tend();
     return {
       space,
       missing: report === null ? bitsNotIn(live, new Uint32Array(0)) : bitsNotIn(live, report.held),
@@ -204,13 +166,16 @@ export class VectorSpace {
           if (this.#removedAhead.has(label) || zeros.has(at) || this.#rows.has(label)) continue;
           this.#rows.append(label, vectors, at * dim);
           this.#files.changed();
-          this.#graphDueIn--;
-          // The graph has another vector for it.
-          if (this.#erasedInGraph.has(label)) this.#leaveGraph();
+          this.#changes++;
         }
       });
     }
     this.#tend();
+  }
+
+  /** Call before labels get other vectors: a graph of the former ones is deleted. Errors: file system errors; those of the threads. */
+  leaveGraph(): Promise<void> {
+    return this.#graph.leave();
   }
 
   /** Whether a label has a row. */
@@ -228,8 +193,7 @@ export class VectorSpace {
       }
       this.#erasedMeanwhile?.push(label);
       this.#files.changed();
-      if (this.#graph !== null) this.#graph.stale++;
-      if (this.#graph !== null || this.#growing !== undefined) this.#erasedInGraph.add(label);
+      this.#changes++;
     }
     this.#tend();
   }
@@ -261,10 +225,8 @@ export class VectorSpace {
 
   /** Resolves when no background work is left. */
   async settled(): Promise<void> {
-    while (this.#tending !== undefined || this.#growing !== undefined) {
-      await this.#tending;
-      await this.#growing;
-    }
+    while (this.#tending !== undefined) await this.#tending;
+    await this.#graph.settled();
   }
 
   /** Errors: file system errors; the old files then still load. */
@@ -288,11 +250,7 @@ export class VectorSpace {
    * Drop all erased rows, and a graph that has some, and save, which also deletes `*.bad` files: no byte of a removed vector stays.
    */
   async purge(): Promise<void> {
-    if (this.#erasedInGraph.size > 0) {
-      this.#leaveGraph();
-      await this.#growing;
-      await this.#files.adoptGraph(null);
-    }
+    await this.#graph.purge();
     if (this.#rows.count > this.#rows.live) await this.#copyLive();
     this.#files.changed();
     await this.save();
@@ -307,7 +265,9 @@ export class VectorSpace {
 
   /** Saves first unless the next start recovers faster. Errors: as of `save`; the threads drop the rows in any case. */
   async close(): Promise<void> {
-    await this.#endWork();
+    this.#closing = true;
+    await this.#graph.close();
+    await this.#tending;
     const behind = { unsaved: this.#files.unsaved, held: this.#rows.live };
     try {
       if (isSavedOnClosing(behind, this.#options.dim)) await this.save();
@@ -319,7 +279,9 @@ export class VectorSpace {
 
   /** Close without saving and delete the folder. */
   async drop(): Promise<void> {
-    await this.#endWork();
+    this.#closing = true;
+    await this.#graph.close();
+    await this.#tending;
     await this.#files.settled();
     await this.#options.searchers.closeRows(this.#id);
     await this.#files.drop();
@@ -341,7 +303,9 @@ export class VectorSpace {
       try {
         await this.#tidyIfNeeded();
         await this.#saveIfDue();
-        this.#growGraphIfDue();
+        const changes = this.#changes;
+        this.#changes = 0;
+        this.#graph.changed(changes);
       } catch (error) {
         log.error({ model: modelId, err: error }, 'vector space: upkeep failed');
       }
@@ -357,105 +321,24 @@ export class VectorSpace {
 
   /** Copy the live rows to new memory on a work thread, and let the searchers use it. */
   #copyLive(): Promise<void> {
-    return this.#writes(async () => {
-      const { searchers, worker, dim } = this.#options;
-      const old = { rows: this.#rows, id: this.#id };
-      const rows = VectorRows.create(dim, old.rows.live);
-      this.#erasedMeanwhile = [];
-      try {
-        await worker.run('copyLiveRows', { from: old.rows.shared, to: rows.shared });
-        const id = await searchers.openRows(rows.shared, old.id);
-        for (const label of this.#erasedMeanwhile) rows.erase(label);
-        this.#rows = rows;
-        this.#id = id;
-      } finally {
-        this.#erasedMeanwhile = null;
-      }
-      await searchers.closeRows(old.id);
-    });
+    return this.#graph.inTurn(() => this.#writes(() => this.#copyLiveNow()));
   }
 
-  async #endWork(): Promise<void> {
-    this.#closing = true;
-    this.#growth.stop();
-    await this.#tending;
-    await this.#growing;
-  }
-
-  /** Use the graph of the files. Errors: none: searches look at all rows then. */
-  async #openGraph(): Promise<void> {
-    const { graphs, searchers, log, modelId } = this.#options;
-    const { graph } = this.#files;
-    if (graph === null || graphs == null) return;
+  async #copyLiveNow(): Promise<void> {
+    const { searchers, worker, dim } = this.#options;
+    const old = { rows: this.#rows, id: this.#id };
+    const rows = VectorRows.create(dim, old.rows.live);
+    this.#erasedMeanwhile = [];
     try {
-      if (await graphs.pool.run('isIntact', graph, { signal: this.#growth.signal })) {
-        const live = await searchers.openGraph(this.#id, graph.path);
-        if (live !== null) this.#graph = { count: graph.count, left: graph.left, stale: graph.count - live };
-        return;
-      }
-      log.warn({ model: modelId, files: [graph.name] }, 'vector space: a damaged graph is built again');
-      await this.#files.adoptGraph(null);
-    } catch (error) {
-      if (!this.#growth.signal.aborted)
-        log.error({ model: modelId, err: error }, 'vector space: the graph cannot be used');
+      await worker.run('copyLiveRows', { from: old.rows.shared, to: rows.shared });
+      const id = await searchers.openRows(rows.shared, old.id);
+      for (const label of this.#erasedMeanwhile) rows.erase(label);
+      this.#rows = rows;
+      this.#id = id;
+    } finally {
+      this.#erasedMeanwhile = null;
     }
-  }
-
-  #growGraphIfDue(): void {
-    const { graphs, log, modelId } = this.#options;
-    const { live } = this.#rows;
-    if (graphs == null || live < graphs.from || this.#graphDueIn > 0 || this.#growing !== undefined) return;
-    const graph = this.#graph;
-    const isStale = graph !== null && graph.stale > MAX_STALE_SHARE * graph.count;
-    if (graph !== null && !isStale) {
-      const outside = live - (graph.count - graph.stale) - graph.left;
-      if (outside <= Math.max(MAX_OUTSIDE, MAX_OUTSIDE_SHARE * live)) return;
-    }
-    const growth = new Growth();
-    this.#growth = growth;
-    this.#growing = this.#growGraph(graphs, isStale, growth)
-      .catch((error) => {
-        if (growth.signal.aborted) return;
-        this.#graphDueIn = CHANGES_AFTER_FAILURE;
-        log.error({ model: modelId, err: error }, 'vector space: no graph could be built');
-      })
-      .finally(() => {
-        this.#growing = undefined;
-        this.#tend();
-      });
-  }
-
-  /** Build a graph on its thread, from the one before unless that is stale, save it and use it. */
-  async #growGraph({ pool }: Graphs, isStale: boolean, { signal, flag }: Growth): Promise<void> {
-    const { searchers, log, modelId } = this.#options;
-    if (this.#graph === null || isStale) this.#erasedInGraph.clear();
-    const from = this.#graph === null || isStale ? null : (this.#files.graph?.path ?? null);
-    const began = performance.now();
-    const task = { shared: this.#rows.shared, from, to: this.#files.nextGraph, stop: flag };
-    const grown = await pool.run('growGraph', task, { signal });
-    signal.throwIfAborted();
-    if (grown === null) {
-      this.#graphDueIn = CHANGES_AFTER_FAILURE; // without the package
-      return;
-    }
-    await this.#files.adoptGraph(grown);
-    const path = this.#files.graph?.path ?? '';
-    await this.#writes(async () => {
-      const live = await searchers.openGraph(this.#id, path);
-      this.#graph = live === null ? null : { count: grown.count, left: grown.left, stale: grown.count - live };
-    });
-    log.info(
-      { model: modelId, vectors: grown.count, s: Math.round((performance.now() - began) / 1000) },
-      'vector graph built',
-    );
-  }
-
-  /** The graph cannot serve any more: another is built. */
-  #leaveGraph(): void {
-    this.#graph = null;
-    this.#erasedInGraph.clear();
-    this.#growth.stop();
-    void this.#options.searchers.closeGraph(this.#id);
+    await searchers.closeRows(old.id);
   }
 
   async #saveIfDue(): Promise<void> {

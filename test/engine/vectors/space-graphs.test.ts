@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { readdir, truncate } from 'node:fs/promises';
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { type GraphTasks, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
+import type { GraphTasks } from '../../../src/engine/vectors/space-graph.ts';
+import { VectorRows } from '../../../src/engine/vectors/vector-rows.ts';
+import { VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
 import { openThreadPool } from '../../../src/threads/thread-pool.ts';
 import {
+  DIM,
   nearest,
   openSpaceThreads,
   range,
@@ -29,79 +32,157 @@ after(() => Promise.all([threads.close(), graphs.close()]));
 const open = async (options: VectorSpaceOptions, live: Iterable<number> = []): Promise<VectorSpace> =>
   (await VectorSpace.open(options, setOf(live))).space;
 const addAll = (space: VectorSpace, labels: Uint32Array) => space.add(labels, vectorsOf(labels));
-const filesOf = async ({ options }: SpaceFixture) => (await readdir(options.dir)).sort();
+const graphFiles = async ({ options }: SpaceFixture) =>
+  (await readdir(join(options.dir, 'graph')).catch(() => [])).sort();
+const graphOf = ({ options }: SpaceFixture) => join(options.dir, 'graph', 'graph.hnsw');
+const whole = ['graph.hnsw', 'graph.json'];
+const settings = { graphs: { pool: graphs, from: 500 } };
+
+async function recallOf(searched: VectorSpace, labels: Uint32Array): Promise<number> {
+  let sum = 0;
+  for (const label of range(90_000, 90_020)) {
+    const { labels: found } = await searched.search(vectorOf(label), 10);
+    assert.ok(found.every((each) => labels.includes(each)));
+    sum += recall(found, nearest(vectorOf(label), labels, 10));
+  }
+  return sum / 20;
+}
+
+/** The bytes of a row's vector as a graph has it. */
+function floatsOf(label: number): Buffer {
+  const rows = VectorRows.create(DIM);
+  rows.append(label, vectorOf(label), 0);
+  return Buffer.from(rows.vectorOf(0).buffer);
+}
 
 test('a large space gets a graph in the background, keeps it over a restart, and grows it', async () => {
-  await using made = await spaceFixture(threads, { graphs: { pool: graphs, from: 500 } });
+  await using made = await spaceFixture(threads, settings);
   const space = await open(made.options);
   await addAll(space, range(0, 400));
   await space.settled();
-  assert.deepEqual(await filesOf(made), ['manifest.json']);
-  await addAll(space, range(400, 3000));
+  assert.deepEqual(await graphFiles(made), []);
+  await addAll(space, range(400, 1000));
   await space.settled();
-  assert.ok((await filesOf(made)).some((name) => name.endsWith('.graph')));
-  const recallOf = async (searched: VectorSpace, labels: Uint32Array) => {
-    let sum = 0;
-    for (const label of range(90_000, 90_020)) {
-      const { labels: found } = await searched.search(vectorOf(label), 10);
-      assert.ok(found.every((each) => labels.includes(each)));
-      sum += recall(found, nearest(vectorOf(label), labels, 10));
-    }
-    return sum / 20;
-  };
-  assert.ok((await recallOf(space, range(0, 3000))) >= 0.95);
+  const first = await readFile(graphOf(made));
+  await addAll(space, range(1000, 4000));
+  await space.settled();
+  assert.deepEqual(await graphFiles(made), whole);
+  const second = await readFile(graphOf(made));
+  assert.ok(second.length > 3 * first.length);
+  assert.ok((await recallOf(space, range(0, 4000))) >= 0.95);
   space.remove(range(0, 500));
   await addAll(space, range(5000, 5100));
-  const live = Uint32Array.from([...range(500, 3000), ...range(5000, 5100)]);
+  const live = Uint32Array.from([...range(500, 4000), ...range(5000, 5100)]);
   assert.ok((await recallOf(space, live)) >= 0.95);
-  const graphOf = async () => (await filesOf(made)).find((name) => name.endsWith('.graph')) ?? '';
-  const before = await graphOf();
-  await space.purge();
-  assert.notEqual(await graphOf(), before, 'a graph with removed vectors goes');
-  await space.settled();
-  assert.notEqual(await graphOf(), '', 'another is built');
   await space.close();
   const again = await open(made.options, live);
   await again.settled();
+  assert.deepEqual(await readFile(graphOf(made)), second);
   assert.ok((await recallOf(again, live)) >= 0.95);
   assert.deepEqual(made.warnings, []);
   await again.close();
 });
 
-test('a damaged graph is set aside and built again, and without the package searches stay exact', async () => {
-  await using made = await spaceFixture(threads, { graphs: { pool: graphs, from: 500 } });
-  const first = await open(made.options);
-  await addAll(first, range(0, 600));
-  await first.settled();
-  await first.close();
-  const [graph] = (await filesOf(made)).filter((name) => name.endsWith('.graph'));
-  await truncate(join(made.options.dir, graph), 100);
-  const space = await open(made.options, range(0, 600));
-  await space.settled();
-  assert.equal(made.warnings.length, 1);
-  const after = (await filesOf(made)).filter((name) => name.endsWith('.graph'));
-  assert.deepEqual([after.length, after.includes(graph)], [1, false]);
-  await space.close();
+const purges: { name: string; before: (space: VectorSpace, made: SpaceFixture) => Promise<VectorSpace> }[] = [
+  { name: 'at once', before: async (space) => space },
+  {
+    name: 'after a restart',
+    before: async (space, { options }) => {
+      await space.close();
+      return open(options, range(1, 1000));
+    },
+  },
+  {
+    name: 'after a restart without graphs',
+    before: async (space, { options }) => {
+      await space.close();
+      return open({ ...options, graphs: null }, range(1, 1000));
+    },
+  },
+  {
+    name: 'while it grows',
+    before: async (space) => {
+      await addAll(space, range(5000, 9000));
+      return space;
+    },
+  },
+];
+for (const { name, before } of purges) {
+  test(`no graph has a removed vector after a purge: ${name}`, async () => {
+    await using made = await spaceFixture(threads, settings);
+    const first = await open(made.options);
+    await addAll(first, range(0, 1000));
+    await first.settled();
+    assert.ok((await readFile(graphOf(made))).includes(floatsOf(0)));
+    first.remove([0]);
+    const space = await before(first, made);
+    await space.purge();
+    for (const file of await graphFiles(made)) {
+      const bytes = await readFile(join(made.options.dir, 'graph', file)).catch(() => Buffer.of());
+      assert.ok(!bytes.includes(floatsOf(0)), file);
+    }
+    await space.settled();
+    assert.equal((await space.search(vectorOf(0), 1)).labels.includes(0), false);
+    await space.close();
+    assert.deepEqual(made.warnings, []);
+  });
+}
 
-  const none = { ...graphs, run: async () => null as never };
-  await using exact = await spaceFixture(threads, { graphs: { pool: none, from: 500 } });
-  const without = await open(exact.options);
-  await addAll(without, range(0, 600));
-  await without.settled();
-  assert.equal((await without.search(vectorOf(7), 1)).labels[0], 7);
-  await without.close();
+test('a purge keeps a graph whose labels all have a row', async () => {
+  await using made = await spaceFixture(threads, settings);
+  const space = await open(made.options);
+  await addAll(space, range(0, 1000));
+  await space.settled();
+  await space.purge();
+  assert.deepEqual(await graphFiles(made), whole);
+  await space.close();
 });
 
-test('a label that gets another vector leaves a graph that has the old one, and closing stops a build', async () => {
-  await using made = await spaceFixture(threads, { graphs: { pool: graphs, from: 500 } });
+const damages: [name: string, damage: (made: SpaceFixture) => Promise<void>, warnings: number][] = [
+  ['cut short', (made) => truncate(graphOf(made), 100), 1],
+  ['without its labels', (made) => writeFile(join(made.options.dir, 'graph', 'graph.json'), '{'), 0],
+];
+for (const [name, damage, warnings] of damages) {
+  test(`a graph that is ${name} is built again`, async () => {
+    await using made = await spaceFixture(threads, settings);
+    const first = await open(made.options);
+    await addAll(first, range(0, 600));
+    await first.settled();
+    await first.close();
+    await damage(made);
+    const space = await open(made.options, range(0, 600));
+    await space.settled();
+    assert.equal(made.warnings.length, warnings);
+    assert.deepEqual(await graphFiles(made), whole);
+    assert.ok((await recallOf(space, range(0, 600))) >= 0.95);
+    await space.close();
+  });
+}
+
+test('without the package searches stay exact', async () => {
+  const none = { ...graphs, run: async () => null as never };
+  await using made = await spaceFixture(threads, { graphs: { pool: none, from: 500 } });
   const space = await open(made.options);
   await addAll(space, range(0, 600));
   await space.settled();
+  assert.equal((await space.search(vectorOf(7), 1)).labels[0], 7);
+  assert.deepEqual(await graphFiles(made), []);
+  await space.close();
+});
+
+test('labels get other vectors once a graph of the former ones is left, and closing stops a build', async () => {
+  await using made = await spaceFixture(threads, settings);
+  const space = await open(made.options);
+  await addAll(space, range(0, 600));
+  await space.settled();
+  await space.leaveGraph();
   space.remove([7]);
   await space.add(Uint32Array.of(7), vectorOf(70_000));
-  assert.equal((await space.search(vectorOf(70_000), 1)).labels[0], 7);
-  await space.settled();
-  assert.equal((await space.search(vectorOf(70_000), 1)).labels[0], 7);
+  for (let round = 0; round < 2; round++) {
+    assert.equal((await space.search(vectorOf(70_000), 1)).labels[0], 7);
+    await space.settled();
+  }
+  assert.deepEqual(await graphFiles(made), whole);
   await addAll(space, range(1000, 30_000));
   await space.close();
   assert.deepEqual(made.warnings, []);
