@@ -1,8 +1,8 @@
 /**
  * The only module that uses piscina. A thread entry's named exports are its tasks; a pool runs them by name, typed by that module, with
  * bytes and plain data.
- * A pool of one thread is a pinned thread: never replaced while idle, so it may keep state between tasks, which run one at a time in
- * order.
+ * A pool of one thread is a pinned thread: never replaced while idle, so it may keep state between tasks, which begin in order, and run one
+ * at a time unless `tasksPerThread` says otherwise.
  * Queues are bounded: past the limit `run` rejects with QueueFullError. Owners take turns. A task aborted while waiting leaves the queue
  * at once. Aborting a running task ends its thread, and piscina starts another; so no thread may own what others wait for, such as an
  * LMDB lock. Ending a thread inside a native library ends the process (its next call into JavaScript fails, and node-addon-api aborts),

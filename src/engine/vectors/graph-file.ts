@@ -2,7 +2,7 @@
  * The neighbour graph (HNSW) of a large space, by the optional package `hnswlib-node`: building it, and its file. Labels are those of the
  * rows; vectors are the rounded rows. Without the package every search is exact.
  *
- * The package's calls are not safe beside each other, so a graph belongs to one thread, and is read only after its file was checked: a
+ * The package's calls on one graph must not overlap, so a graph belongs to one thread, and is read only after its file was checked: a
  * damaged one ends the process.
  */
 import { createHash } from 'node:crypto';

@@ -18,8 +18,8 @@ import { replaceText, syncFile } from '../../files/durable-file.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { IndexLog } from '../index-log.ts';
 import type { Searchers } from '../searchers.ts';
+import type * as rowTasks from './row-tasks.ts';
 import type { VectorRows } from './vector-rows.ts';
-import type { RowTasks } from './vector-space.ts';
 
 export type GraphTasks = typeof import('./graph-file.ts');
 
@@ -36,7 +36,7 @@ export interface SpaceGraphOptions {
   modelId: string;
   graphs: Graphs | null;
   searchers: Searchers;
-  worker: SharedPool<Pick<RowTasks, 'isIntact'>>;
+  worker: SharedPool<Pick<typeof rowTasks, 'isIntact'>>;
   log: IndexLog;
   noteLabels: () => Promise<void>;
   /** The rows, and their number at the searchers, as they are now. */
@@ -46,7 +46,7 @@ export interface SpaceGraphOptions {
 /** A graph grows above this share of rows outside of it, and more than some, which take a fraction of a millisecond to compare. */
 const MAX_OUTSIDE_SHARE = 0.05;
 const MAX_OUTSIDE = 2048;
-/** It is built anew above this share of its labels without a row. */
+/** It is rebuilt above this share of its labels without a row. */
 const MAX_STALE_SHARE = 0.2;
 /** After a failure, or without the package, the next attempt comes after so many changes. */
 const CHANGES_AFTER_FAILURE = 50_000;
