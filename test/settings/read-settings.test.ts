@@ -76,7 +76,7 @@ test('an empty environment gives the defaults of the contract', () => {
       per_host_gap_ms: 500,
     },
     forget: { compact_after_s: 60 },
-    indexing: { page_vector_pooling: 'mean' },
+    indexing: { page_vector_pooling: 'mean', vector_index: 'auto' },
     jobs: { max_attempts: 5, lease_minutes: 15, backoff_base_s: 2, handler_timeout_s: null, keep_days: 90 },
     libraries: { dir: null },
     llm: { base_url: null, model: null, timeout_s: 30 },
