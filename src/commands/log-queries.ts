@@ -47,9 +47,14 @@ export function purgeRunsBefore(before: number): Command<boolean> {
 
 /**
  * Remove forgotten pages from a slice of runs after `after`: hits, results, feedback. Results and feedback of a merged page become those
- * of the page it became. Returns the last run examined, or null at the end. */
+ * of the page it became, unless that is forgotten, too. Returns the last run examined, or null at the end.
+ */
 export function purgeFromLog(pageNos: ReadonlySet<number>, after: number): Command<number | null> {
-  return ({ queryLog, pages }) => queryLog.removePages(pageNos, after, sliceRuns, (no) => pages.becameOf(no));
+  return ({ queryLog, pages }) =>
+    queryLog.removePages(pageNos, after, sliceRuns, (no) => {
+      const became = pages.becameOf(no);
+      return became === undefined || pageNos.has(became) || !pages.has(became) ? undefined : became;
+    });
 }
 
 export function startReplay(replay: Omit<Replay, 'plan' | 'report'>, { at, max_attempts }: JobPolicy): Command<Job> {

@@ -1,8 +1,10 @@
 /**
- * Gives stored pages the canonical URL of the current rules and settings, one slice after the other; pages with one URL become one page.
+ * Gives stored pages the canonical URL of the current rules and settings, one slice after the other; pages with one URL and one text
+ * become one page.
  * Every transaction stores its progress, so a pass that was interrupted continues. Between slices some pages still have an earlier URL:
  * a visit may then create another page of the new URL, which the pass merges.
  */
+import { getDomain } from 'tldts';
 import {
   type CanonicalizeSettings,
   type CanonicalUrl,
@@ -87,9 +89,10 @@ function readdress(
     if (isForgotten) erase(page);
     return;
   }
-  slice.moved++;
   const otherNo = pages.numberByUrl(address.canonical_url);
   const other = otherNo === undefined ? undefined : pages.get(otherNo);
+  if (other !== undefined && !mayMerge(transaction, page, other)) return;
+  slice.moved++;
   if (other === undefined) {
     pages.put({ ...page, ...address }, page);
     return;
@@ -102,6 +105,20 @@ function readdress(
   for (const seenAt of visits) pages.putVisit(kept.no, seenAt);
   if (feedContent !== undefined) pages.putFeedContent(kept.no, feedContent);
   pages.noteMerge(gone.no, kept.no);
+}
+
+/**
+ * Only pages of one site, with the same text or one without a text: a rule or setting that is too broad must not delete what was read, and
+ * what is known of one site must go when the site is forgotten. Other pages stay at their own addresses.
+ */
+function mayMerge({ pages }: Transaction, a: Page, b: Page): boolean {
+  const [siteA, siteB] = [a, b].map(({ original_url }) => getDomain(original_url, { allowPrivateDomains: true }));
+  const isOneText = a.content_hash === b.content_hash || !pages.hasBody(a.no) || !pages.hasBody(b.no);
+  return (
+    isOneText &&
+    siteA === siteB &&
+    getDomain(a.domain, { allowPrivateDomains: true }) === getDomain(b.domain, { allowPrivateDomains: true })
+  );
 }
 
 /** Whether the first page is the one to keep: with a text, indexed, with the longer text, not given up, older. */

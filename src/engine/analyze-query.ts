@@ -6,7 +6,7 @@ import { foldAccents } from '../compute/text/fold-accents.ts';
 import { otherForms } from '../compute/text/other-forms.ts';
 import { isOfDictionary, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import type { Correction } from '../domain/search.ts';
-import { addressTerm } from './words/build-segment.ts';
+import { addressTerm, pathWord } from './words/build-segment.ts';
 import { COMPOUND, PART } from './words/compounds.ts';
 import type { QueryStem } from './words/corpus.ts';
 import type { CorpusWord } from './words/corpus-words.ts';
@@ -44,6 +44,9 @@ const mostWithSplits = 8;
 /** Weight of another spelling: joined, hyphenated or split. */
 const RESPELT = 0.4;
 
+/** Weight of a word of the address' path. */
+const ON_PATH = 0.5;
+
 /** Weight of a page's address that begins as the query does. */
 const UNDER_ADDRESS = 2;
 
@@ -64,6 +67,7 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
   return ({ query, prefix = false, spelling = true }, known) => {
     const { languages, spoken: spokenHere, nearest, completions } = known;
     const isKnown = (stem: string) => known.isKnown(stem) || known.isKnown(joinedTerm(stem));
+    const onPath = (word: string) => (isOfPairs(word) ? [] : [addressTerm(pathWord(word))].filter(known.isKnown));
     const all = analyzer.terms(query);
     const { language, words, stopWords } = contentWords(all, languages, spokenHere);
     const mayHoldCompounds = words.length <= mostWithCompounds;
@@ -79,7 +83,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
       !stems.some(isKnown) &&
       partsOf(word).length === 0 &&
       !inJoined.has(word) &&
-      (apart.get(word) ?? []).length === 0;
+      (apart.get(word) ?? []).length === 0 &&
+      onPath(word).length === 0;
     const last = prefix ? unfinishedWord(query, words) : null;
     const distinct = [...new Map(words.map((each) => [each.word, each])).values()];
     const addresses = new Set(analyzer.terms(addressesIn(query).join(' ')).words);
@@ -105,7 +110,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
         share: RESPELT,
         also: [],
       }));
-      const own = [...stems.map((stem) => ({ stem, of })), ...respelt];
+      const addressed = onPath(word).map((stem) => ({ stem, of, share: ON_PATH, also: [] }));
+      const own = [...stems.map((stem) => ({ stem, of })), ...respelt, ...addressed];
       const guessed = (near: readonly CorpusWord[], shares: readonly number[]) =>
         near.map(({ stem }, at) => ({ stem, of, share: shares[at] }));
       if (word === last && completed.length > 0) {

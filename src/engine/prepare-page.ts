@@ -7,12 +7,17 @@ import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts
 import { lookupTerm } from '../compute/structures/term-table.ts';
 import { type AnalyzedText, createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
-import { addressBeginnings } from '../compute/text/facts-text.ts';
+import { addressBeginnings, pathWords } from '../compute/text/facts-text.ts';
 import { decideLanguages, languageOfPassage, type PageLanguages } from '../compute/text/page-languages.ts';
 import { createWinkTokenizer } from '../compute/text/wink-tokenizer.ts';
 import { BREAK, endOfWord, wordBytes } from '../compute/text/word-bytes.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
-import { buildSegmentOfTerms, type ForwardVocabulary, type SparseTermDocument } from './words/build-segment.ts';
+import {
+  buildSegmentOfTerms,
+  type ForwardVocabulary,
+  pathWord,
+  type SparseTermDocument,
+} from './words/build-segment.ts';
 import { openWordList, wordListFingerprint } from './words/word-list.ts';
 
 const noTerms = new Uint32Array(0);
@@ -150,7 +155,7 @@ function headingOf(
     title: analyzed.terms,
     facts: distinct(termsOf(analyzer, facts)),
     author: distinct(termsOf(analyzer, author)),
-    beginnings: addressBeginnings(address),
+    beginnings: [...addressBeginnings(address), ...pathWords(address).map(pathWord)],
     run: [BREAK, ...wordBytes(title ?? ''), BREAK],
   };
 }

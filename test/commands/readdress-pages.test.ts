@@ -25,6 +25,7 @@ const earlier = {
 const settings = { tracking_params: defaultTrackingParams, keep_params: presetKeepParams, known_addresses: true };
 const video = 'https://www.youtube.com/watch?v=dQw4w9WgXcQ';
 const shared = 'https://youtu.be/dQw4w9WgXcQ';
+const mobile = 'https://m.youtube.com/watch?v=dQw4w9WgXcQ';
 
 /** A page that the earlier version took in. */
 function taken(url: string, { body = 'some text', ...changes }: Partial<PageSubmission> = {}) {
@@ -75,7 +76,7 @@ test('pages of one address become one, which has all that was kept with each', a
   const one = { tags: ['a', 'b'], note: 'first', author: 'Ada', folder: 'Bread' };
   const two = { tags: ['b', 'c'], note: 'second', author: 'A. L.', highlights: ['h'], folder: 'Bread' };
   await using temporary = await libraryOf(
-    [shared, { body: 'short', metadata: one, seen_at: 500, title: null, source: null, once: true }],
+    [mobile, { body: null, metadata: one, seen_at: 500, title: null, source: null, once: true }],
     [video, { body: 'a longer text', metadata: two, seen_at: 300, title: 'A video', source: 'phone', once: true }],
     [video, { seen_at: 400, once: true }],
     [`${video}&list=PL1`, { body: null, metadata: null, seen_at: 800, title: 'A list' }],
@@ -86,7 +87,7 @@ test('pages of one address become one, which has all that was kept with each', a
     erased.map(({ page_no }) => page_no),
     [1, 3],
   );
-  const page = pages.get(2) ?? assert.fail('the page with the longer text is kept');
+  const page = pages.get(2) ?? assert.fail('the page with the text is kept');
   const { canonical_url, title, source, visit_count, first_seen_at, last_seen_at } = page;
   assert.deepEqual(
     { canonical_url, title, source, visit_count, first_seen_at, last_seen_at },
@@ -95,7 +96,7 @@ test('pages of one address become one, which has all that was kept with each', a
   assert.deepEqual(page.metadata, {
     ...{ tags: ['b', 'c', 'a'], note: ['second', 'first'], author: 'A. L.', highlights: ['h'], folder: 'Bread' },
     merged: [
-      { original_url: shared, author: 'Ada' },
+      { original_url: mobile, author: 'Ada' },
       { original_url: `${video}&list=PL1`, title: 'A list' },
     ],
   });
@@ -108,7 +109,7 @@ test('pages of one address become one, which has all that was kept with each', a
     [1, 2, 3, 4].map((no) => pages.numberOfId(idOf('page', no))),
     [2, 2, 2, 4],
   );
-  assert.equal(pages.numberByUrl(shared), undefined);
+  assert.equal(pages.numberByUrl(mobile), undefined);
   assert.deepEqual(
     [1, 3].map((no) => tombstones.get(no)?.state),
     ['pending', 'pending'],
@@ -120,11 +121,11 @@ test('pages of one address become one, which has all that was kept with each', a
 });
 
 test('a page without a text is merged into one with a text, and the id of a page merged twice leads to the last', async () => {
-  await using temporary = await libraryOf([`${video}&list=PL1`, { body: null }], [shared, { body: 'text' }]);
+  await using temporary = await libraryOf([`${video}&list=PL1`, { body: null }], [mobile, { body: null }]);
   const { pages } = temporary.store.reader;
   await temporary.commit(readdress([1, 2]));
-  assert.deepEqual([pages.count(), pages.get(2)?.canonical_url, pages.numberOfId(idOf('page', 1))], [1, video, 2]);
-  await temporary.commit(taken('https://m.youtube.com/watch?v=dQw4w9WgXcQ', { body: 'a much longer text' }));
+  assert.deepEqual([pages.count(), pages.get(1)?.canonical_url, pages.numberOfId(idOf('page', 2))], [1, video, 1]);
+  await temporary.commit(taken(mobile, { body: 'a text' }));
   await temporary.commit(readdress([3]));
   assert.deepEqual(
     [1, 2, 3].map((no) => pages.numberOfId(idOf('page', no))),
@@ -133,8 +134,41 @@ test('a page without a text is merged into one with a text, and the id of a page
   await assertSound(temporary);
 });
 
+test('pages with different texts, or of different sites, stay at their addresses', async () => {
+  await using temporary = await libraryOf(
+    [video, { body: 'a text' }],
+    [mobile, { body: 'another text' }],
+    [shared, { body: null }],
+    ['https://example.com/a?id=1', { body: 'one' }],
+    ['https://example.com/a?id=2', { body: 'two' }],
+    ['https://web.archive.org/web/2020/https://example.com/b', { body: 'then' }],
+    ['https://example.com/b', { body: 'now' }],
+  );
+  const broad = { ...settings, keep_params: { ...presetKeepParams, 'example.com': [] } };
+  const all = [1, 2, 3, 4, 5, 6, 7];
+  const { erased } = await temporary.commit(readdressPages(all, allReaddressed, { settings: broad, at: 9000 }));
+  assert.deepEqual(erased, []);
+  const { pages } = temporary.store.reader;
+  assert.deepEqual(
+    all.map((no) => pages.body(no) ?? null),
+    ['a text', 'another text', null, 'one', 'two', 'then', 'now'],
+  );
+  await assertSound(temporary);
+});
+
+test('what a merged page left in the query log is not given to a page that is forgotten, too', async () => {
+  await using temporary = await libraryOf([mobile, { body: null }], [video, { body: 'a text' }]);
+  const final_pages = [{ page_no: 1, score: 1, rank: 1 }];
+  await temporary.commit(({ queryLog }) => {
+    queryLog.append(1, queryRun({ query_id: 'qr_1', final_pages }));
+  });
+  await temporary.commit(readdress([1, 2]));
+  await temporary.commit(purgeFromLog(new Set([1, 2]), 0));
+  assert.deepEqual(temporary.store.reader.queryLog.get(1)?.final_pages, []);
+});
+
 test('results and feedback of a merged page become those of the page that it became', async () => {
-  await using temporary = await libraryOf([shared, { body: 'short' }], [video, { body: 'a longer text' }]);
+  await using temporary = await libraryOf([mobile, { body: null }], [video, { body: 'a longer text' }]);
   const final_pages = [1, 2].map((page_no) => ({ page_no, score: 1 / page_no, rank: page_no }));
   await temporary.commit(({ queryLog }) => {
     queryLog.append(1, queryRun({ query_id: 'qr_1', candidate_set: hitsOf(1, 2), final_pages }));

@@ -83,8 +83,8 @@ export function watchesService(dependencies: WatchesDependencies): StartService<
 
   /** Errors: DomainError `invalid` for what cannot be watched. */
   const identityOf = ({ url, kind, config }: CreateWatchRequest): string => {
-    // Rules for single domains are about pages: feeds need their parameters.
-    const canonical = canonicalizeUrl(url, { ...canonicalize, keep_params: {} });
+    // Rules for single sites are about pages: feeds need their parameters.
+    const canonical = canonicalizeUrl(url, { ...canonicalize, keep_params: {}, known_addresses: false });
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
     if (!/^https?:/.test(canonical.canonical_url)) throw new DomainError('invalid', 'url must be http or https');
     checkConfig(kind, config ?? null);

@@ -23,10 +23,12 @@ const emptyWords = /^(?:index|default|html?|php|aspx?|jsp|amp|\d+)$/i;
 export function factsText({
   canonical_url,
   domain,
+  title,
   metadata,
-}: Pick<Page, 'canonical_url' | 'domain' | 'metadata'>): string {
+}: Pick<Page, 'canonical_url' | 'domain' | 'title' | 'metadata'>): string {
   const known = factKeys.flatMap((key) => textsOf(metadata?.[key]));
-  return [hostWords(domain), pathWords(canonical_url), ...known]
+  const address = title === null ? pathWords(canonical_url).join(' ') : '';
+  return [hostWords(domain), address, ...known]
     .filter((fact) => fact.trim() !== '')
     .map((fact) => fact.slice(0, maxFact))
     .join('\n')
@@ -79,11 +81,17 @@ export function addressBeginnings(url: string): string[] {
   return beginnings.filter(({ length }) => length > 0 && length <= longestBeginning).map((each) => each.toWellFormed());
 }
 
-/** Words of the path: a slug is often the title. */
-function pathWords(url: string): string {
-  const { pathname } = new URL(url);
-  const words = decoded(pathname).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return words.filter((word) => !emptyWords.test(word)).join(' ');
+const mostPathWords = 32;
+
+/** Lower-case words of an address' path; few, each once. A slug is often the title. */
+export function pathWords(url: string): string[] {
+  if (!URL.canParse(url)) return [];
+  const words =
+    decoded(new URL(url).pathname)
+      .toLowerCase()
+      .normalize('NFC')
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  return [...new Set(words.filter((word) => !emptyWords.test(word)))].slice(0, mostPathWords);
 }
 
 function decoded(path: string): string {

@@ -45,6 +45,7 @@ export function otherForms(text: string): OtherForm[] {
   for (const { 0: written, index } of hump.test(text) ? text.matchAll(wholeWord) : []) {
     if (!hump.test(written)) continue;
     const parts = [...written.matchAll(camelPart)];
+    if (parts.length < 2) continue; // `iPhone`
     if (parts.length < 3 && !/^\p{Ll}/u.test(written) && !isOfCode(text, index, index + written.length)) continue;
     for (const { 0: part, index: at } of parts) add('part', index + at, part);
   }
@@ -60,8 +61,7 @@ export function otherForms(text: string): OtherForm[] {
 /** Two capitalised parts are a name (`JavaScript`), unless code is around them: `HttpClient(`. */
 function isOfCode(text: string, start: number, end: number): boolean {
   return (
-    /(?:[.:]|new )$/.test(text.slice(Math.max(0, start - 4), start)) ||
-    /^(?:[(<]|::|\.\p{L})/u.test(text.slice(end, end + 3))
+    /[.:]$/.test(text.slice(Math.max(0, start - 4), start)) || /^(?:[(<]|::|\.\p{L})/u.test(text.slice(end, end + 3))
   );
 }
 

@@ -313,7 +313,7 @@ const ampPaths: readonly [hosts: RegExp, path: RegExp][] = [
 function ampPage(address: URL): URL | null {
   const { hostname, pathname, search } = address;
   const isCache = domainMatches(hostname, 'cdn.ampproject.org');
-  const isViewer = /^(?:www\.)?(?:google\.[a-z.]+|bing\.com)$/.test(hostname);
+  const isViewer = /^(?:www\.)?(?:google\.com|bing\.com)$/.test(hostname);
   const prefix = isCache ? cacheKinds.exec(pathname) : isViewer ? viewerPath.exec(pathname) : null;
   if (prefix !== null) {
     const scheme = prefix[1] === undefined ? 'http' : 'https';

@@ -28,7 +28,7 @@ export type SparseTermDocument = Readonly<
     language?: string;
     /** Of a page's first document: terms by field. */
     fields?: Readonly<Record<NamedField, Uint32Array>>;
-    /** Of a page's first document: beginnings of its address (compute/text/facts-text.ts). */
+    /** Of a page's first document: beginnings of its address, and words of the path (compute/text/facts-text.ts). */
     beginnings?: readonly string[];
     /** Its words in order (compute/text/word-bytes.ts). */
     run?: readonly number[];
@@ -245,6 +245,11 @@ function countPostings(documents: readonly NumberedDocument[], terms: number) {
  * Title and author words as terms of the page's first passage, for `title:` and `author:`. Query words cannot collide: they have no
  * control characters (as languages.ts).
  */
+
+/** As a beginning: a word of the path, which scores and does not count for `-word` and the like. */
+export function pathWord(word: string): string {
+  return `/${word}`;
+}
 
 /** Of a page whose address begins so. */
 export function addressTerm(beginning: string): string {

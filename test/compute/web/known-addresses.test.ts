@@ -108,7 +108,6 @@ const onePage: Record<string, string[]> = {
   'https://www.imdb.com/title/tt1/': ['https://m.imdb.com/title/tt1/'],
   [article]: [
     'https://www.google.com/amp/s/www.example.com/news/a-story',
-    'https://www.google.co.uk/amp/s/www.example.com/news/a-story/amp/',
     'https://www.google.com/amp/s/www.example.com/news/a-story.amp?outputType=amp',
     'https://www-example-com.cdn.ampproject.org/c/s/www.example.com/news/a-story?amp=1&amp_js_v=0.1&usqp=mq',
     'https://www-example-com.cdn.ampproject.org/v/s/www.example.com/news/a-story/amp',
