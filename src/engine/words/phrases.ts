@@ -96,7 +96,7 @@ export function pairsOf(word: string, language: string): string[] {
 }
 
 export function isPair(term: string): boolean {
-  return term.includes(' ') && !/^[\0-\x1f]/.test(term);
+  return term.includes(' ') && term >= ' ';
 }
 
 /** As of a term's postings in the segment, each of one occurrence: documents that do not have the word as one. None if both parts are common. */
