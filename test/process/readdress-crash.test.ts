@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PageResponse } from '../../src/domain/page.ts';
+import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { seededChance } from '../seeded-chance.ts';
@@ -52,7 +52,12 @@ test('pages of an earlier version get their addresses through kills, and nothing
     await service.kill();
   }
   await service.start(current);
-  await until(() => service.output.includes('addresses of pages are up to date'), 'the pass has ended');
+  // The last start says nothing if all was done before.
+  const isOver = async () => {
+    const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=200');
+    return body.pages.length === stories && body.pages.every(({ canonical_url }) => !canonical_url.includes('?'));
+  };
+  await until(isOver, 'the pass has ended');
 
   const pagesOf = new Map<number, Set<string>>();
   for (const [id, story] of ids) {
