@@ -2,8 +2,10 @@
  * A page's facts as searchable text in addition to title and body: author, site, words of the address, tags, notes. Used
  * by indexing and recovery; host names also by queries.
  */
+
 import { domainToUnicode } from 'node:url';
 import { parse } from 'tldts';
+import { normalizeText } from '../../domain/normalize-text.ts';
 import type { Page } from '../../domain/page.ts';
 
 const authorKeys = ['author', 'authors'];
