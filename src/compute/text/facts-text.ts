@@ -88,11 +88,8 @@ const mostPathWords = 32;
 /** Lower-case words of an address' path; few, each once. A slug is often the title. */
 export function pathWords(url: string): string[] {
   if (!URL.canParse(url)) return [];
-  const words =
-    decoded(new URL(url).pathname)
-      .toLowerCase()
-      .normalize('NFC')
-      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const path = normalizeText(decoded(new URL(url).pathname), 'NFC').toLowerCase();
+  const words = path.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return [...new Set(words.filter((word) => !emptyWords.test(word)))].slice(0, mostPathWords);
 }
 
