@@ -49,20 +49,16 @@ function median(times: number[]): number {
   return Math.round([...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] * 1000) / 1000;
 }
 
-const megabytes = () => Math.round(process.memoryUsage.rss() / 2 ** 20);
-
 const results = [];
 const dir = mkdtempSync(join(tmpdir(), 'readback-bench-'));
 try {
   for (const size of values.sizes.split(',').map(Number)) {
-    const before = megabytes();
     const rows = VectorRows.create(dim, size);
     for (let label = 0; label < size; label++) {
       const own = Math.floor(random() * realCount);
       const other = neighbours[own][Math.floor(random() * neighbours[own].length)];
       rows.append(label, label < realCount ? rowOf(label) : between(rowOf(own), rowOf(other), 0.5 + random() / 2), 0);
     }
-    const withRows = megabytes();
     const timed = (searched: SearchedRows, k: number) =>
       queries.map((query) => {
         const began = performance.now();
@@ -94,7 +90,7 @@ try {
     });
     results.push({
       vectors: size,
-      exact: { ms: ms(scan), mb: withRows - before },
+      exact: { ms: ms(scan), mb: Math.round(rows.bytes / 2 ** 20) },
       graph: {
         ms: ms(byGraph),
         recall: { k10: Math.round(recall(10) * 1000) / 1000, k100: Math.round(recall(100) * 1000) / 1000 },

@@ -25,7 +25,7 @@ const benches = {
   entities: { file: 'bench/entities.ts' },
   compounds: { file: 'bench/compounds.ts' },
   misspelt: { file: 'bench/misspelt.ts' },
-  vectors: { file: 'bench/vector-index.ts', node: ['--expose-gc'] },
+  vectors: { file: 'bench/vector-index.ts' },
   relevance: { file: 'bench/relevance.ts' },
   ranking: { file: 'bench/ranking.ts' },
   'language-detection': { file: 'bench/language-detection.ts' },

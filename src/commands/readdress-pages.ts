@@ -121,12 +121,11 @@ function mayMerge({ pages }: Transaction, a: Page, b: Page): boolean {
   );
 }
 
-/** Whether the first page is the one to keep: with a text, indexed, with the longer text, not given up, older. */
+/** Whether the first page is the one to keep: with a text, indexed, not given up, older. */
 function isFuller({ pages }: Transaction, a: Page, b: Page): boolean {
   const rank = ({ no, status }: PageHead) => [
     pages.hasBody(no) ? 1 : 0,
     status === 'indexed' ? 1 : 0,
-    pages.bodyLength(no) ?? 0,
     status === 'dead' ? 0 : 1,
     -no,
   ];

@@ -6,11 +6,10 @@ import { foldAccents } from '../compute/text/fold-accents.ts';
 import { otherForms } from '../compute/text/other-forms.ts';
 import { isOfDictionary, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import type { Correction } from '../domain/search.ts';
-import { addressTerm, pathWord } from './words/build-segment.ts';
 import { COMPOUND, PART } from './words/compounds.ts';
 import type { QueryStem } from './words/corpus.ts';
 import type { CorpusWord } from './words/corpus-words.ts';
-import { joinedTerm } from './words/joined-term.ts';
+import { addressTerm, joinedTerm, pathWord } from './words/marked-terms.ts';
 import { COMPLETIONS, COMPLETIONS_OF_WHOLE, type KnownWords } from './words/spelling.ts';
 
 export interface SearchThreadData {

@@ -11,7 +11,7 @@ import { blank } from '../compute/text/tokenizer-view.ts';
 import { eachCharacter, findUnspacedRuns, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import { curlyApostrophes, elision } from '../compute/text/word-terms.ts';
 import { normalizeText, withoutJoiners } from '../domain/normalize-text.ts';
-import { joinedTerm } from './words/joined-term.ts';
+import { joinedTerm } from './words/marked-terms.ts';
 import { isPair } from './words/phrases.ts';
 
 /** UTF-16 offsets into the passage. */

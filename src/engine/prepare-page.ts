@@ -12,12 +12,8 @@ import { decideLanguages, languageOfPassage, type PageLanguages } from '../compu
 import { createWinkTokenizer } from '../compute/text/wink-tokenizer.ts';
 import { BREAK, endOfWord, wordBytes } from '../compute/text/word-bytes.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
-import {
-  buildSegmentOfTerms,
-  type ForwardVocabulary,
-  pathWord,
-  type SparseTermDocument,
-} from './words/build-segment.ts';
+import { buildSegmentOfTerms, type ForwardVocabulary, type SparseTermDocument } from './words/build-segment.ts';
+import { pathWord } from './words/marked-terms.ts';
 import { openWordList, wordListFingerprint } from './words/word-list.ts';
 
 const noTerms = new Uint32Array(0);

@@ -5,10 +5,11 @@
 
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
 import type { QueryClause } from '../domain/query-clause.ts';
-import type { MarkedPassage, MarkTask, NearestTask, RelatedRow, RelatedTask } from '../threads/search-thread.ts';
+import type { MarkedPassage, MarkTask, NearestTask, RelatedTask } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 import type { Candidates, Retrieval } from './retrieve.ts';
+import type { RelatedRow } from './vectors/row-graph.ts';
 import type { SharedRows } from './vectors/vector-rows.ts';
 import type { SegmentMember } from './words/segment-members.ts';
 

@@ -4,7 +4,6 @@
  * for its query's vector.
  */
 
-import type { Bitmap } from '../compute/structures/bitmap.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../compute/text/rule-tokenizer.ts';
 import { porterStem } from '../compute/text/stemmers.ts';
@@ -13,8 +12,15 @@ import type { QueryClause } from '../domain/query-clause.ts';
 import { createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
 import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
 import { type Candidates, type Retrieval, retrieve } from '../engine/retrieve.ts';
-import { nearest as nearestRows, RowGraph, relatedRows, type SearchedRows } from '../engine/vectors/row-graph.ts';
-import { meanOfRows } from '../engine/vectors/row-search.ts';
+import {
+  nearest as nearestRows,
+  type RelatedOptions,
+  type RelatedRow,
+  RowGraph,
+  relatedRows,
+  type SearchedRows,
+} from '../engine/vectors/row-graph.ts';
+import { meanOfRows, type NearestOptions } from '../engine/vectors/row-search.ts';
 import { type SharedRows, VectorRows } from '../engine/vectors/vector-rows.ts';
 import { labelsMatching } from '../engine/words/labels-matching.ts';
 import { languageOfLabel } from '../engine/words/languages.ts';
@@ -58,15 +64,11 @@ export async function find({ namespace, ...request }: Retrieval & InNamespace): 
   return unlessNew(() => retrieve({ ...openedTools(), sparse: library.sparse, rows }, request));
 }
 
-export interface NearestTask {
+export interface NearestTask extends NearestOptions {
   /** The rows' number. */
   rows: number;
   /** A vector, or labels: the mean of their rows. */
   to: Float32Array | Uint32Array;
-  k: number;
-  /** Minimum cosine. */
-  minScore: number;
-  allow?: Bitmap | undefined;
 }
 
 /** The nearest rows, best first, ties by label; none without a vector. */
@@ -78,29 +80,12 @@ export function nearest({ namespace, rows: number, to, ...options }: NearestTask
   return nearestRows(searched, vector, options);
 }
 
-export interface RelatedTask {
+export interface RelatedTask extends RelatedOptions {
+  /** The rows' number. */
   rows: number;
-  /** Labels of the rows that others are related to. */
-  to: Uint32Array;
-  /** How many related rows at most. */
-  k: number;
-  /** Two rows are related if each is among the `few` nearest of the other. */
-  few: number;
-  minScore: number;
-  /** Only these labels. */
-  allow?: Bitmap | undefined;
-  /** Not these. */
-  except: ReadonlySet<number>;
 }
 
-export interface RelatedRow {
-  label: number;
-  /** The row it is related to. */
-  to: number;
-  score: number;
-}
-
-/** Rows related to others, best first. */
+/** As of `relatedRows`. */
 export function related({ namespace, rows: number, ...task }: RelatedTask & InNamespace): RelatedRow[] | null {
   const rows = libraries.get(namespace)?.rows.get(number);
   return rows === undefined ? null : relatedRows(rows, task);

@@ -94,20 +94,27 @@ function isWide(allow: Bitmap, rows: VectorRows): boolean {
   return left === 0;
 }
 
-export interface RelatedOptions {
+export interface RelatedOptions extends NearestOptions {
+  /** Labels of the rows that others are related to. */
   to: Uint32Array;
-  k: number;
+  /** Two rows are related if each is among the `few` nearest of the other. */
   few: number;
-  minScore: number;
-  allow?: Bitmap | undefined;
+  /** Not these labels. */
   except: ReadonlySet<number>;
 }
 
-/** As of the task `related` in search-thread.ts: near rows that have the given one among their own nearest, best first. */
+export interface RelatedRow {
+  label: number;
+  /** The row it is related to. */
+  to: number;
+  score: number;
+}
+
+/** Rows related to others, at most `k`, best first. */
 export function relatedRows(
   searched: SearchedRows,
   { to, k, few, minScore, allow, except }: RelatedOptions,
-): { label: number; to: number; score: number }[] {
+): RelatedRow[] {
   const { rows } = searched;
   /** Without the row itself. */
   const fewNearest = (label: number, allowed?: Bitmap) => {

@@ -59,9 +59,15 @@ const factsSchema = z.object({
   left: z.int().min(0),
 });
 
-interface LoadedGraph {
+interface GraphFacts {
   labels: Bitmap;
   left: number;
+}
+
+interface LoadedGraph extends GraphFacts {
+  count: number;
+  /** Labels without a row, at most. */
+  stale: number;
 }
 
 const none: Bitmap = new Uint32Array(0);
@@ -122,20 +128,24 @@ export class SpaceGraph {
   }
 
   /** Call after rows were added or removed: a graph is built or grown if it is time. */
-  changed(count: number): void {
-    this.#dueIn -= count;
+  changed({ added, removed }: { added: number; removed: number }): void {
+    this.#dueIn -= added + removed;
+    if (this.#loaded !== null) this.#loaded.stale += removed;
+    this.#growIfDue();
+  }
+
+  #growIfDue(): void {
     const { graphs, rows } = this.#options;
     if (graphs === null || this.#closing || this.#leaving > 0 || this.#growth !== null || this.#dueIn > 0) return;
     const { live } = rows().rows;
     if (live < graphs.from) return;
-    const stale = this.#stale();
-    const isStale = this.#loaded !== null && stale > MAX_STALE_SHARE * this.#count();
-    const outside = live - (this.#count() - stale) - (this.#loaded?.left ?? 0);
-    if (this.#loaded !== null && !isStale && outside <= Math.max(MAX_OUTSIDE, MAX_OUTSIDE_SHARE * live)) {
-      this.#dueIn = Math.max(1, MAX_OUTSIDE / 2); // counting takes a millisecond
-      return;
+    const loaded = this.#loaded;
+    const isStale = loaded !== null && loaded.stale > MAX_STALE_SHARE * loaded.count;
+    if (loaded !== null && !isStale) {
+      const outside = live - (loaded.count - loaded.stale) - loaded.left;
+      if (outside <= Math.max(MAX_OUTSIDE, MAX_OUTSIDE_SHARE * live)) return;
     }
-    const from = this.#loaded === null || isStale ? null : this.#path;
+    const from = loaded === null || isStale ? null : this.#path;
     this.#begin((growth) => this.#grow(graphs.pool, from, growth));
   }
 
@@ -149,7 +159,8 @@ export class SpaceGraph {
     if (!existsSync(this.#dir)) return;
     await this.#withoutBuilds(async () => {
       const facts = await this.#readFacts();
-      if (facts === null || !this.#isOfRows(facts.labels)) await this.#leave();
+      const isClean = facts !== null && [facts, this.#loaded].every((each) => this.#stale(each?.labels ?? none) === 0);
+      if (!isClean) await this.#leave();
       else await rm(this.#next, { force: true });
     });
   }
@@ -175,7 +186,7 @@ export class SpaceGraph {
       await work();
     } finally {
       this.#leaving--;
-      this.changed(0);
+      this.#growIfDue();
     }
   }
 
@@ -192,6 +203,10 @@ export class SpaceGraph {
 
   get #path(): string {
     return join(this.#dir, 'graph.hnsw');
+  }
+
+  get #facts(): string {
+    return join(this.#dir, 'graph.json');
   }
 
   /** Being written. */
@@ -212,7 +227,7 @@ export class SpaceGraph {
       .finally(() => {
         if (this.#growth === growth) this.#growth = null;
       })
-      .then(() => this.changed(0));
+      .then(() => this.#growIfDue());
   }
 
   async #stop(): Promise<void> {
@@ -236,24 +251,26 @@ export class SpaceGraph {
     }
     await syncFile(to);
     await noteLabels();
+    // Without labels it is deleted: a crash leaves no graph under the labels of another.
+    await rm(this.#facts, { force: true });
     await rename(to, this.#path);
     const { labels, left, sha256 } = grown;
     const text = { sha256, left, labels: Buffer.from(Uint32Array.from(labels).buffer).toString('base64') };
-    await replaceText(join(this.#dir, 'graph.json'), JSON.stringify(text satisfies z.input<typeof factsSchema>));
+    await replaceText(this.#facts, JSON.stringify(text satisfies z.input<typeof factsSchema>));
     await this.#use({ labels, left }, signal);
     const s = Math.round((performance.now() - began) / 1000);
-    log.info({ model: modelId, vectors: this.#count(), s }, 'vector graph built');
+    log.info({ model: modelId, vectors: countOf(labels), s }, 'vector graph built');
   }
 
   /** Errors: those of the threads, and of a file that is cut short; then it is deleted. */
-  #use(graph: LoadedGraph, signal: AbortSignal): Promise<void> {
+  #use({ labels, left }: GraphFacts, signal: AbortSignal): Promise<void> {
     const { searchers, rows } = this.#options;
     return this.#turns(async () => {
       signal.throwIfAborted();
       const { id } = rows();
       try {
         const isUsed = await searchers.openGraph(id, this.#path);
-        this.#loaded = isUsed ? graph : null;
+        this.#loaded = isUsed ? { labels, left, count: countOf(labels), stale: this.#stale(labels) } : null;
       } catch (error) {
         this.#loaded = null;
         await searchers.closeGraph(id);
@@ -264,9 +281,9 @@ export class SpaceGraph {
     });
   }
 
-  async #readFacts(): Promise<(LoadedGraph & { sha256: string }) | null> {
+  async #readFacts(): Promise<(GraphFacts & { sha256: string }) | null> {
     try {
-      const { labels, ...facts } = factsSchema.parse(JSON.parse(await readFile(join(this.#dir, 'graph.json'), 'utf8')));
+      const { labels, ...facts } = factsSchema.parse(JSON.parse(await readFile(this.#facts, 'utf8')));
       const bytes = Uint8Array.from(Buffer.from(labels, 'base64'));
       return { ...facts, labels: new Uint32Array(bytes.buffer, 0, bytes.length >>> 2) };
     } catch {
@@ -278,18 +295,13 @@ export class SpaceGraph {
     await rm(this.#dir, { recursive: true, force: true });
   }
 
-  #count(): number {
-    return bitsNotIn(this.#loaded?.labels ?? none, none).length;
-  }
-
-  /** Labels of the graph without a row. */
-  #stale(): number {
+  /** How many have no row. */
+  #stale(labels: Bitmap): number {
     const { rows } = this.#options.rows();
-    return bitsNotIn(this.#loaded?.labels ?? none, none).filter((label) => !rows.has(label)).length;
+    return bitsNotIn(labels, none).filter((label) => !rows.has(label)).length;
   }
+}
 
-  #isOfRows(labels: Bitmap): boolean {
-    const { rows } = this.#options.rows();
-    return bitsNotIn(labels, none).every((label) => rows.has(label));
-  }
+function countOf(labels: Bitmap): number {
+  return bitsNotIn(labels, none).length;
 }

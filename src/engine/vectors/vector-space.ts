@@ -103,8 +103,8 @@ export class VectorSpace {
   #unsavedAtFailure = 0;
   #closing = false;
   readonly #graph: SpaceGraph;
-  /** That the graph has not heard of. */
-  #changes = 0;
+  /** Rows that the graph has not heard of. */
+  #news = { added: 0, removed: 0 };
 
   private constructor(options: VectorSpaceOptions, files: SpaceFiles, rows: VectorRows, id: number) {
     this.#options = options;
@@ -166,7 +166,7 @@ export class VectorSpace {
           if (this.#removedAhead.has(label) || zeros.has(at) || this.#rows.has(label)) continue;
           this.#rows.append(label, vectors, at * dim);
           this.#files.changed();
-          this.#changes++;
+          this.#news.added++;
         }
       });
     }
@@ -193,7 +193,7 @@ export class VectorSpace {
       }
       this.#erasedMeanwhile?.push(label);
       this.#files.changed();
-      this.#changes++;
+      this.#news.removed++;
     }
     this.#tend();
   }
@@ -303,9 +303,9 @@ export class VectorSpace {
       try {
         await this.#tidyIfNeeded();
         await this.#saveIfDue();
-        const changes = this.#changes;
-        this.#changes = 0;
-        this.#graph.changed(changes);
+        const news = this.#news;
+        this.#news = { added: 0, removed: 0 };
+        this.#graph.changed(news);
       } catch (error) {
         log.error({ model: modelId, err: error }, 'vector space: upkeep failed');
       }

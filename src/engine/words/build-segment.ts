@@ -11,8 +11,8 @@ import { ideographTerm } from '../../compute/text/unspaced-scripts.ts';
 import { type NamedField, namedFields } from '../../domain/query-clause.ts';
 import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUENCY, UNITS } from './bm25f.ts';
 import { buildForwardIndex, type ForwardIndex } from './forward-index.ts';
-import { joinedTerm } from './joined-term.ts';
 import { languageTerm } from './languages.ts';
+import { addressTerm, fieldTerm, joinedTerm } from './marked-terms.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -34,7 +34,7 @@ export type SparseTermDocument = Readonly<
     run?: readonly number[];
   }
 >;
-/** Words with a vector. */
+/** Words of the word list. */
 export interface ForwardVocabulary {
   /** Identifies the word list; never 0. */
   readonly fingerprint: number;
@@ -239,25 +239,4 @@ function countPostings(documents: readonly NumberedDocument[], terms: number) {
   );
   for (let term = 0; term < terms; term++) starts[term + 1] += starts[term];
   return { starts, occurrences };
-}
-
-/*
- * Title and author words as terms of the page's first passage, for `title:` and `author:`. Query words cannot collide: they have no
- * control characters (as languages.ts).
- */
-
-/** As a beginning: a word of the path, which scores and does not count for `-word` and the like. */
-export function pathWord(word: string): string {
-  return `/${word}`;
-}
-
-/** Of a page whose address begins so. */
-export function addressTerm(beginning: string): string {
-  return `\u0006${beginning}`;
-}
-
-const marks: Readonly<Record<NamedField, string>> = { title: '\u0003', author: '\u0004' };
-
-export function fieldTerm(field: NamedField, stem: string): string {
-  return marks[field] + stem;
 }

@@ -7,11 +7,10 @@ import { stemIn } from '../../compute/text/stemmers.ts';
 import { isIdeograph, isOfDictionary, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
 import { wordBytes } from '../../compute/text/word-bytes.ts';
 import type { QueryClause } from '../../domain/query-clause.ts';
-import { fieldTerm } from './build-segment.ts';
 import type { CorpusSegment } from './corpus.ts';
 import { isDeleted } from './deletions.ts';
-import { joinedTerm } from './joined-term.ts';
 import { languagesOf, languageTerm } from './languages.ts';
+import { fieldTerm, joinedTerm } from './marked-terms.ts';
 import { holdingAll, holdingPhrase } from './phrases.ts';
 
 /** Words of a phrase that are looked up; more would add little. */

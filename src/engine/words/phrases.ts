@@ -10,8 +10,8 @@ import { porterStem, stemIn } from '../../compute/text/stemmers.ts';
 import { isOfDictionary, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
 import { wordBytes } from '../../compute/text/word-bytes.ts';
 import { UNITS } from './bm25f.ts';
-import { joinedTerm } from './joined-term.ts';
 import { languagesOfSegment } from './languages.ts';
+import { joinedTerm } from './marked-terms.ts';
 import type { Segment } from './segment.ts';
 
 const noBits = createBitmap(0);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { GraphTasks } from '../../../src/engine/vectors/space-graph.ts';
@@ -96,6 +96,14 @@ const purges: { name: string; before: (space: VectorSpace, made: SpaceFixture) =
     name: 'after a restart without graphs',
     before: async (space, { options }) => {
       await space.close();
+      return open({ ...options, graphs: null }, range(1, 1000));
+    },
+  },
+  {
+    name: 'after a crash that left the file without its labels, and a restart without graphs',
+    before: async (space, { options }) => {
+      await space.close();
+      await rm(join(options.dir, 'graph', 'graph.json'));
       return open({ ...options, graphs: null }, range(1, 1000));
     },
   },
