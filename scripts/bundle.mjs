@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 
 /** Packages that stay where they are installed: with native parts, files or threads of their own, or only there where people want them. */
 const external = [
+  'hnswlib-node',
   'lmdb',
   'node-sqlite3-wasm',
   'piscina',

@@ -68,7 +68,7 @@ async function grow(
   const graph = new Graph('ip', rows.dim);
   if (from === null) {
     graph.initIndex({ maxElements: Math.max(1, count), m: M, efConstruction: EF_CONSTRUCTION, randomSeed: seed });
-  } else await graph.readIndex(from);
+  } else graph.readIndexSync(from);
   const inGraph = new Set(from === null ? [] : graph.getIdsList());
   if (from !== null) graph.resizeIndex(Math.max(graph.getMaxElements(), inGraph.size + count));
   const equals = new Map<number, number>();
@@ -87,7 +87,8 @@ async function grow(
       inGraph.add(label);
     }
   }
-  await graph.writeIndex(to);
+  // Not the method that returns a promise: it does not keep the graph from being collected meanwhile.
+  graph.writeIndexSync(to);
   const labels = new GrowingBitmap();
   for (const label of inGraph) labels.add(label);
   return { labels: labels.set, left, sha256: await sha256Of(to) };

@@ -293,6 +293,8 @@ export class VectorSpace {
     if (this.#closing) return;
     this.#tending ??= this.#tendAll().finally(() => {
       this.#tending = undefined;
+      // A change may have come just before.
+      if (this.#isAsked) this.#tend();
     });
   }
 
