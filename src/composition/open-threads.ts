@@ -7,8 +7,7 @@ import { openPdfReader } from '../actors/fetching/read-pdf.ts';
 import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
 import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
 import { graphFrom } from '../domain/model.ts';
-import { type IndexThreads, openIndexThreads, searchersFor, type WorkPool } from '../engine/index-threads.ts';
-import type { Graphs } from '../engine/vectors/space-graph.ts';
+import { type IndexThreads, openIndexThreads, type WorkPool } from '../engine/index-threads.ts';
 import { loadWordList } from '../engine/words/word-list.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -23,7 +22,6 @@ export interface Threads {
   /** Threads of `work`. */
   workers: number;
   index: IndexThreads;
-  graphs: Graphs | null;
   extractor: Extractor;
   pdfs: ContentReaders<ExtractedPage>;
   /** In order; the largest feed takes a fifth of a second. */
@@ -42,8 +40,6 @@ const maxWorkQueue = 2048;
 const maxWorkHeapMb = 1024;
 /** A run for each library at a time, which hands over piece by piece. */
 const maxClusterQueue = 64;
-/** Two spaces of each of many libraries. */
-const maxGraphQueue = 1024;
 const maxClusterHeapMb = 2048;
 /** Measured: 20 MB less resident memory a thread than by default, and not slower. */
 const maxWorkYoungMb = 24;
@@ -76,18 +72,8 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
     idleMs: statelessIdleMs,
     nice: 10,
   });
-  const from = graphsFrom(settings.indexing.vector_index);
-  const index = openIndexThreads({ searchers: searchersFor(cores), searchData: { wordList } });
-  const graphs = openThreadPool<typeof import('../threads/graph-thread.ts')>({
-    entry: programFile('threads/graph-thread'),
-    name: 'graphs',
-    threads: 1,
-    maxQueue: maxGraphQueue,
-    idleMs: statelessIdleMs,
-    nice: 10,
-    uninterrupted: true,
-  });
-  const all = [work, graphs, index, extractor, pdfs, feeds, clusters];
+  const index = openIndexThreads({ searchData: { wordList }, graphFrom: graphsFrom(settings.indexing.vector_index) });
+  const all = [work, index, extractor, pdfs, feeds, clusters];
   return {
     feeds,
     of: (library) => ({
@@ -96,7 +82,6 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
       workers,
       work: work.of(library),
       index: index.of(library),
-      graphs: from === null ? null : { pool: graphs.of(library), from },
       extractor: extractor.of(library),
       pdfs: pdfs.of(library),
       feeds,

@@ -99,7 +99,6 @@ function foundation({
         log,
       }),
       threads: threads.index,
-      graphs: threads.graphs,
       searchData: { wordList: threads.wordList },
       log,
       monotonic,

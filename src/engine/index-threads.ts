@@ -1,26 +1,31 @@
 /**
- * The pinned threads of the index, which search segments and vectors. Opened once; each index uses a new namespace per opening and
- * releases it on close.
+ * The threads of the index: pinned ones, which search segments and vectors, and one that builds graphs of vectors. Opened once; each
+ * index uses a new namespace per opening and releases it on close.
  */
-
+import { availableParallelism } from 'node:os';
 import { programFile } from '../files/program-files.ts';
-import { openThreadPool, type SharedPool } from '../threads/thread-pool.ts';
+import { openThreadPool, type SharedPool, statelessIdleMs } from '../threads/thread-pool.ts';
 import type { SearchThreadData } from './analyze-query.ts';
 import type { SearcherPool } from './searchers.ts';
+import type { Graphs } from './vectors/space-graph.ts';
 import { MAX_READERS } from './vectors/vector-rows.ts';
 
 /** Chunks, embeds, builds and merges segments; shared with the jobs, so opened in src/composition/open-threads.ts. */
 export type WorkPool = SharedPool<typeof import('../threads/work-thread.ts')>;
 
 export interface IndexThreadsOptions {
-  searchers: number;
+  /** By default one for two cores, at most as many as can read the rows. */
+  searchers?: number;
   searchData: SearchThreadData;
+  /** Live rows from which on a vector space has a graph; null: never. */
+  graphFrom: number | null;
 }
 
 /** One index's view of the threads. */
 export interface IndexThreads {
   namespace: string;
   searchers: readonly SearcherPool[];
+  graphs: Graphs | null;
   release(): Promise<void>;
 }
 
@@ -31,13 +36,9 @@ const waitingSearches = 128;
 /** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB accumulate per thread. */
 const maxYoungMb = 8;
 
-/** One for two cores, at most as many as can read the rows. */
-export function searchersFor(cores: number): number {
-  return Math.min(MAX_READERS - 1, Math.max(1, Math.floor(cores / 2)));
-}
-
-export function openIndexThreads(options: IndexThreadsOptions) {
-  const searchers = Array.from({ length: options.searchers }, (_, number) =>
+export function openIndexThreads({ searchers: count, searchData, graphFrom }: IndexThreadsOptions) {
+  const half = Math.max(1, Math.floor(availableParallelism() / 2));
+  const searchers = Array.from({ length: Math.min(MAX_READERS - 1, count ?? half) }, (_, number) =>
     openThreadPool<typeof import('../threads/search-thread.ts')>({
       entry: programFile('threads/search-thread'),
       name: `searcher-${number}`,
@@ -46,20 +47,30 @@ export function openIndexThreads(options: IndexThreadsOptions) {
       maxQueue,
       uninterrupted: true,
       maxYoungMb,
-      data: options.searchData,
+      data: searchData,
     }),
   );
+  const graphs = openThreadPool<typeof import('../threads/graph-thread.ts')>({
+    entry: programFile('threads/graph-thread'),
+    name: 'graphs',
+    threads: 1,
+    maxQueue,
+    idleMs: statelessIdleMs,
+    nice: 10,
+    uninterrupted: true,
+  });
   return {
     of(namespace: string): IndexThreads {
       const own = searchers.map((pool) => pool.of(namespace));
       return {
         namespace,
         searchers: own,
+        graphs: graphFrom === null ? null : { pool: graphs.of(namespace), from: graphFrom },
         async release() {
           await Promise.all(own.map((pool) => pool.run('release', { namespace })));
         },
       };
     },
-    close: () => Promise.all(searchers.map((pool) => pool.close())),
+    close: () => Promise.all([...searchers, graphs].map((pool) => pool.close())),
   };
 }

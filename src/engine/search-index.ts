@@ -24,7 +24,7 @@ import { programFile } from '../files/program-files.ts';
 import { openThreadPool, statelessIdleMs, type ThreadPool } from '../threads/thread-pool.ts';
 import { readManifest, writeManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
-import { openIndexThreads, searchersFor } from './index-threads.ts';
+import { openIndexThreads } from './index-threads.ts';
 import { slotFor } from './query-slot.ts';
 import { Searchers } from './searchers.ts';
 import { VectorSpace } from './vectors/vector-space.ts';
@@ -294,7 +294,7 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
     embedded: '',
   };
   const manifest = found ?? fresh;
-  const threads = openIndexThreads({ searchers: searchersFor(cores), searchData: { wordList } });
+  const threads = openIndexThreads({ searchData: { wordList }, graphFrom });
   const work: Work = openThreadPool({
     entry: programFile('threads/work-thread'),
     name: 'work',
@@ -304,17 +304,9 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
     data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordList },
   });
   const encoder = dim === null ? new Encoder({ dim: builtInModel.dim, log, dir: encoderDir }) : null;
-  const graphs = openThreadPool<typeof import('../threads/graph-thread.ts')>({
-    entry: programFile('threads/graph-thread'),
-    name: 'graphs',
-    threads: 1,
-    idleMs: statelessIdleMs,
-    maxQueue: 16,
-    uninterrupted: true,
-  });
-  const closeThreads = () => Promise.all([threads.close(), work.close(), graphs.close(), encoder?.close()]);
+  const closeThreads = () => Promise.all([threads.close(), work.close(), encoder?.close()]);
   try {
-    const { namespace, searchers: pools } = threads.of(manifest.id);
+    const { namespace, searchers: pools, graphs } = threads.of(manifest.id);
     const searchers = new Searchers(pools, namespace, log);
     const [live, embedded] = [read(manifest.live), read(manifest.embedded)];
     const common = { storeId: manifest.id, searchers, worker: work, log };
@@ -334,7 +326,7 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
           dir: join(dir, 'vectors'),
           modelId: dim === null ? 'built-in' : 'brought',
           dim: dim ?? builtInModel.dim,
-          graphs: { pool: graphs, from: graphFrom },
+          graphs,
         },
         embedded.set,
       ),

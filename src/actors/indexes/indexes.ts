@@ -8,7 +8,6 @@ import type { Logger } from 'pino';
 import type { SearchThreadData } from '../../engine/analyze-query.ts';
 import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
-import type { Graphs } from '../../engine/vectors/space-graph.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { wordListFingerprint } from '../../engine/words/word-list.ts';
 import { Catalog } from '../../index/catalog.ts';
@@ -33,7 +32,6 @@ export interface IndexesDependencies {
   feed: CommitFeed;
   work: WorkPool;
   threads: IndexThreads;
-  graphs?: Graphs | null;
   searchData: SearchThreadData;
   askQueryVector: AskQueryVector;
   log: Logger;
@@ -67,11 +65,11 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
 
 /** Registers cleanups in `undo` for a failure half way. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
-  const { dir, storeId, reader, feed, work, threads, graphs = null, searchData, askQueryVector } = dependencies;
+  const { dir, storeId, reader, feed, work, threads, searchData, askQueryVector } = dependencies;
   const { log, monotonic, history, aroundRecovery, recoveryWaitMs: waitMs } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
-  const { namespace, searchers: pools } = threads;
+  const { namespace, searchers: pools, graphs } = threads;
   const searchers = new Searchers(pools, namespace, log);
   undo.push(threads.release);
   const mark = await HighWaterMark.open({ dir, nextLabel: reader.counters.peek('label'), history, log });

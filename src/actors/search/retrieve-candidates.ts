@@ -100,8 +100,9 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       relevance: request.relevance,
     };
     const withVectors = ({ chunks }: ModelSpace) => {
+      const asked = monotonic();
       const embedding = askQueryVector(model, query, signal).then(({ vector, degraded }) => {
-        timing_ms.embed = monotonic() - began;
+        timing_ms.embed = monotonic() - asked;
         if (degraded) timing_ms.degraded_dense = 1;
         if (vector !== null) chunks.checkQuery(vector);
         return vector;

@@ -1,6 +1,6 @@
 /**
  * Terms of a passage that are not words of its text. Query words cannot collide: they have no control characters. Further marks: of
- * languages (languages.ts), of words whose accents tell them apart (compute/text/stemmers.ts).
+ * languages (languages.ts), of words that differ by accents alone (compute/text/stemmers.ts).
  */
 import type { NamedField } from '../../domain/query-clause.ts';
 

@@ -29,7 +29,7 @@ before(() => {
     maxQueue: 1000,
     data,
   });
-  threads = openIndexThreads({ searchers: 1, searchData: { wordList: null } });
+  threads = openIndexThreads({ searchers: 1, searchData: { wordList: null }, graphFrom: null });
 });
 after(() => Promise.all([work.close(), threads.close()]));
 
