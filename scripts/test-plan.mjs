@@ -43,7 +43,7 @@ const hasSystems = /(?:whole|video)-system\.ts|\/compiled\.ts/;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
 const filesTogether = 10;
 /** Folders whose files take longest, longest first: a long one that begins last is waited for alone. */
-const longFolders = [...slowFolders, 'http', 'soak', 'index', 'actors', 'threads', 'fsck', 'providers'];
+const longFolders = [...slowFolders, 'http', 'index', 'actors', 'threads', 'fsck', 'providers'];
 
 const folderOf = (file) => file.split('/')[1];
 

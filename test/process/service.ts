@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelListResponse } from '../../src/domain/model.ts';
 import type { Scope } from '../scope.ts';
-import { noteRareStates } from '../soak/rare-states.ts';
+import { noteRareStates } from './rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** How soon a condition is looked at again, ms, at first; later after a tenth of what was waited, for looking takes time from what is waited for. */
