@@ -30,8 +30,8 @@ const slowFiles = new Set([
   'test/processor-time.test.ts',
   'test/providers/yt-dlp.test.ts',
 ]);
-/** Of the folders, what shows the main job with `npm test`, too: pages in, and what is near to them, found and judged. */
-const quickThere = ['test/app/near-pages.test.ts', 'test/app/evaluation.test.ts'];
+/** Of the folders, what shows the main job with `npm test`, too: pages in, and what is near to them. */
+const quickThere = ['test/app/near-pages.test.ts'];
 /** What a file changes for the whole of its process, or has done before each of its tests. */
 const ownsProcess =
   /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
