@@ -7,7 +7,7 @@
 import { Readability } from '@mozilla/readability';
 import type { Section } from '../../domain/page.ts';
 import { clearPage, hiddenStyle, neutralizeNames, runningLength, weigh } from './clear-page.ts';
-import type { DomDocument, DomNode } from './dom-tree.ts';
+import { type DomDocument, type DomNode, isBelow } from './dom-tree.ts';
 import { checkMarkup, checkTree } from './extraction-limit.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
 import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, uncut, withoutSite } from './page-metadata.ts';
@@ -81,7 +81,7 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const facts = root === null ? null : readDeclaredFacts(root, url);
   const behindTitle = root === null || facts === null ? [] : blocksBehindTitle(root, facts.title);
   const running = root === null ? 0 : clearPage(root, facts?.isArticle);
-  const left = new Set(behindTitle.map(({ node }) => node).filter((node) => isBelow(root, node)));
+  const left = new Set(behindTitle.map(({ node }) => node).filter((node) => isBelow(node, root)));
   const led = (read: ReadableText) =>
     facts === null || read.text === '' ? read : withLead(read, behindTitle, facts, left);
   const isReadable = depthSum <= maxDepthSum;
@@ -162,12 +162,6 @@ function findArticle(page: DomDocument, facts: DeclaredFacts | null): Article {
     if (error instanceof RangeError) return noArticle;
     throw error;
   }
-}
-
-function isBelow(root: DomNode | null, node: DomNode): boolean {
-  let at: DomNode | null = node;
-  while (at !== null && at !== root) at = at.parentNode;
-  return at !== null;
 }
 
 const asNode = (node: DomNode): DomNode => node;

@@ -59,15 +59,11 @@ function markedName(node: DomNode): string {
   const [line] = linesOf(node);
   if (line !== undefined) return line;
   let name = '';
-  walkTree(
-    node,
-    (inner) => {
-      if (inner.nodeType !== elementNode) return false;
-      if (name === '' && inner.getAttribute('itemprop') === 'name') name = inner.getAttribute('content') ?? '';
-      return name === '';
-    },
-    () => {},
-  );
+  walkTree(node, (inner) => {
+    if (inner.nodeType !== elementNode) return false;
+    if (name === '' && inner.getAttribute('itemprop') === 'name') name = inner.getAttribute('content') ?? '';
+    return name === '';
+  });
   return name || (node.getAttribute('content') ?? '');
 }
 
@@ -95,14 +91,10 @@ function linkedNames(byline: DomNode): string[] {
     if (name !== null && !href.startsWith('#')) links.push({ name, kind });
   };
   if (byline.localName === 'a') add(byline);
-  walkTree(
-    byline,
-    (node) => {
-      if (node.nodeType === elementNode && node.localName === 'a') add(node);
-      return true;
-    },
-    () => {},
-  );
+  walkTree(byline, (node) => {
+    if (node.nodeType === elementNode && node.localName === 'a') add(node);
+    return true;
+  });
   return links.filter(({ kind }) => kind === links[0]?.kind).map(({ name }) => name);
 }
 

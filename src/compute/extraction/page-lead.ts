@@ -20,17 +20,13 @@ export function blocksBehindTitle(root: DomNode, title: string | null): Block[] 
   const wanted = title === null ? '' : folded(title);
   let first: DomNode | null = null;
   let same: DomNode | null = null;
-  walkTree(
-    root,
-    (node) => {
-      if (node.nodeType !== elementNode || same !== null) return false;
-      if (!headings.has(node.localName)) return true;
-      if (node.localName === 'h1') first ??= node;
-      if (wanted !== '' && folded(node.textContent ?? '') === wanted) same = node;
-      return false;
-    },
-    () => {},
-  );
+  walkTree(root, (node) => {
+    if (node.nodeType !== elementNode || same !== null) return false;
+    if (!headings.has(node.localName)) return true;
+    if (node.localName === 'h1') first ??= node;
+    if (wanted !== '' && folded(node.textContent ?? '') === wanted) same = node;
+    return false;
+  });
   const heading = same ?? first;
   return heading === null ? [] : blocksOf(root, heading, maxBlocks);
 }

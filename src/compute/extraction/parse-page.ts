@@ -3,7 +3,16 @@
  * outside of the body, capital attribute names, declarative shadow trees, streamed parts, `<![CDATA[`, U+0000.
  */
 import { parseHTML } from 'linkedom';
-import { type DomDocument, type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
+import {
+  childrenOf,
+  type DomDocument,
+  type DomNode,
+  elementNode,
+  moveChildren,
+  siblingsFrom,
+  textNode,
+  walkTree,
+} from './dom-tree.ts';
 import { ExtractionLimitError } from './extraction-limit.ts';
 
 /** Capital attribute names lowered per element: each takes a walk over its attributes. */
@@ -48,20 +57,16 @@ function mendElements(root: DomNode): void {
   const places = new Map<string, DomNode>();
   const later: DomNode[] = [];
   lowerNamesOf(root);
-  walkTree(
-    root,
-    (node) => {
-      if (node.nodeType !== elementNode) return false;
-      lowerNamesOf(node);
-      if (node.localName === 'template') {
-        templates.push(node);
-        const place = streamedPlace.exec(node.getAttribute('id') ?? '');
-        if (place !== null) places.set(`S:${place[1]}`, node);
-      } else if (node.hasAttribute('hidden') && node.getAttribute('id')?.startsWith('S:')) later.push(node);
-      return true;
-    },
-    () => {},
-  );
+  walkTree(root, (node) => {
+    if (node.nodeType !== elementNode) return false;
+    lowerNamesOf(node);
+    if (node.localName === 'template') {
+      templates.push(node);
+      const place = streamedPlace.exec(node.getAttribute('id') ?? '');
+      if (place !== null) places.set(`S:${place[1]}`, node);
+    } else if (node.hasAttribute('hidden') && node.getAttribute('id')?.startsWith('S:')) later.push(node);
+    return true;
+  });
   for (const part of later) {
     const place = places.get(part.getAttribute('id') ?? '');
     if (place === undefined || holds(part, place)) continue;
@@ -69,8 +74,7 @@ function mendElements(root: DomNode): void {
     part.removeAttribute('hidden');
   }
   for (const template of templates) {
-    if (template.hasAttribute('shadowrootmode'))
-      for (const node of siblingsFrom(template.firstChild)) template.parentNode?.insertBefore(node, template);
+    if (template.hasAttribute('shadowrootmode')) moveChildren(template, template.parentNode, template);
     template.remove();
   }
 }
@@ -104,7 +108,7 @@ function lowerNamesOf(element: DomNode): void {
  * Visible content ends the head, even without `</head>`.
  */
 function gatherStrays(page: DomDocument, root: DomNode): void {
-  const own = siblingsFrom(root.firstChild);
+  const own = childrenOf(root);
   const found = own.find(({ localName }) => localName === 'body');
   const body = found ?? page.createElement('body');
   const first = body.firstChild;
@@ -120,7 +124,7 @@ function gatherStrays(page: DomDocument, root: DomNode): void {
   for (const node of own) {
     if (node === body) isBehind = true;
     else if (node.localName !== 'head') take(node);
-    else for (const inHead of siblingsFrom(node.firstChild)) if (!headElements.has(inHead.localName)) take(inHead);
+    else for (const inHead of childrenOf(node)) if (!headElements.has(inHead.localName)) take(inHead);
   }
   if (found === undefined) root.insertBefore(body, null);
   isBehind = true;
@@ -131,10 +135,4 @@ function siblingsBefore(last: DomNode): DomNode[] {
   const nodes: DomNode[] = [];
   for (let node = last.previousSibling; node !== null; node = node.previousSibling) nodes.push(node);
   return nodes.reverse();
-}
-
-function siblingsFrom(first: DomNode | null): DomNode[] {
-  const nodes: DomNode[] = [];
-  for (let node = first; node !== null; node = node.nextSibling) nodes.push(node);
-  return nodes;
 }
