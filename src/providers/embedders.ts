@@ -18,8 +18,6 @@ import {
   type ProviderSettings,
 } from './provider-settings.ts';
 import { type CallOptions, limited, type ProviderCall } from './resilient-call.ts';
-import { transformersProvider, transformersTimeoutS } from './transformers.ts';
-import { type RunTransformer, transformersEmbedder } from './transformers-embedder.ts';
 
 export type ModelOfProvider = Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim' | 'max_input_tokens'>;
 
@@ -51,39 +49,28 @@ export interface EmbeddersOptions extends CallSurroundings {
   settings: ProviderSettings;
   /** Computes the vectors of the built-in model. */
   encoder: Pick<Encoder, 'encode' | 'query'>;
-  /** Runs the models of the provider `transformers`. */
-  runTransformer: RunTransformer;
   /** Told of each call that failed for good, retries included; not of calls that the breaker refused or the caller left. */
   onError: (provider: string) => void;
   /** Ends what nobody waits for. */
   stopping: AbortSignal;
 }
 
-export function openEmbedders({
-  settings,
-  encoder,
-  runTransformer,
-  onError,
-  stopping,
-  ...surroundings
-}: EmbeddersOptions): Embedders {
+export function openEmbedders({ settings, encoder, onError, stopping, ...surroundings }: EmbeddersOptions): Embedders {
   const calls = new Map<string, ProviderCall>();
   const callsTo = (provider: string): ProviderCall => {
     let call = calls.get(provider);
     if (call === undefined) {
       const breaker = surroundings.breakers.of(provider);
-      const timeoutS = provider === transformersProvider ? transformersTimeoutS : settings.resilience.embed_timeout_s;
-      call = callsThrough(provider, breaker, timeoutS, settings, surroundings);
+      call = callsThrough(provider, breaker, settings.resilience.embed_timeout_s, settings, surroundings);
       calls.set(provider, call);
     }
     return call;
   };
 
   const embedderOf = ({ provider, model_name, dim, max_input_tokens }: ModelOfProvider): Embedder => {
-    const parts = { model: model_name, dim, call: callsTo(provider) };
-    if (provider === transformersProvider) return transformersEmbedder({ ...parts, run: runTransformer });
     const endpoint = embeddingEndpoint(provider, settings);
-    return openEmbedder({ ...parts, endpoint, maxInputTokens: max_input_tokens, wall: surroundings.clock.wall });
+    const parts = { model: model_name, dim, maxInputTokens: max_input_tokens, call: callsTo(provider) };
+    return openEmbedder({ ...parts, endpoint, wall: surroundings.clock.wall });
   };
 
   const embed = async (model: ModelOfProvider, texts: readonly string[], kind: InputType, options: CallOptions) => {
@@ -102,9 +89,7 @@ export function openEmbedders({
    * for it, and has its models loaded.
    */
   const mayOutlast = ({ provider }: ModelOfProvider, name: string): boolean =>
-    provider !== transformersProvider &&
-    !outlasting.has(name) &&
-    findEmbeddingEndpoint(provider, settings)?.credentials.api_key === null;
+    !outlasting.has(name) && findEmbeddingEndpoint(provider, settings)?.credentials.api_key === null;
 
   return {
     async queryVector(model, text, options = {}) {

@@ -5,7 +5,6 @@ import type { Clock } from './clock.ts';
 import { type Endpoint, endpointOf, type ProviderCredentials } from './endpoint.ts';
 import { ProviderError } from './provider-error.ts';
 import { type CircuitBreaker, type ProviderCall, type RetryPolicy, resilientCall } from './resilient-call.ts';
-import { transformersProvider } from './transformers.ts';
 
 interface Address {
   base_url: string | null;
@@ -14,7 +13,7 @@ interface Address {
 export interface ProviderSettings {
   /** Provider of the initial active model; its address and key are for this provider only. */
   embedder: Address & { provider: string };
-  reranker: Address & { provider: string | null; model: string | null; dtype: string };
+  reranker: Address & { provider: string | null; model: string | null };
   llm: Address & { model: string | null; timeout_s: number };
   transcribe: Address & { model: string; timeout_s: number };
   providers: Readonly<Record<string, Address>>;
@@ -67,7 +66,7 @@ export function findEmbeddingEndpoint(provider: string, settings: ProviderSettin
 /** Whether models of this provider may be registered: known by name, or configured. */
 export function isKnownProvider(provider: string, settings: ProviderSettings): boolean {
   const isConfigured = provider === settings.embedder.provider || sharedSource(provider, settings) !== undefined;
-  return isConfigured || provider === transformersProvider || isNamedProvider(provider);
+  return isConfigured || isNamedProvider(provider);
 }
 
 export function sharedSource(name: string, { providers, secrets }: ProviderSettings) {
