@@ -6,8 +6,8 @@ import { hasContent } from '../compute/embedding/encoder-windows.ts';
 import type { NameSpans } from '../compute/entities/name-tags.ts';
 import { builtInModel, type EmbeddingModel, localProvider } from '../domain/model.ts';
 import { type EncodedTexts, type Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
-import type { Embedder, InputType } from './embedder.ts';
-import { openEmbedder } from './open-embedder.ts';
+import type { InputType } from './model-prefixes.ts';
+import { type Embedder, openEmbedder } from './open-embedder.ts';
 import { ProviderError } from './provider-error.ts';
 import {
   type CallSurroundings,

@@ -1,12 +1,7 @@
 /** Parses and checks the rows of an embedding answer; one bad row refuses the whole answer. */
 import { findBadRows } from '../compute/embedding/bad-rows.ts';
 
-/** A fault, naming positions and never values. */
-export interface BadRows {
-  problem: string;
-}
-
-function copyNumbers(row: ArrayLike<unknown>, out: Float32Array): string | null {
+function copyNumbers(row: readonly unknown[], out: Float32Array): string | null {
   for (let i = 0; i < out.length; i++) {
     const value = row[i];
     if (typeof value !== 'number') return 'not a number';
@@ -27,7 +22,7 @@ function copyBase64(row: string, out: Float32Array, native: number): string | nu
 
 function copyRow(row: unknown, out: Float32Array, native: number): string | null {
   if (typeof row === 'string') return copyBase64(row, out, native);
-  if (!Array.isArray(row) && !(row instanceof Float32Array)) return 'not a vector';
+  if (!Array.isArray(row)) return 'not a vector';
   const fits = row.length === out.length || row.length === native;
   return fits ? copyNumbers(row, out) : `length ${row.length} instead of ${out.length}`;
 }
@@ -43,11 +38,16 @@ function makeUnit(row: Float32Array): void {
 
 /**
  * The rows of an answer as unit vectors.
- * Shapes: `rows` from JSON, or floats; the result has `count` × `dim` numbers: of `native` numbers per row the first `dim` (Matryoshka
+ * Shapes: `rows` from JSON; the result has `count` × `dim` numbers: of `native` numbers per row the first `dim` (Matryoshka
  * Representation Learning, Kusupati et al. 2022).
- * Errors: none; BadRows names the first bad row.
+ * Errors: none; `problem` names the first bad row, never a value.
  */
-export function readRows(rows: readonly unknown[], count: number, dim: number, native = dim): Float32Array | BadRows {
+export function readRows(
+  rows: readonly unknown[],
+  count: number,
+  dim: number,
+  native = dim,
+): Float32Array | { problem: string } {
   if (rows.length !== count) return { problem: `${rows.length} rows instead of ${count}` };
   const out = new Float32Array(count * dim);
   for (const [at, row] of rows.entries()) {

@@ -3,8 +3,7 @@
  * models do not, and without them the models find less. Matches model names in any server's spelling.
  * Source: the models' own cards.
  */
-import type { InputType } from './embedder.ts';
-
+export type InputType = 'query' | 'document';
 type Prefixes = Readonly<Record<InputType, string>>;
 
 const none: Prefixes = { query: '', document: '' };

@@ -7,11 +7,10 @@
  */
 import { nativeDimOf } from '../domain/known-models.ts';
 import { ollamaProvider } from '../domain/usual-address.ts';
-import { batchTexts, cutToTokens } from './batch-texts.ts';
-import type { Embedder, EmbeddingWire, InputType } from './embedder.ts';
 import { readRows } from './embedding-rows.ts';
 import {
   cohereEmbeddings,
+  type EmbeddingWire,
   jinaEmbeddings,
   ollamaEmbeddings,
   openAiEmbeddings,
@@ -19,10 +18,20 @@ import {
 } from './embedding-wires.ts';
 import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
+import type { InputType } from './model-prefixes.ts';
 import { ProviderError } from './provider-error.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
 
-export interface EmbedderOptions {
+export interface Embedder {
+  /**
+   * Vectors of non-empty texts.
+   * Shapes: `texts.length` unit rows of `dim` numbers, one after the other.
+   * Errors: those of resilientCall; ProviderError `bad_answer` for missing, surplus or invalid rows.
+   */
+  embed(texts: readonly string[], kind: InputType, options?: CallOptions): Promise<Float32Array>;
+}
+
+interface EmbedderOptions {
   endpoint: Endpoint;
   model: string;
   dim: number;
@@ -98,7 +107,6 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
     }
   };
   return {
-    dim,
     async embed(texts, kind, callOptions) {
       const out = new Float32Array(texts.length * dim);
       const prepared = texts.map((text) => wire.prepare(text.toWellFormed(), kind));
@@ -111,4 +119,41 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
       return out;
     },
   };
+}
+
+/** Bytes of a token, from below: English has four, other European languages three to four, Chinese and Japanese three per character. */
+const bytesPerToken = 3;
+
+export function estimateTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
+}
+
+/** Consecutive batches within both limits; a text above `maxTokens` goes alone. */
+export function batchTexts(
+  texts: readonly string[],
+  { maxTexts, maxTokens }: Pick<EmbeddingWire, 'maxTexts' | 'maxTokens'>,
+): string[][] {
+  const batches: string[][] = [];
+  let batch: string[] = [];
+  let tokens = 0;
+  for (const text of texts) {
+    const more = estimateTokens(text);
+    if (batch.length > 0 && (batch.length >= maxTexts || tokens + more > maxTokens)) {
+      batches.push(batch);
+      batch = [];
+      tokens = 0;
+    }
+    batch.push(text);
+    tokens += more;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}
+
+/** The beginning of a text with at most `maxTokens` of `perToken` bytes each, never half a character. */
+export function cutToTokens(text: string, maxTokens: number, perToken = bytesPerToken): string {
+  const maxBytes = maxTokens * perToken;
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
+  return text.slice(0, read);
 }

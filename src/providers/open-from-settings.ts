@@ -3,9 +3,8 @@ import { unnamedProvider } from '../domain/usual-address.ts';
 import { openReranker, type Reranker } from './api-reranker.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
 import { endpointOf } from './endpoint.ts';
-import { endpointRecognizer } from './endpoint-recognizer.ts';
 import { type CallSurroundings, callsThrough, type ProviderSettings, sharedSource } from './provider-settings.ts';
-import type { Recognizer } from './recognizer.ts';
+import { endpointRecognizer, type Recognizer } from './recognizer.ts';
 
 export interface NamedReranker {
   reranker: Reranker;
