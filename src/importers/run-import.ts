@@ -3,7 +3,7 @@
  * restart resumes from the last checkpoint.
  */
 import { type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
-import { ownCopy } from '../compute/text/own-copy.ts';
+import { ownCopy } from '../compute/structures/longer.ts';
 import {
   type FailedItem,
   type ImportCheckpoint,

@@ -1,5 +1,5 @@
 /** Parses and checks the rows of an embedding answer; one bad row refuses the whole answer. */
-import { findBadRows } from '../compute/embedding/bad-rows.ts';
+import { findBadRows } from '../compute/embedding/pool-vectors.ts';
 
 function copyNumbers(row: readonly unknown[], out: Float32Array): string | null {
   for (let i = 0; i < out.length; i++) {

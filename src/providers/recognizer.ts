@@ -11,7 +11,7 @@ import type { ProviderCall } from './resilient-call.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 
 export interface Sound {
-  /** A WAVE file (src/compute/transcript/wave.ts) or, without a decoder, the original recording. */
+  /** A WAVE file or, without a decoder, the original recording. */
   path: string;
   /** Its own folder, for temporary files. */
   dir: string;

@@ -8,9 +8,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Cue } from '../compute/transcript/cue.ts';
-import { bytesPerSecond, quietestCut, waveFile } from '../compute/transcript/wave.ts';
 import type { FoundTranscription } from '../domain/capabilities.ts';
-import { type Decoder, decodeAudio } from './decode-audio.ts';
+import { bytesPerSecond, type Decoder, decodeAudio, quietestCut, waveFile } from './decode-audio.ts';
 import { FetchError } from './fetch-error.ts';
 import { commandRecognizer, commandWords, type Recognizer } from './recognizer.ts';
 import { findProgram } from './run-program.ts';

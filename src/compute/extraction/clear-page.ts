@@ -4,7 +4,7 @@
  */
 import { boilerplateName, isComments, nameNeutralizer } from './boilerplate-signs.ts';
 import { type DomNode, elementNode, elementsBelow, moveChildren, textNode, walkTree } from './dom-tree.ts';
-import { readingLength } from './reading-length.ts';
+import { readingLength } from './readable-text.ts';
 
 /** Characters of text outside links that count as running text. */
 const shortestRunning = 40;

@@ -8,17 +8,16 @@ import { Readability } from '@mozilla/readability';
 import type { Section } from '../../domain/page.ts';
 import { clearPage, hiddenStyle, neutralizeNames, runningLength, weigh } from './clear-page.ts';
 import { type DomDocument, type DomNode, isBelow } from './dom-tree.ts';
-import { checkMarkup, checkTree } from './extraction-limit.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
 import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, uncut, withoutSite } from './page-metadata.ts';
-import { parsePage } from './parse-page.ts';
+import { checkMarkup, checkTree, parsePage } from './parse-page.ts';
 import { preparePage } from './prepare-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
 import { aroundParts, holds, repeatedParts } from './repeated-parts.ts';
 import { listBlocks, restoreBlocks } from './restore-blocks.ts';
 import { type SaidElsewhere, trimArticle } from './trim-article.ts';
 
-export { ExtractionLimitError } from './extraction-limit.ts';
+export { ExtractionLimitError } from './parse-page.ts';
 
 export interface ExtractedPage {
   title: string | null;

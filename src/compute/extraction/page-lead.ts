@@ -2,8 +2,7 @@
 import { isCall, isCredit, isFact, isLabel } from './boilerplate-lines.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 import type { DeclaredFacts } from './page-metadata.ts';
-import { headings, type ReadableText } from './readable-text.ts';
-import { readingLength } from './reading-length.ts';
+import { headings, type ReadableText, readingLength } from './readable-text.ts';
 import { type Block, blocksOf, folded } from './trim-article.ts';
 
 /** Blocks examined after the title. */

@@ -13,7 +13,7 @@ import {
   textNode,
   walkTree,
 } from './dom-tree.ts';
-import { readingLength } from './reading-length.ts';
+import { readingLength } from './readable-text.ts';
 
 /** Characters of text directly in the body that count as readable. */
 const shortestBare = 40;

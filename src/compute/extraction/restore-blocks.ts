@@ -4,7 +4,7 @@
  */
 import { isCall, isCredit, isFact, isLabel, isLabelled } from './boilerplate-lines.ts';
 import { type DomNode, textNode, walkTree } from './dom-tree.ts';
-import { readingLength } from './reading-length.ts';
+import { readingLength } from './readable-text.ts';
 import { type Block, blocksOf, folded } from './trim-article.ts';
 
 /** Characters of a link that is a sentence. */

@@ -9,8 +9,7 @@
 import { Lexicon } from './lexicon.ts';
 import { porterStem } from './stemmers.ts';
 import { CHARACTERS, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
-import { TokenBuffer, type TokenColumns } from './token-buffer.ts';
-import { formOf, TokenCache } from './token-cache.ts';
+import { formOf, TokenBuffer, TokenCache, type TokenColumns } from './token-cache.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
 import type { TokenizedStretches, Tokenizer } from './wink-tokenizer.ts';

@@ -3,9 +3,9 @@
  * lose their dots.
  */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
+import { ownCopy } from '../structures/longer.ts';
 import { foldAccents } from './fold-accents.ts';
 import { otherForms } from './other-forms.ts';
-import { ownCopy } from './own-copy.ts';
 
 /** Contract ("token_count"): longer runs count one token per four characters. */
 const longRun = 32;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWink, englishModel } from '../../../src/compute/text/wink.ts';
+import { createWink, englishModel } from '../../../src/compute/text/wink-tokenizer.ts';
 
 test('the model may be loaded any number of times: what it gives stays as long as it is', () => {
   // By itself it doubles each time, and throws after some twenty.
