@@ -6,7 +6,7 @@ import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { ImportError } from './import-error.ts';
-import { fromUnix, itemOf, listOf, metadataOf } from './item-parts.ts';
+import { fromUnix, itemOf, listOf } from './item-parts.ts';
 import { pinboardItem } from './read-json.ts';
 
 export interface Link {
@@ -27,12 +27,10 @@ export const netscapeLink = ({ attributes, title, description, folder }: Link): 
     url: attributes.href ?? '',
     title: title.trim(),
     at: fromUnix(attributes.add_date),
-    metadata: metadataOf({
-      tags: listOf(attributes.tags),
-      folder,
-      note: description.trim() || attributes.description?.trim(),
-      status: attributes.toread === '1' ? 'unread' : null,
-    }),
+    tags: listOf(attributes.tags),
+    folder,
+    note: description.trim() || attributes.description?.trim(),
+    status: attributes.toread === '1' ? 'unread' : null,
   });
 
 /** Pocket's `ril_export.html`, with the states of its CSV. */
@@ -41,7 +39,8 @@ export const pocketLink = ({ attributes, title, folder }: Link): ImportItem =>
     url: attributes.href ?? '',
     title: title.trim(),
     at: fromUnix(attributes.time_added),
-    metadata: metadataOf({ tags: listOf(attributes.tags), status: folder === 'Unread' ? 'unread' : 'archive' }),
+    tags: listOf(attributes.tags),
+    status: folder === 'Unread' ? 'unread' : 'archive',
   });
 
 const tagStart = /<(\/?)(a|dd|dl|dt|h1|h3|hr|li|ol|ul)(?=[\s/>])/gi;
