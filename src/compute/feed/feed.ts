@@ -45,13 +45,14 @@ export function itemUrl(link: string, bases: readonly (string | null)[]): string
   return (protocol === 'http:' || protocol === 'https:') && href.length <= maxUrlLength ? href.toWellFormed() : null;
 }
 
-/** One line, cut; null if empty. */
-export function oneLine(text: string): string | null {
+/** One line without control characters, cut; null if empty. */
+export function oneLine(text: string, maxLength = maxTitleLength): string | null {
   const line = text
-    .slice(0, 4 * maxTitleLength)
-    .replace(/\s+/g, ' ')
+    .slice(0, 4 * maxLength)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-    .slice(0, maxTitleLength)
+    .slice(0, maxLength)
+    .trimEnd()
     .toWellFormed();
   return line === '' ? null : line;
 }

@@ -3,6 +3,7 @@
  * ignored. Runs on a thread: it may be megabytes.
  */
 import { z } from 'zod';
+import { itemUrl, oneLine } from '../feed/feed.ts';
 import { parsedJson } from '../structures/json-fields.ts';
 
 export interface CaptionTrack {
@@ -58,8 +59,6 @@ export interface VideoList {
   only: VideoInfo | null;
 }
 
-const longestTitle = 1000;
-const longestUrl = 8000;
 const longestCaptions = 4_000_000;
 const maxChapters = 2000;
 const maxLanguages = 1000;
@@ -68,9 +67,13 @@ const maxDepth = 3;
 /** Their date is the last change of the page, from its server. */
 const withoutDates = new Set(['Generic', 'HTML5MediaEmbed']);
 
-const title = z.string().transform(oneLine).nullable().catch(null);
+const title = z
+  .string()
+  .transform((text) => oneLine(text))
+  .nullable()
+  .catch(null);
 const seconds = z.number().min(0).max(1e9);
-const webUrl = z.string().max(longestUrl).refine(isWebUrl);
+const webUrl = z.string().refine((text) => itemUrl(text, []) !== null);
 
 const captionForm = z.object({
   url: webUrl.nullable().catch(null),
@@ -199,18 +202,4 @@ function dateOf({ timestamp, upload_date }: z.infer<typeof dated>): string | nul
   const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(upload_date ?? '') ?? [];
   const date = new Date(`${year}-${month}-${day}T00:00:00.000Z`);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
-}
-
-function oneLine(text: string): string | null {
-  const line = text
-    .slice(0, 4 * longestTitle)
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .slice(0, longestTitle)
-    .toWellFormed();
-  return line === '' ? null : line;
-}
-
-function isWebUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
