@@ -168,7 +168,6 @@ function videosOf({ settings, now }: OutsideOptions, ytDlp: YtDlp, fetch: WebFet
     readsCaptions: settings.fetch.video_captions,
     wishes: {
       langs: settings.fetch.video_caption_langs,
-      order: settings.fetch.video_caption_order,
       allowAutomatic: settings.fetch.video_allow_auto_captions,
     },
     now,

@@ -67,7 +67,6 @@ test('an empty environment gives the defaults of the contract', () => {
       video_transcribe_fallback: true,
       audio_transcripts: true,
       podcast_transcripts: true,
-      video_caption_order: ['manual', 'automatic', 'any_manual', 'any_automatic'],
       video_caption_langs: ['en', 'en-US', 'en-GB'],
       video_speech_model: 'small',
       video_hosts: ['youtube.com', 'youtu.be', 'vimeo.com'],

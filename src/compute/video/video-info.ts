@@ -10,8 +10,6 @@ export interface CaptionTrack {
   /** The site's name, such as `en`, `en-US`, `de-orig`. */
   lang: string;
   automatic: boolean;
-  /** Machine-translated from automatic captions. */
-  translated: boolean;
   forms: CaptionForm[];
 }
 
@@ -164,6 +162,7 @@ function videoOf(value: unknown): VideoInfo | null {
   };
 }
 
+/** Without those that a machine translated. */
 function tracksOf(byLanguage: z.infer<typeof captions>, automatic: boolean): CaptionTrack[] {
   return Object.entries(byLanguage)
     .slice(0, maxLanguages)
@@ -172,10 +171,11 @@ function tracksOf(byLanguage: z.infer<typeof captions>, automatic: boolean): Cap
         // Excludes playlists of pieces, and chat.
         .filter((form) => (form.url !== null || form.data !== null) && !form.protocol.startsWith('m3u8'))
         .slice(0, maxForms);
-      if (usable.length === 0 || lang === 'live_chat') return [];
-      const translated = automatic && usable.some(({ url }) => url !== null && new URL(url).searchParams.has('tlang'));
+      const isTranslated =
+        automatic && usable.some(({ url }) => url !== null && new URL(url).searchParams.has('tlang'));
+      if (usable.length === 0 || lang === 'live_chat' || isTranslated) return [];
       const kept = usable.map(({ ext, url, data }) => ({ ext, url: data === null ? url : null, data }));
-      return [{ lang: lang.slice(0, 40), automatic, translated, forms: kept }];
+      return [{ lang: lang.slice(0, 40), automatic, forms: kept }];
     });
 }
 
