@@ -129,7 +129,6 @@ export const withoutTags = (html: unknown): string | null =>
       .trim(),
   );
 
-/** The address of a DOI; empty for none. */
 export function doiAddress(doi: unknown): string {
   const name = textOf(doi)
     ?.trim()

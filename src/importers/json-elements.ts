@@ -15,7 +15,6 @@ export async function* jsonElements(
   name: string,
   marks?: Pick<EntryMarks, 'reached'>,
 ): AsyncGenerator<unknown> {
-  /** Open brackets, outermost first. */
   const open: number[] = [];
   let inString = false;
   let escaped = false;

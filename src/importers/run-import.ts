@@ -34,10 +34,8 @@ export interface RunImportOptions {
   onProgress?: (checkpoint: ImportCheckpoint) => void;
 }
 
-/** Maximum characters of saved pages in a batch. */
 const maxBatchChars = 8 * 2 ** 20;
 
-/** Addresses that a dry run compares. */
 const maxCounted = 1_000_000;
 
 /** Errors: ImportError for an unreadable source or changed options; those of the target; the signal's reason. */

@@ -27,7 +27,6 @@ export interface ChatClientOptions {
   wall: () => number;
 }
 
-/** Labels and short summaries only. */
 const maxAnswerBytes = 1024 * 1024;
 
 const answerShape = z.object({

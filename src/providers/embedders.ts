@@ -47,7 +47,6 @@ export interface Embedders {
 
 export interface EmbeddersOptions extends CallSurroundings {
   settings: ProviderSettings;
-  /** Computes the vectors of the built-in model. */
   encoder: Pick<Encoder, 'encode' | 'query'>;
   /** Told of each call that failed for good, retries included; not of calls that the breaker refused or the caller left. */
   onError: (provider: string) => void;

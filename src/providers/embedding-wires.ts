@@ -10,7 +10,6 @@ import type { ProviderFault } from './provider-error.ts';
 export interface EmbeddingWire {
   path: string;
   maxTexts: number;
-  /** Estimated tokens per request. */
   maxTokens: number;
   /** Tokens per text that the provider accepts; null if it truncates. */
   maxInputTokens: number | null;

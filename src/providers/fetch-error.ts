@@ -30,9 +30,7 @@ const faults = {
   too_many_redirects: {},
   /** The URL or a redirect is no valid address. */
   bad_address: {},
-  /** The name does not exist or has no address. */
   no_such_name: { reachTries: 14 },
-  /** The lookup failed. */
   dns: { reachTries: 32 },
   /** No authenticated connection: a wrong certificate, a wrong clock, or an interceptor. */
   tls: { reachTries: 32 },

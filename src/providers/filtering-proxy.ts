@@ -32,9 +32,7 @@ export interface FilteringProxy {
   port: number;
   /** Why the last request was refused, which the program cannot distinguish from a site's answer; null if it was not. */
   refusal(): FetchError | null;
-  /** Whether it has reached any host. */
   hasGiven(): boolean;
-  /** Closes all connections. */
   close(): Promise<void>;
 }
 
@@ -117,7 +115,6 @@ interface Target {
   lookup: LookupFunction;
 }
 
-/** Open sockets and total bytes of one proxy. */
 class Traffic {
   refusal: FetchError | null = null;
   hasGiven = false;
@@ -169,7 +166,6 @@ class Traffic {
   }
 }
 
-/** Forward a request with an absolute address. */
 async function forward(
   { url, lookup }: Target,
   request: IncomingMessage,

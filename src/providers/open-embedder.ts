@@ -42,7 +42,6 @@ interface EmbedderOptions {
 
 /** Bytes per number with separator and indentation; doubles have up to 24 characters. */
 const bytesPerNumber = 32;
-/** Everything but the vectors. */
 const bytesAround = 64 * 1024;
 
 /**

@@ -63,7 +63,6 @@ interface CommandRecognizer {
   program: string;
   /** Arguments with the placeholders `{audio}`, `{output}` and `{model}`. */
   args: readonly string[];
-  /** Replaces `{model}`. */
   model: string;
   env: Readonly<Record<string, string>>;
 }

@@ -27,7 +27,6 @@ export interface CallParts {
   provider: string;
   breaker: CircuitBreaker;
   retry: RetryPolicy;
-  /** Per attempt. */
   timeoutMs: number;
   clock: Clock;
   random: () => number;

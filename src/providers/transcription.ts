@@ -32,13 +32,11 @@ export interface Transcription {
 
 export interface Recording {
   path: string;
-  /** A folder of its own. */
   dir: string;
   /** Called after each piece; what it throws ends the work. */
   goOn: () => Promise<void>;
 }
 
-/** Length of a piece, in seconds. */
 const pieceS = 300;
 /** Longest recording, in seconds: 250 MB of the thinnest sound are days. */
 const maxRecordingS = 24 * 3600;

@@ -28,10 +28,8 @@ export interface ExtractedPage {
   author: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
-  /** As declared, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
-  /** Address of the page's own picture. */
   image?: string | null;
   /** The page's description, if the text is a scrap without it. */
   description?: string | null;

@@ -67,7 +67,6 @@ function markedName(node: DomNode): string {
   return name || (node.getAttribute('content') ?? '');
 }
 
-/** Of the first byline with a name. */
 export function bylineAuthors(nodes: readonly DomNode[]): string[] {
   for (const node of nodes.slice(0, maxBylines)) {
     if ((node.textContent ?? '').length > 3 * longestAuthor) continue;

@@ -5,7 +5,6 @@ import type { DeclaredFacts } from './page-metadata.ts';
 import { headings, type ReadableText, readingLength } from './readable-text.ts';
 import { type Block, blocksOf, folded } from './trim-article.ts';
 
-/** Blocks examined after the title. */
 const maxBlocks = 20;
 /** Minimum characters of a lead's sentence, and maximum share of links. */
 const shortestSentence = 64;

@@ -24,7 +24,6 @@ export interface DeclaredFacts {
   author: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
-  /** As declared, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
   /** Absolute address of the page's own picture. */
@@ -35,7 +34,6 @@ export interface DeclaredFacts {
   /** Of the first and second level. */
   headings: string[];
   subheadings: string[];
-  /** Whether the page declares a single article. */
   isArticle: boolean;
   /** From JSON-LD. */
   declaredBody: string | null;
@@ -59,7 +57,6 @@ interface Found {
   metas: Map<string, string[]>;
   scripts: string[];
   window: string | null;
-  /** Declared base of addresses. */
   base: string | null;
   headings: string[];
   subheadings: string[];
@@ -76,7 +73,6 @@ interface Shown {
   isBehind: boolean;
 }
 
-/** One walk over the tree. */
 export function readDeclaredFacts(root: DomNode, url: string): DeclaredFacts {
   const found = gather(root);
   const linked = readJsonLd(found.scripts);

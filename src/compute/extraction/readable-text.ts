@@ -120,7 +120,6 @@ class TextWriter {
   #held = '';
   #marker = '';
 
-  /** Collapses white space. */
   write(data: string): void {
     const core = data.trim();
     if (core === '') {

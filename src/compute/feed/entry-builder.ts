@@ -25,7 +25,6 @@ const dateNames =
 const contentNames = new Set('description content content:encoded summary xhtml:body body fullitem'.split(' '));
 const authorNames = ['itunes:author', 'dc:creator'];
 const titleNames = ['title', 'dc:title'];
-/** Elements whose text is read. */
 export const entryTexts: ReadonlySet<string> = new Set([
   ...titleNames,
   ...['feedburner:origlink', 'link', 'guid', 'id'],

@@ -15,7 +15,6 @@ export interface FeedItem {
 export interface Feed<Item = FeedItem> {
   kind: 'feed';
   title: string | null;
-  /** In the feed's order. */
   items: Item[];
   /** Entries without an address or recording. */
   leftOut: number;
@@ -29,7 +28,6 @@ export interface FeedLinks {
 
 export type FeedReading<Item = FeedItem> = Feed<Item> | FeedLinks | { kind: 'none'; reason: string };
 
-/** Later entries are ignored. */
 export const maxEntries = 5000;
 /** In characters. */
 const maxTitleLength = 1000;

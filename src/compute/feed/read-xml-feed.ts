@@ -30,7 +30,6 @@ const prefixes: readonly (readonly [string, string])[] = [
   ['https://github.com/podcastindex-org/podcast-namespace', 'podcast'],
 ];
 
-/** The feed's own elements whose text is kept. */
 const feedTexts = new Set(['title', 'link', 'language']);
 const feedTypes = /^application\/(?:rss\+xml|atom\+xml|feed\+json|rdf\+xml)\b/i;
 /** Characters between checks for the maximum number of entries. */
@@ -43,7 +42,6 @@ interface Element {
   base: string | null;
 }
 
-/** Collects the text of the element at this depth. */
 interface Capture {
   name: string;
   depth: number;

@@ -10,11 +10,9 @@ export interface RetryBudget {
   at: number;
 }
 
-/** Retries earned per request. */
 export const earnedPerRequest = 0.2;
 /** Retries earned per second, for rarely called providers. */
 const earnedPerSecond = 1;
-/** Maximum balance. */
 export const maxSaved = 10;
 
 export function fullBudget(at: number): RetryBudget {

@@ -253,7 +253,6 @@ const shortestWrappedLine = 50;
 const listItem = /[\t ]*(?:[-*•‣▪·–—+]|\(?[0-9]{1,3}[.)])[\t ]/y;
 const blankRest = /[\t\f\v\r ]*(?:\n|$)/y;
 
-/** Ascending offsets of line feeds. */
 function findLineBorders(text: string): number[] {
   const borders: number[] = [];
   let lineStart = 0;

@@ -46,7 +46,6 @@ export function baseOf(word: string): string {
   return bases.get(word) ?? word;
 }
 
-/** The base of each form. */
 export function irregularForms(): ReadonlyMap<string, string> {
   return bases;
 }

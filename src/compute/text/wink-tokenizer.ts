@@ -50,7 +50,6 @@ interface Alignment extends Pick<TokenizedStretches, 'firsts' | 'ends'> {
   tokenEnds: number[];
 }
 
-/** Undefined if the lengths do not add up. */
 function align(stretches: readonly string[], values: readonly string[]): Alignment | undefined {
   const firsts = [0];
   const tokenStretches: number[] = [];

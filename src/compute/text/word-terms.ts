@@ -36,7 +36,6 @@ const wordOrRest = new RegExp(`${thousands}|${dotted}|(?:(?!${dotted})[${inWord}
 /** Input of the stemmer, which misreads digits and is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
-/** Characters used as apostrophes. */
 export const curlyApostrophes = /[‘’ʼ＇]/g;
 
 /** Names such as `C++`, `C#`, `F#`; not a prefix of more (`i#section`, `+++`). */

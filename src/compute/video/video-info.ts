@@ -18,7 +18,6 @@ export interface CaptionForm {
   ext: string;
   /** Absolute, http or https; null with `data`. */
   url: string | null;
-  /** Inline captions. */
   data: string | null;
 }
 
@@ -35,7 +34,6 @@ export interface VideoInfo {
   duration_s: number | null;
   /** `later`: not yet shown; `live`: still live. */
   state: 'later' | 'live' | 'there';
-  /** In order. */
   chapters: { startS: number; title: string | null }[];
   captions: CaptionTrack[];
 }
