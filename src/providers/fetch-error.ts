@@ -91,11 +91,7 @@ export class FetchError extends JobError {
   readonly said: SaidOfPage | undefined;
 
   constructor(code: FetchFault, message: string, options: FetchErrorOptions = {}) {
-    super(message, {
-      permanent: options.permanent ?? ruleOf(code).isPermanent === true,
-      ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
-      ...(options.cause === undefined ? {} : { cause: options.cause }),
-    });
+    super(message, { ...options, permanent: options.permanent ?? ruleOf(code).isPermanent === true });
     this.name = 'FetchError';
     this.code = code;
     this.status = options.status;

@@ -58,7 +58,7 @@ export class ProviderError extends Error {
   readonly mayBeOneText: boolean;
 
   constructor(provider: string, code: ProviderFault, detail: string, options: ProviderErrorOptions = {}) {
-    super(`provider ${provider}: ${detail}`, options.cause === undefined ? {} : { cause: options.cause });
+    super(`provider ${provider}: ${detail}`, options);
     this.name = 'ProviderError';
     this.code = code;
     this.provider = provider;
