@@ -8,7 +8,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { ExtractionLimitError, extractHtml } from '../../src/compute/extraction/extract-html.ts';
+import { extractHtml } from '../../src/compute/extraction/extract-html.ts';
+import { ExtractionLimitError } from '../../src/compute/extraction/parse-page.ts';
 import { readFeed, readPodcast } from '../../src/compute/feed/read-feed.ts';
 import {
   hostOfQuery,

@@ -95,6 +95,7 @@ test('an empty environment gives the defaults of the contract', () => {
     },
     providers: {},
     query_log: { keep_days: 90 },
+    reranker: { kind: 'local', provider: null, base_url: null, model: null, max_candidates: 100 },
     resilience: {
       breaker_failure_threshold: 5,
       breaker_cooldown_s: 30,

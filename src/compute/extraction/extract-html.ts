@@ -17,8 +17,6 @@ import { aroundParts, holds, repeatedParts } from './repeated-parts.ts';
 import { listBlocks, restoreBlocks } from './restore-blocks.ts';
 import { type SaidElsewhere, trimArticle } from './trim-article.ts';
 
-export { ExtractionLimitError } from './parse-page.ts';
-
 export interface ExtractedPage {
   title: string | null;
   /** '' without readable text. */
