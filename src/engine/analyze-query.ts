@@ -1,5 +1,5 @@
 /** Turns a query into search terms in the library's languages, on a searcher thread. */
-import { addressesIn, addressOf } from '../compute/ranking/exact-query.ts';
+import { addressesIn, beginningsOfQuery } from '../compute/ranking/exact-query.ts';
 import { type ContentWord, contentWords, isFunctionWord, OF_NONE } from '../compute/ranking/query-terms.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
@@ -135,8 +135,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
     };
     for (const { word, kind } of otherForms(query))
       if (kind === 'name') whole(joinedTerm(word), analyzer.terms(word).words, RESPELT);
-    const address = addressOf(query);
-    if (address !== null) whole(addressTerm(address), all.words, UNDER_ADDRESS);
+    const beginning = beginningsOfQuery(query).map(addressTerm).find(known.isKnown);
+    if (beginning !== undefined) whole(beginning, all.words, UNDER_ADDRESS);
     // Stop words alone find nothing.
     if (forms.some(({ stem }) => known.isKnown(stem)))
       forms.push(...stopWords.flatMap(({ stems }) => lesser(stems, STOP_WORD)).filter(({ stem }) => !asked.has(stem)));
