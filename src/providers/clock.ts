@@ -22,7 +22,7 @@ export const systemClock: Clock = {
 /** A time limit over several steps; the clock stops between them and during pauses. */
 export class Deadline {
   readonly #clock: Clock;
-  readonly #signal: AbortSignal;
+  readonly #signal: AbortSignal | undefined;
   #late: unknown;
   #remainingMs: number;
   #since = 0;
@@ -30,7 +30,7 @@ export class Deadline {
   #stop = new AbortController();
 
   /** `late` is thrown at the deadline; the signal's reason if that fires first. */
-  constructor(clock: Clock, ms: number, signal: AbortSignal, late: unknown) {
+  constructor(clock: Clock, ms: number, signal: AbortSignal | undefined, late: unknown) {
     this.#clock = clock;
     this.#remainingMs = ms;
     this.#signal = signal;
@@ -39,11 +39,11 @@ export class Deadline {
 
   /** Run one timed step; abandoned at the deadline, whether or not it stops. */
   async run<T>(step: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    this.#signal.throwIfAborted();
+    this.#signal?.throwIfAborted();
     const stop = new AbortController();
     this.#stop = stop;
-    const leave = () => stop.abort(this.#signal.reason);
-    this.#signal.addEventListener('abort', leave, { once: true });
+    const leave = () => stop.abort(this.#signal?.reason);
+    this.#signal?.addEventListener('abort', leave, { once: true });
     this.#count();
     try {
       return await orAborted(step(stop.signal), stop.signal);
@@ -52,7 +52,7 @@ export class Deadline {
       throw error;
     } finally {
       this.#halt();
-      this.#signal.removeEventListener('abort', leave);
+      this.#signal?.removeEventListener('abort', leave);
     }
   }
 
