@@ -134,16 +134,15 @@ class XmlFeedReader {
   }
 
   #open(tag: string, raw: Attributes): void {
-    if (this.#stack.length >= maxDepth) {
-      this.#isOver = true;
-    }
+    if (this.#stack.length >= maxDepth) this.#isOver = true;
     if (this.#isOver) return;
     const attributes = lowerCased(raw);
     this.#declare(attributes);
     const name = this.#nameOf(tag, attributes.xmlns);
     const base = this.#baseOf(attributes['xml:base']);
     this.#stack.push({ name, base });
-    if (this.#capture !== null && this.#entryRestarts(name)) this.#dropCapture();
+    // An entry inside a text means that the text was never closed. Feeds quoted in content are escaped.
+    if ((name === 'item' || name === 'entry') && this.#capture?.name !== 'fullitem') this.#capture = null;
     if (this.#capture !== null) {
       this.#capture.hasTags = true;
       const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeAttribute(value)}"`);
@@ -189,11 +188,6 @@ class XmlFeedReader {
     return parent === 'channel' || parent === 'feed' || parent === 'rss';
   }
 
-  /** An entry inside a text means that the text was never closed. Feeds quoted in content are escaped. */
-  #entryRestarts(name: string): boolean {
-    return (name === 'item' || name === 'entry') && this.#capture?.name !== 'fullitem';
-  }
-
   #startCapture(name: string, attributes: Attributes): void {
     this.#capture = { name, depth: this.#stack.length, attributes, text: '', markup: '', hasTags: false };
   }
@@ -224,10 +218,6 @@ class XmlFeedReader {
     else if (name === 'title') this.#title ??= oneLine(textOfTitle(text));
     else if (name === 'language') this.#lang ??= tagOf(text);
     else if (text.trim() !== '') this.#home ??= text.trim();
-  }
-
-  #dropCapture(): void {
-    this.#capture = null;
   }
 
   #finishEntry(): void {
