@@ -3,6 +3,11 @@ import type { ImportItem } from '../domain/import.ts';
 import type { PageMetadata } from '../domain/metadata.ts';
 import { maxTitleLength } from '../domain/texts.ts';
 
+/** Why a source cannot be read: one line for the user. */
+export class ImportError extends Error {
+  readonly code = 'import';
+}
+
 /** Dates outside these years count as unset. */
 const earliest = Date.UTC(1990, 0, 1);
 const latest = Date.UTC(2200, 0, 1);

@@ -1,7 +1,6 @@
 /** Highlights and notes of Hypothesis; highlights and documents of Readwise. */
 import type { ImportItem } from '../domain/import.ts';
-import { ImportError } from './import-error.ts';
-import { fromDateText, highlightOf, itemOf, listOf, paragraphsOf, textOf } from './item-parts.ts';
+import { fromDateText, highlightOf, ImportError, itemOf, listOf, paragraphsOf, textOf } from './item-parts.ts';
 import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
 
 /** Annotations of a page may be anywhere in the file, so all are in memory, up to this size. */

@@ -2,8 +2,7 @@
 import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { ImportError } from './import-error.ts';
-import { fromUnix, fromWebkit, itemOf, listOf, textOf } from './item-parts.ts';
+import { fromUnix, fromWebkit, ImportError, itemOf, listOf, textOf } from './item-parts.ts';
 import { elementsOf, type Fields, fieldsOf } from './read-json.ts';
 
 /** About 200,000 bookmarks. */

@@ -5,8 +5,7 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { ImportError } from './import-error.ts';
-import { fromUnix, itemOf, listOf } from './item-parts.ts';
+import { fromUnix, ImportError, itemOf, listOf } from './item-parts.ts';
 import { pinboardItem } from './read-json.ts';
 
 export interface Link {

@@ -1,11 +1,11 @@
 /** CSV exports, one page a row. The first line determines the delimiter; column names are compared in lower case. */
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { ImportError } from './import-error.ts';
 import {
   doiAddress,
   fromDateText,
   fromUnix,
+  ImportError,
   itemOf,
   listOf,
   lostItem,

@@ -4,8 +4,7 @@ import { decodeHTML } from 'entities';
 import { decodeText } from '../compute/text/decode-text.ts';
 import { errorCode } from '../domain/error-code.ts';
 import type { ImportItem } from '../domain/import.ts';
-import { ImportError } from './import-error.ts';
-import { fromDateText, fromUnix, highlightOf, itemOf, listOf, textOf } from './item-parts.ts';
+import { fromDateText, fromUnix, highlightOf, ImportError, itemOf, listOf, textOf } from './item-parts.ts';
 
 export type Fields = Record<string, unknown>;
 

@@ -1,7 +1,15 @@
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { ImportError } from './import-error.ts';
-import { doiAddress, fromDateText, itemOf, listOf, paragraphsOf, textOf, withoutTags } from './item-parts.ts';
+import {
+  doiAddress,
+  fromDateText,
+  ImportError,
+  itemOf,
+  listOf,
+  paragraphsOf,
+  textOf,
+  withoutTags,
+} from './item-parts.ts';
 import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
 
 /** Its only dates are of publication and last access. */

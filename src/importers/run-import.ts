@@ -12,7 +12,7 @@ import {
   noCounts,
 } from '../domain/import.ts';
 import type { IngestPageRequest } from '../domain/page.ts';
-import { ImportError } from './import-error.ts';
+import { ImportError } from './item-parts.ts';
 import type { ImportSource } from './open-source.ts';
 
 export interface ImportTarget {

@@ -21,7 +21,7 @@ import {
 import { readOperators } from '../../src/compute/ranking/query-operators.ts';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
-import { ImportError } from '../../src/importers/import-error.ts';
+import { ImportError } from '../../src/importers/item-parts.ts';
 import { openSource } from '../../src/importers/open-source.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
 import { note } from '../soak/rare-states.ts';
