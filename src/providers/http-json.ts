@@ -7,7 +7,7 @@
  */
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
+import { readRetryAfterMs } from '../compute/retries.ts';
 import { shownCode } from '../domain/error-code.ts';
 import type { Endpoint, ProviderCredentials } from './endpoint.ts';
 import { ProviderError, type ProviderFault } from './provider-error.ts';

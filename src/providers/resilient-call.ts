@@ -5,8 +5,7 @@
  * Each attempt asks the breaker, so an opening breaker ends all retries. The deadline needs no timer: it shortens the attempts, and no
  * pause begins that would exceed it.
  */
-import { fullBudget, noteRequest, takeRetry } from '../compute/retries/retry-budget.ts';
-import { retryDelayMs } from '../compute/retries/retry-delay.ts';
+import { fullBudget, noteRequest, retryDelayMs, takeRetry } from '../compute/retries.ts';
 import { traced } from '../tracing/span.ts';
 import { type Clock, Deadline } from './clock.ts';
 import { ProviderError } from './provider-error.ts';

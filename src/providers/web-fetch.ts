@@ -10,7 +10,7 @@
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
+import { readRetryAfterMs } from '../compute/retries.ts';
 import { BodyRoom } from '../compute/structures/body-room.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { addressInHeader } from '../compute/web/canonical-url.ts';
