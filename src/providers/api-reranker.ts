@@ -3,9 +3,9 @@
  * Inference (provider `tei`).
  */
 import { z } from 'zod';
-import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
 import { ProviderError } from './provider-error.ts';
+import type { Endpoint } from './provider-settings.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
 
 export interface Reranker {

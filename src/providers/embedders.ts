@@ -55,6 +55,7 @@ export interface EmbeddersOptions extends CallSurroundings {
 }
 
 export function openEmbedders({ settings, encoder, onError, stopping, ...surroundings }: EmbeddersOptions): Embedders {
+  const { clock } = surroundings;
   const calls = new Map<string, ProviderCall>();
   const callsTo = (provider: string): ProviderCall => {
     let call = calls.get(provider);
@@ -69,7 +70,7 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
   const embedderOf = ({ provider, model_name, dim, max_input_tokens }: ModelOfProvider): Embedder => {
     const endpoint = embeddingEndpoint(provider, settings);
     const parts = { model: model_name, dim, maxInputTokens: max_input_tokens, call: callsTo(provider) };
-    return openEmbedder({ ...parts, endpoint, wall: surroundings.clock.wall });
+    return openEmbedder({ ...parts, endpoint, wall: clock.wall });
   };
 
   const embed = async (model: ModelOfProvider, texts: readonly string[], kind: InputType, options: CallOptions) => {
@@ -98,15 +99,13 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
       signal?.throwIfAborted();
       if (provider === localProvider) {
         const call = () => ofEncoder(() => encoder.query(text, signal));
-        return deadlineMs === undefined
-          ? call()
-          : limited({ provider, clock: surroundings.clock }, call, deadlineMs, signal);
+        return deadlineMs === undefined ? call() : limited({ provider, clock }, call, deadlineMs, signal);
       }
       const name = `${provider}/${model_name}`;
       if (deadlineMs === undefined || !mayOutlast(model, name)) return embed(model, [text], 'query', options);
       outlasting.add(name);
       const call = embed(model, [text], 'query', { signal: stopping }).finally(() => outlasting.delete(name));
-      return limited({ provider, clock: surroundings.clock }, () => call, deadlineMs, signal);
+      return limited({ provider, clock }, () => call, deadlineMs, signal);
     },
     async documentVectors(model, texts, signal) {
       const filled = texts.flatMap((text, at) => (isBlank(model, text) ? [] : [at]));

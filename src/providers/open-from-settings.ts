@@ -2,8 +2,13 @@
 import { unnamedProvider } from '../domain/usual-address.ts';
 import { openReranker, type Reranker } from './api-reranker.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
-import { endpointOf } from './endpoint.ts';
-import { type CallSurroundings, callsThrough, type ProviderSettings, sharedSource } from './provider-settings.ts';
+import {
+  type CallSurroundings,
+  callsThrough,
+  endpointOf,
+  type ProviderSettings,
+  sharedSource,
+} from './provider-settings.ts';
 import { endpointRecognizer, type Recognizer } from './recognizer.ts';
 
 export interface NamedReranker {

@@ -3,10 +3,10 @@ import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Cue } from '../compute/transcript/cue.ts';
 import { readTranscript, transcriptFormat } from '../compute/transcript/read-transcript.ts';
-import type { Endpoint } from './endpoint.ts';
 import { FetchError } from './fetch-error.ts';
 import { postBytes } from './http-json.ts';
 import { ProviderError } from './provider-error.ts';
+import type { Endpoint } from './provider-settings.ts';
 import type { ProviderCall } from './resilient-call.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 
