@@ -19,7 +19,6 @@ const benches = {
   libraries: { file: 'bench/libraries.ts', built: true },
   topics: { file: 'bench/topics.ts', built: true },
   quotes: { file: 'bench/quotes.ts', built: true },
-  'cross-encoder': { file: 'bench/cross-encoder.ts', built: true },
   articles: { file: 'bench/articles.ts' },
   extraction: { file: 'bench/extraction.ts' },
   entities: { file: 'bench/entities.ts' },

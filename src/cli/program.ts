@@ -316,7 +316,7 @@ function addModels(command: NewCommand, actions: Actions, run: Run): void {
     .action(({ known = false }) => run(known ? actions.knownModels() : actions.models()));
   inside(model, 'show <name>', 'show a known model').action((name) => run(actions.knownModel(name)));
   inside(model, 'add <name>', 'register a known model, or any by the name of its provider')
-    .option('--provider <name>', 'ollama, tei, transformers, openai, …: docs/providers.md')
+    .option('--provider <name>', 'ollama, tei, openai, …: docs/providers.md')
     .option('--dim <number>', 'dimensions of its vectors', integer(1, 8192))
     .option('--max-tokens <number>', 'max tokens of a text', integer(1, 10_000_000))
     .action((name, { provider, dim, maxTokens }) => run(actions.addModel(name, { provider, dim, tokens: maxTokens })));

@@ -43,7 +43,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
     score: 1,
     relevance: 0.9,
     highlights: [],
-    snippet: { start: 0, end: 0, text: '' },
+    snippet: { start: Math.max(0, text.indexOf('The governor')), end: text.length, text: '' },
     link: `https://example.com/${no}#:~:text=The%20governor`,
   })),
   exact_match: false,

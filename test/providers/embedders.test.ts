@@ -28,13 +28,12 @@ function open(env: Record<string, string>, clock: Clock = systemClock): Opened {
   const { breakers } = runBreakers({ failureThreshold: 2, cooldownMs: 60_000 }, () => clock.monotonic());
   const failed: string[] = [];
   const onError = (provider: string) => failed.push(provider);
-  const runTransformer = () => Promise.reject(new Error('no transformer is run here'));
   const { signal: stopping } = new AbortController();
   const encoder = {
     query: async () => null,
     encode: () => Promise.reject(new Error('nothing is encoded here')),
   };
-  const parts = { settings, encoder, runTransformer, breakers, clock, random: Math.random, onError, stopping };
+  const parts = { settings, encoder, breakers, clock, random: Math.random, onError, stopping };
   return { embedders: openEmbedders(parts), failed };
 }
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
-import { ownCopy } from '../../compute/text/own-copy.ts';
+import { ownCopy } from '../../compute/structures/longer.ts';
 import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { ExtractionLimitError, extractArticle, extractHtml } from '../../../src/compute/extraction/extract-html.ts';
+import { extractArticle, extractHtml } from '../../../src/compute/extraction/extract-html.ts';
+import { ExtractionLimitError } from '../../../src/compute/extraction/parse-page.ts';
 
 const url = 'https://example.com/a';
 const filler = 'This paragraph, which is long enough to be read, says a few things, and then some more of them. '
