@@ -131,8 +131,8 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
     .argument('<words...>', 'the query')
     .option('-k <number>', 'max number of pages', integer(1, maxPages), 10)
     .option('--domain <name>', 'only this domain and its subdomains')
-    .option('--after <date>', 'only pages seen at or after this date', date)
-    .option('--before <date>', 'only pages first seen before this date', date)
+    .option('--after <date>', 'only pages visited at or after this date', date)
+    .option('--before <date>', 'only pages visited before this date', date)
     .option('--no-rerank', 'do not rerank')
     .option('--no-spelling', 'do not correct spelling')
     .action((words, { k, domain, after = null, before = null, rerank, spelling }) =>
@@ -243,8 +243,8 @@ type Run = (work: Promise<ExitCode>) => Promise<void>;
 function addReading(command: NewCommand, actions: Actions, run: Run): void {
   const pages = command('pages', 'list pages, newest first')
     .option('--domain <name>', 'only this domain and its subdomains')
-    .option('--after <date>', 'only pages seen at or after this date', date)
-    .option('--before <date>', 'only pages first seen before this date', date)
+    .option('--after <date>', 'only pages visited at or after this date', date)
+    .option('--before <date>', 'only pages visited before this date', date)
     .addOption(new Option('--status <status>', 'only this status').choices(pageStatuses))
     .option('--limit <number>', 'max number', integer(1, 1_000_000), 20)
     .action(({ domain, after = null, before = null, status, limit }: PagesFlags) =>

@@ -1,17 +1,17 @@
 /** Search filters applied to one page. Pure. */
 import type { Page, PageFilters } from '../../domain/page.ts';
+import { isVisitedWithin, type VisitTimes } from '../structures/visit-times.ts';
 import { domainMatches } from '../web/domain-match.ts';
 
 /** `wasPublished` is separate, as it costs more. Does not decide visibility. */
 export function passesFilters(
-  { no, domain, first_seen_at, last_seen_at }: Pick<Page, 'no' | 'domain' | 'first_seen_at' | 'last_seen_at'>,
+  page: Pick<Page, 'no' | 'domain'> & VisitTimes,
   publishedAt: () => number | null,
   filters: PageFilters,
 ): boolean {
-  if (filters.pages !== null && !filters.pages.has(no)) return false;
-  if (filters.domain !== null && !domainMatches(domain, filters.domain)) return false;
-  if (filters.after !== null && last_seen_at < filters.after) return false;
-  if (filters.before !== null && first_seen_at >= filters.before) return false;
+  if (filters.pages !== null && !filters.pages.has(page.no)) return false;
+  if (filters.domain !== null && !domainMatches(page.domain, filters.domain)) return false;
+  if (!isVisitedWithin(page, filters.after, filters.before)) return false;
   return !asksWhenPublished(filters) || wasPublished(publishedAt(), filters);
 }
 
