@@ -144,6 +144,8 @@ test('topics are found, kept when pages come, used in search, and forgotten with
   const filtered = await search({ query: 'city', filters: { cluster_id: plague.id }, k: 100 });
   assert.ok(filtered.results.length > 0);
   assert.ok(filtered.results.every(({ cluster }) => cluster?.id === plague.id));
+  const { facets } = await search({ query: 'city', filters: { cluster_id: plague.id }, facets: true });
+  assert.deepEqual(facets?.topic, [{ value: plague.id, label: plague.label, count: facets?.total }]);
   assert.deepEqual((await search({ filters: { cluster_id: 'cl_zzzzzzzz' } })).results, []);
   assert.deepEqual((await search({ filters: { cluster_id: 'nonsense' } })).results, []);
   const [one] = filtered.results;

@@ -56,6 +56,9 @@ test('pages are read for entities after indexing, and entities are found by id, 
     ],
   );
   assert.deepEqual(await system.ask('page.entities', { page_id: ids.bread }), { page_id: ids.bread, entities: [] });
+  const { facets } = await ask(system, { query: 'ottawa', facets: true });
+  const ofName = facets?.name.find(({ label }) => label === 'Ottawa');
+  assert.deepEqual([ofName?.count, ofName?.value], [2, ofPage.entities[3].id]);
 
   const [, merkel, , ottawa] = ofPage.entities;
   for (const ref of [merkel.id, 'angela MERKEL', 'merkel']) {

@@ -39,7 +39,7 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
     const filters = { domain, after: time(given.after), before: time(given.before), pages: null };
     const passes = (page: PageHead) =>
       (status === undefined || page.status === status) &&
-      passesFilters(page, () => reader.pages.byline(page).published_at, filters);
+      passesFilters(page, () => reader.pages.byline(page), filters);
     if (url !== undefined) return { pages: ofAddress(url).filter(passes).map(summaryOf), next_cursor: null };
 
     const from = cursor === undefined ? undefined : numberOf('page', cursor);
