@@ -3,7 +3,8 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { type JobKind, type JobStatus, jobKinds, jobStatuses } from '../domain/job.ts';
 import { type PageStatus, pageStatuses } from '../domain/page.ts';
-import { maxPages } from '../domain/search.ts';
+import { operatorHelp } from '../domain/query-clause.ts';
+import { maxPages, type SearchSort, searchSorts } from '../domain/search.ts';
 import { maxIntervalHours, type WatchKind, watchKind } from '../domain/watch.ts';
 import type { FormatRow } from '../importers/formats.ts';
 import { type ExitCode, exitMeanings } from './cli-error.ts';
@@ -133,10 +134,12 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
     .option('--domain <name>', 'only this domain and its subdomains')
     .option('--after <date>', 'only pages visited at or after this date', date)
     .option('--before <date>', 'only pages visited before this date', date)
+    .addOption(new Option('--sort <order>', 'order of the pages').choices(searchSorts).default('relevance'))
     .option('--no-rerank', 'do not rerank')
     .option('--no-spelling', 'do not correct spelling')
-    .action((words, { k, domain, after = null, before = null, rerank, spelling }) =>
-      run(actions.search(words, { k, domain, after, before, rerank, spelling })),
+    .addHelpText('after', () => operatorsText)
+    .action((words, { k, domain, after = null, before = null, sort, rerank, spelling }) =>
+      run(actions.search(words, { k, domain, after, before, sort: sort as SearchSort, rerank, spelling })),
     );
 
   addReading(command, actions, run);
@@ -407,6 +410,10 @@ file \`token\` in the data folder.
 
 Exit codes:
 ${exitMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`;
+
+const operatorsText = `
+Operators in the query, each after a minus for all other pages:
+${operatorHelp.map(([operator, finds, example]) => `  ${operator.padEnd(9)} ${finds}\n            ${example}`).join('\n')}`;
 
 function formatsHelp(formats: readonly FormatRow[]): string {
   const lines = importFormats.flatMap((format) =>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
 import { type PageMetadata, pageMetadata } from './metadata.ts';
+import type { PageFact, PageType } from './query-clause.ts';
 import { optionalQueryInteger, queryBoolean, queryInteger } from './query-values.ts';
 import type { TextInParts } from './rows.ts';
 import {
@@ -103,6 +104,9 @@ export interface Byline {
   published_at: number | null;
   site_name: string | null;
   declared_language: string | null;
+  type: PageType;
+  tags: string[];
+  folders: string[];
 }
 
 /** Consecutive labels of a page's chunks. */
@@ -304,8 +308,8 @@ function bareAddress(text: string): string {
     .toLowerCase();
 }
 
-/** Contract "SearchFiltersBody", design "after, before". */
-export interface PageFilters {
+/** Contract "SearchFiltersBody", design "after, before". Facts are folded (`foldTitle`). */
+export interface PageFilters extends Partial<Record<PageFact, string | null>> {
   /** Label suffix of the page's domain. */
   domain: string | null;
   after: number | null;
@@ -315,3 +319,5 @@ export interface PageFilters {
   published_before?: number | null;
   pages: ReadonlySet<number> | null;
 }
+
+export const anyPage: PageFilters = { domain: null, after: null, before: null, pages: null };

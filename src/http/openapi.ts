@@ -92,6 +92,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   ScoreReport: evaluation.scoreReport,
   SearchBatchRequest: search.searchBatchRequest,
   SearchBatchResponse: search.searchBatchResponse,
+  SearchFacets: search.searchFacets,
   SearchFiltersBody: search.searchFiltersBody,
   SearchRequest: search.searchRequest,
   SearchResponse: search.searchResponse,

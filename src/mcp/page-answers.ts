@@ -1,7 +1,7 @@
 /** Answers with page text: passages of a search, parts of a page. Pure. */
 import { noResultsText } from '../domain/no-results-text.ts';
 import type { PageResponse } from '../domain/page.ts';
-import type { PageResult, SearchResponse } from '../domain/search.ts';
+import type { PageResult, SearchResponse, SearchSort } from '../domain/search.ts';
 import {
   type Answer,
   answerBytes,
@@ -49,7 +49,14 @@ const correctionBytes = 2000;
 /** A page at this relevance or above is probably about the query. */
 const likely = 0.5;
 
-export function searchAnswer(found: SearchResponse): Answer {
+const orders: Readonly<Record<SearchSort, string>> = {
+  relevance: 'best first',
+  newest: 'newest first',
+  oldest: 'oldest first',
+  most_visited: 'most visited first',
+};
+
+export function searchAnswer(found: SearchResponse, sort: SearchSort = 'relevance'): Answer {
   const { results, corrected, offset, suggestions, timing_ms } = found;
   const meant = fitting(
     corrected.map(({ word, taken }) => ({
@@ -65,6 +72,9 @@ export function searchAnswer(found: SearchResponse): Answer {
     ...(timing_ms.rebuilding === 1
       ? [' The index is being built again: pages may be missing until that is done.']
       : []),
+    ...(found.ignored_operators ?? []).map(
+      ({ operator, reason }) => ` ${cut(operator, bytesOf.name)} is text: ${reason}.`,
+    ),
     ...(timing_ms.degraded_dense === 1 ? [' Only words were compared, not meanings: the model does not answer.'] : []),
   ].join('');
   if (results.length === 0) {
@@ -83,7 +93,10 @@ export function searchAnswer(found: SearchResponse): Answer {
     title: cut(title, bytesOf.title),
     reason: cut(reason, bytesOf.reason),
   }));
-  return { said: `${pages}, best first${more}.${doubt}${partial}`, lines: fitting([...meant, ...lines, ...related]) };
+  return {
+    said: `${pages}, ${orders[sort]}${more}.${doubt}${partial}`,
+    lines: fitting([...meant, ...lines, ...related]),
+  };
 }
 
 /** The rest of the answer is for the page's metadata. */

@@ -28,7 +28,7 @@ interface AddressPass {
 
 /** Without metadata, which may be long and is not parsed. */
 export type PageHead = Omit<Page, 'metadata'> & {
-  /** Derived from the metadata; absent in rows of earlier versions: use `byline`. */
+  /** Derived from the metadata; absent or without `tags` in rows of earlier versions: use `byline`. */
   byline?: Byline;
 };
 
@@ -89,7 +89,8 @@ export class PageReader {
   }
 
   byline(page: PageHead): Byline {
-    return page.byline ?? bylineOf(this.get(page.no)?.metadata ?? null);
+    if (page.byline?.tags !== undefined) return page.byline;
+    return bylineOf({ ...page, metadata: this.get(page.no)?.metadata ?? null });
   }
 
   head(no: number): PageHead | undefined {
@@ -206,7 +207,7 @@ export class PageTransactor extends PageReader {
     }
     this.changed.push(page);
     const metadata = page.metadata === null ? null : JSON.stringify(page.metadata);
-    this.rows.put(page.no, { ...page, metadata, byline: bylineOf(page.metadata) });
+    this.rows.put(page.no, { ...page, metadata, byline: bylineOf(page) });
   }
 
   remove(page: Page): void {

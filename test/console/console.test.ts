@@ -179,6 +179,35 @@ test('what excludes every match is named and can be left out', { skip }, async (
   assert.deepEqual(faults, []);
 });
 
+test('results are sorted, filtered by a tag with its count, and an operator that cannot be read is named', {
+  skip,
+}, async () => {
+  const okapi = (no: number, tags: string[]) => ({
+    url: `https://okapi.example/${no}`,
+    title: `Okapi ${no}`,
+    body_extracted: 'An okapi eats leaves in the forest.',
+    fetched_at: new Date(Date.UTC(2010, 0, no)).toISOString(),
+    metadata: { tags },
+  });
+  await fillLibrary(service, [okapi(1, ['forest']), okapi(2, ['forest', 'zoo']), okapi(3, ['zoo'])]);
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/search?q=okapi+after:blah');
+  await page.getByText('Searched as text: after:blah (not a date)').waitFor();
+  await show('#/search?q=okapi');
+  const isSorted = (...shown: string[]) => until(async () => (await titles(page)).join() === shown.join(), `${shown}`);
+  await page.getByLabel('Sort by').selectOption('Newest');
+  await isSorted('Okapi 3', 'Okapi 2', 'Okapi 1');
+  await page.getByLabel('Sort by').selectOption('Oldest');
+  await isSorted('Okapi 1', 'Okapi 2', 'Okapi 3');
+  await page.locator('.filters .facet', { hasText: 'Tags' }).getByRole('button', { name: 'zoo 2' }).click();
+  await isSorted('Okapi 2', 'Okapi 3');
+  const chip = page.getByRole('button', { name: 'Remove filter Tag: zoo' });
+  await until(async () => (await chip.locator('.numbers').textContent()) === '2', 'the count');
+  await chip.click();
+  await isSorted('Okapi 1', 'Okapi 2', 'Okapi 3');
+  assert.deepEqual(faults, []);
+});
+
 test('a stored passage that begins below a heading opens in its page at words of one line', { skip }, async () => {
   const text = `Aardvark\n\nThe aardvark digs burrows at night and sleeps in them by day. ${'It eats ants. '.repeat(20)}`;
   await fillLibrary(service, [

@@ -102,7 +102,14 @@ test('every parameter is described, of filters too, and search takes few of them
   };
   for (const { name, inputSchema } of tools) described(inputSchema as Schema, name);
   const [search, getPage] = tools;
-  assert.deepEqual(Object.keys(search.inputSchema.properties ?? {}), ['query', 'k', 'offset', 'filters']);
+  assert.deepEqual(Object.keys(search.inputSchema.properties ?? {}), [
+    'query',
+    'k',
+    'offset',
+    'sort',
+    'operators',
+    'filters',
+  ]);
   assert.deepEqual(search.inputSchema.required, ['query']);
   const { k } = search.inputSchema.properties as Record<string, object>;
   assert.deepEqual(k, {

@@ -172,6 +172,10 @@ test('search refuses what is out of bounds', async () => {
     { query: 'x', mediation: 'magic' },
     { query: 'x', recency_half_life_days: 0 },
     { query: 'x', queries: ['x'] },
+    { query: 'x', sort: 'best' },
+    { query: 'x', tz: 'Mars/Olympus' },
+    { query: 'x', tz: '+02:00' },
+    { query: 'x', filters: { type: 'essay' } },
   ];
   for (const request of wrong)
     assert.equal((await shared.post('/v1/search', request)).status, 422, JSON.stringify(request).slice(0, 80));

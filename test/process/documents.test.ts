@@ -77,7 +77,11 @@ test('PDFs are read, whatever the server calls them, and found by their words', 
   );
   const page = await pageOf(ids[0]);
   assert.equal(page.title, 'A Book of Gates');
-  assert.deepEqual(page.metadata, { published_at: '2020-02-03T04:05:06.000Z', author: 'Jo Weaver' });
+  assert.deepEqual(page.metadata, {
+    published_at: '2020-02-03T04:05:06.000Z',
+    author: 'Jo Weaver',
+    content_type: 'application/pdf',
+  });
   assert.ok(page.body_text?.includes('Sluice gates was told of in line 3') && !page.body_text.includes('RUNNING'));
   for (const [query, at] of [
     ['sluice gates', 0],

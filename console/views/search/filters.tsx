@@ -1,6 +1,7 @@
 /** Filters: chips of the active ones, and a panel with counts of the results. */
 import { useState } from 'preact/hooks';
 import type { EntityListResponse } from '../../../src/domain/entity.ts';
+import type { FacetName } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { useKept } from '../../app/router.ts';
@@ -8,20 +9,33 @@ import { count, fullDateOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { SiteMark } from '../../ui/text.tsx';
 import { isName } from '../names/names-view.tsx';
-import { type Criteria, inOrder, startOf } from './criteria.ts';
+import { type Criteria, inOrder, startOf, typeNames } from './criteria.ts';
 import { Histogram } from './histogram.tsx';
 import type { Counted } from './use-search.ts';
 
 type Change = (part: Partial<Criteria>, options?: { again?: boolean }) => void;
 
-export function FilterChips({ criteria, change }: { criteria: Criteria; change: Change }) {
-  const { site, topic, topicName, name, nameText, lang } = criteria;
+/** `total`: pages that pass; null if unknown. */
+export function FilterChips({
+  criteria,
+  total = null,
+  change,
+}: {
+  criteria: Criteria;
+  total?: number | null;
+  change: Change;
+}) {
+  const { site, topic, topicName, name, nameText, lang, type, tag, folder, source } = criteria;
   const { from, to } = inOrder(criteria);
   const chips: { label: string; text: string; clear: Partial<Criteria> }[] = [];
   if (site !== null) chips.push({ label: 'Site', text: site, clear: { site: null } });
   if (topic !== null) chips.push({ label: 'Topic', text: topicName ?? topic, clear: { topic: null, topicName: null } });
   if (name !== null) chips.push({ label: 'Name', text: nameText ?? name, clear: { name: null, nameText: null } });
   if (lang !== null) chips.push({ label: 'Language', text: languageOf(lang), clear: { lang: null } });
+  if (type !== null) chips.push({ label: 'Type', text: typeNames[type], clear: { type: null } });
+  if (tag !== null) chips.push({ label: 'Tag', text: tag, clear: { tag: null } });
+  if (folder !== null) chips.push({ label: 'Folder', text: folder, clear: { folder: null } });
+  if (source !== null) chips.push({ label: 'Source', text: source, clear: { source: null } });
   if (from !== null || to !== null)
     chips.push({ label: 'Read', text: periodOf(from, to), clear: { from: null, to: null } });
   if (chips.length === 0) return null;
@@ -36,6 +50,7 @@ export function FilterChips({ criteria, change }: { criteria: Criteria; change: 
             aria-label={`Remove filter ${label}: ${text}`}
           >
             <span class="chip-label">{label}:</span> <bdi>{text}</bdi>
+            {total !== null && <span class="numbers">{count(total)}</span>}
             <Icon name="x" />
           </button>
         </li>
@@ -68,7 +83,7 @@ interface Option {
 
 export function FilterPanel({
   criteria,
-  counted: { results: counted, of },
+  counted: { results: counted, facets, of },
   isOld,
   change,
   isOpen,
@@ -80,17 +95,10 @@ export function FilterPanel({
   change: Change;
   isOpen: boolean;
 }) {
-  const sites = tally(counted.map(({ domain }) => ({ value: domain, text: domain })));
-  const topics = tally(
-    counted.flatMap(({ cluster }) =>
-      cluster === null ? [] : [{ value: cluster.id, text: cluster.label ?? cluster.id }],
-    ),
-  );
-  const languages = tally(
-    counted.flatMap(({ language }) =>
-      language === null ? [] : [{ value: language.slice(0, 2), text: languageOf(language.slice(0, 2)) }],
-    ),
-  );
+  const options = (field: FacetName, textOf = (value: string) => value): Option[] =>
+    (facets?.[field] ?? []).map(({ value, label, count }) => ({ value, text: label ?? textOf(value), pages: count }));
+  const languages = options('lang', languageOf);
+  const types = options('type', (type) => (typeNames as Record<string, string>)[type] ?? type);
   return (
     <aside
       id="filters"
@@ -106,29 +114,52 @@ export function FilterPanel({
         to={criteria.to}
         change={(part, again) => change(part, again === undefined ? {} : { again })}
       />
-      <Options title="Sites" options={sites} chosen={criteria.site} choose={(site) => change({ site })} isSite />
+      <Options
+        title="Sites"
+        options={options('site')}
+        chosen={criteria.site}
+        choose={(site) => change({ site })}
+        isSite
+      />
       <Options
         title="Topics"
-        options={topics}
+        options={options('topic')}
         chosen={criteria.topic}
         choose={(topic, topicName) => change({ topic, topicName })}
       />
       {(languages.length > 1 || criteria.lang !== null) && (
         <Options title="Languages" options={languages} chosen={criteria.lang} choose={(lang) => change({ lang })} />
       )}
+      {(types.length > 1 || criteria.type !== null) && (
+        <Options
+          title="Types"
+          options={types}
+          chosen={criteria.type}
+          choose={(type) => change({ type: type as Criteria['type'] })}
+        />
+      )}
+      <Options title="Tags" options={options('tag')} chosen={criteria.tag} choose={(tag) => change({ tag })} />
+      <Options
+        title="Folders"
+        options={options('folder')}
+        chosen={criteria.folder}
+        choose={(folder) => change({ folder })}
+      />
+      <Options
+        title="Sources"
+        options={options('source')}
+        chosen={criteria.source}
+        choose={(source) => change({ source })}
+      />
+      <Options
+        title="Names"
+        options={options('name')}
+        chosen={criteria.name}
+        choose={(name, nameText) => change({ name, nameText })}
+      />
       <NameFilter name={criteria.nameText ?? criteria.name} change={change} />
     </aside>
   );
-}
-
-function tally(values: readonly { value: string; text: string }[]): Option[] {
-  const options = new Map<string, Option>();
-  for (const { value, text } of values) {
-    const option = options.get(value) ?? { value, text, pages: 0 };
-    option.pages++;
-    options.set(value, option);
-  }
-  return [...options.values()].sort((a, b) => b.pages - a.pages || a.text.localeCompare(b.text));
 }
 
 const shownAtFirst = 6;

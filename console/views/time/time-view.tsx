@@ -58,7 +58,10 @@ export function TimeView() {
           Search within
         </a>
       </ViewHead>
-      <FilterChips criteria={{ ...filterless, query: '', spelling: null, site }} change={() => show({ site: null })} />
+      <FilterChips
+        criteria={{ ...filterless, query: '', spelling: null, sort: null, site }}
+        change={() => show({ site: null })}
+      />
       <Fault error={reading.error ?? topics.error} retry={reading.error ? reading.reload : topics.reload} />
       {reading.data?.isPart && <p class="quiet">These are the newest {count(maxPages)} pages; there are more.</p>}
       <section class="card" aria-label="Calendar" aria-busy={reading.loading}>

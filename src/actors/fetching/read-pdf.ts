@@ -2,6 +2,7 @@
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/pdf/repeated-lines.ts';
 import { unnamedTypes } from '../../compute/web/content-types.ts';
+import type { PageFacts } from '../../domain/page-facts.ts';
 import { programFile } from '../../files/program-files.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { givenAway } from '../system/thread-faults.ts';
@@ -10,9 +11,11 @@ import { openParserPool, type SharedParserPool } from './parser-pool.ts';
 
 type Tasks = typeof import('../../threads/pdf-thread.ts');
 
+type ReadPdf = ExtractedPage & Pick<PageFacts, 'content_type'>;
+
 export interface PdfThread {
   /** Takes turns with other libraries. Errors: FetchError `no_text`, `unsupported_content`; those of ParserPool. */
-  of(library: string): ContentReaders<ExtractedPage>;
+  of(library: string): ContentReaders<ReadPdf>;
   close(): Promise<void>;
 }
 
@@ -33,15 +36,15 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfThread {
   return { of: (library) => readersOn(pool.of(library), settings), close: () => pool.close() };
 }
 
-function readersOn({ run }: SharedParserPool<Tasks>, settings: RepeatedLineSettings): ContentReaders<ExtractedPage> {
-  const read: ContentReader<ExtractedPage> = async ({ bytes }, signal) => {
+function readersOn({ run }: SharedParserPool<Tasks>, settings: RepeatedLineSettings): ContentReaders<ReadPdf> {
+  const read: ContentReader<ReadPdf> = async ({ bytes }, signal) => {
     if (!isPdf(bytes)) throw new FetchError('unsupported_content', 'is not a PDF, although it says so');
     const page = await run('readPdf', { bytes, settings }, { signal, transfer: givenAway(bytes) });
     if (page.text === '') throw new FetchError('no_text', 'the PDF has no text: its pages may be pictures');
-    return page;
+    return { ...page, content_type: 'application/pdf' };
   };
   /** Many servers send no usable type. */
-  const unnamedReader = (type: string): ContentReader<ExtractedPage> => {
+  const unnamedReader = (type: string): ContentReader<ReadPdf> => {
     return async (content, signal) => {
       if (isPdf(content.bytes)) return read(content, signal);
       throw new FetchError('unsupported_content', `unsupported content type ${type}`);

@@ -9,6 +9,7 @@ import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { NearRequest, PageSpace } from '../../index/page-space.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { QueueFullError } from '../../threads/thread-pool.ts';
+import { pageMatcher } from '../search/match-pages.ts';
 import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { Handlers } from '../system/service.ts';
 import type { NearPagesRequest } from '../system/system-messages.ts';
@@ -39,6 +40,7 @@ type ContentMessages =
   | 'index.settled';
 type QuestionMessages =
   | 'index.retrieve'
+  | 'index.match'
   | 'index.markPassages'
   | 'index.nearPages'
   | 'index.relatedPages'
@@ -138,11 +140,17 @@ function questionHandlers({
     const floor = model.floor === null || anyScore ? {} : { minScore: model.floor };
     return orOverloaded(() => spaces.use(model, ({ pages }) => ask(pages, { ...allow, ...floor })));
   };
+  const matchPages = pageMatcher({ catalog, searchers, reader });
   return {
     'index.retrieve': async (request, signal) => {
       idle.searched();
       const model = searchableModel(request.model);
       return orOverloaded(() => retrieve(request, model, signal));
+    },
+    'index.match': async (request, signal) => {
+      idle.searched();
+      const spelling = request.spelling && completeness.state().state === 'whole';
+      return orOverloaded(() => matchPages({ ...request, spelling }, signal));
     },
     'index.nearPages': ({ filters, anyScore = false, ...request }, signal) =>
       near({ ...request, filters, anyScore }, [], (pages, among) => pages.near({ ...request, ...among, signal })),

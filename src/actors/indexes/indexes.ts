@@ -164,7 +164,7 @@ function openLiveCatalog(reader: StoreReader, feed: CommitFeed): { catalog: Cata
   const hideForgotten = () =>
     catalog.hide(reader.blacklist.purging().flatMap(({ kind, pattern }) => (kind === 'domain' ? [pattern] : [])));
   hideForgotten();
-  const apply = (page: PageHead) => catalog.apply(page, reader.pages.byline(page).published_at);
+  const apply = (page: PageHead) => catalog.apply(page, reader.pages.byline(page));
   for (const page of reader.pages.all()) apply(page);
   catalog.noteFlushed(catalog.labelEnd);
   const stopApplying = feed.subscribe('visible', ({ pages, removedPages, rules }) => {

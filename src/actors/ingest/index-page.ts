@@ -76,7 +76,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
         facts: factsText(page),
         author: authorText(page),
         address: page.canonical_url,
-        declared: bylineOf(page.metadata).declared_language,
+        declared: bylineOf(page).declared_language,
         text: texts[place],
         sections: reader.pages.sections(page.no),
       })),

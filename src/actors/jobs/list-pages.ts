@@ -40,8 +40,7 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
     const time = (text: string | undefined) => (text === undefined ? null : instantOf(text));
     const filters = { domain, after: time(given.after), before: time(given.before), pages: null };
     const passes = (page: PageHead) =>
-      (status === undefined || page.status === status) &&
-      passesFilters(page, () => reader.pages.byline(page).published_at, filters);
+      (status === undefined || page.status === status) && passesFilters(page, () => reader.pages.byline(page), filters);
     const summaryOf = (page: PageHead): PageSummary => {
       const summary = pageSummaryOf(reader, page);
       if (!visits) return summary;

@@ -101,6 +101,7 @@ export const answeredBy = {
   'index.openSpace': 'indexes',
   'index.dropSpace': 'indexes',
   'index.retrieve': 'indexes',
+  'index.match': 'indexes',
   'index.nearPages': 'indexes',
   'index.relatedPages': 'indexes',
   'index.settled': 'indexes',

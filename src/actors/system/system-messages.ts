@@ -5,7 +5,7 @@
 import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
 import type { LabelRange, PageFilters } from '../../domain/page.ts';
 import type { QueryClauses } from '../../domain/query-clause.ts';
-import type { SearchRequest } from '../../domain/search.ts';
+import type { SearchFacets, SearchRequest } from '../../domain/search.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
 import type { Candidates } from '../../engine/retrieve.ts';
 import type { NearPage, RelatedPage } from '../../index/page-space.ts';
@@ -30,6 +30,22 @@ export interface RetrieveRequest {
   spelling: boolean;
   /** Without vectors. */
   byWords: boolean;
+}
+
+/** All pages that match; `top`: first pages of the order that are wanted. */
+export interface MatchRequest
+  extends Pick<RetrieveRequest, 'query' | 'prefix' | 'spelling' | 'phrases' | 'clauses' | 'filters'>,
+    Pick<SearchRequest, 'sort' | 'facets'> {
+  top: number;
+  /** IANA name, for months. */
+  zone: string;
+}
+
+export interface MatchedPages {
+  total: number;
+  /** In order; none by relevance. */
+  first: number[];
+  facets: SearchFacets | null;
 }
 
 /** The candidates' pages at the time of the search. */
@@ -118,6 +134,7 @@ export interface InternalMessages {
   /** Rank without answering or logging; an inactive model must be ready. JobError if a provider did not answer. */
   'search.rank': { request: { request: SearchRequest; model: string | null; isLocal: boolean }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
+  'index.match': { request: MatchRequest; reply: MatchedPages };
   /** Positions of the query's stems in passages, snippets and links. */
   'index.markPassages': { request: MarkTask; reply: readonly MarkedPassage[] };
   /** Assign completed pages to the topics of their nearest pages. Replies before it is done. */

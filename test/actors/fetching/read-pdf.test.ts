@@ -47,6 +47,7 @@ test('two columns are read one after the other, below a heading over both', asyn
     published_at: null,
     lang: null,
     site_name: null,
+    content_type: 'application/pdf',
   });
 });
 
