@@ -178,15 +178,14 @@ export type NoResults = z.infer<typeof noResults>;
 const ignoredOperator = z.strictObject({ operator: z.string(), reason: z.string() });
 export type IgnoredOperator = z.infer<typeof ignoredOperator>;
 
-const facetValues = z.array(
-  z.strictObject({
-    /** As the filter takes it. */
-    value: z.string(),
-    /** Of topics and names. */
-    label: z.string().nullable(),
-    count: z.int(),
-  }),
-);
+export const facetValue = z.strictObject({
+  /** As the filter takes it. */
+  value: z.string(),
+  /** Of topics and names. */
+  label: z.string().nullable(),
+  count: z.int(),
+});
+const facetValues = z.array(facetValue);
 /** The ten most frequent values of each field among all pages that match words, operators and filters. */
 export const searchFacets = z.strictObject({
   total: z.int(),

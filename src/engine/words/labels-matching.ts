@@ -2,7 +2,7 @@
  * Finds passages that contain a phrase, a word, a word with some beginning, a word of the title or author, or a language, or are of an
  * address. Exact except for phrases (phrases.ts). Pure; called by the searchers.
  */
-import { addressOf } from '../../compute/ranking/exact-query.ts';
+import { beginningsOfQuery } from '../../compute/ranking/exact-query.ts';
 import type { TermTable } from '../../compute/structures/term-table.ts';
 import type { AnalyzedText, TextAnalyzer } from '../../compute/text/analyze-text.ts';
 import { pathWords } from '../../compute/text/facts-text.ts';
@@ -78,8 +78,8 @@ function termsOf(
 ): string[][] {
   if (where === 'language') return [[languageTerm(text)]];
   if (where === 'url') {
-    const beginning = addressOf(text);
-    if (beginning !== null) return [[addressTerm(beginning)]];
+    const [beginning] = beginningsOfQuery(text);
+    if (beginning !== undefined) return [[addressTerm(beginning)]];
     return pathWords(`https://x/${text}`).map((word) => [addressTerm(pathWord(word))]);
   }
   const words = phraseTerms(analyzer.analyze(text), languagesOf(corpus));
