@@ -132,8 +132,8 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
     .argument('<words...>', 'the query')
     .option('-k <number>', 'max number of pages', integer(1, maxPages), 10)
     .option('--domain <name>', 'only this domain and its subdomains')
-    .option('--after <date>', 'only pages seen at or after this date', date)
-    .option('--before <date>', 'only pages first seen before this date', date)
+    .option('--after <date>', 'only pages visited at or after this date', date)
+    .option('--before <date>', 'only pages visited before this date', date)
     .addOption(new Option('--sort <order>', 'order of the pages').choices(searchSorts).default('relevance'))
     .option('--no-rerank', 'do not rerank')
     .option('--no-spelling', 'do not correct spelling')
@@ -246,8 +246,8 @@ type Run = (work: Promise<ExitCode>) => Promise<void>;
 function addReading(command: NewCommand, actions: Actions, run: Run): void {
   const pages = command('pages', 'list pages, newest first')
     .option('--domain <name>', 'only this domain and its subdomains')
-    .option('--after <date>', 'only pages seen at or after this date', date)
-    .option('--before <date>', 'only pages first seen before this date', date)
+    .option('--after <date>', 'only pages visited at or after this date', date)
+    .option('--before <date>', 'only pages visited before this date', date)
     .addOption(new Option('--status <status>', 'only this status').choices(pageStatuses))
     .option('--limit <number>', 'max number', integer(1, 1_000_000), 20)
     .action(({ domain, after = null, before = null, status, limit }: PagesFlags) =>
@@ -319,7 +319,7 @@ function addModels(command: NewCommand, actions: Actions, run: Run): void {
     .action(({ known = false }) => run(known ? actions.knownModels() : actions.models()));
   inside(model, 'show <name>', 'show a known model').action((name) => run(actions.knownModel(name)));
   inside(model, 'add <name>', 'register a known model, or any by the name of its provider')
-    .option('--provider <name>', 'ollama, tei, transformers, openai, …: docs/providers.md')
+    .option('--provider <name>', 'ollama, tei, openai, …: docs/providers.md')
     .option('--dim <number>', 'dimensions of its vectors', integer(1, 8192))
     .option('--max-tokens <number>', 'max tokens of a text', integer(1, 10_000_000))
     .action((name, { provider, dim, maxTokens }) => run(actions.addModel(name, { provider, dim, tokens: maxTokens })));

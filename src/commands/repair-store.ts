@@ -3,6 +3,7 @@
  * vectors, labels or job disagree with it is indexed again from its text. Run by `fsck --repair` on a store that nothing else uses.
  */
 import { hash } from 'node:crypto';
+import { areVisitsSound } from '../compute/structures/visit-times.ts';
 import { areChunksOf, type Page, pageStatusUnder } from '../domain/page.ts';
 import { beginPage } from '../machines/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
@@ -45,7 +46,7 @@ export function repairStore(
     let lastLabel = 0;
     let requeued = 0;
     for (const { no } of [...pages.all()]) {
-      const page = pages.get(no);
+      const page = mendVisits(transaction, pages.get(no));
       if (page === undefined) continue;
       const labels = Array.from({ length: page.chunk_count }, (_, ordinal) => page.first_label + ordinal);
       const sound =
@@ -70,6 +71,14 @@ export function repairStore(
       clusters_repaired: repairClusters(transaction),
     };
   };
+}
+
+/** Of unreadable visits the first and the last stay. */
+function mendVisits({ pages }: Transaction, page: Page | undefined): Page | undefined {
+  if (page === undefined || areVisitsSound(page)) return page;
+  const { visits: _, ...mended } = page;
+  pages.put(mended, page);
+  return mended;
 }
 
 function isSound({ pages, jobs, vectors, models, backfills }: Transaction, page: Page): boolean {

@@ -76,8 +76,8 @@ export const operatorHelp: readonly (readonly [operator: string, finds: string, 
   ['source:', 'pages from this source', 'source:cli'],
   [
     'after:',
-    'pages seen then or later: a date, month or year, 7d, 3w, yesterday, monday, march, "last week"',
+    'pages visited then or later: a date, month or year, 7d, 3w, yesterday, monday, march, "last week"',
     'after:2026-03',
   ],
-  ['before:', 'pages first seen before then', 'before:yesterday'],
+  ['before:', 'pages visited before then', 'before:yesterday'],
 ];

@@ -197,7 +197,7 @@ export const searchFacets = z.strictObject({
   tag: facetValues,
   folder: facetValues,
   source: facetValues,
-  /** Of the first visit, as `2026-03`. */
+  /** Of visits, as `2026-03`. */
   month: facetValues,
 });
 export type SearchFacets = z.infer<typeof searchFacets>;

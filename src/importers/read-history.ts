@@ -13,8 +13,7 @@ import sqlite from 'node-sqlite3-wasm';
 import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { maxTitleLength, maxUrlLength } from '../domain/texts.ts';
-import { ImportError } from './import-error.ts';
-import { fromApple, fromUnix, fromWebkit, itemOf } from './item-parts.ts';
+import { fromApple, fromUnix, fromWebkit, ImportError, itemOf } from './item-parts.ts';
 
 const { Database } = sqlite;
 const copyPrefix = 'readback-history-';

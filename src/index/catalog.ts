@@ -1,10 +1,11 @@
 /**
  * In-memory columns for searching: each label's page, and the filters' fields. A projection of page rows, filled at start and updated by
- * the commit feed. About 68 bytes per page and 4 per label.
+ * the commit feed. About 76 bytes per page, 4 per label, and the visits of pages with more than two.
  */
 import { asksWhenPublished, factsOf, isFact, passesFilters, wasPublished } from '../compute/ranking/passes-filters.ts';
 import { addBit, addBitRange, type Bitmap, createBitmap, hasBit } from '../compute/structures/bitmap.ts';
 import { longer } from '../compute/structures/longer.ts';
+import { isVisitedWithin, type VisitTimes } from '../compute/structures/visit-times.ts';
 import { languageCode } from '../compute/text/language-tags.ts';
 import { domainMatches } from '../compute/web/domain-match.ts';
 import { foldTitle } from '../domain/normalize-text.ts';
@@ -16,19 +17,11 @@ export interface AllowedLabels {
   count: number;
 }
 
-type PageColumns = Pick<
-  Page,
-  | 'no'
-  | 'domain'
-  | 'first_seen_at'
-  | 'last_seen_at'
-  | 'visit_count'
-  | 'source'
-  | 'language'
-  | 'passage_languages'
-  | 'first_label'
-  | 'chunk_count'
->;
+type PageColumns = VisitTimes &
+  Pick<
+    Page,
+    'no' | 'domain' | 'visit_count' | 'source' | 'language' | 'passage_languages' | 'first_label' | 'chunk_count'
+  >;
 
 const factNames = ['site', 'language', ...pageFacts] as const;
 type FactName = (typeof factNames)[number];
@@ -39,6 +32,8 @@ export class Catalog {
   #chunkCount = new Uint32Array(1024);
   #firstSeen = new Float64Array(1024);
   #lastSeen = new Float64Array(1024);
+  /** Of pages with more than two. */
+  readonly #visitTimes: (Uint8Array | undefined)[] = [];
   /** NaN if unknown. */
   #published = new Float64Array(1024);
   #visits = new Uint32Array(1024);
@@ -90,6 +85,7 @@ export class Catalog {
     else this.#relabel(no, page.first_label, page.chunk_count);
     this.#firstSeen[no] = page.first_seen_at;
     this.#lastSeen[no] = page.last_seen_at;
+    this.#visitTimes[no] = page.visits;
     this.#published[no] = byline.published_at ?? Number.NaN;
     this.#visits[no] = page.visit_count;
     const known = page.language == null ? [] : [languageCode(page.language)];
@@ -101,6 +97,7 @@ export class Catalog {
     if (no >= this.#pages) return;
     this.#relabel(no, 0, 0);
     this.#facts.site.set(no, []);
+    this.#visitTimes[no] = undefined;
   }
 
   /** Hide exactly these domains: none of their pages has labels. */
@@ -139,9 +136,8 @@ export class Catalog {
     return no < this.#pages ? this.#lastSeen[no] : 0;
   }
 
-  /** ms. */
-  firstSeenAt(no: number): number {
-    return this.#firstSeen[no];
+  timesOf(no: number): VisitTimes {
+    return { first_seen_at: this.#firstSeen[no], last_seen_at: this.#lastSeen[no], visits: this.#visitTimes[no] };
   }
 
   visits(no: number): number {
@@ -150,7 +146,6 @@ export class Catalog {
 
   /** Agrees with `allowed`. */
   passes(no: number, filters: PageFilters): boolean {
-    const times = { first_seen_at: this.#firstSeen[no], last_seen_at: this.#lastSeen[no] };
     const { site, type, tag: tags, folder: folders, source } = this.#facts;
     const [domain = ''] = site.of(no);
     const byline = () => ({
@@ -159,7 +154,7 @@ export class Catalog {
       tags: tags.of(no),
       folders: folders.of(no),
     });
-    return passesFilters({ no, domain, ...times, source: source.of(no)[0] ?? null }, byline, filters);
+    return passesFilters({ no, domain, source: source.of(no)[0] ?? null, ...this.timesOf(no) }, byline, filters);
   }
 
   /** How many of some pages have each value; spellings that differ by case are one. */
@@ -210,6 +205,7 @@ export class Catalog {
   pagesPassing(filters: PageFilters): Bitmap {
     const { domain, after, before, pages } = filters;
     const isByDate = asksWhenPublished(filters);
+    const isBySeen = after !== null || before !== null;
     const facts = pageFacts.flatMap((fact) => {
       const text = filters[fact];
       return text == null ? [] : [this.#facts[fact].having((value) => isFact(fact, value, text))];
@@ -219,8 +215,7 @@ export class Catalog {
     for (let no = 0; no < this.#pages; no++) {
       const chunks = this.#chunkCount[no];
       if (chunks === 0 || (pages !== null && !pages.has(no)) || !facts.every((has) => has(no))) continue;
-      if (after !== null && this.#lastSeen[no] < after) continue;
-      if (before !== null && this.#firstSeen[no] >= before) continue;
+      if (isBySeen && !isVisitedWithin(this.timesOf(no), after, before)) continue;
       if (isByDate && !wasPublished(this.#publishedAt(no), filters)) continue;
       addBit(passing, no);
     }
@@ -254,6 +249,7 @@ export class Catalog {
     this.#chunkCount = grown(this.#chunkCount, count);
     this.#firstSeen = grown(this.#firstSeen, count);
     this.#lastSeen = grown(this.#lastSeen, count);
+    while (this.#visitTimes.length < count) this.#visitTimes.push(undefined);
     this.#published = grown(this.#published, count);
     this.#visits = grown(this.#visits, count);
     for (const name of factNames) this.#facts[name].grow(count);

@@ -1,5 +1,4 @@
 /** Answers with page text: passages of a search, parts of a page. Pure. */
-import { bestPart } from '../compute/text/best-part.ts';
 import { noResultsText } from '../domain/no-results-text.ts';
 import type { PageResponse } from '../domain/page.ts';
 import type { PageResult, SearchResponse, SearchSort } from '../domain/search.ts';
@@ -17,11 +16,11 @@ import {
   withoutEmpty,
 } from './answer.ts';
 
-/** The best part of each passage and its offset in the page; overlaps appear once. */
-function passagesOf(chunks: PageResult['chunks'], query: string): { offset: number; text: string }[] {
+/** Each passage, a long one from its snippet on, and its offset in the page; overlaps appear once. */
+function passagesOf(chunks: PageResult['chunks']): { offset: number; text: string }[] {
   const passages: { offset: number; end: number; text: string }[] = [];
-  for (const { char_start, text } of chunks) {
-    const from = bestPart(text, query, endWithin(text, 0, bytesOf.passage));
+  for (const { char_start, text, snippet } of chunks) {
+    const from = endWithin(text, 0, bytesOf.passage) === text.length ? 0 : snippet.start;
     const to = endWithin(text, from, bytesOf.passage);
     const [offset, end] = [char_start + from, char_start + to];
     if (passages.some((other) => offset < other.end && other.offset < end)) continue;
@@ -35,14 +34,14 @@ function linkOf([best]: PageResult['chunks']): string | null {
   return best === undefined || Buffer.byteLength(best.link) > bytesOf.link ? null : best.link;
 }
 
-const resultLine = (result: PageResult, query: string) =>
+const resultLine = (result: PageResult) =>
   withoutEmpty({
     ...pageLine(result),
     ...detailsOf(result),
     first_seen_at: result.first_seen_at.slice(0, 10),
     exact_match: result.exact_match || null,
     relevance: result.relevance,
-    passages: passagesOf(result.chunks, query),
+    passages: passagesOf(result.chunks),
     link: linkOf(result.chunks),
   });
 
@@ -57,10 +56,7 @@ const orders: Readonly<Record<SearchSort, string>> = {
   most_visited: 'most visited first',
 };
 
-export function searchAnswer(
-  found: SearchResponse,
-  { query, sort = 'relevance' }: { query: string; sort?: SearchSort },
-): Answer {
+export function searchAnswer(found: SearchResponse, sort: SearchSort = 'relevance'): Answer {
   const { results, corrected, offset, suggestions, timing_ms } = found;
   const meant = fitting(
     corrected.map(({ word, taken }) => ({
@@ -69,10 +65,7 @@ export function searchAnswer(
     })),
     correctionBytes,
   );
-  const lines = fitting(
-    linesOf(results, (result) => resultLine(result, query)),
-    answerBytes - correctionBytes,
-  );
+  const lines = fitting(linesOf(results, resultLine), answerBytes - correctionBytes);
   const end = offset + lines.length;
   const hasMore = found.has_more || lines.length < results.length;
   const partial = [

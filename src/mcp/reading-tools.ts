@@ -84,7 +84,7 @@ const search = defineTool({
     filters: filters.nullish().describe('What the pages must be.'),
   }),
   asks: { suggest: 0 },
-  answer: (found: SearchResponse, args) => searchAnswer(found, args),
+  answer: (found: SearchResponse, { sort }) => searchAnswer(found, sort),
 });
 
 const getPage = defineTool({

@@ -5,10 +5,9 @@
  * Each attempt asks the breaker, so an opening breaker ends all retries. The deadline needs no timer: it shortens the attempts, and no
  * pause begins that would exceed it.
  */
-import { fullBudget, noteRequest, takeRetry } from '../compute/retries/retry-budget.ts';
-import { retryDelayMs } from '../compute/retries/retry-delay.ts';
+import { fullBudget, noteRequest, retryDelayMs, takeRetry } from '../compute/retries.ts';
 import { traced } from '../tracing/span.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, Deadline } from './clock.ts';
 import { ProviderError } from './provider-error.ts';
 
 /** Lets a call through or throws BreakerOpenError; learns from its result. `run` must end. */
@@ -27,7 +26,6 @@ export interface CallParts {
   provider: string;
   breaker: CircuitBreaker;
   retry: RetryPolicy;
-  /** Per attempt. */
   timeoutMs: number;
   clock: Clock;
   random: () => number;
@@ -113,23 +111,7 @@ export function limited<Result>(
   limitMs: number,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  return new Promise<Result>((resolve, reject) => {
-    const controller = new AbortController();
-    const settle = () => {
-      cancelTimer();
-      signal?.removeEventListener('abort', leave);
-    };
-    const end = (reason: unknown) => {
-      settle();
-      controller.abort(reason);
-      reject(reason);
-    };
-    const leave = () => end(signal?.reason);
-    const cancelTimer = clock.after(limitMs, () => end(lateAnswer(provider, limitMs)));
-    signal?.addEventListener('abort', leave, { once: true });
-    const trying = (async () => attempt(controller.signal))();
-    trying.finally(settle).then(resolve, reject);
-  });
+  return new Deadline(clock, limitMs, signal, lateAnswer(provider, limitMs)).run(attempt);
 }
 
 function lateAnswer(provider: string, limitMs: number): ProviderError {

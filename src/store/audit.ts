@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { areVisitsSound } from '../compute/structures/visit-times.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import { areChunksOf, pageStatusUnder } from '../domain/page.ts';
@@ -128,6 +129,7 @@ class PageAuditor extends PageReader {
       if (page.no >= nextNo) findings.push(`page ${page.no} has a number that was not given yet`);
       const byUrl = this.numberByUrl(page.canonical_url);
       if (this.merged.doesExist(page.no)) findings.push(`page ${page.no} is there and merged into another`);
+      if (!areVisitsSound(page)) findings.push(`page ${page.no}: its visits do not lead to the first one`);
       if (byUrl !== page.no) findings.push(`page ${page.no}: its URL leads to ${byUrl ?? 'no page'}`);
       if (page.title === null) continue;
       titled++;
@@ -188,9 +190,6 @@ class PageAuditor extends PageReader {
     }
     for (const no of this.feedContents.getKeys()) {
       if (this.get(no) === undefined) findings.push(`content of a feed of no page: ${no}`);
-    }
-    for (const [no] of this.visits.getKeys()) {
-      if (!this.has(no)) findings.push(`visit of no page: ${no}`);
     }
     return { findings, labels: [...owners.keys()].sort((a, b) => a - b) };
   }

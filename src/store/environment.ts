@@ -20,7 +20,7 @@ import { requireRoomToUpgrade } from './room-to-open.ts';
 import type { Position, WriteRecorder } from './stored-rows.ts';
 
 /** Increase it, with a migration (migrations.ts), when stored rows must be read differently. */
-export const storeFormat = 3;
+export const storeFormat = 4;
 
 /** `Store.open` migrates older formats; other formats are refused. */
 export function isReadableFormat(format: unknown): format is number {

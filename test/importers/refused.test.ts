@@ -7,7 +7,7 @@ import sqlite from 'node-sqlite3-wasm';
 import { seededRandom } from '../../src/compute/seeded-random.ts';
 import { type ImportFormat, importFormats } from '../../src/domain/import.ts';
 import { formatRows } from '../../src/importers/formats.ts';
-import { ImportError } from '../../src/importers/import-error.ts';
+import { ImportError } from '../../src/importers/item-parts.ts';
 import { readHistory, visitsLeftOut } from '../../src/importers/read-history.ts';
 import { temporaryFolder } from '../scope.ts';
 import { syntheticHistory, writeHistory } from './history-file.ts';

@@ -89,8 +89,13 @@ test('filters keep to a domain with its subdomains, and to the time of the visit
   assert.deepEqual(await found({ domain: 'slate.example' }), [old, young].sort());
   assert.deepEqual(await found({ domain: 'WWW.slate.example' }), [young]);
   assert.deepEqual(await found({ domain: 'late.example' }), []);
-  assert.deepEqual(await found({ after: '2022-06-01T00:00:00Z' }), [old], 'last seen');
-  assert.deepEqual(await found({ before: '2021-01-01T00:00:00Z' }), [old], 'first seen, the end is not in it');
+  assert.deepEqual(await found({ after: '2022-06-01T00:00:00Z' }), [old], 'the last visit');
+  assert.deepEqual(await found({ before: '2021-01-01T00:00:00Z' }), [old], 'the first visit; the end is not in it');
+  assert.deepEqual(
+    await found({ after: '2021-06-01T00:00:00Z', before: '2022-06-01T00:00:00Z' }),
+    [young],
+    'a visit in between',
+  );
   assert.deepEqual(await found({ before: '2021-01-01T01:00:00+01:00', after: '2020-01-01T00:00:00Z' }), [old]);
   assert.deepEqual(
     await found({ domain: null, after: null, before: null, cluster_id: null, entity: null }),

@@ -18,7 +18,7 @@ import { errorMessage } from '../../domain/error-message.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { isoOf } from '../../domain/ids.ts';
 import type { FailedItem, ImportCheckpoint, ImportQuery, ImportResponse } from '../../domain/import.ts';
-import { ImportError } from '../../importers/import-error.ts';
+import { ImportError } from '../../importers/item-parts.ts';
 import type { ImportSource } from '../../importers/open-source.ts';
 import { type ImportTarget, runImport } from '../../importers/run-import.ts';
 import type { StoreReader } from '../../store/store.ts';

@@ -4,6 +4,7 @@
  * failure, the provider gets no single pages.
  */
 import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
+import { Deadline, systemClock } from '../../providers/clock.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -51,7 +52,10 @@ export function outsideVectors({ embedders, reader, calibrate, patienceMs }: Out
   ): Promise<Float32Array | null> => {
     if (isLeftToBackfill(model)) return null;
     try {
-      return await within(patienceMs, signal, (limited) => rowsOf(model, passages, limited));
+      const tooLate = new TooLate(`no vectors within ${patienceMs} ms`);
+      return await new Deadline(systemClock, patienceMs, signal, tooLate).run((limited) =>
+        rowsOf(model, passages, limited),
+      );
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof TooLate) late.add(model.space);
@@ -69,29 +73,4 @@ export function outsideVectors({ embedders, reader, calibrate, patienceMs }: Out
     );
     return new Map(rows.flatMap(([space, found]) => (found === null ? [] : [[space, found] as const])));
   };
-}
-
-/** Run with a signal that also fires after `ms`; throws TooLate then, even if the work ignores it. */
-async function within<Result>(
-  ms: number,
-  signal: AbortSignal,
-  work: (limited: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const controller = new AbortController();
-  let end = (_: unknown) => {};
-  const ended = new Promise<never>((_, reject) => {
-    end = (reason) => {
-      controller.abort(reason);
-      reject(reason);
-    };
-  });
-  const leave = () => end(signal.reason);
-  const timer = setTimeout(() => end(new TooLate(`no vectors within ${ms} ms`)), ms);
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    return await Promise.race([work(controller.signal), ended]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', leave);
-  }
 }

@@ -21,7 +21,7 @@ import {
   noteUnreached,
   releaseJob,
 } from '../../commands/settle-job.ts';
-import { backoffDelayMs, reachDelayMs } from '../../compute/retries/retry-delay.ts';
+import { backoffDelayMs, reachDelayMs } from '../../compute/retries.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';

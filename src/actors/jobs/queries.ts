@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
-import { ownCopy } from '../../compute/text/own-copy.ts';
+import { ownCopy } from '../../compute/structures/longer.ts';
+import { visitTimes } from '../../compute/structures/visit-times.ts';
 import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
@@ -127,13 +128,13 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
       return { page_id: idOf('page', no), chunks: chunkRows(reader, no) };
     },
     'page.visits': ({ page_id }) => {
-      const { no, visit_count, first_seen_at, last_seen_at } = requirePage(page_id);
+      const page = requirePage(page_id);
       return {
-        page_id: idOf('page', no),
-        visit_count,
-        first_seen_at: isoOf(first_seen_at),
-        last_seen_at: isoOf(last_seen_at),
-        visits: [...new Set([last_seen_at, first_seen_at])].map((at) => ({ seen_at: isoOf(at) })),
+        page_id: idOf('page', page.no),
+        visit_count: page.visit_count,
+        first_seen_at: isoOf(page.first_seen_at),
+        last_seen_at: isoOf(page.last_seen_at),
+        visits: visitTimes(page).map((at) => ({ seen_at: isoOf(at) })),
       };
     },
     'page.status': ({ page_id }) => statusOf(requirePage(page_id)),

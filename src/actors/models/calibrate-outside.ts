@@ -1,10 +1,9 @@
 /**
- * Measures the floor of an outside model (compute/embedding/calibrate-floor.ts) before its first vectors are made, and stores it with the
+ * Measures the floor of an outside model (compute/embedding/floor-sample.ts) before its first vectors are made, and stores it with the
  * model: without one every passage would be a hit of every query. Three small requests, once in a model's life.
  */
 import { setModelFloor } from '../../commands/manage-models.ts';
-import { floorOfSample } from '../../compute/embedding/calibrate-floor.ts';
-import { FLOOR_SAMPLE } from '../../compute/embedding/floor-sample.ts';
+import { FLOOR_SAMPLE, floorOfSample } from '../../compute/embedding/floor-sample.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import type { StoreReader } from '../../store/store.ts';

@@ -4,7 +4,6 @@
  */
 import { type BackfillEstimateResponse, type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { ollamaProvider } from '../../domain/usual-address.ts';
-import { transformersProvider } from '../../providers/transformers.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { countPages, slicesFrom } from './backfill-slices.ts';
 import type { ModelEmbedder } from './model-embedder.ts';
@@ -26,9 +25,8 @@ export function costOf(
   model: Pick<EmbeddingModel, 'provider' | 'model_name'>,
   prices: EstimateDependencies['prices'],
 ): number | null {
-  const runsHere = !isOutside(model) || model.provider === transformersProvider;
   const unset = model.provider === ollamaProvider ? 0 : undefined;
-  const price = runsHere ? 0 : (prices[model.model_name] ?? unset);
+  const price = !isOutside(model) ? 0 : (prices[model.model_name] ?? unset);
   return price === undefined ? null : (tokens / tokensPerPrice) * price;
 }
 

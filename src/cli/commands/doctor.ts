@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { dimProblem } from '../../domain/known-models.ts';
@@ -12,7 +12,6 @@ import { checkEncoderFiles, encoderDir } from '../../encoder/encoder-files.ts';
 import { loadWordList } from '../../engine/words/word-list.ts';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
 import { findTranscription } from '../../providers/transcription.ts';
-import { transformersPackage, transformersProvider } from '../../providers/transformers.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
 import { unknownVariableText } from '../../settings/unknown-variables.ts';
 import { proveStore } from '../../store/look-apart.ts';
@@ -70,7 +69,6 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
   await look('transcription', () => transcription(context));
   await look('encoder', () => encoder(context));
   await look('word list', wordList);
-  await look('transformers', () => transformers(context));
   await look('yt-dlp', () => ytDlp(context));
   await look('data folder', () => dataFolder(context));
   await look('disk', () => disk(context));
@@ -133,33 +131,6 @@ function wordList(): Found {
   loadWordList();
   return { state: 'ok', detail: 'words for spelling, completions and compounds' };
 }
-
-/** The optional package, needed only for its provider, and the reranker's files. */
-async function transformers(context: Context): Promise<Found> {
-  const { embedder, reranker, data_dir } = context.settings;
-  const reranks = reranker.kind === 'api' && reranker.provider === transformersProvider;
-  const isRegistered = () =>
-    withStore(context, ({ reader }) => reader.models.all().some(({ provider }) => provider === transformersProvider));
-  const isWanted =
-    reranks || embedder.provider === transformersProvider || (existsSync(data_dir) && (await isRegistered()));
-  if (!isWanted) return { state: 'skipped', detail: 'no model needs it' };
-  try {
-    createRequire(import.meta.url).resolve(transformersPackage);
-  } catch {
-    return { state: 'fail', detail: `${transformersPackage} is not installed: npm install ${transformersPackage}` };
-  }
-  const model = reranks ? (reranker.model ?? '') : '';
-  const lacking = isAbsolute(model) && neededFiles(reranker.dtype).find((file) => !existsSync(join(model, file)));
-  if (lacking) return { state: 'fail', detail: `the reranker's file ${join(model, lacking)} is missing` };
-  return { state: 'ok', detail: `${transformersPackage} is installed` };
-}
-
-const suffixes: Readonly<Record<string, string>> = { fp32: '', q8: '_quantized' };
-const neededFiles = (dtype: string) => [
-  'config.json',
-  'tokenizer.json',
-  `onnx/model${suffixes[dtype] ?? `_${dtype}`}.onnx`,
-];
 
 /** In its own folder: the data folder may be in use. */
 async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {

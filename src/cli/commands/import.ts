@@ -10,7 +10,7 @@ import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { isoOf } from '../../domain/ids.ts';
 import type { FailedItem, ImportCheckpoint, ImportFormat, ImportOptions } from '../../domain/import.ts';
-import { ImportError } from '../../importers/import-error.ts';
+import { ImportError } from '../../importers/item-parts.ts';
 import { type ImportSource, openSource } from '../../importers/open-source.ts';
 import { dryRun, type ImportTarget, runImport } from '../../importers/run-import.ts';
 import type { Store } from '../../store/store.ts';

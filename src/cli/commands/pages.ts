@@ -78,7 +78,7 @@ export async function pageCommand(context: Context, named: string, { text }: { t
 function factsOf(page: PageResponse): string[][] {
   const { language, read_minutes, visit_count } = page;
   const by = byline(page);
-  const seen = `${day(page.first_seen_at)}${visit_count === 1 ? '' : `, ${visit_count} times, last ${day(page.last_seen_at)}`}`;
+  const seen = `${day(page.first_seen_at)}${visit_count === 1 ? '' : `, ${visit_count} visits, last ${day(page.last_seen_at)}`}`;
   const length = read_minutes === null ? null : counted(read_minutes, 'minute');
   const text = [language, length].filter((fact) => fact !== null);
   return [

@@ -14,9 +14,9 @@ export interface QueryOperators extends QueryClauses {
   /** Words to search, including those of phrases, titles and authors. */
   text: string;
   phrases: readonly string[];
-  /** Seen at or after this time, ms. */
+  /** Visited at or after this time, ms. */
   after: number | null;
-  /** First seen before this time, ms. */
+  /** Visited before this time, ms. */
   before: number | null;
   /** As written. */
   written: readonly string[];

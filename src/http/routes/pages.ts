@@ -63,7 +63,7 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
         operationId: 'list_pages',
         summary: 'List pages, newest first, or look up an address',
         description:
-          'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing.',
+          'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing. `after` and `before` find pages with a visit in between; with `visits` the pages have its times.',
         querystring: page.pageListQuery,
         response: { 200: page.pageListResponse, ...errorAnswers(422) },
       },
@@ -118,7 +118,8 @@ function visitRoutes(app: HttpApp, { asking }: RouteContext): void {
       schema: {
         operationId: 'page_visits',
         summary: 'Visits of a page',
-        description: '`visits` contains the times of the last and the first visit.',
+        description:
+          '`visits` contains their times, newest first. Of a page with thousands of visits some times are left out: one per hour or day stays.',
         params: pageParams,
         response: { 200: page.pageVisitsResponse, ...errorAnswers(404) },
       },
