@@ -14,7 +14,7 @@ export type NamedField = (typeof namedFields)[number];
 
 /**
  * The words of `text` next to each other (`phrase`), in any form and order (`word`), or in the title or author; words that begin so
- * (`prefix`); an address that begins so, or has these words (`url`); `language`: passages by ISO 639-1 code. Searchers look them up.
+ * (`prefix`); the page's address or one above it, or words of it (`url`); `language`: passages by ISO 639-1 code. Searchers look them up.
  */
 export interface WordClause {
   in: 'phrase' | 'word' | 'prefix' | 'url' | 'language' | NamedField;
@@ -65,7 +65,7 @@ export const operatorHelp: readonly (readonly [operator: string, finds: string, 
   ['OR', 'pages with one of these words or operators', 'heron OR egret'],
   ['*', 'pages with a word that begins so', 'wad*'],
   ['site:', 'pages of this site and its subdomains', 'site:example.org'],
-  ['url:', 'pages whose address begins so or has these words', 'url:example.org/birds'],
+  ['url:', 'pages at or below this address, or with these words in it', 'url:example.org/birds'],
   ['title:', 'pages with these words in the title', 'title:"wading birds"'],
   ['in:title', 'pages with all words of the query in the title', 'grey heron in:title'],
   ['author:', 'pages by this author', 'author:lima'],
@@ -76,8 +76,8 @@ export const operatorHelp: readonly (readonly [operator: string, finds: string, 
   ['source:', 'pages from this source', 'source:cli'],
   [
     'after:',
-    'pages seen then or later: a date, month or year, 7d, 3w, yesterday, monday, march, "last week"',
+    'pages visited then or later: a date, month or year, 7d, 3w, yesterday, monday, march, "last week"',
     'after:2026-03',
   ],
-  ['before:', 'pages first seen before then', 'before:yesterday'],
+  ['before:', 'pages visited before then', 'before:yesterday'],
 ];

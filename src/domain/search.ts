@@ -178,15 +178,14 @@ export type NoResults = z.infer<typeof noResults>;
 const ignoredOperator = z.strictObject({ operator: z.string(), reason: z.string() });
 export type IgnoredOperator = z.infer<typeof ignoredOperator>;
 
-const facetValues = z.array(
-  z.strictObject({
-    /** As the filter takes it. */
-    value: z.string(),
-    /** Of topics and names. */
-    label: z.string().nullable(),
-    count: z.int(),
-  }),
-);
+export const facetValue = z.strictObject({
+  /** As the filter takes it. */
+  value: z.string(),
+  /** Of topics and names. */
+  label: z.string().nullable(),
+  count: z.int(),
+});
+const facetValues = z.array(facetValue);
 /** The ten most frequent values of each field among all pages that match words, operators and filters. */
 export const searchFacets = z.strictObject({
   total: z.int(),
@@ -198,7 +197,7 @@ export const searchFacets = z.strictObject({
   tag: facetValues,
   folder: facetValues,
   source: facetValues,
-  /** Of the first visit, as `2026-03`. */
+  /** Of visits, as `2026-03`. */
   month: facetValues,
 });
 export type SearchFacets = z.infer<typeof searchFacets>;

@@ -92,6 +92,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   ScoreReport: evaluation.scoreReport,
   SearchBatchRequest: search.searchBatchRequest,
   SearchBatchResponse: search.searchBatchResponse,
+  FacetValue: search.facetValue,
   SearchFacets: search.searchFacets,
   SearchFiltersBody: search.searchFiltersBody,
   SearchRequest: search.searchRequest,

@@ -1,6 +1,6 @@
 /**
  * In-memory columns for searching: each label's page, and the filters' fields. A projection of page rows, filled at start and updated by
- * the commit feed. About 72 bytes per page, 4 per label, and the visits of pages with more than two.
+ * the commit feed. About 76 bytes per page, 4 per label, and the visits of pages with more than two.
  */
 import { asksWhenPublished, factsOf, isFact, passesFilters, wasPublished } from '../compute/ranking/passes-filters.ts';
 import { addBit, addBitRange, type Bitmap, createBitmap, hasBit } from '../compute/structures/bitmap.ts';
@@ -136,9 +136,8 @@ export class Catalog {
     return no < this.#pages ? this.#lastSeen[no] : 0;
   }
 
-  /** ms. */
-  firstSeenAt(no: number): number {
-    return this.#firstSeen[no];
+  timesOf(no: number): VisitTimes {
+    return { first_seen_at: this.#firstSeen[no], last_seen_at: this.#lastSeen[no], visits: this.#visitTimes[no] };
   }
 
   visits(no: number): number {
@@ -155,7 +154,7 @@ export class Catalog {
       tags: tags.of(no),
       folders: folders.of(no),
     });
-    return passesFilters({ no, domain, ...this.#timesOf(no), source: source.of(no)[0] ?? null }, byline, filters);
+    return passesFilters({ no, domain, source: source.of(no)[0] ?? null, ...this.timesOf(no) }, byline, filters);
   }
 
   /** How many of some pages have each value; spellings that differ by case are one. */
@@ -189,9 +188,8 @@ export class Catalog {
   /** Labels that pass the filters, or null without a filter: all live ones. */
   allowed(filters: PageFilters): AllowedLabels | null {
     const { domain, after, before, pages } = filters;
-    const isBySeen = after !== null || before !== null;
     const isByFacts = asksWhenPublished(filters) || pageFacts.some((fact) => filters[fact] != null);
-    if (domain === null && !isBySeen && pages === null && !isByFacts) return null;
+    if (domain === null && after === null && before === null && pages === null && !isByFacts) return null;
     const passing = this.pagesPassing(filters);
     const labels = createBitmap(this.#labels);
     let count = 0;
@@ -206,8 +204,8 @@ export class Catalog {
   /** Pages with labels. `passes` for all pages at once, with one comparison per domain and fact. */
   pagesPassing(filters: PageFilters): Bitmap {
     const { domain, after, before, pages } = filters;
-    const isBySeen = after !== null || before !== null;
     const isByDate = asksWhenPublished(filters);
+    const isBySeen = after !== null || before !== null;
     const facts = pageFacts.flatMap((fact) => {
       const text = filters[fact];
       return text == null ? [] : [this.#facts[fact].having((value) => isFact(fact, value, text))];
@@ -217,15 +215,11 @@ export class Catalog {
     for (let no = 0; no < this.#pages; no++) {
       const chunks = this.#chunkCount[no];
       if (chunks === 0 || (pages !== null && !pages.has(no)) || !facts.every((has) => has(no))) continue;
-      if (isBySeen && !isVisitedWithin(this.#timesOf(no), after, before)) continue;
+      if (isBySeen && !isVisitedWithin(this.timesOf(no), after, before)) continue;
       if (isByDate && !wasPublished(this.#publishedAt(no), filters)) continue;
       addBit(passing, no);
     }
     return passing;
-  }
-
-  #timesOf(no: number): VisitTimes {
-    return { first_seen_at: this.#firstSeen[no], last_seen_at: this.#lastSeen[no], visits: this.#visitTimes[no] };
   }
 
   #publishedAt(no: number): number | null {

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { clusterListResponse, clusterRunsResponse, labelOf } from '../../src/domain/cluster.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { realEncoder, until } from '../process/service.ts';
 import { isDomainError, WholeSystem } from './whole-system.ts';
 
@@ -129,11 +128,6 @@ test('topics are found, and kept when pages come', { skip }, async (t) => {
   const { points } = await system.ask('cluster.projection', { run_id: finished.id });
   assert.equal(points.length, labels.size);
   assert.equal(points.filter(({ cluster_id }) => cluster_id === null).length, finished.n_noise);
-
-  // A search counts its topics.
-  const request = searchRequest.parse({ query: 'city', filters: { cluster_id: plague.id }, facets: true });
-  const { facets } = await system.ask('search.query', request);
-  assert.deepEqual(facets?.topic, [{ value: plague.id, label: plague.label, count: facets?.total }]);
 
   // Between runs: new pages go to the nearest topic.
   const added = await ingest(system, articles(topics, 25, 32));

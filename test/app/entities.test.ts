@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
 import { until } from '../process/service.ts';
 import { WholeSystem, withEntities } from './whole-system.ts';
 
@@ -28,18 +27,6 @@ async function readAll(system: WholeSystem): Promise<Record<string, string>> {
   }, 'every page was read for entities');
   return ids;
 }
-
-test('a search counts its names', async (t) => {
-  const system = await WholeSystem.start(t, withEntities);
-  const ids = await readAll(system);
-  const { entities } = await system.ask('page.entities', { page_id: ids.summit });
-  const { facets } = await system.ask('search.query', searchRequest.parse({ query: 'ottawa', facets: true }));
-  const ofName = facets?.name.find(({ label }) => label === 'Ottawa');
-  assert.deepEqual(
-    [ofName?.count, ofName?.value],
-    [2, entities.find(({ canonical_form }) => canonical_form === 'Ottawa')?.id],
-  );
-});
 
 test('names that are nearly alike are suggested until a user accepts or rejects', async (t) => {
   const system = await WholeSystem.start(t, withEntities);

@@ -199,7 +199,7 @@ test('results are sorted, filtered by a tag with its count, and an operator that
   await isSorted('Okapi 3', 'Okapi 2', 'Okapi 1');
   await page.getByLabel('Sort by').selectOption('Oldest');
   await isSorted('Okapi 1', 'Okapi 2', 'Okapi 3');
-  await page.locator('.filters .facet', { hasText: 'Tags' }).getByRole('button', { name: 'zoo 2' }).click();
+  await page.locator('.filters .facet', { hasText: 'Tags' }).getByRole('button', { name: /^zoo/ }).click();
   await isSorted('Okapi 2', 'Okapi 3');
   const chip = page.getByRole('button', { name: 'Remove filter Tag: zoo' });
   await until(async () => (await chip.locator('.numbers').textContent()) === '2', 'the count');

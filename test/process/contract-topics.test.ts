@@ -234,6 +234,8 @@ test('results tell their topic, the filter keeps to one, and an unknown one has 
   });
   assert.ok(filtered.results.length > 0);
   assert.ok(filtered.results.every((result) => result.cluster?.id === birds));
+  const { facets } = await search({ query: 'heron', facets: true, filters: { cluster_id: birds } });
+  assert.deepEqual(facets?.topic, [{ value: birds, label: cluster.label, count: facets?.total }]);
   for (const cluster_id of ['cl_zzzzzzzz', 'nonsense', '']) {
     const none = await search({ query: 'heron', filters: { cluster_id } });
     assert.deepEqual([none.results, none.suggestions, none.has_more], [[], [], false]);
@@ -412,6 +414,13 @@ test('the entity filter keeps to its pages; an unknown one is 404, in a batch an
   assert.deepEqual(await pagesFor({ entity: 'BERGEN' }), new Set([factory, stadium]));
   const { entity: angela } = await entity('Angela Merkel');
   assert.deepEqual(await pagesFor({ entity: angela.id }), new Set([summit]));
+  const { facets } = await search({
+    query: 'after:2000',
+    operators: true,
+    facets: true,
+    filters: { entity: 'bergen' },
+  });
+  assert.equal(facets?.name.find(({ label }) => label === 'Bergen')?.count, 2);
   assert.deepEqual(await pagesFor({ entity: 'Merkel' }), new Set([stadium]));
   assert.deepEqual(await pagesFor({ entity: 'Bergen', cluster_id: clusterOf.get('birds') }), new Set());
   for (const unknown of ['Trondheim', '']) {

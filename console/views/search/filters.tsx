@@ -1,4 +1,5 @@
 /** Filters: chips of the active ones, and a panel with counts of the results. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { EntityListResponse } from '../../../src/domain/entity.ts';
 import type { FacetName } from '../../../src/domain/search.ts';
@@ -156,8 +157,9 @@ export function FilterPanel({
         options={options('name')}
         chosen={criteria.name}
         choose={(name, nameText) => change({ name, nameText })}
-      />
-      <NameFilter name={criteria.nameText ?? criteria.name} change={change} />
+      >
+        <NameFilter name={criteria.nameText ?? criteria.name} change={change} />
+      </Options>
     </aside>
   );
 }
@@ -170,17 +172,19 @@ function Options({
   chosen,
   choose,
   isSite = false,
+  children,
 }: {
   title: string;
   options: readonly Option[];
   chosen: string | null;
   choose: (value: string | null, text: string | null) => void;
   isSite?: boolean;
+  children?: ComponentChildren;
 }) {
   const [showsAll, setShowsAll] = useKept(`all ${title}`, false);
-  if (options.length === 0) return null;
+  if (options.length === 0 && children === undefined) return null;
   const shown = showsAll ? options : options.slice(0, shownAtFirst);
-  const most = options[0].pages;
+  const most = options[0]?.pages ?? 1;
   return (
     <section class="facet">
       <h2>{title}</h2>
@@ -210,6 +214,7 @@ function Options({
           {showsAll ? 'Fewer' : `All ${options.length}`}
         </button>
       )}
+      {children}
     </section>
   );
 }
@@ -231,37 +236,34 @@ function NameFilter({ name, change }: { name: string | null; change: Change }) {
     setText('');
   };
   return (
-    <section class="facet">
-      <h2 id="facet-name">Names</h2>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          choose(q);
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        choose(q);
+      }}
+    >
+      <input
+        type="text"
+        class="input input-small"
+        aria-label="Names"
+        placeholder={name === null ? 'Person, place, organisation…' : name}
+        maxLength={1024}
+        list="names-offered"
+        autocomplete="off"
+        value={text}
+        onInput={(event) => {
+          const { value } = event.currentTarget;
+          // A choice from the list is no typing.
+          const isChosen = !(event instanceof InputEvent) || event.inputType === 'insertReplacementText';
+          if (isChosen && offered.some(({ canonical_form }) => canonical_form === value)) choose(value);
+          else setText(value);
         }}
-      >
-        <input
-          type="text"
-          class="input input-small"
-          aria-labelledby="facet-name"
-          placeholder={name === null ? 'Person, place, organisation…' : name}
-          maxLength={1024}
-          list="names-offered"
-          autocomplete="off"
-          value={text}
-          onInput={(event) => {
-            const { value } = event.currentTarget;
-            // A choice from the list is no typing.
-            const isChosen = !(event instanceof InputEvent) || event.inputType === 'insertReplacementText';
-            if (isChosen && offered.some(({ canonical_form }) => canonical_form === value)) choose(value);
-            else setText(value);
-          }}
-        />
-        <datalist id="names-offered">
-          {offered.map(({ id, canonical_form }) => (
-            <option key={id} value={canonical_form} />
-          ))}
-        </datalist>
-      </form>
-    </section>
+      />
+      <datalist id="names-offered">
+        {offered.map(({ id, canonical_form }) => (
+          <option key={id} value={canonical_form} />
+        ))}
+      </datalist>
+    </form>
   );
 }

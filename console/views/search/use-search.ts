@@ -87,11 +87,12 @@ interface Search {
 /** The query of a request; filters alone send no words. */
 export const askedBy = (criteria: Criteria, isUnfinished = false) => {
   const query = criteria.query.trim();
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const shared = { filters: filtersOf(criteria), operators: true, tz, sort: criteria.sort ?? 'relevance' };
+  const { timeZone: tz } = Intl.DateTimeFormat().resolvedOptions();
+  const shared = { filters: filtersOf(criteria), operators: true, sort: criteria.sort ?? 'relevance' };
   if (query === '') return { ...shared, query: anyPage, log: false, suggest: 0 };
   const spelling = criteria.spelling === null;
-  return { ...shared, query, prefix: isUnfinished && spelling, spelling };
+  const hasTime = /(?:after|before):/i.test(query);
+  return { ...shared, ...(hasTime && { tz }), query, prefix: isUnfinished && spelling, spelling };
 };
 
 /** State kept for returns. */

@@ -5,8 +5,9 @@
 import { canonicalForm, rootOf } from '../../commands/entity-trees.ts';
 import { startOfDay, wallOf } from '../../compute/ranking/query-times.ts';
 import { addBit, type Bitmap, createBitmap } from '../../compute/structures/bitmap.ts';
-import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
+import { firstAbove } from '../../compute/structures/sorted-search.ts';
 import { TopK } from '../../compute/structures/top-k.ts';
+import { type VisitTimes, visitTimes } from '../../compute/structures/visit-times.ts';
 import { idOf } from '../../domain/ids.ts';
 import { beginningsIn } from '../../domain/query-clause.ts';
 import type { FacetName, SearchFacets } from '../../domain/search.ts';
@@ -59,14 +60,17 @@ export function pageMatcher({
 
   const keyOf: Record<Exclude<MatchRequest['sort'], 'relevance'>, (no: number) => number> = {
     newest: (no) => catalog.lastSeenAt(no),
-    oldest: (no) => -catalog.firstSeenAt(no),
+    oldest: (no) => -catalog.timesOf(no).first_seen_at,
     // Of equal visits the last one decides.
     most_visited: (no) => catalog.visits(no) + catalog.lastSeenAt(no) / 2 ** 47,
   };
 
   const count = async (pages: Uint32Array, zone: string, signal: AbortSignal | undefined): Promise<SearchFacets> => {
     const of = (fact: Parameters<Catalog['countFact']>[0]) => mostOf(catalog.countFact(fact, pages));
-    const months = countMonths(pages, (no) => catalog.firstSeenAt(no), zone);
+    const months = countMonths(
+      Array.from(pages, (no) => catalog.timesOf(no)),
+      zone,
+    );
     await nextTurn(signal);
     const topics = reader.clusters.countPages(setOf(pages, catalog.pageEnd));
     const names = await countNames(pages, signal);
@@ -146,17 +150,31 @@ function mostOf<Value extends string | number>(
   });
 }
 
-/** By month of the first visit. */
-function countMonths(pages: Uint32Array, firstSeenAt: (no: number) => number, zone: string): Map<string, number> {
-  const times = Float64Array.from(pages, firstSeenAt).sort();
-  const counts = new Map<string, number>();
-  for (let at = 0; at < times.length; ) {
-    const wall = new Date(wallOf(zone, times[at]));
-    const next = firstAtLeast(times, startOfDay(zone, wall.getUTCFullYear(), wall.getUTCMonth() + 1, 1));
-    counts.set(wall.toISOString().slice(0, 7), next - at);
-    at = Math.max(next, at + 1);
+/** A page counts in every month in which it was visited. */
+function countMonths(pages: readonly VisitTimes[], zone: string): [month: string, pages: number][] {
+  if (pages.length === 0) return [];
+  const first = pages.reduce((least, { first_seen_at }) => Math.min(least, first_seen_at), Number.POSITIVE_INFINITY);
+  const last = pages.reduce((most, { last_seen_at }) => Math.max(most, last_seen_at), 0);
+  const months: [month: string, pages: number][] = [];
+  const starts: number[] = [];
+  for (let month = new Date(wallOf(zone, first)).setUTCDate(1); ; ) {
+    const date = new Date(month);
+    const start = startOfDay(zone, date.getUTCFullYear(), date.getUTCMonth(), 1);
+    if (start > last) break;
+    starts.push(start);
+    months.push([date.toISOString().slice(0, 7), 0]);
+    month = date.setUTCMonth(date.getUTCMonth() + 1);
   }
-  return counts;
+  for (const page of pages) {
+    let counted = -1;
+    // Newest first, so months do not come again.
+    for (const time of visitTimes(page)) {
+      const at = firstAbove(starts, time) - 1;
+      if (at !== counted) months[at][1]++;
+      counted = at;
+    }
+  }
+  return months;
 }
 
 function* slices(pages: Uint32Array, length: number): Generator<Uint32Array> {

@@ -113,6 +113,8 @@ export interface Ranking {
   quoting: ReadonlySet<number>;
   /** Best first. */
   pages: OrderedPage[];
+  /** Operators that were searched as text. */
+  ignored: readonly IgnoredOperator[];
   timing_ms: Record<string, number>;
 }
 
@@ -301,7 +303,8 @@ export function queryRanker(dependencies: RankDependencies) {
       dependencies.onRerankDegraded();
     }
     const reranker = reordered !== null ? (outside?.name ?? null) : local === null ? null : LOCAL_RERANKER;
-    return { model: used, reranker, retrieved, fused, relevanceOf, scored, quoting, pages, timing_ms };
+    const { ignored } = asked;
+    return { model: used, reranker, retrieved, fused, relevanceOf, scored, quoting, pages, ignored, timing_ms };
   };
 
   return async (request: RankRequest, options: RankOptions = {}): Promise<Ranking> => {

@@ -79,7 +79,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
   };
 
   /** The requested part of the results, and `best`, those that suggestions are based on. */
-  const find = async (request: SearchRequest, asked: Asked, signal: AbortSignal | undefined): Promise<Found> => {
+  const find = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<Found> => {
     const { sort, facets, offset, k } = request;
     const options = { relevance: { least: request.min_relevance }, signal };
     let ranked: Promise<Ranking> | undefined;
@@ -88,12 +88,13 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       return ranked;
     };
     if (sort === 'relevance') {
-      const matching = facets ? matchAll(request, asked, rankOnce, signal) : null;
+      const matching = facets ? matchAll(request, askedBy(request, reader, now()), rankOnce, signal) : null;
       const [ranking, matched] = await Promise.all([rankOnce(), matching]);
       const best = ranking.pages.slice(0, offset + k);
       const total = ranking.pages.length;
       return { ranking, pages: best.slice(offset), best, total, facets: matched?.facets ?? null };
     }
+    const asked = askedBy(request, reader, now());
     const matched = await matchAll(request, asked, rankOnce, signal);
     const shown = matched.first.slice(offset);
     const within = { ...asked, filters: { ...asked.filters, pages: new Set(shown) } };
@@ -116,8 +117,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     const began = monotonic();
     // A page that becomes searchable while this search runs is missing from it, and no longer waits at its end.
     const wasIndexing = reader.jobs.countIndexing(1) > 0;
-    const asked = askedBy(request, reader, now());
-    const { ranking, pages, best, total, facets } = await find(request, asked, signal);
+    const { ranking, pages, best, total, facets } = await find(request, signal);
     const ranked = monotonic();
     const readText = textsOf(reader);
     let presenting = ranked;
@@ -157,7 +157,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       corrected: retrieved.corrected,
       corrected_query: correctedQuery(request, retrieved.corrected),
       no_results,
-      ...(asked.ignored.length > 0 && { ignored_operators: [...asked.ignored] }),
+      ...(ranking.ignored.length > 0 && { ignored_operators: [...ranking.ignored] }),
       ...(facets !== null && { facets }),
       offset: request.offset,
       has_more: total > request.offset + request.k,
