@@ -12,6 +12,7 @@ import { setMaxListeners } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
+import { unlessAborted } from '../compute/unless-aborted.ts';
 import { traced } from '../tracing/span.ts';
 import { Semaphore, SemaphoreFullError } from './semaphore.ts';
 import { markThread, PassingLimit, ProcessorLimit, type ThreadMark, type TimeLimit } from './time-limits.ts';
@@ -244,15 +245,6 @@ function abortedForAll(): AbortController {
 function threadLoadedOrEnded(piscina: Piscina): Promise<void> {
   return new Promise((resolve) => {
     for (const event of ['workerCreate', 'workerDestroy']) piscina.once(event, () => resolve());
-  });
-}
-
-/** A result, unless the signal comes first: then its reason, and the result is ignored. */
-function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
 
