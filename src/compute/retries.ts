@@ -1,5 +1,5 @@
 /** Whether and when a call is made again. */
-import { dayMs, hourMs, minuteMs } from '../../domain/durations.ts';
+import { dayMs, hourMs, minuteMs } from '../domain/durations.ts';
 
 export interface RetryDelayInput {
   /** At least 1. */

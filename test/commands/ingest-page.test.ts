@@ -152,18 +152,6 @@ test('what a revisit says beside the text is kept, whichever visit is told again
   );
 });
 
-test('a hundred submissions of one URL in one batch are one page, one job and ninety-nine revisits', async () => {
-  await using temporary = await TemporaryStore.open();
-  const { results } = await temporary.store.transact(Array.from({ length: 100 }, () => ingestPage(submission())));
-  const revisit = { outcome: 'revisit', page_no: 1, status: 'queued', content_hash_differs: false };
-  assert.deepEqual(results, [
-    { ok: true, reply: { outcome: 'accepted', page_no: 1 } },
-    ...Array.from({ length: 99 }, () => ({ ok: true, reply: revisit })),
-  ]);
-  const { pages, jobs } = temporary.store.reader;
-  assert.deepEqual([pages.count(), pages.get(1)?.visit_count, jobs.list({ limit: 10 }).length], [1, 100, 1]);
-});
-
 test('a blacklisted URL is refused exactly, a blacklisted domain by label suffix, and nothing is stored', async () => {
   await using temporary = await TemporaryStore.open();
   const rule = (no: number, kind: 'url' | 'domain', pattern: string) => ({
@@ -214,19 +202,6 @@ test('a visit that is to count once does so, however often it is handed in; one 
   assert.ok(page);
   await temporary.commit((transaction) => erasePage(transaction, page, 5000));
   assert.equal(temporary.store.reader.pages.knowsVisit(1, 2000), false, 'forgotten with its page');
-});
-
-test('a title that is only the address gives way to one that names the page', async () => {
-  await using temporary = await TemporaryStore.open();
-  const canonical_url = 'https://example.com/a';
-  const titleAfter = async (title: string | null) => {
-    await temporary.commit(ingestPage(submission({ canonical_url, title })));
-    return temporary.store.reader.pages.get(1)?.title;
-  };
-  assert.equal(await titleAfter('example.com/a'), 'example.com/a');
-  assert.equal(await titleAfter(null), 'example.com/a');
-  assert.equal(await titleAfter('A page'), 'A page');
-  assert.equal(await titleAfter('https://example.com/a'), 'A page');
 });
 
 test('a page that has its text keeps its title, also one that walls have', async () => {

@@ -23,8 +23,8 @@ import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { ImportError } from '../../src/importers/item-parts.ts';
 import { openSource } from '../../src/importers/open-source.ts';
+import { note } from '../process/rare-states.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
-import { note } from '../soak/rare-states.ts';
 import { documentsLike, feedSamples, importSamples, pageSamples, querySamples, sharedSamples } from './documents.ts';
 import { inputs, isLong, runsOf, seed } from './size.ts';
 

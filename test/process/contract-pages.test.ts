@@ -307,18 +307,6 @@ test('a batch is answered item by item in its order, and a bad item stops nobody
   assert.deepEqual([page.visit_count, page.body_text], [3, 'One.']);
 });
 
-test('a batch holds 1 to 100 pages and a status batch 1 to 500 ids', async () => {
-  const pages = (count: number) => Array.from({ length: count }, (_, no) => ({ url: `bad ${no}` }));
-  assert.equal((await shared.post('/v1/pages/batch', { pages: [] })).status, 422);
-  assert.equal((await shared.post('/v1/pages/batch', { pages: pages(101) })).status, 422);
-  assert.equal((await shared.post('/v1/pages/batch', { pages: pages(100) })).status, 200);
-  assert.equal((await shared.post('/v1/pages/batch', { pages: {} })).status, 422);
-  const ids = (count: number) => Array.from({ length: count }, (_, no) => `pg_${no}`);
-  assert.equal((await shared.post('/v1/pages/status/batch', { page_ids: [] })).status, 422);
-  assert.equal((await shared.post('/v1/pages/status/batch', { page_ids: ids(501) })).status, 422);
-  assert.equal((await shared.post('/v1/pages/status/batch', { page_ids: ids(500) })).status, 200);
-});
-
 test('status is told of one page and of many, each once and in the order first asked for', async () => {
   const id = await shared.addIndexed({ url: 'https://status.example/', body_extracted: 'A status.' });
   const features = { entities: { status: 'done', last_error: null } };
@@ -465,16 +453,7 @@ test('pages are listed newest first, part by part, and found by their address', 
     assert.deepEqual(await at(url), [ids[2]], url);
   }
   assert.deepEqual(await at('https://list.example/never'), []);
-  for (const wrong of [
-    'url=nothing',
-    'url=',
-    'limit=0',
-    'limit=501',
-    'cursor=x',
-    'status=gone',
-    'after=2026',
-    'domain=',
-  ]) {
+  for (const wrong of 'url=nothing url= limit=0 limit=501 cursor=x status=gone after=2026 domain='.split(' ')) {
     assert.equal((await shared.get(`/v1/pages?${wrong}`)).status, 422, wrong);
   }
 });

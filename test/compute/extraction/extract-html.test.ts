@@ -135,34 +135,8 @@ test('a page or fragment without text gives empty text', () => {
 
 test('any markup gives text without white space at its ends and sections that begin with their titles', () => {
   const piece = fc.oneof(
-    fc.constantFrom(
-      '<p>',
-      '</p>',
-      '<div>',
-      '</div>',
-      '<h2>',
-      '</h2>',
-      '<h3>',
-      '</h3>',
-      '<li>',
-      '</li>',
-      '<ol>',
-      '</ol>',
-    ),
-    fc.constantFrom(
-      '<pre>',
-      '</pre>',
-      '<br>',
-      '<td>',
-      '<table>',
-      '</table>',
-      '<b>',
-      '</b>',
-      '&nbsp;',
-      '&amp;',
-      '<svg>',
-      '</svg>',
-    ),
+    fc.constantFrom(...'<p> </p> <div> </div> <h2> </h2> <h3> </h3> <li> </li> <ol> </ol>'.split(' ')),
+    fc.constantFrom(...'<pre> </pre> <br> <td> <table> </table> <b> </b> &nbsp; &amp; <svg> </svg>'.split(' ')),
     fc.constantFrom(
       ' ',
       '\n',

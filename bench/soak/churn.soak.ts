@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
-import { RunningService, token, until } from '../process/service.ts';
-import { note } from './rare-states.ts';
-import { round } from './samples.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { round } from '../../test/process/samples.ts';
+import { RunningService, token, until } from '../../test/process/service.ts';
 
 const live = 1_500;
 const rounds = 12;

@@ -9,10 +9,10 @@ import type { EntityDetailResponse, EntityMergeListResponse } from '../../src/do
 import type { ModelBackfillResponse, ModelListResponse } from '../../src/domain/model.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
-import { FeedServer, rss } from '../app/feed-server.ts';
-import { RunningService, until } from '../process/service.ts';
-import { FailingDisk } from '../reliability/failing-disk.ts';
-import { note } from './rare-states.ts';
+import { FeedServer, rss } from '../../test/app/feed-server.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { RunningService, until } from '../../test/process/service.ts';
+import { FailingDisk } from '../../test/reliability/failing-disk.ts';
 
 const disk = FailingDisk.build();
 const skip = typeof disk === 'string' ? disk : false;

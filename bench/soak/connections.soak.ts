@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RunningService, until } from '../process/service.ts';
-import { note } from './rare-states.ts';
-import { percentile, round, sampleProcess, watchHealth } from './samples.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { percentile, round, sampleProcess, watchHealth } from '../../test/process/samples.ts';
+import { RunningService, until } from '../../test/process/service.ts';
 
 const halfOpen = 10_000;
 const slow = 200;

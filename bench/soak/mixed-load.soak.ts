@@ -16,11 +16,11 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
-import { FeedServer, rss } from '../app/feed-server.ts';
-import { RunningService, token, until } from '../process/service.ts';
-import { startFakeProvider } from '../providers/fake-provider-server.ts';
-import { note } from './rare-states.ts';
-import { mean, metric, round, sampleProcess, slope } from './samples.ts';
+import { FeedServer, rss } from '../../test/app/feed-server.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { mean, metric, round, sampleProcess, slope } from '../../test/process/samples.ts';
+import { RunningService, token, until } from '../../test/process/service.ts';
+import { startFakeProvider } from '../../test/providers/fake-provider-server.ts';
 
 const minutes = Number(process.env.READBACK_SOAK_MINUTES ?? '10');
 const boundMbPerMinute = 1;

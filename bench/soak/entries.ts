@@ -30,7 +30,7 @@ export const soakEntries: readonly SoakEntry[] = [
   {
     name: 'kill-points',
     shows: 'killed at named steps of every kind of write, three times each: all of it is there or nothing',
-    files: ['test/soak/kill-points.soak.ts'],
+    files: ['bench/soak/kill-points.soak.ts'],
     env: { READBACK_SOAK_OPERATIONS: '' },
     limitMinutes: 45,
   },
@@ -79,13 +79,13 @@ export const soakEntries: readonly SoakEntry[] = [
     name: 'clocks',
     shows:
       'the clock jumps two hours ahead and back, the process sleeps: leases are lost, jobs rescued, each ends once',
-    files: ['test/soak/clocks.soak.ts'],
+    files: ['bench/soak/clocks.soak.ts'],
     limitMinutes: 8,
   },
   {
     name: 'churn',
     shows: 'pages come and go beside 300 slow readers: the data file stays within twice its live size',
-    files: ['test/soak/churn.soak.ts'],
+    files: ['bench/soak/churn.soak.ts'],
     limitMinutes: 8,
   },
   {
@@ -99,7 +99,7 @@ export const soakEntries: readonly SoakEntry[] = [
     shows: 'pages, PDFs, feeds and packed bodies that are made to take memory or time',
     files: [
       'test/process/documents.test.ts',
-      'test/soak/endless-document.soak.ts',
+      'bench/soak/endless-document.soak.ts',
       'test/process/fetch-memory.test.ts',
       'test/compute/feed/read-feed.test.ts',
       'test/reliability/regular-expressions.test.ts',
@@ -109,19 +109,19 @@ export const soakEntries: readonly SoakEntry[] = [
   {
     name: 'hostile',
     shows: 'each class of hostile request, page and feed: health is answered within 300 ms, memory comes back',
-    files: ['test/soak/hostile.soak.ts'],
+    files: ['bench/soak/hostile.soak.ts'],
     limitMinutes: 30,
   },
   {
     name: 'connections',
     shows: '10,000 half-open connections and slow senders: health is answered, memory stays, all are cut',
-    files: ['test/soak/connections.soak.ts'],
+    files: ['bench/soak/connections.soak.ts'],
     limitMinutes: 5,
   },
   {
     name: 'event-loop',
     shows: 'health is answered at once while a 10 MB page is indexed, the index rebuilt, pages exported and clustered',
-    files: ['test/soak/event-loop.soak.ts'],
+    files: ['bench/soak/event-loop.soak.ts'],
     limitMinutes: 10,
   },
   {
@@ -133,13 +133,13 @@ export const soakEntries: readonly SoakEntry[] = [
   {
     name: 'token-timing',
     shows: 'how long a wrong token takes says nothing of the right one',
-    files: ['test/soak/token-timing.soak.ts'],
+    files: ['bench/soak/token-timing.soak.ts'],
     limitMinutes: 5,
   },
   {
     name: 'restart-storm',
     shows: 'a start with 10,000 queued jobs, 1,000 dead ones and 500 watches due',
-    files: ['test/soak/restart-storm.soak.ts'],
+    files: ['bench/soak/restart-storm.soak.ts'],
     limitMinutes: 10,
   },
   {
@@ -164,7 +164,7 @@ export const soakEntries: readonly SoakEntry[] = [
   {
     name: 'mixed-load',
     shows: 'ten minutes of everything at once: memory, files and threads stay as they are',
-    files: ['test/soak/mixed-load.soak.ts'],
+    files: ['bench/soak/mixed-load.soak.ts'],
     limitMinutes: 16,
   },
 ];

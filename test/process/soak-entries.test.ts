@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { soakEntries } from './entries.ts';
+import { soakEntries } from '../../bench/soak/entries.ts';
 import { rareStatesIn, signs } from './rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -13,9 +13,9 @@ test('each entry runs what there is, and no scenario is left out', () => {
     files.filter((file) => !existsSync(join(root, file))),
     [],
   );
-  const scenarios = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.soak.ts'));
+  const scenarios = readdirSync(join(root, 'bench/soak')).filter((name) => name.endsWith('.soak.ts'));
   assert.deepEqual(
-    scenarios.filter((name) => !files.includes(`test/soak/${name}`)),
+    scenarios.filter((name) => !files.includes(`bench/soak/${name}`)),
     [],
   );
   assert.equal(new Set(soakEntries.map(({ name }) => name)).size, soakEntries.length);

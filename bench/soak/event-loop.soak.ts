@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { Cli } from '../cli/run-cli.ts';
-import { RunningService, until } from '../process/service.ts';
-import { note } from './rare-states.ts';
-import { metric, percentile, round, watchHealth } from './samples.ts';
+import { Cli } from '../../test/cli/run-cli.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { metric, percentile, round, watchHealth } from '../../test/process/samples.ts';
+import { RunningService, until } from '../../test/process/service.ts';
 
 const pages = 1_500;
 const lagBoundMs = 100;

@@ -5,10 +5,10 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { RunningService, withoutEntities } from '../process/service.ts';
-import { CleanUps } from '../scope.ts';
-import { ChromiumWithExtension } from './chromium.ts';
-import { Site } from './site.ts';
+import { ChromiumWithExtension } from '../../test/extension-browser/chromium.ts';
+import { Site } from '../../test/extension-browser/site.ts';
+import { RunningService, withoutEntities } from '../../test/process/service.ts';
+import { CleanUps } from '../../test/scope.ts';
 
 const loads = Number(process.env.LOADS ?? 1000);
 const scope = new CleanUps();

@@ -11,11 +11,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
-import { realPagesDir } from '../../bench/real-pages.ts';
-import { RunningService, withoutEntities } from '../process/service.ts';
-import { CleanUps, temporaryFolder } from '../scope.ts';
-import { ChromiumWithExtension, copyOfExtension } from './chromium.ts';
-import { Site } from './site.ts';
+import { ChromiumWithExtension, copyOfExtension } from '../../test/extension-browser/chromium.ts';
+import { Site } from '../../test/extension-browser/site.ts';
+import { RunningService, withoutEntities } from '../../test/process/service.ts';
+import { CleanUps, temporaryFolder } from '../../test/scope.ts';
+import { realPagesDir } from '../real-pages.ts';
 
 const rounds = Number(process.env.ROUNDS ?? 4);
 /** After the page has nothing more to do, ms: what comes late is waited for. */

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Agent, createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../../test/scope.ts';
 
 export type Right = 'none' | 'read' | 'write';
 

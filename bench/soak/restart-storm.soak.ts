@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FeedServer, rss } from '../app/feed-server.ts';
-import { RunningService, token, until } from '../process/service.ts';
-import { startFakeProvider } from '../providers/fake-provider-server.ts';
-import { note } from './rare-states.ts';
+import { FeedServer, rss } from '../../test/app/feed-server.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { RunningService, token, until } from '../../test/process/service.ts';
+import { startFakeProvider } from '../../test/providers/fake-provider-server.ts';
 
 const queued = 10_000;
 const dead = 1_000;

@@ -9,10 +9,10 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
-import { rss } from '../app/feed-server.ts';
-import { RunningService, until } from '../process/service.ts';
-import { metric } from './samples.ts';
-import { ShiftedClock } from './shifted-clock.ts';
+import { rss } from '../../test/app/feed-server.ts';
+import { metric } from '../../test/process/samples.ts';
+import { RunningService, until } from '../../test/process/service.ts';
+import { ShiftedClock } from '../../test/process/shifted-clock.ts';
 
 const clock = ShiftedClock.build();
 const skip = typeof clock === 'string' ? clock : false;

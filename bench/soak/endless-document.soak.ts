@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endlessPdf } from '../compute/pdf/hostile-pdfs.ts';
-import { smallPdf } from '../compute/pdf/small-pdf.ts';
-import { RunningService, until } from '../process/service.ts';
-import { Site, say } from '../providers/small-web.ts';
+import { endlessPdf } from '../../test/compute/pdf/hostile-pdfs.ts';
+import { smallPdf } from '../../test/compute/pdf/small-pdf.ts';
+import { RunningService, until } from '../../test/process/service.ts';
+import { Site, say } from '../../test/providers/small-web.ts';
 
 const type = { 'content-type': 'application/pdf' };
 /** The limits of a PDF and a machine that is busy. */

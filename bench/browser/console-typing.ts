@@ -15,12 +15,12 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
-import { missingCollection, openCollections } from '../../bench/collection-library.ts';
-import { fill, latency, pagesOf } from '../../bench/http-load.ts';
-import { describeMachine } from '../../bench/machine.ts';
-import { runService } from '../../bench/running-service.ts';
-import { openWorkload } from '../../bench/workload.ts';
-import { chromiumArgs, chromiumPath } from '../chromium.ts';
+import { chromiumArgs, chromiumPath } from '../../test/chromium.ts';
+import { missingCollection, openCollections } from '../collection-library.ts';
+import { fill, latency, pagesOf } from '../http-load.ts';
+import { describeMachine } from '../machine.ts';
+import { runService } from '../running-service.ts';
+import { openWorkload } from '../workload.ts';
 
 const { values } = parseArgs({
   options: {

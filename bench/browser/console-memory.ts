@@ -5,10 +5,10 @@
  *   npm run bench -- console-memory --minutes 10 --every 20     ten minutes instead of an hour, a page every 20 ms instead of 250
  */
 import { parseArgs } from 'node:util';
-import { describeMachine } from '../../bench/machine.ts';
-import { RunningService, until, withoutEntities } from '../process/service.ts';
-import { CleanUps } from '../scope.ts';
-import { signedIn, startBrowser } from './browser.ts';
+import { signedIn, startBrowser } from '../../test/console/browser.ts';
+import { RunningService, until, withoutEntities } from '../../test/process/service.ts';
+import { CleanUps } from '../../test/scope.ts';
+import { describeMachine } from '../machine.ts';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '60' }, every: { type: 'string', default: '250' } },

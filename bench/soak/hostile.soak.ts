@@ -9,13 +9,13 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RunningService, token, until, withoutEntities } from '../process/service.ts';
-import { startFakeProvider } from '../providers/fake-provider-server.ts';
-import { newestFirst, type Scope } from '../scope.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { sampleProcess } from '../../test/process/samples.ts';
+import { RunningService, token, until, withoutEntities } from '../../test/process/service.ts';
+import { startFakeProvider } from '../../test/providers/fake-provider-server.ts';
+import { newestFirst, type Scope } from '../../test/scope.ts';
 import { Attacker, HostileSite } from './attacker.ts';
 import { hostileClasses, type Stage } from './hostile-classes.ts';
-import { note } from './rare-states.ts';
-import { sampleProcess } from './samples.ts';
 import type { WorstHealth } from './watch-health.ts';
 
 const boundMs = 300;

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { Access } from '../../src/access/access.ts';
 import type { AuthToken } from '../../src/domain/access.ts';
-import { note } from './rare-states.ts';
-import { mean, percentile, round } from './samples.ts';
+import { note } from '../../test/process/rare-states.ts';
+import { mean, percentile, round } from '../../test/process/samples.ts';
 
 const calls = 200_000;
 /** Beyond this a difference counts as shown (test vector leakage assessment). */

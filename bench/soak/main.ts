@@ -10,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { describeMachine } from '../../bench/machine.ts';
+import { type Note, type RareStateCounts, rareStates } from '../../test/process/rare-states.ts';
+import { describeMachine } from '../machine.ts';
 import { type SoakEntry, soakEntries } from './entries.ts';
-import { type Note, type RareStateCounts, rareStates } from './rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** A third is left out, and a line through two points has no error. */
