@@ -1,7 +1,7 @@
 /** Highlights and notes of Hypothesis; highlights and documents of Readwise. */
 import type { ImportItem } from '../domain/import.ts';
 import { fromDateText, highlightOf, ImportError, itemOf, listOf, paragraphsOf, textOf } from './item-parts.ts';
-import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
+import { elementsOf, type Fields, fieldsOf } from './read-json.ts';
 
 /** Annotations of a page may be anywhere in the file, so all are in memory, up to this size. */
 const maxHeldChars = 64 * 2 ** 20;
@@ -20,7 +20,7 @@ export async function* readHypothesis(entries: AsyncIterable<unknown>, name: str
   let chars = 0;
   for await (const entry of entries) {
     const annotation = fieldsOf(entry);
-    const url = addressOf(annotation.uri);
+    const url = textOf(annotation.uri) ?? '';
     const page = pages.get(url) ?? { title: null, at: null, tags: new Set(), notes: [], highlights: [] };
     pages.set(url, page);
     const passage = elementsOf(annotation.target)

@@ -11,7 +11,6 @@ export type Fields = Record<string, unknown>;
 export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 export const elementsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
-export const addressOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 export async function* readEntries(
   entries: AsyncIterable<unknown>,

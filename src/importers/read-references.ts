@@ -10,12 +10,12 @@ import {
   textOf,
   withoutTags,
 } from './item-parts.ts';
-import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
+import { elementsOf, type Fields, fieldsOf } from './read-json.ts';
 
 /** Its only dates are of publication and last access. */
 export const cslItem = (work: Fields): ImportItem =>
   itemOf({
-    url: addressOf(work.URL) || doiAddress(work.DOI),
+    url: textOf(work.URL) ?? doiAddress(work.DOI),
     title: work.title,
     at: fromDateText(cslDate(work.accessed)),
     tags: listOf(work.keyword),
@@ -37,7 +37,7 @@ function cslDate(value: unknown): string | null {
 /** An item in Zotero's own format. */
 export const zoteroItem = (work: Fields): ImportItem =>
   itemOf({
-    url: addressOf(work.url) || doiAddress(work.DOI),
+    url: textOf(work.url) ?? doiAddress(work.DOI),
     title: work.title,
     at: fromDateText(work.dateAdded) ?? fromDateText(work.accessDate),
     tags: listOf(elementsOf(work.tags).map(({ tag }) => tag)),

@@ -1,4 +1,5 @@
 /** Time for calls to the outside, injectable. */
+import { unlessAborted } from '../compute/unless-aborted.ts';
 import { maxTimerMs } from '../domain/durations.ts';
 
 export interface Clock {
@@ -46,7 +47,7 @@ export class Deadline {
     this.#signal?.addEventListener('abort', leave, { once: true });
     this.#count();
     try {
-      return await orAborted(step(stop.signal), stop.signal);
+      return await unlessAborted(step(stop.signal), stop.signal);
     } catch (error) {
       stop.signal.throwIfAborted();
       throw error;
@@ -84,13 +85,4 @@ export class Deadline {
     this.#remainingMs -= this.#clock.monotonic() - this.#since;
     this.#since = this.#clock.monotonic();
   }
-}
-
-/** The promise or the signal's reason, whichever is first: a lookup cannot be aborted. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
 }

@@ -6,6 +6,7 @@
  * pause begins that would exceed it.
  */
 import { fullBudget, noteRequest, retryDelayMs, takeRetry } from '../compute/retries.ts';
+import { unlessAborted } from '../compute/unless-aborted.ts';
 import { traced } from '../tracing/span.ts';
 import { type Clock, Deadline } from './clock.ts';
 import { ProviderError } from './provider-error.ts';
@@ -86,18 +87,12 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
     }
   };
 
-  function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        cancelTimer();
-        reject(signal?.reason);
-      };
-      const cancelTimer = clock.after(pauseMs, () => {
-        signal?.removeEventListener('abort', leave);
-        resolve();
-      });
-      signal?.addEventListener('abort', leave, { once: true });
+  async function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
+    let cancelTimer = () => {};
+    const over = new Promise<void>((resolve) => {
+      cancelTimer = clock.after(pauseMs, resolve);
     });
+    await unlessAborted(over, signal).finally(() => cancelTimer());
   }
 }
 
