@@ -1,28 +1,22 @@
-/** Circuit breakers: one actor per provider name, created on first use. */
-import type { Logger } from 'pino';
-import { type Actor, createActor } from 'xstate';
+/** Circuit breakers: one per provider name, created on first use. */
 import type { BreakerState } from '../../domain/breaker-state.ts';
-import { type BreakerPolicy, breakerMachine } from '../../machines/breaker.ts';
+import { type Breaker, type BreakerEvent, type BreakerPolicy, nextBreaker } from '../../machines/breaker.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { ProviderBreaker } from '../../providers/provider-settings.ts';
+import type { LibraryParts } from './service.ts';
 
-export interface BreakersDependencies {
+interface BreakersDependencies extends Pick<LibraryParts, 'log' | 'monotonic'> {
   policy: BreakerPolicy;
-  /** Monotonic, ms. */
-  monotonic: () => number;
-  log: Logger;
 }
 
-export interface BreakerReading {
+interface BreakerReading {
   name: string;
   state: BreakerState;
 }
 
 /** Retry time while a probe runs, at most. */
 const probeWaitMs = 2000;
-
-type RunningBreaker = Actor<typeof breakerMachine>;
 
 export interface Breakers {
   of(name: string): ProviderBreaker;
@@ -31,47 +25,47 @@ export interface Breakers {
 }
 
 export function createBreakers({ policy, monotonic, log }: BreakersDependencies): Breakers {
-  const running = new Map<string, RunningBreaker>();
+  const running = new Map<string, Breaker>();
+  const unused: Breaker = { state: 'closed', policy, failures: 0, generation: 0, openUntil: 0 };
+  const breakerOf = (name: string): Breaker => running.get(name) ?? unused;
 
-  const breakerOf = (name: string): RunningBreaker => {
-    const known = running.get(name);
-    if (known !== undefined) return known;
-    const breaker = createActor(breakerMachine, { input: policy }).start();
-    running.set(name, breaker);
-    watch(name, breaker, log);
-    return breaker;
-  };
+  function send(name: string, event: BreakerEvent): boolean {
+    const before = breakerOf(name);
+    const after = nextBreaker(before, event);
+    if (after === null) return false;
+    running.set(name, after);
+    if (after.state !== before.state) {
+      log.warn({ provider: name, before: before.state, state: after.state }, 'a breaker changed its state');
+    }
+    return true;
+  }
 
   return {
     of: (name) => ({
-      state: () => running.get(name)?.getSnapshot().value ?? 'closed',
+      state: () => breakerOf(name).state,
       waitMs() {
-        const breaker = running.get(name)?.getSnapshot();
         const at = monotonic();
-        return breaker === undefined || breaker.can({ type: 'attempt', at }) ? 0 : waitMs(breaker, at);
+        return nextBreaker(breakerOf(name), { type: 'attempt', at }) === null ? waitMs(breakerOf(name), at) : 0;
       },
       async call(run) {
-        const breaker = breakerOf(name);
         const at = monotonic();
-        const before = breaker.getSnapshot();
-        if (!before.can({ type: 'attempt', at })) throw new BreakerOpenError(name, waitMs(before, at));
-        breaker.send({ type: 'attempt', at });
-        const { generation } = breaker.getSnapshot().context;
+        if (!send(name, { type: 'attempt', at })) throw new BreakerOpenError(name, waitMs(breakerOf(name), at));
+        const { generation } = breakerOf(name);
         try {
           const result = await run();
-          breaker.send({ type: 'succeeded', at: monotonic(), generation });
+          send(name, { type: 'succeeded', at: monotonic(), generation });
           return result;
         } catch (error) {
-          breaker.send({ type: verdictOn(error), at: monotonic(), generation });
+          send(name, { type: verdictOn(error), at: monotonic(), generation });
           throw error;
         }
       },
     }),
-    states: () => [...running].map(([name, breaker]) => ({ name, state: breaker.getSnapshot().value })),
+    states: () => [...running].map(([name, { state }]) => ({ name, state })),
   };
 
-  function waitMs({ value, context }: ReturnType<RunningBreaker['getSnapshot']>, at: number): number {
-    return value === 'open' ? context.openUntil - at : Math.min(probeWaitMs, policy.cooldownMs);
+  function waitMs({ state, openUntil }: Breaker, at: number): number {
+    return state === 'open' ? openUntil - at : Math.min(probeWaitMs, policy.cooldownMs);
   }
 }
 
@@ -86,12 +80,4 @@ function verdictOn(error: unknown): 'succeeded' | 'failed' | 'cancelled' {
   }
   if (!(error instanceof ProviderError)) return 'cancelled';
   return error.againstProvider ? 'failed' : 'succeeded';
-}
-
-function watch(name: string, breaker: RunningBreaker, log: Logger): void {
-  let before = breaker.getSnapshot().value;
-  breaker.subscribe(({ value }) => {
-    if (value !== before) log.warn({ provider: name, before, state: value }, 'a breaker changed its state');
-    before = value;
-  });
 }
