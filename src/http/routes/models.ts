@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { knownModels, knownModelsResponse } from '../../domain/known-models.ts';
 import * as model from '../../domain/model.ts';
 import { pathText } from '../../domain/texts.ts';
-import { type HttpApp, needsRead, needsWrite, type RouteContext, type RouteGroup } from '../http-app.ts';
+import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
 const params = z.object({ model_id: pathText });
 
-function registryRoutes(app: HttpApp, { ask, asking }: RouteContext): void {
+export const modelRoutes: RouteGroup = (app, { ask, asking }) => {
   app.get(
     '/v1/models',
     needsRead({
@@ -78,9 +78,7 @@ function registryRoutes(app: HttpApp, { ask, asking }: RouteContext): void {
       return reply.code(204).send(null);
     },
   );
-}
 
-function backfillRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/models/:model_id/backfill',
     needsRead({
@@ -112,9 +110,4 @@ function backfillRoutes(app: HttpApp, { asking }: RouteContext): void {
       return reply.code(202).send(await ask('model.startBackfill', params));
     },
   );
-}
-
-export const modelRoutes: RouteGroup = (app, context) => {
-  registryRoutes(app, context);
-  backfillRoutes(app, context);
 };

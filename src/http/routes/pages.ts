@@ -4,15 +4,16 @@ import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/b
 import * as page from '../../domain/page.ts';
 import { pathText } from '../../domain/texts.ts';
 import { errorResponse } from '../errors.ts';
-import { type HttpApp, needsRead, needsWrite, type RouteContext, type RouteGroup } from '../http-app.ts';
+import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';
 import { batchBodyLimit } from '../json-body.ts';
 import { described, errorAnswers } from '../openapi.ts';
 import { httpValidationError } from '../request-invalid.ts';
 
 const pageParams = z.object({ page_id: pathText });
+const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
 
-function ingestRoutes(app: HttpApp, { asking }: RouteContext): void {
+export const pageRoutes: RouteGroup = (app, { asking }) => {
   app.post(
     '/v1/pages',
     needsWrite(
@@ -50,11 +51,7 @@ function ingestRoutes(app: HttpApp, { asking }: RouteContext): void {
     },
     async ({ body }, reply) => ({ results: await asking(reply)('page.ingestBatch', body) }),
   );
-}
 
-const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
-
-function readRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/pages',
     needsRead({
@@ -99,9 +96,7 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
     }),
     async ({ params }, reply) => withRows(await asking(reply)('page.chunks', params)),
   );
-}
 
-function visitRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/pages/:page_id/visits',
     needsRead({
@@ -113,9 +108,7 @@ function visitRoutes(app: HttpApp, { asking }: RouteContext): void {
     }),
     async ({ params }, reply) => asking(reply)('page.visits', params),
   );
-}
 
-function statusRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/pages/:page_id/status',
     needsRead({
@@ -137,9 +130,7 @@ function statusRoutes(app: HttpApp, { asking }: RouteContext): void {
     }),
     async ({ body }, reply) => asking(reply)('page.statusBatch', body),
   );
-}
 
-function forgetRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.delete(
     '/v1/pages/:page_id',
     needsWrite({
@@ -156,14 +147,6 @@ function forgetRoutes(app: HttpApp, { asking }: RouteContext): void {
       return ask('page.forget', { url });
     },
   );
-}
-
-export const pageRoutes: RouteGroup = (app, context) => {
-  forgetRoutes(app, context);
-  ingestRoutes(app, context);
-  statusRoutes(app, context);
-  visitRoutes(app, context);
-  readRoutes(app, context);
 };
 
 export const blacklistRoutes: RouteGroup = (app, { asking }) => {

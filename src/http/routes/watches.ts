@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { pathText } from '../../domain/texts.ts';
 import * as watch from '../../domain/watch.ts';
-import { type HttpApp, needsRead, needsWrite, type RouteContext, type RouteGroup } from '../http-app.ts';
+import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
 const watchParams = z.object({ watch_id: pathText });
 
-function readRoutes(app: HttpApp, { asking }: RouteContext): void {
+export const watchRoutes: RouteGroup = (app, { asking }) => {
   app.get(
     '/v1/watches',
     needsRead({
@@ -30,9 +30,7 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
     }),
     async ({ params }, reply) => asking(reply)('watch.get', params),
   );
-}
 
-function writeRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.post(
     '/v1/watches',
     needsWrite({
@@ -83,9 +81,4 @@ function writeRoutes(app: HttpApp, { asking }: RouteContext): void {
     }),
     async ({ params }, reply) => reply.code(202).send(await asking(reply)('watch.run', params)),
   );
-}
-
-export const watchRoutes: RouteGroup = (app, context) => {
-  readRoutes(app, context);
-  writeRoutes(app, context);
 };
