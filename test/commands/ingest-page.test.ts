@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
-import { erasePage } from '../../src/commands/erase-page.ts';
+import { erasePage } from '../../src/commands/forget.ts';
 import { ingestPage, titleBehind } from '../../src/commands/ingest-page.ts';
 import { failJob, ownsJob } from '../../src/commands/settle-job.ts';
 import { pageRow } from '../machines/rows.ts';
