@@ -29,6 +29,10 @@ const benches = {
   relevance: { file: 'bench/relevance.ts' },
   ranking: { file: 'bench/ranking.ts' },
   'language-detection': { file: 'bench/language-detection.ts' },
+  transitions: {
+    file: 'bench/transitions.ts',
+    node: ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256'],
+  },
   console: { file: 'test/console/measure-typing.ts', built: true },
   'console-memory': { file: 'test/console/measure-memory.ts', built: true },
   extension: { file: 'test/extension-browser/measure-load.ts', built: true },

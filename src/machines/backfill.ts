@@ -9,8 +9,9 @@
  * complete  the cursor is at the end without gaps; a later gap starts it again
  * failed    its job is dead; a new start resumes from the cursor
  */
+import { assign, setup } from 'xstate';
 import type { Backfill } from '../domain/model.ts';
-import { type NextRow, nextRowBy, type Transitions } from './next-row.ts';
+import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type BackfillEvent =
   /** `afresh`: from the first page to `lastPage`; else from the cursor, to fill gaps. */
@@ -25,42 +26,65 @@ export type BackfillEvent =
 
 type EventOf<Type extends BackfillEvent['type']> = Extract<BackfillEvent, { type: Type }>;
 
-const start = (row: Backfill, { at, job_no, afresh, lastPage }: EventOf<'start'>): Backfill => {
-  const begun = { ...row, status: 'running', job_no, finished_at: null, last_error: null, updated_at: at } as const;
-  if (!afresh) return begun;
-  const counts = { total_chunks: null, total_tokens: null, embedded_chunks: 0, made_chunks: 0, busy_ms: 0 };
-  return { ...begun, ...counts, cursor: 0, last_page: lastPage, started_at: at };
-};
+const start = { target: 'running', actions: { type: 'begin', params: theEvent } } as const;
 
-const transitions: Transitions<Backfill['status'], Backfill, BackfillEvent> = {
-  running: {
-    plan: (row, { at, chunks, tokens }) => ({ ...row, total_chunks: chunks, total_tokens: tokens, updated_at: at }),
-    advance: (row, { at, cursor, embedded, made, busyMs }) =>
-      cursor !== null && cursor < row.cursor
-        ? null
-        : {
-            ...row,
-            cursor: cursor ?? row.cursor,
-            embedded_chunks: row.embedded_chunks + embedded,
-            made_chunks: row.made_chunks + made,
-            busy_ms: row.busy_ms + busyMs,
-            last_error: null,
-            updated_at: at,
-          },
-    stumble: (row, { at, message }) => ({ ...row, last_error: message, updated_at: at }),
-    /** Forgotten and new pages have changed the counts since the start. */
-    finish(row, { at, gaps, chunks, tokens }) {
-      if (row.cursor < row.last_page || gaps) return null;
-      const counts = { total_chunks: chunks, embedded_chunks: chunks, total_tokens: tokens };
-      return { ...row, ...counts, status: 'complete', finished_at: at, last_error: null, updated_at: at };
-    },
-    fail: (row, { at, message }) => ({ ...row, status: 'failed', last_error: message, updated_at: at }),
+const backfillMachine = setup({
+  types: { context: {} as Backfill, events: {} as BackfillEvent, input: {} as Backfill },
+  guards: {
+    everythingIsThere: ({ context }, { gaps }: EventOf<'finish'>) => context.cursor >= context.last_page && !gaps,
+    goesOn: ({ context }, { cursor }: EventOf<'advance'>) => cursor === null || cursor >= context.cursor,
   },
-  complete: { start },
-  failed: { start },
-};
+  actions: {
+    begin: assign(({ context }, { at, job_no, afresh, lastPage }: EventOf<'start'>) => {
+      const again = { job_no, finished_at: null, last_error: null, updated_at: at };
+      if (!afresh) return again;
+      const counts = { total_chunks: null, total_tokens: null, embedded_chunks: 0, made_chunks: 0, busy_ms: 0 };
+      return { ...context, ...again, ...counts, cursor: 0, last_page: lastPage, started_at: at };
+    }),
+    notePlan: assign((_, { at, chunks, tokens }: EventOf<'plan'>) => ({
+      total_chunks: chunks,
+      total_tokens: tokens,
+      updated_at: at,
+    })),
+    advance: assign(({ context }, { at, cursor, embedded, made, busyMs }: EventOf<'advance'>) => ({
+      cursor: cursor ?? context.cursor,
+      embedded_chunks: context.embedded_chunks + embedded,
+      made_chunks: context.made_chunks + made,
+      busy_ms: context.busy_ms + busyMs,
+      last_error: null,
+      updated_at: at,
+    })),
+    noteError: assign((_, { at, message }: EventOf<'stumble' | 'fail'>) => ({ last_error: message, updated_at: at })),
+    /** Forgotten and new pages have changed the counts since the start. */
+    close: assign((_, { at, chunks, tokens }: EventOf<'finish'>) => {
+      const counts = { total_chunks: chunks, embedded_chunks: chunks, total_tokens: tokens };
+      return { ...counts, finished_at: at, last_error: null, updated_at: at };
+    }),
+  },
+}).createMachine({
+  id: 'backfill',
+  context: ({ input }) => input,
+  initial: 'running',
+  states: {
+    running: {
+      on: {
+        plan: { actions: { type: 'notePlan', params: theEvent } },
+        advance: { guard: { type: 'goesOn', params: theEvent }, actions: { type: 'advance', params: theEvent } },
+        stumble: { actions: { type: 'noteError', params: theEvent } },
+        finish: {
+          guard: { type: 'everythingIsThere', params: theEvent },
+          target: 'complete',
+          actions: { type: 'close', params: theEvent },
+        },
+        fail: { target: 'failed', actions: { type: 'noteError', params: theEvent } },
+      },
+    },
+    complete: { on: { start } },
+    failed: { on: { start } },
+  },
+});
 
-export const nextBackfill: NextRow<Backfill, BackfillEvent> = nextRowBy(transitions, 'status');
+export const nextBackfill: NextRow<Backfill, BackfillEvent> = nextRowBy(backfillMachine, 'status');
 
 export function firstBackfill(
   model: { id: string; space: number },

@@ -10,8 +10,7 @@
  * Each change of state begins a generation. Results of older generations are ignored: when fifty calls fail together,
  * the fifth opens the breaker and the others change nothing.
  */
-import type { BreakerState } from '../domain/breaker-state.ts';
-import { nextRowBy, type Transitions } from './next-row.ts';
+import { assign, setup } from 'xstate';
 
 export interface BreakerPolicy {
   /** Consecutive failures that open the breaker, at least 1. */
@@ -19,8 +18,7 @@ export interface BreakerPolicy {
   cooldownMs: number;
 }
 
-export interface Breaker {
-  state: BreakerState;
+export interface BreakerContext {
   policy: BreakerPolicy;
   failures: number;
   /** Incremented with every change of state. */
@@ -38,40 +36,47 @@ export type BreakerEvent =
   /** The caller aborted, so the call proves nothing. */
   | { type: 'cancelled'; at: number; generation: number };
 
-type Ending = Extract<BreakerEvent, { generation: number }>;
+const isCurrent = ({ context, event }: { context: BreakerContext; event: BreakerEvent }) =>
+  'generation' in event && event.generation === context.generation;
 
-const begin = (breaker: Breaker, changes: Partial<Breaker>): Breaker => ({
-  ...breaker,
-  failures: 0,
-  generation: breaker.generation + 1,
-  ...changes,
+export const breakerMachine = setup({
+  types: { context: {} as BreakerContext, events: {} as BreakerEvent, input: {} as BreakerPolicy },
+  guards: {
+    current: isCurrent,
+    isLastStraw: (args) => isCurrent(args) && args.context.failures + 1 >= args.context.policy.failureThreshold,
+    endsARow: (args) => isCurrent(args) && args.context.failures > 0,
+    cooldownIsOver: ({ context, event }) => event.at >= context.openUntil,
+  },
+  actions: {
+    beginGeneration: assign({ failures: 0, generation: ({ context }) => context.generation + 1 }),
+    startCooldown: assign({ openUntil: ({ context, event }) => event.at + context.policy.cooldownMs }),
+    countFailure: assign({ failures: ({ context }) => context.failures + 1 }),
+    forgetFailures: assign({ failures: 0 }),
+  },
+}).createMachine({
+  id: 'breaker',
+  context: ({ input }) => ({ policy: input, failures: 0, generation: 0, openUntil: 0 }),
+  initial: 'closed',
+  states: {
+    closed: {
+      on: {
+        attempt: { target: 'closed' },
+        succeeded: { guard: 'endsARow', actions: 'forgetFailures' },
+        failed: [
+          { guard: 'isLastStraw', target: 'open', actions: ['beginGeneration', 'startCooldown'] },
+          { guard: 'current', actions: 'countFailure' },
+        ],
+      },
+    },
+    open: {
+      on: { attempt: { guard: 'cooldownIsOver', target: 'half_open', actions: 'beginGeneration' } },
+    },
+    half_open: {
+      on: {
+        succeeded: { guard: 'current', target: 'closed', actions: 'beginGeneration' },
+        failed: { guard: 'current', target: 'open', actions: ['beginGeneration', 'startCooldown'] },
+        cancelled: { guard: 'current', target: 'open', actions: 'beginGeneration' },
+      },
+    },
+  },
 });
-
-const open = (breaker: Breaker, at: number) =>
-  begin(breaker, { state: 'open', openUntil: at + breaker.policy.cooldownMs });
-
-const current = (next: (breaker: Breaker, at: number) => Breaker | null) => (breaker: Breaker, event: Ending) =>
-  event.generation === breaker.generation ? next(breaker, event.at) : null;
-
-const transitions: Transitions<BreakerState, Breaker, BreakerEvent> = {
-  closed: {
-    attempt: (breaker) => breaker,
-    succeeded: current((breaker) => (breaker.failures > 0 ? { ...breaker, failures: 0 } : null)),
-    failed: current((breaker, at) =>
-      breaker.failures + 1 >= breaker.policy.failureThreshold
-        ? open(breaker, at)
-        : { ...breaker, failures: breaker.failures + 1 },
-    ),
-  },
-  open: {
-    attempt: (breaker, { at }) => (at >= breaker.openUntil ? begin(breaker, { state: 'half_open' }) : null),
-  },
-  half_open: {
-    succeeded: current((breaker) => begin(breaker, { state: 'closed' })),
-    failed: current(open),
-    cancelled: current((breaker) => begin(breaker, { state: 'open' })),
-  },
-};
-
-/** The breaker after an event, or null where its state does not accept the event or the event changes nothing. */
-export const nextBreaker = nextRowBy<Breaker, BreakerEvent>(transitions, 'state');

@@ -9,8 +9,9 @@
  * done     finished, or cancelled (then last_error says why)
  * dead     attempts used up, a permanent error, or tried in vain for days to reach the host; only a retry leads out
  */
-import type { Job, JobStatus } from '../domain/job.ts';
-import { type NextRow, nextRowBy, type Transitions } from './next-row.ts';
+import { assign, setup } from 'xstate';
+import type { Job } from '../domain/job.ts';
+import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type JobEvent =
   | { type: 'claim'; at: number; claim: number; incarnation: string; leaseMs: number }
@@ -42,104 +43,158 @@ type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { type: Type }>;
 /** Longest `last_error` kept, in characters: a provider may answer with a whole page, and each attempt writes the row. */
 const maxErrorLength = 1000;
 
-const owns = ({ claim }: Job, by: { claim: number }) => claim === by.claim;
-const cut = (message: string) => message.slice(0, maxErrorLength);
+const ownsClaim = ({ claim }: Job, by: { claim: number }) => claim === by.claim;
 
-const cancel = (job: Job, { at, reason }: EventOf<'cancel'>): Job => ({
-  ...job,
-  ...released(at),
-  status: 'done',
-  last_error: reason,
+const owner = { type: 'owner', params: theEvent } as const;
+const noteFailure = { type: 'noteFailure', params: theEvent } as const;
+const noteUnreached = { type: 'noteUnreached', params: theEvent } as const;
+const cancel = { target: 'done', actions: { type: 'cancel', params: theEvent } } as const;
+
+export const jobMachine = setup({
+  types: { context: {} as Job, events: {} as JobEvent, input: {} as Job },
+  guards: {
+    owner: ({ context }, by: { claim: number }) => ownsClaim(context, by),
+    saysSomething: ({ context }) => context.last_error !== null,
+    /** The last attempt failed, or a retry would fail the same way. */
+    ownerGivesUp: ({ context }, fail: EventOf<'fail'>) =>
+      ownsClaim(context, fail) && (fail.permanent || context.attempts >= context.max_attempts),
+    ownerGivesUpReaching: ({ context }, unreached: EventOf<'unreached'>) =>
+      ownsClaim(context, unreached) && unreachedOf(context) + 1 >= unreached.maxTries,
+    isDue: ({ context, event }) => context.run_at <= event.at,
+    /** Its wait was computed by the clock before the change. */
+    isFromLater: ({ context, event }) => context.updated_at > event.at,
+    leaseIsOver: ({ context, event }) => context.lease_until <= event.at,
+    leaseIsOverForGood: ({ context, event }) =>
+      context.lease_until <= event.at && context.attempts >= context.max_attempts,
+    killedTheProcessForGood: ({ context }, { alone }: EventOf<'orphaned'>) =>
+      alone && context.attempts >= context.max_attempts,
+  },
+  actions: {
+    claim: assign(({ context }, { at, claim, incarnation, leaseMs }: EventOf<'claim'>) => ({
+      attempts: context.attempts + 1,
+      claim,
+      incarnation,
+      lease_until: at + leaseMs,
+      updated_at: at,
+    })),
+    renewLease: assign((_, { at, leaseMs }: EventOf<'heartbeat'>) => ({ lease_until: at + leaseMs })),
+    noteProgress: assign((_, { at, leaseMs }: EventOf<'progress'>) => ({
+      lease_until: at + leaseMs,
+      attempts: 1,
+      suspect: false,
+      updated_at: at,
+    })),
+    finish: assign(({ event }) => ({ ...released(event.at), last_error: null, unreached: 0 })),
+    noteFailure: assign((_, { at, message, delayMs }: EventOf<'fail'>) => ({
+      ...released(at),
+      run_at: at + delayMs,
+      last_error: message.slice(0, maxErrorLength),
+      unreached: 0,
+    })),
+    noteUnreached: assign(({ context }, { at, message, delayMs }: EventOf<'unreached'>) => ({
+      ...released(at),
+      run_at: at + delayMs,
+      last_error: message.slice(0, maxErrorLength),
+      attempts: context.attempts - 1,
+      unreached: unreachedOf(context) + 1,
+    })),
+    giveBack: assign(({ context }, { at, runAt, message }: EventOf<'release'>) => ({
+      ...released(at),
+      run_at: runAt,
+      attempts: context.attempts - 1,
+      last_error: message?.slice(0, maxErrorLength) ?? context.last_error,
+    })),
+    noteExpiry: assign(({ event }) => ({
+      ...released(event.at),
+      run_at: event.at,
+      last_error: 'the attempt went over its lease',
+    })),
+    orphan: assign(({ context }, { at, alone }: EventOf<'orphaned'>) => ({
+      ...released(at),
+      suspect: true,
+      run_at: at,
+      attempts: alone ? context.attempts : context.attempts - 1,
+      last_error: alone ? 'the process ended while this job ran alone' : context.last_error,
+    })),
+    noteCrash: assign(({ event }) => ({
+      ...released(event.at),
+      last_error: 'the process ended each time this job ran alone',
+    })),
+    defer: assign((_, { at, runAt }: EventOf<'defer'>) => ({ run_at: runAt, updated_at: at })),
+    touch: assign(({ event }) => ({ updated_at: event.at })),
+    /** Wait as long from now as intended. */
+    drawIn: assign(({ context, event }) => ({
+      run_at: event.at + Math.max(0, context.run_at - context.updated_at),
+      updated_at: event.at,
+    })),
+    startAfresh: assign(({ event }) => ({
+      attempts: 0,
+      unreached: 0,
+      last_error: null,
+      run_at: event.at,
+      updated_at: event.at,
+    })),
+    cancel: assign((_, { at, reason }: EventOf<'cancel'>) => ({ ...released(at), last_error: reason })),
+    silence: assign((_, { message }: EventOf<'silence'>) => ({ last_error: message })),
+  },
+}).createMachine({
+  id: 'job',
+  context: ({ input }) => input,
+  initial: 'pending',
+  states: {
+    pending: {
+      on: {
+        claim: { guard: 'isDue', target: 'running', actions: { type: 'claim', params: theEvent } },
+        clockSet: { guard: 'isFromLater', actions: 'drawIn' },
+        defer: { actions: { type: 'defer', params: theEvent } },
+        served: { target: 'done', actions: 'finish' },
+        cancel,
+      },
+    },
+    running: {
+      on: {
+        heartbeat: { guard: owner, actions: { type: 'renewLease', params: theEvent } },
+        progress: { guard: owner, actions: { type: 'noteProgress', params: theEvent } },
+        complete: { guard: owner, target: 'done', actions: 'finish' },
+        fail: [
+          { guard: { type: 'ownerGivesUp', params: theEvent }, target: 'dead', actions: noteFailure },
+          { guard: owner, target: 'failed', actions: noteFailure },
+        ],
+        unreached: [
+          { guard: { type: 'ownerGivesUpReaching', params: theEvent }, target: 'dead', actions: noteUnreached },
+          { guard: owner, target: 'failed', actions: noteUnreached },
+        ],
+        release: { guard: owner, target: 'pending', actions: { type: 'giveBack', params: theEvent } },
+        leaseExpired: [
+          { guard: 'leaseIsOverForGood', target: 'dead', actions: 'noteExpiry' },
+          { guard: 'leaseIsOver', target: 'pending', actions: 'noteExpiry' },
+        ],
+        orphaned: [
+          { guard: { type: 'killedTheProcessForGood', params: theEvent }, target: 'dead', actions: 'noteCrash' },
+          { target: 'pending', actions: { type: 'orphan', params: theEvent } },
+        ],
+        cancel,
+      },
+    },
+    failed: {
+      on: {
+        due: { guard: 'isDue', target: 'pending', actions: 'touch' },
+        served: { target: 'done', actions: 'finish' },
+        clockSet: { guard: 'isFromLater', actions: 'drawIn' },
+        cancel,
+      },
+    },
+    done: { on: { silence: { guard: 'saysSomething', actions: { type: 'silence', params: theEvent } } } },
+    dead: {
+      on: {
+        retry: { target: 'pending', actions: 'startAfresh' },
+        cancel,
+      },
+    },
+  },
 });
 
-const finish = (job: Job, { at }: { at: number }): Job => ({
-  ...job,
-  ...released(at),
-  status: 'done',
-  last_error: null,
-  unreached: 0,
-});
-
-/** If the wait was computed by the clock before the change: wait as long from now as intended. */
-const clockSet = (job: Job, { at }: EventOf<'clockSet'>): Job | null =>
-  job.updated_at > at ? { ...job, run_at: at + Math.max(0, job.run_at - job.updated_at), updated_at: at } : null;
-
-export const jobTransitions: Transitions<JobStatus, Job, JobEvent> = {
-  pending: {
-    claim: (job, { at, claim, incarnation, leaseMs }) =>
-      job.run_at <= at
-        ? {
-            ...job,
-            status: 'running',
-            ...{ attempts: job.attempts + 1, claim, incarnation, lease_until: at + leaseMs, updated_at: at },
-          }
-        : null,
-    clockSet,
-    defer: (job, { at, runAt }) => ({ ...job, run_at: runAt, updated_at: at }),
-    served: finish,
-    cancel,
-  },
-  running: {
-    heartbeat: (job, by) => (owns(job, by) ? { ...job, lease_until: by.at + by.leaseMs } : null),
-    progress: (job, by) =>
-      owns(job, by)
-        ? { ...job, lease_until: by.at + by.leaseMs, attempts: 1, suspect: false, updated_at: by.at }
-        : null,
-    complete: (job, by) => (owns(job, by) ? finish(job, by) : null),
-    fail(job, by) {
-      if (!owns(job, by)) return null;
-      const isLast = by.permanent || job.attempts >= job.max_attempts;
-      const waits = { run_at: by.at + by.delayMs, last_error: cut(by.message), unreached: 0 };
-      return { ...job, ...released(by.at), ...waits, status: isLast ? 'dead' : 'failed' };
-    },
-    unreached(job, by) {
-      if (!owns(job, by)) return null;
-      const unreached = unreachedOf(job) + 1;
-      const waits = { run_at: by.at + by.delayMs, last_error: cut(by.message), attempts: job.attempts - 1, unreached };
-      return { ...job, ...released(by.at), ...waits, status: unreached >= by.maxTries ? 'dead' : 'failed' };
-    },
-    release(job, by) {
-      if (!owns(job, by)) return null;
-      const last_error = by.message === undefined ? job.last_error : cut(by.message);
-      const waits = { run_at: by.runAt, attempts: job.attempts - 1, last_error };
-      return { ...job, ...released(by.at), ...waits, status: 'pending' };
-    },
-    leaseExpired(job, { at }) {
-      if (job.lease_until > at) return null;
-      const isLast = job.attempts >= job.max_attempts;
-      const last_error = 'the attempt went over its lease';
-      return { ...job, ...released(at), run_at: at, last_error, status: isLast ? 'dead' : 'pending' };
-    },
-    orphaned(job, { at, alone }) {
-      if (!alone) {
-        return { ...job, ...released(at), suspect: true, run_at: at, attempts: job.attempts - 1, status: 'pending' };
-      }
-      if (job.attempts >= job.max_attempts) {
-        const last_error = 'the process ended each time this job ran alone';
-        return { ...job, ...released(at), last_error, status: 'dead' };
-      }
-      const last_error = 'the process ended while this job ran alone';
-      return { ...job, ...released(at), suspect: true, run_at: at, last_error, status: 'pending' };
-    },
-    cancel,
-  },
-  failed: {
-    due: (job, { at }) => (job.run_at <= at ? { ...job, updated_at: at, status: 'pending' } : null),
-    served: finish,
-    clockSet,
-    cancel,
-  },
-  done: { silence: (job, { message }) => (job.last_error === null ? null : { ...job, last_error: message }) },
-  dead: {
-    retry: (job, { at }) => {
-      const afresh = { attempts: 0, unreached: 0, last_error: null, run_at: at, updated_at: at };
-      return { ...job, ...afresh, status: 'pending' };
-    },
-    cancel,
-  },
-};
-
-export const nextJob: NextRow<Job, JobEvent> = nextRowBy(jobTransitions, 'status');
+export const nextJob: NextRow<Job, JobEvent> = nextRowBy(jobMachine, 'status');
 
 /** Absent in rows of earlier versions. */
 function unreachedOf({ unreached = 0 }: Job): number {

@@ -8,24 +8,34 @@
  * ready        every page has its vectors, or a gap that a backfill will fill: searchable
  * failed       its backfill's job is dead; a new backfill resumes
  */
-import type { Backfill, EmbeddingModel, ModelStatus } from '../domain/model.ts';
-import { type NextRow, nextRowBy, type Transitions } from './next-row.ts';
+import { assign, setup } from 'xstate';
+import type { Backfill, EmbeddingModel } from '../domain/model.ts';
+import { type NextRow, nextRowBy } from './next-row.ts';
 
 export type ModelEvent =
   | { type: `backfill.${Backfill['status']}` }
   /** Checked before the pointer moves to it. */
   | { type: 'activate' };
 
-const to = (status: ModelStatus) => (model: EmbeddingModel) => ({ ...model, status });
+const modelMachine = setup({
+  types: { context: {} as EmbeddingModel, events: {} as ModelEvent, input: {} as EmbeddingModel },
+  actions: {
+    /** The command moves the pointer. */
+    takePointer: assign(() => ({})),
+  },
+}).createMachine({
+  id: 'model',
+  context: ({ input }) => input,
+  initial: 'registered',
+  states: {
+    registered: { on: { 'backfill.running': 'backfilling' } },
+    backfilling: { on: { 'backfill.complete': 'ready', 'backfill.failed': 'failed' } },
+    ready: { on: { activate: { actions: 'takePointer' } } },
+    failed: { on: { 'backfill.running': 'backfilling' } },
+  },
+});
 
-const transitions: Transitions<ModelStatus, EmbeddingModel, ModelEvent> = {
-  registered: { 'backfill.running': to('backfilling') },
-  backfilling: { 'backfill.complete': to('ready'), 'backfill.failed': to('failed') },
-  ready: { activate: (model) => model },
-  failed: { 'backfill.running': to('backfilling') },
-};
-
-export const nextModel: NextRow<EmbeddingModel, ModelEvent> = nextRowBy(transitions, 'status');
+export const nextModel: NextRow<EmbeddingModel, ModelEvent> = nextRowBy(modelMachine, 'status');
 
 /** A model in a new, empty space: `ready` if there are no pages. */
 export function newModel(

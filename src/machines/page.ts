@@ -8,34 +8,39 @@
  * failed    an attempt failed, another will follow
  * dead      the job is dead; a retry of the job leads back to queued
  */
+import { assign, setup } from 'xstate';
 import type { Job, JobStatus } from '../domain/job.ts';
-import { type Page, type PageStatus, pageStatusUnder as statusUnder } from '../domain/page.ts';
-import { type NextRow, nextRowBy, type Transitions } from './next-row.ts';
+import { type Page, pageStatusUnder as statusUnder } from '../domain/page.ts';
+import { type NextRow, nextRowBy } from './next-row.ts';
 
 export type PageEvent = { [Status in JobStatus]: { type: `job.${Status}`; at: number } }[JobStatus];
 
-const follow =
-  (job: JobStatus) =>
-  (page: Page, { at }: PageEvent): Page => ({
-    ...page,
-    status: statusUnder[job],
-    ...(job === 'done' && { indexed_at: at }),
-  });
-
-export const pageTransitions: Transitions<PageStatus, Page, PageEvent> = {
-  queued: { 'job.running': follow('running') },
-  indexing: {
-    'job.done': follow('done'),
-    'job.failed': follow('failed'),
-    'job.dead': follow('dead'),
-    'job.pending': follow('pending'),
+export const pageMachine = setup({
+  types: { context: {} as Page, events: {} as PageEvent, input: {} as Page },
+  actions: {
+    stampIndexed: assign(({ event }) => ({ indexed_at: event.at })),
   },
-  indexed: {},
-  failed: { 'job.pending': follow('pending') },
-  dead: { 'job.pending': follow('pending') },
-};
+}).createMachine({
+  id: 'page',
+  context: ({ input }) => input,
+  initial: statusUnder.pending,
+  states: {
+    queued: { on: { 'job.running': statusUnder.running } },
+    indexing: {
+      on: {
+        'job.done': { target: statusUnder.done, actions: 'stampIndexed' },
+        'job.failed': statusUnder.failed,
+        'job.dead': statusUnder.dead,
+        'job.pending': statusUnder.pending,
+      },
+    },
+    indexed: {},
+    failed: { on: { 'job.pending': statusUnder.pending } },
+    dead: { on: { 'job.pending': statusUnder.pending } },
+  },
+});
 
-export const nextPage: NextRow<Page, PageEvent> = nextRowBy(pageTransitions, 'status');
+export const nextPage: NextRow<Page, PageEvent> = nextRowBy(pageMachine, 'status');
 
 /** A new page under a job, or one that a repair indexes again. */
 export function beginPage(

@@ -5,9 +5,10 @@
  * deleted   gone from store, segments and vectors in memory; the files may still contain bytes of it
  * verified  every file has been rewritten and checked
  */
-import type { Tombstone, TombstoneState } from '../domain/blacklist.ts';
+import { assign, setup } from 'xstate';
+import type { Tombstone } from '../domain/blacklist.ts';
 import type { Page } from '../domain/page.ts';
-import { type NextRow, nextRowBy, type Transitions } from './next-row.ts';
+import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type TombstoneEvent =
   /** 0: its job is dead or gone, another one will follow. */
@@ -17,26 +18,31 @@ export type TombstoneEvent =
   /** A late result of the page was refused, but index files may contain a part of it under these labels. */
   | { type: 'late'; first_label: number; chunk_count: number };
 
-const late = (
-  row: Tombstone,
-  { first_label, chunk_count }: Pick<Tombstone, 'first_label' | 'chunk_count'>,
-): Tombstone => ({
-  ...row,
-  first_label,
-  chunk_count,
+const late = { type: 'noteLabels', params: theEvent } as const;
+
+export const tombstoneMachine = setup({
+  types: { context: {} as Tombstone, events: {} as TombstoneEvent, input: {} as Tombstone },
+  actions: {
+    noteJob: assign((_, { job_no }: { job_no: number }) => ({ job_no })),
+    noteLabels: assign((_, { first_label, chunk_count }: Pick<Tombstone, 'first_label' | 'chunk_count'>) => ({
+      first_label,
+      chunk_count,
+    })),
+  },
+}).createMachine({
+  id: 'tombstone',
+  context: ({ input }) => input,
+  initial: 'pending',
+  states: {
+    pending: {
+      on: { assigned: { actions: { type: 'noteJob', params: theEvent } }, purged: 'deleted', late: { actions: late } },
+    },
+    deleted: { on: { rewritten: 'verified', late: { actions: late } } },
+    verified: { on: { late: { target: 'deleted', actions: late } } },
+  },
 });
 
-const transitions: Transitions<TombstoneState, Tombstone, TombstoneEvent> = {
-  pending: {
-    assigned: (row, { job_no }) => ({ ...row, job_no }),
-    purged: (row) => ({ ...row, state: 'deleted' }),
-    late,
-  },
-  deleted: { rewritten: (row) => ({ ...row, state: 'verified' }), late },
-  verified: { late: (row, event) => ({ ...late(row, event), state: 'deleted' }) },
-};
-
-export const nextTombstone: NextRow<Tombstone, TombstoneEvent> = nextRowBy(transitions, 'state');
+export const nextTombstone: NextRow<Tombstone, TombstoneEvent> = nextRowBy(tombstoneMachine, 'state');
 
 /** The row of a page forgotten now; `at` in ms. */
 export function newTombstone({ no, first_label, chunk_count }: Page, at: number): Tombstone {

@@ -9,9 +9,10 @@
  * The job ledger knows whether a poll runs: events that depend on it carry `job`, the new job's number, or null while
  * one runs. Events of an attempt carry its job and are refused under another one.
  */
+import { assign, setup } from 'xstate';
 import { hourMs } from '../domain/durations.ts';
 import type { Validators, Watch } from '../domain/watch.ts';
-import { type NextRow, nextRowBy, type Transitions } from './next-row.ts';
+import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type WatchChanges = Partial<Pick<Watch, 'enabled' | 'interval_hours' | 'title' | 'config'>>;
 
@@ -47,52 +48,69 @@ function nextPoint({ next_run_at, interval_hours }: Watch, at: number): number {
   return next_run_at + points * interval;
 }
 
-type Move<Type extends WatchEvent['type']> = (watch: Watch, event: EventOf<Type>) => Watch | null;
-
-const due: Move<'due'> = (watch, { at, job }) =>
-  watch.enabled && watch.next_run_at <= at
-    ? { ...watch, next_run_at: nextPoint(watch, at), poll_job: job ?? watch.poll_job }
-    : null;
-
-const runNow: Move<'runNow'> = (watch, { at, job }) => ({
-  ...watch,
-  next_run_at: at + watch.interval_hours * hourMs,
-  poll_job: job ?? watch.poll_job,
+export const watchMachine = setup({
+  types: { context: {} as Watch, events: {} as WatchEvent, input: {} as Watch },
+  guards: {
+    isDue: ({ context }, { at }: EventOf<'due'>) => context.enabled && context.next_run_at <= at,
+    latestJob: ({ context }, { job }: EventOf<'polled' | 'pollFailed'>) => job === context.poll_job,
+    isTooFarAhead: ({ context }, { at }: EventOf<'clockSet'>) =>
+      context.next_run_at > at + context.interval_hours * hourMs,
+  },
+  actions: {
+    startPoll: assign(({ context }, { at, job }: EventOf<'due'>) => ({
+      next_run_at: nextPoint(context, at),
+      poll_job: job ?? context.poll_job,
+    })),
+    startPollNow: assign(({ context }, { at, job }: EventOf<'runNow'>) => ({
+      next_run_at: at + context.interval_hours * hourMs,
+      poll_job: job ?? context.poll_job,
+    })),
+    noteSuccess: assign(({ context }, { at, items, validators, feed_url }: EventOf<'polled'>) => ({
+      last_run_at: at,
+      last_error: null,
+      last_item_count: items ?? context.last_item_count,
+      validators,
+      feed_url,
+    })),
+    noteFailure: assign((_, { at, message }: EventOf<'pollFailed'>) => ({
+      last_run_at: at,
+      last_error: message.slice(0, maxErrorLength),
+    })),
+    applyChanges: assign(({ context }, { changes }: EventOf<'edit'>) => {
+      const interval = changes.interval_hours ?? context.interval_hours;
+      const isNewPace = interval !== context.interval_hours && context.last_run_at !== null;
+      return {
+        ...changes,
+        // With another config an unchanged source may have new items.
+        ...('config' in changes ? { validators: null } : {}),
+        ...(isNewPace ? { next_run_at: (context.last_run_at ?? 0) + interval * hourMs } : {}),
+      };
+    }),
+    drawIn: assign(({ context }, { at }: EventOf<'clockSet'>) => ({
+      next_run_at: at + context.interval_hours * hourMs,
+    })),
+  },
+}).createMachine({
+  id: 'watch',
+  context: ({ input }) => input,
+  initial: 'pending',
+  states: { pending: {}, ok: {}, error: {} },
+  on: {
+    due: { guard: { type: 'isDue', params: theEvent }, actions: { type: 'startPoll', params: theEvent } },
+    runNow: { actions: { type: 'startPollNow', params: theEvent } },
+    polled: {
+      guard: { type: 'latestJob', params: theEvent },
+      target: '.ok',
+      actions: { type: 'noteSuccess', params: theEvent },
+    },
+    pollFailed: {
+      guard: { type: 'latestJob', params: theEvent },
+      target: '.error',
+      actions: { type: 'noteFailure', params: theEvent },
+    },
+    edit: { actions: { type: 'applyChanges', params: theEvent } },
+    clockSet: { guard: { type: 'isTooFarAhead', params: theEvent }, actions: { type: 'drawIn', params: theEvent } },
+  },
 });
 
-const polled: Move<'polled'> = (watch, { at, job, items, validators, feed_url }) => {
-  if (job !== watch.poll_job) return null;
-  const last_item_count = items ?? watch.last_item_count;
-  return { ...watch, status: 'ok', last_run_at: at, last_error: null, last_item_count, validators, feed_url };
-};
-
-const pollFailed: Move<'pollFailed'> = (watch, { at, job, message }) =>
-  job === watch.poll_job
-    ? { ...watch, status: 'error', last_run_at: at, last_error: message.slice(0, maxErrorLength) }
-    : null;
-
-const edit: Move<'edit'> = (watch, { changes }) => {
-  const interval = changes.interval_hours ?? watch.interval_hours;
-  const isNewPace = interval !== watch.interval_hours && watch.last_run_at !== null;
-  return {
-    ...watch,
-    ...changes,
-    // With another config an unchanged source may have new items.
-    ...('config' in changes ? { validators: null } : {}),
-    ...(isNewPace ? { next_run_at: (watch.last_run_at ?? 0) + interval * hourMs } : {}),
-  };
-};
-
-const clockSet: Move<'clockSet'> = (watch, { at }) => {
-  const next_run_at = at + watch.interval_hours * hourMs;
-  return watch.next_run_at > next_run_at ? { ...watch, next_run_at } : null;
-};
-
-const inEveryState = { due, runNow, polled, pollFailed, edit, clockSet };
-const transitions: Transitions<Watch['status'], Watch, WatchEvent> = {
-  pending: inEveryState,
-  ok: inEveryState,
-  error: inEveryState,
-};
-
-export const nextWatch: NextRow<Watch, WatchEvent> = nextRowBy(transitions, 'status');
+export const nextWatch: NextRow<Watch, WatchEvent> = nextRowBy(watchMachine, 'status');

@@ -1,10 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { transition } from 'xstate';
 import { type BreakerState, breakerStates } from '../../src/domain/breaker-state.ts';
-import { type Breaker, type BreakerEvent, nextBreaker } from '../../src/machines/breaker.ts';
+import { type BreakerContext, type BreakerEvent, breakerMachine } from '../../src/machines/breaker.ts';
 
 type EventType = BreakerEvent['type'];
+
+interface Breaker extends BreakerContext {
+  state: BreakerState;
+}
+
+/** The breaker after an event, or null where its state does not accept the event or the event changes nothing. */
+function nextBreaker({ state, ...context }: Breaker, event: BreakerEvent): Breaker | null {
+  const before = breakerMachine.resolveState({ value: state, context });
+  if (!before.can(event)) return null;
+  const [after] = transition(breakerMachine, before, event);
+  return { ...after.context, state: after.value };
+}
 
 /** What one event does to a breaker of one state under one condition: every field that changes, or null for nothing. */
 interface Case {
@@ -88,6 +101,11 @@ for (const state of breakerStates) {
     }
   }
 }
+
+test('the table knows every state and event of the machine and no other', () => {
+  assert.deepEqual(Object.keys(breakerMachine.states).sort(), [...breakerStates].sort());
+  assert.deepEqual([...breakerMachine.events].sort(), Object.keys(table.closed).sort());
+});
 
 /** A call under way, as the model and the machine see it. */
 interface Call {

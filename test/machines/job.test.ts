@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Job, type JobStatus, jobStatuses } from '../../src/domain/job.ts';
-import { type JobEvent, nextJob } from '../../src/machines/job.ts';
+import { type JobEvent, jobMachine, nextJob } from '../../src/machines/job.ts';
 import { jobRow } from './rows.ts';
 
 type EventType = JobEvent['type'];
@@ -338,6 +338,11 @@ for (const status of jobStatuses) {
     }
   }
 }
+
+test('the table knows every state of the machine and no other', () => {
+  assert.deepEqual(Object.keys(jobMachine.states).sort(), [...jobStatuses].sort());
+  assert.deepEqual([...jobMachine.events].sort(), Object.keys(events).sort());
+});
 
 const steps = fc.record({
   type: fc.constantFrom(...(Object.keys(events) as EventType[])),

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { JobStatus } from '../../src/domain/job.ts';
 import { type Page, type PageStatus, pageStatuses, pageStatusUnder } from '../../src/domain/page.ts';
-import { beginPage, nextPage, type PageEvent } from '../../src/machines/page.ts';
+import { jobMachine } from '../../src/machines/job.ts';
+import { beginPage, nextPage, type PageEvent, pageMachine } from '../../src/machines/page.ts';
 import { jobRow, pageRow } from './rows.ts';
 
 type EventType = PageEvent['type'];
@@ -42,6 +43,11 @@ for (const status of pageStatuses) {
   }
 }
 
+test('the table knows every state and event of the machine and no other', () => {
+  assert.deepEqual(Object.keys(pageMachine.states).sort(), [...pageStatuses].sort());
+  assert.deepEqual([...pageMachine.events].sort(), Object.keys(events).sort());
+});
+
 test('whatever happens, a page has a time of indexing exactly when it is indexed', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...(Object.keys(events) as EventType[])), { maxLength: 40 }), (walk) => {
@@ -54,17 +60,14 @@ test('whatever happens, a page has a time of indexing exactly when it is indexed
 });
 
 test('wherever its job may move, the page follows it to the status that the job gives it', () => {
-  // Who cancels decides about the page; no page follows the jobs that the encoder serves.
-  const moves: Partial<Record<JobStatus, JobStatus[]>> = {
-    pending: ['running'],
-    running: ['pending', 'done', 'failed', 'dead'],
-    failed: ['pending'],
-    dead: ['pending'],
-  };
-  for (const [before, afters] of Object.entries(moves) as [JobStatus, JobStatus[]][]) {
-    for (const after of afters) {
-      const followed = nextPage(pageRow({ status: pageStatusUnder[before] }), { type: `job.${after}`, at: 900 });
-      assert.equal(followed?.status, pageStatusUnder[after], `${before} → ${after}`);
+  for (const { key: before, transitions } of Object.values(jobMachine.states)) {
+    for (const { target, eventType } of [...transitions.values()].flat()) {
+      const after = target?.[0].key as JobStatus | undefined;
+      // Who cancels decides about the page; no page follows the jobs that the encoder serves.
+      if (after === undefined || eventType === 'cancel' || eventType === 'served') continue;
+      const page = pageRow({ status: pageStatusUnder[before as JobStatus] });
+      const followed = nextPage(page, { type: `job.${after}`, at: 900 });
+      assert.equal(followed?.status, pageStatusUnder[after], `${before}: ${eventType}`);
     }
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Tombstone, type TombstoneState, tombstoneStates } from '../../src/domain/blacklist.ts';
-import { newTombstone, nextTombstone, type TombstoneEvent } from '../../src/machines/tombstone.ts';
+import { newTombstone, nextTombstone, type TombstoneEvent, tombstoneMachine } from '../../src/machines/tombstone.ts';
 import { pageRow } from './rows.ts';
 
 const events: { [Type in TombstoneEvent['type']]: Extract<TombstoneEvent, { type: Type }> } = {
@@ -35,3 +35,8 @@ for (const state of tombstoneStates) {
     });
   }
 }
+
+test('the table knows every state and event of the machine and no other', () => {
+  assert.deepEqual(Object.keys(tombstoneMachine.states).sort(), [...tombstoneStates].sort());
+  assert.deepEqual([...tombstoneMachine.events].sort(), Object.keys(events).sort());
+});

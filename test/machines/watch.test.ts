@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Watch, type WatchStatus, watchStatuses } from '../../src/domain/watch.ts';
-import { nextWatch, type WatchEvent } from '../../src/machines/watch.ts';
+import { nextWatch, type WatchEvent, watchMachine } from '../../src/machines/watch.ts';
 import { watchRow } from './rows.ts';
 
 type EventType = WatchEvent['type'];
@@ -160,6 +160,11 @@ for (const status of watchStatuses) {
     }
   }
 }
+
+test('the table knows every state and every event of the machine and no other', () => {
+  assert.deepEqual(Object.keys(watchMachine.states).sort(), [...watchStatuses].sort());
+  assert.deepEqual([...watchMachine.events].sort(), Object.keys(events).sort());
+});
 
 test('however late a poll begins, the next one is on the row of points, half an interval ahead or more', () => {
   fc.assert(

@@ -1,22 +1,28 @@
-/** Circuit breakers: one per provider name, created on first use. */
+/** Circuit breakers: one actor per provider name, created on first use. */
+import type { Logger } from 'pino';
+import { type Actor, createActor } from 'xstate';
 import type { BreakerState } from '../../domain/breaker-state.ts';
-import { type Breaker, type BreakerEvent, type BreakerPolicy, nextBreaker } from '../../machines/breaker.ts';
+import { type BreakerPolicy, breakerMachine } from '../../machines/breaker.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { ProviderBreaker } from '../../providers/provider-settings.ts';
-import type { LibraryParts } from './service.ts';
 
-interface BreakersDependencies extends Pick<LibraryParts, 'log' | 'monotonic'> {
+export interface BreakersDependencies {
   policy: BreakerPolicy;
+  /** Monotonic, ms. */
+  monotonic: () => number;
+  log: Logger;
 }
 
-interface BreakerReading {
+export interface BreakerReading {
   name: string;
   state: BreakerState;
 }
 
 /** Retry time while a probe runs, at most. */
 const probeWaitMs = 2000;
+
+type RunningBreaker = Actor<typeof breakerMachine>;
 
 export interface Breakers {
   of(name: string): ProviderBreaker;
@@ -25,47 +31,47 @@ export interface Breakers {
 }
 
 export function createBreakers({ policy, monotonic, log }: BreakersDependencies): Breakers {
-  const running = new Map<string, Breaker>();
-  const unused: Breaker = { state: 'closed', policy, failures: 0, generation: 0, openUntil: 0 };
-  const breakerOf = (name: string): Breaker => running.get(name) ?? unused;
+  const running = new Map<string, RunningBreaker>();
 
-  function send(name: string, event: BreakerEvent): boolean {
-    const before = breakerOf(name);
-    const after = nextBreaker(before, event);
-    if (after === null) return false;
-    running.set(name, after);
-    if (after.state !== before.state) {
-      log.warn({ provider: name, before: before.state, state: after.state }, 'a breaker changed its state');
-    }
-    return true;
-  }
+  const breakerOf = (name: string): RunningBreaker => {
+    const known = running.get(name);
+    if (known !== undefined) return known;
+    const breaker = createActor(breakerMachine, { input: policy }).start();
+    running.set(name, breaker);
+    watch(name, breaker, log);
+    return breaker;
+  };
 
   return {
     of: (name) => ({
-      state: () => breakerOf(name).state,
+      state: () => running.get(name)?.getSnapshot().value ?? 'closed',
       waitMs() {
+        const breaker = running.get(name)?.getSnapshot();
         const at = monotonic();
-        return nextBreaker(breakerOf(name), { type: 'attempt', at }) === null ? waitMs(breakerOf(name), at) : 0;
+        return breaker === undefined || breaker.can({ type: 'attempt', at }) ? 0 : waitMs(breaker, at);
       },
       async call(run) {
+        const breaker = breakerOf(name);
         const at = monotonic();
-        if (!send(name, { type: 'attempt', at })) throw new BreakerOpenError(name, waitMs(breakerOf(name), at));
-        const { generation } = breakerOf(name);
+        const before = breaker.getSnapshot();
+        if (!before.can({ type: 'attempt', at })) throw new BreakerOpenError(name, waitMs(before, at));
+        breaker.send({ type: 'attempt', at });
+        const { generation } = breaker.getSnapshot().context;
         try {
           const result = await run();
-          send(name, { type: 'succeeded', at: monotonic(), generation });
+          breaker.send({ type: 'succeeded', at: monotonic(), generation });
           return result;
         } catch (error) {
-          send(name, { type: verdictOn(error), at: monotonic(), generation });
+          breaker.send({ type: verdictOn(error), at: monotonic(), generation });
           throw error;
         }
       },
     }),
-    states: () => [...running].map(([name, { state }]) => ({ name, state })),
+    states: () => [...running].map(([name, breaker]) => ({ name, state: breaker.getSnapshot().value })),
   };
 
-  function waitMs({ state, openUntil }: Breaker, at: number): number {
-    return state === 'open' ? openUntil - at : Math.min(probeWaitMs, policy.cooldownMs);
+  function waitMs({ value, context }: ReturnType<RunningBreaker['getSnapshot']>, at: number): number {
+    return value === 'open' ? context.openUntil - at : Math.min(probeWaitMs, policy.cooldownMs);
   }
 }
 
@@ -80,4 +86,12 @@ function verdictOn(error: unknown): 'succeeded' | 'failed' | 'cancelled' {
   }
   if (!(error instanceof ProviderError)) return 'cancelled';
   return error.againstProvider ? 'failed' : 'succeeded';
+}
+
+function watch(name: string, breaker: RunningBreaker, log: Logger): void {
+  let before = breaker.getSnapshot().value;
+  breaker.subscribe(({ value }) => {
+    if (value !== before) log.warn({ provider: name, before, state: value }, 'a breaker changed its state');
+    before = value;
+  });
 }

@@ -1,10 +1,11 @@
 /** `readback inspect`: a job's or page's stored row, its history, and the events that its state accepts. */
+import type { AnyStateMachine } from 'xstate';
 import { idOf, numberOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import { laneOf } from '../../domain/lane.ts';
 import type { Page } from '../../domain/page.ts';
-import { jobTransitions } from '../../machines/job.ts';
-import { pageTransitions } from '../../machines/page.ts';
+import { jobMachine } from '../../machines/job.ts';
+import { pageMachine } from '../../machines/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, withStore } from '../context.ts';
@@ -15,11 +16,17 @@ interface Moment {
   what: string;
 }
 
+interface LegalEvent {
+  event: string;
+  only_if: string | null;
+  /** Null: the state stays. */
+  next: string | null;
+}
+
 interface Inspection {
   row: Record<string, unknown>;
   history: Moment[];
-  /** Those that the state accepts, some under a condition. */
-  next_events: string[];
+  next_events: LegalEvent[];
 }
 
 export async function inspectCommand(context: Context, kind: 'job' | 'page', id: string): Promise<ExitCode> {
@@ -41,7 +48,12 @@ export async function inspectCommand(context: Context, kind: 'job' | 'page', id:
   for (const { at, what } of inspection.history) terminal.say(`  ${at}  ${plain(what, 400)}`);
   heading('next valid events');
   if (inspection.next_events.length === 0) terminal.say('  none: this state is final');
-  for (const event of inspection.next_events) terminal.say(`  ${event}`);
+  const events = inspection.next_events.map(({ event, only_if, next }) => [
+    `  ${event}`,
+    `→ ${next ?? 'stays'}`,
+    only_if === null ? '' : `if ${only_if}`,
+  ]);
+  for (const line of table(events)) terminal.say(line.trimEnd());
   return exitCodes.done;
 }
 
@@ -62,7 +74,7 @@ function inspectJob(reader: StoreReader, id: string): Inspection | null {
       lease_until: isoOf(job.lease_until),
     },
     history: momentsOfJob(job),
-    next_events: Object.keys(jobTransitions[job.status]),
+    next_events: legalEvents(jobMachine, job.status),
   };
 }
 
@@ -110,7 +122,7 @@ function inspectPage(reader: StoreReader, id: string): Inspection | null {
       indexed_at: isoOf(page.indexed_at),
     },
     history: momentsOfPage(page, job),
-    next_events: Object.keys(pageTransitions[page.status]),
+    next_events: legalEvents(pageMachine, page.status),
   };
 }
 
@@ -147,4 +159,18 @@ function isoOf(ms: number | null): string | null {
 function shown(value: unknown): string {
   if (value === null) return '–';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** The events that a state accepts, with guard and next state. */
+function legalEvents(machine: AnyStateMachine, status: string): LegalEvent[] {
+  const node = machine.states[status];
+  if (node === undefined) return [];
+  return [...node.transitions.entries()].flatMap(([event, transitions]) =>
+    transitions.map(({ guard, target }) => ({
+      event,
+      only_if:
+        guard === undefined ? null : typeof guard === 'string' ? guard : 'type' in guard ? guard.type : guard.name,
+      next: target?.[0]?.key ?? null,
+    })),
+  );
 }
