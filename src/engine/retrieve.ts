@@ -12,6 +12,7 @@ import { type QuerySlot, vectorIn } from './query-slot.ts';
 import { nearnessOf, relevance } from './relevance.ts';
 import { nearest, type SearchedRows } from './vectors/row-graph.ts';
 import { cosinesWith } from './vectors/row-search.ts';
+import { byNeighbours, type Named, namedBy, passagesWith, readRun } from './words/neighbours.ts';
 import type { SparseSearcher } from './words/sparse-searcher.ts';
 import { wordsIn } from './words/spelling.ts';
 import type { openWordList } from './words/word-list.ts';
@@ -56,7 +57,7 @@ export interface RankedChunks {
   scores: ArrayLike<number>;
 }
 
-export interface Candidates {
+export interface Candidates extends Named {
   sparse: RankedChunks;
   dense: RankedChunks;
   /** ISO 639-1. */
@@ -88,6 +89,8 @@ export const noCandidates: Candidates = {
   stems: [],
   askedWords: 0,
   corrected: [],
+  titled: [],
+  verbatim: [],
   timing_ms: {},
 };
 
@@ -100,9 +103,13 @@ export async function retrieve(
   const began = performance.now();
   const analyzed = analyze({ query, prefix, spelling }, wordsIn(sparse.snapshot(), list));
   const read = performance.now();
-  const lists = [allow, ...alsoAmong].map((labels) =>
-    sparse.search({ terms: analyzed.forms, k, ...(labels !== undefined && { allow: labels }) }),
-  );
+  const corpus = sparse.snapshot();
+  const run = readRun(query, analyzed.language, analyzed.corrected);
+  const alike = run.isOfFunctionWords ? [passagesWith(corpus, run, allow)] : [];
+  const lists = [allow, ...alsoAmong, ...alike].map((labels) => {
+    const hits = sparse.search({ terms: analyzed.forms, k, ...(labels !== undefined && { allow: labels }) });
+    return byNeighbours(corpus, hits, run);
+  });
   const words = mergeHits(lists[0], lists.slice(1));
   const found = performance.now();
   const vector = vectors === null ? null : await vectorIn(vectors.vector);
@@ -130,6 +137,7 @@ export async function retrieve(
     stems: [...new Set(forms.filter(({ of }) => of >= 0).map(({ stem }) => stem))],
     askedWords: new Set(forms.flatMap(({ of }) => (of >= 0 ? [of] : []))).size,
     corrected,
+    ...namedBy(corpus, words.labels, run),
     timing_ms: { analyze: read - began, sparse: found - read, dense: performance.now() - arrived },
   };
 }

@@ -64,6 +64,8 @@ function fresh(query_id: string, changes: Partial<FreshRun> = {}): FreshRun {
       corrected: [],
       stems: [],
       relevance: null,
+      titled: [],
+      verbatim: [],
       dense: { labels: Uint32Array.of(3), scores: Float32Array.of(0.5) },
       pageOf: new Map([
         [1, 1],
