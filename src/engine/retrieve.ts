@@ -5,6 +5,7 @@
  *   query ─┬─ analyse, BM25F ──────────┬─ cosine, floor; cosines of the words' hits ─ relevance
  *          └─ elsewhere: its vector ───┘
  */
+import type { TextSketch } from '../compute/ranking/duplicate-pages.ts';
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 import type { Correction } from '../domain/search.ts';
 import type { QueryAnalyzer } from './analyze-query.ts';
@@ -13,6 +14,7 @@ import { nearnessOf, relevance } from './relevance.ts';
 import { nearest, type SearchedRows } from './vectors/row-graph.ts';
 import { cosinesWith } from './vectors/row-search.ts';
 import { byNeighbours, type Named, namedBy, passagesWith, readRun } from './words/neighbours.ts';
+import { sketchPages } from './words/page-sketches.ts';
 import type { SparseSearcher } from './words/sparse-searcher.ts';
 import { wordsIn } from './words/spelling.ts';
 import type { openWordList } from './words/word-list.ts';
@@ -40,6 +42,8 @@ export interface Retrieval {
   /** Null: by words only. */
   vectors: VectorQuery | null;
   relevance: boolean;
+  /** Whether to compare the texts of pages; default false. */
+  sketches?: boolean;
 }
 
 export interface VectorQuery {
@@ -73,6 +77,8 @@ export interface Candidates extends Named {
   askedWords: number;
   /** Unknown words and their replacements. */
   corrected: Correction[];
+  /** As of `sketchPages`; none if not requested. */
+  sketches: ReadonlyMap<number, TextSketch>;
   timing_ms: Record<string, number>;
 }
 
@@ -91,6 +97,7 @@ export const noCandidates: Candidates = {
   corrected: [],
   titled: [],
   verbatim: [],
+  sketches: new Map(),
   timing_ms: {},
 };
 
@@ -138,6 +145,7 @@ export async function retrieve(
     askedWords: new Set(forms.flatMap(({ of }) => (of >= 0 ? [of] : []))).size,
     corrected,
     ...namedBy(corpus, words.labels, run),
+    sketches: request.sketches ? sketchPages(corpus, [...words.labels, ...dense.labels]) : noCandidates.sketches,
     timing_ms: { analyze: read - began, sparse: found - read, dense: performance.now() - arrived },
   };
 }

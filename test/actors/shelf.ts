@@ -148,6 +148,7 @@ export class Shelf implements AsyncDisposable {
       stems: [],
       relevance: null,
       ...this.named,
+      sketches: new Map(),
       pageOf: new Map([...sparse, ...dense].flatMap((label) => (pageOf(label) === 0 ? [] : [[label, pageOf(label)]]))),
       lastSeenAt: new Map(pages.map(({ no, last_seen_at }) => [no, last_seen_at])),
       ofHost: this.ofHost,

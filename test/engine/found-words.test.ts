@@ -57,7 +57,7 @@ function library(texts: readonly Text[]) {
     retrieved: (query: string) =>
       retrieve(
         { sparse: searcher, analyze, list: null, rows: null },
-        { query, prefix: false, spelling: true, k: 100, vectors: null, relevance: false },
+        { query, prefix: false, spelling: true, k: 100, vectors: null, relevance: false, sketches: true },
       ),
     matching: (clause: QueryClause) => [...labelsMatching(corpus, analyzer, clause)],
   };
@@ -307,4 +307,29 @@ test('pages that a query names are told by their title or by four words in a row
     const named = await retrieved(query);
     assert.deepEqual([named.titled, named.verbatim.sort()], [titled, verbatim], query);
   }
+});
+
+test('only pages with a nearly equal text have sketches, short and empty ones too', async () => {
+  const text = 'The grey heron waits at the river for the fish to come by in the morning. '.repeat(10);
+  const { retrieved } = library([
+    { title: 'A heron', text },
+    { title: 'Heron', text: text.replace('grey', 'white') },
+    { title: 'Short heron', text: 'A heron waits.' },
+    { title: 'Other heron', text: 'A heron waits.' },
+    { title: 'Only a heron', text: '' },
+    { title: 'Only a heron', text: '' },
+    { title: 'Alone', text: 'This heron flies away over the wide meadows at night.' },
+  ]);
+  const { sketches } = await retrieved('heron');
+  assert.deepEqual(
+    [...sketches].map(([label, { words }]) => [label, words]).sort(([a], [b]) => a - b),
+    [
+      [0, 160],
+      [1, 160],
+      [2, 3],
+      [3, 3],
+      [4, 0],
+      [5, 0],
+    ],
+  );
 });

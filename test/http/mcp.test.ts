@@ -476,6 +476,7 @@ test('a default search over pages with long passages is answered in less than 12
     score: 1,
     relevance: 0.9,
     exact_match: false,
+    duplicates: [],
     why: { exact: null, keyword_rank: 1, vector_rank: 1, reranked: true },
   };
   const results = Array.from({ length: 5 }, (_, no) => ({

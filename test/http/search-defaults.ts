@@ -13,4 +13,5 @@ export const searchDefaults = {
   rollup_m: 3,
   suggest: 3,
   mediation: 'vector',
+  collapse: true,
 };

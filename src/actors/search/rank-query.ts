@@ -61,6 +61,7 @@ export type RankRequest = Pick<
   | 'prefix'
   | 'spelling'
   | 'candidates'
+  | 'collapse'
   | 'rerank'
   | 'rollup'
   | 'rollup_m'
@@ -98,6 +99,8 @@ export interface OrderedPage extends RankedPage {
   exact: ExactMatch | null;
   /** Of its most relevant passage; 1 for a named page, null if unknown. */
   relevance: number | null;
+  /** Page numbers that it stands for, too. */
+  duplicates?: readonly number[];
 }
 
 export interface Ranking {
@@ -272,6 +275,7 @@ export function queryRanker(dependencies: RankDependencies) {
           // Unfinished queries, addresses and exclusions use words only.
           byWords: byWords || prefix || isAddress || clauses.mustNot.length > 0,
           relevance: relevance !== null,
+          sketches: request.collapse && relevance !== null,
         },
         model,
         signal,

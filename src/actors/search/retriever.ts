@@ -1,6 +1,7 @@
 /** Answers searches, single or in batches, from ranking (rank-query.ts) and presentation (present-page.ts). Stateless. */
 import pLimit from 'p-limit';
 import { correctedQuery } from '../../compute/ranking/corrected-query.ts';
+import { collapseDuplicates } from '../../compute/ranking/duplicate-pages.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import { numberOf } from '../../domain/ids.ts';
 import type {
@@ -16,7 +17,7 @@ import type { RankedPages } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';
 import { markedBy, placeExplainer, presentPage, textsOf } from './present-page.ts';
-import { onNextTurn, queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
+import { type OrderedPage, onNextTurn, queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
 import { nothingExplainer } from './why-nothing.ts';
 
 export interface RetrieverDependencies extends RankDependencies {
@@ -48,9 +49,10 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     // A page that becomes searchable while this search runs is missing from it, and no longer waits at its end.
     const wasIndexing = reader.jobs.countIndexing(1) > 0;
     const ranking = await rank(request, { relevance: { least: request.min_relevance }, signal });
+    const all = request.collapse ? withoutDuplicates(ranking) : ranking.pages;
     const ranked = monotonic();
     const end = request.offset + request.k;
-    const pages = ranking.pages.slice(request.offset, end);
+    const pages = all.slice(request.offset, end);
     const readText = textsOf(reader);
     let presenting = ranked;
     let presented = ranked;
@@ -67,7 +69,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     // Threads compute suggestions while passages are read here.
     const [suggestions, results] = await toPresent(() => {
       signal?.throwIfAborted();
-      return Promise.all([suggest(request, ranking.model, ranking.pages.slice(0, end), signal), marked()]);
+      return Promise.all([suggest(request, ranking.model, all.slice(0, end), signal), marked()]);
     });
     const isPartial = wasIndexing || ranking.timing_ms.rebuilding === 1;
     const no_results = ranking.pages.length > 0 ? null : await explainNothing(request, isPartial, signal);
@@ -90,10 +92,19 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       corrected_query: correctedQuery(request, retrieved.corrected),
       no_results,
       offset: request.offset,
-      has_more: ranking.pages.length > end,
+      has_more: all.length > end,
       suggestions,
       timing_ms,
     };
+  };
+
+  const withoutDuplicates = ({ pages, retrieved: { sketches, pageOf } }: Ranking): OrderedPage[] => {
+    const sketchOf = new Map([...sketches].map(([label, sketch]) => [pageOf.get(label), sketch]));
+    return collapseDuplicates(pages, ({ page_no }) => {
+      const sketch = sketchOf.get(page_no);
+      const page = sketch && reader.pages.head(page_no);
+      return sketch === undefined || page === undefined ? null : { ...page, ...sketch };
+    });
   };
 
   const markPassages = async (

@@ -291,6 +291,7 @@ test('the filters reach the index as instants and as a plain domain', async () =
       candidates: 7,
       model: 'm1',
       relevance: false,
+      sketches: false,
       byWords: false,
       filters: {
         domain: 'example.com',
