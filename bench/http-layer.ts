@@ -63,6 +63,7 @@ const found = {
       link: `https://a.example/${i}#:~:text=${text.slice(0, 4)}`,
     })),
     exact_match: false,
+    duplicates: [],
     why: { exact: null, keyword_rank: i + 1, vector_rank: null, reranked: true },
   })),
   offset: 0,

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { embeddingText } from '../../src/compute/embedding/embedding-text.ts';
 import type { BothSides, ScoredHits } from '../../src/compute/ranking/fuse-scores.ts';
 import { planQuery } from '../../src/engine/words/corpus.ts';
+import { byNeighbours, readRun } from '../../src/engine/words/neighbours.ts';
 import { createScratch, scoreLabels, searchSegments } from '../../src/engine/words/search-segments.ts';
 import { type KnownWords, wordsIn } from '../../src/engine/words/spelling.ts';
 import { openBenchEncoder } from '../bench-encoder.ts';
@@ -94,10 +95,13 @@ export function askWords(
   knownOf = (all: KnownWords) => all,
 ) {
   const began = performance.now();
-  const { forms } = tools.analyze({ query: text }, knownOf(wordsIn(corpus, tools.list)));
+  const { forms, language, corrected } = tools.analyze({ query: text }, knownOf(wordsIn(corpus, tools.list)));
   const analyseMs = performance.now() - began;
   const plan = planQuery(corpus, forms);
-  return { plan, analyseMs, sparse: searchSegments(corpus, plan, CANDIDATES, scratch) };
+  const hits = searchSegments(corpus, plan, CANDIDATES, scratch);
+  const { covered } = scoreLabels(corpus, plan, hits.labels);
+  const sparse = byNeighbours(corpus, { ...hits, covered }, readRun(text, language, corrected));
+  return { analyseMs, sparse };
 }
 
 /** `vector`: of the query; `documents`: a row for each label of the collection. */
@@ -108,10 +112,10 @@ export function askBoth(
   documents: Float32Array,
   tools: QueryTools,
 ): Lists {
-  const { plan, sparse, analyseMs } = askWords(collection, text, tools);
+  const { sparse, analyseMs } = askWords(collection, text, tools);
   const all = Float32Array.from({ length: documents.length / DIM }, (_, row) => dot(vector, documents, row));
   const cosines = Float32Array.from(sparse.labels, (label) => all[label]);
-  const { covered: shares } = scoreLabels(collection.corpus, plan, sparse.labels);
+  const { covered: shares } = sparse;
   return { sparse, dense: nearest(all), cosines, shares, covered: Math.max(0, ...shares), analyseMs };
 }
 

@@ -102,6 +102,8 @@ export const searchRequest = z.strictObject({
    */
   min_relevance: z.number().min(0).max(1).optional(),
   filters: searchFiltersBody.nullable().optional(),
+  /** Whether pages with other addresses of a text, or nearly the same text, are one result; see `duplicates`. */
+  collapse: z.boolean().default(true),
 });
 export type SearchRequest = z.infer<typeof searchRequest>;
 
@@ -153,6 +155,8 @@ export const pageResult = z.strictObject({
   chunks: z.array(chunkResult),
   exact_match: z.boolean(),
   why: placeReason,
+  /** Later results that are the same page (docs/models.md, "Duplicates"), best first. */
+  duplicates: z.array(z.strictObject({ page_id: z.string(), canonical_url: z.string(), title: z.string().nullable() })),
 });
 export type PageResult = z.infer<typeof pageResult>;
 

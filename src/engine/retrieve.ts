@@ -5,6 +5,7 @@
  *   query ─┬─ analyse, BM25F ──────────┬─ cosine, floor; cosines of the words' hits ─ relevance
  *          └─ elsewhere: its vector ───┘
  */
+import type { TextSketch } from '../compute/ranking/duplicate-pages.ts';
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 import type { Correction } from '../domain/search.ts';
 import type { QueryAnalyzer } from './analyze-query.ts';
@@ -13,6 +14,8 @@ import { nearnessOf, relevance } from './relevance.ts';
 import { nearest, type SearchedRows } from './vectors/row-graph.ts';
 import { cosinesWith } from './vectors/row-search.ts';
 import { planQuery } from './words/corpus.ts';
+import { byNeighbours, type Named, namedBy, passagesWith, readRun } from './words/neighbours.ts';
+import { sketchPages } from './words/page-sketches.ts';
 import { labelsCovering } from './words/search-segments.ts';
 import type { SparseSearcher } from './words/sparse-searcher.ts';
 import { wordsIn } from './words/spelling.ts';
@@ -43,6 +46,8 @@ export interface Retrieval {
   /** Null: by words only. */
   vectors: VectorQuery | null;
   relevance: boolean;
+  /** Whether to compare the texts of pages; default false. */
+  sketches?: boolean;
 }
 
 export interface VectorQuery {
@@ -60,7 +65,7 @@ export interface RankedChunks {
   scores: ArrayLike<number>;
 }
 
-export interface Candidates {
+export interface Candidates extends Named {
   sparse: RankedChunks;
   dense: RankedChunks;
   /** ISO 639-1. */
@@ -76,6 +81,8 @@ export interface Candidates {
   askedWords: number;
   /** Unknown words and their replacements. */
   corrected: Correction[];
+  /** As of `sketchPages`; none if not requested. */
+  sketches: ReadonlyMap<number, TextSketch>;
   timing_ms: Record<string, number>;
 }
 
@@ -92,6 +99,9 @@ export const noCandidates: Candidates = {
   stems: [],
   askedWords: 0,
   corrected: [],
+  titled: [],
+  verbatim: [],
+  sketches: new Map(),
   timing_ms: {},
 };
 
@@ -122,9 +132,13 @@ export async function retrieve(
   const began = performance.now();
   const analyzed = analyze({ query, prefix, spelling, beginnings }, wordsIn(sparse.snapshot(), list));
   const read = performance.now();
-  const lists = [allow, ...alsoAmong].map((labels) =>
-    sparse.search({ terms: analyzed.forms, k, ...(labels !== undefined && { allow: labels }) }),
-  );
+  const corpus = sparse.snapshot();
+  const run = readRun(query, analyzed.language, analyzed.corrected);
+  const alike = run.isOfFunctionWords ? [passagesWith(corpus, run, allow)] : [];
+  const lists = [allow, ...alsoAmong, ...alike].map((labels) => {
+    const hits = sparse.search({ terms: analyzed.forms, k, ...(labels !== undefined && { allow: labels }) });
+    return byNeighbours(corpus, hits, run);
+  });
   const words = mergeHits(lists[0], lists.slice(1));
   const found = performance.now();
   const vector = vectors === null ? null : await vectorIn(vectors.vector);
@@ -152,6 +166,8 @@ export async function retrieve(
     stems: [...new Set(forms.filter(({ of }) => of >= 0).map(({ stem }) => stem))],
     askedWords: new Set(forms.flatMap(({ of }) => (of >= 0 ? [of] : []))).size,
     corrected,
+    ...namedBy(corpus, words.labels, run),
+    sketches: request.sketches ? sketchPages(corpus, [...words.labels, ...dense.labels]) : noCandidates.sketches,
     timing_ms: { analyze: read - began, sparse: found - read, dense: performance.now() - arrived },
   };
 }

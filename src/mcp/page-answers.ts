@@ -41,6 +41,7 @@ const resultLine = (result: PageResult) =>
     first_seen_at: result.first_seen_at.slice(0, 10),
     exact_match: result.exact_match || null,
     relevance: result.relevance,
+    similar_pages: result.duplicates.length || null,
     passages: passagesOf(result.chunks),
     link: linkOf(result.chunks),
   });

@@ -43,6 +43,8 @@ export class Shelf implements AsyncDisposable {
   finds: Record<string, { sparse: number[]; dense: number[] }> = {};
   /** Pages of the host that the query is. */
   ofHost: ReadonlySet<number> = new Set();
+  /** Labels of passages that the query names. */
+  named: Pick<Retrieved, 'titled' | 'verbatim'> = { titled: [], verbatim: [] };
   readonly retrievals: RetrieveRequest[] = [];
   /** Answers of messages beside the index's and the writer's. */
   readonly answers: Partial<Record<SystemMessageName, Answer>> = {};
@@ -145,6 +147,8 @@ export class Shelf implements AsyncDisposable {
       corrected: [],
       stems: [],
       relevance: null,
+      ...this.named,
+      sketches: new Map(),
       pageOf: new Map([...sparse, ...dense].flatMap((label) => (pageOf(label) === 0 ? [] : [[label, pageOf(label)]]))),
       lastSeenAt: new Map(pages.map(({ no, last_seen_at }) => [no, last_seen_at])),
       ofHost: this.ofHost,

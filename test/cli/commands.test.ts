@@ -152,7 +152,7 @@ test('a search of an index that is built again says so, and its passages fit the
   };
   const chunk = { text, highlights: [{ start: 4, end: 9 }], snippet: { start: 0, end: text.length, text } };
   const answer = {
-    results: [{ ...page, chunks: [chunk] }],
+    results: [{ ...page, chunks: [chunk], duplicates: [page, page] }],
     corrected: [{ word: 'herron', taken: ['heron'] }],
     corrected_query: 'heron',
     no_results: null as object | null,
@@ -174,10 +174,12 @@ test('a search of an index that is built again says so, and its passages fit the
     'the index is being rebuilt: results may be incomplete\nShowing results for “heron”. Search for “herron” instead: --no-spelling\n',
   );
   const lines = stdout.trimEnd().split('\n');
+  assert.ok(lines.includes('    and 2 similar'));
   assert.ok(lines.length > 5 && lines.every((line) => line.length <= 60), stdout);
   assert.equal(
     lines
       .slice(2)
+      .filter((line) => line !== '    and 2 similar')
       .map((line) => line.trim())
       .join(' '),
     text,

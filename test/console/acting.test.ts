@@ -98,6 +98,31 @@ test('two names are merged, and split again', { skip }, async () => {
   assert.deepEqual(faults, []);
 });
 
+test('addresses of one text are one result, which lists and deletes the others', { skip }, async () => {
+  const ids: string[] = [];
+  for (const url of ['https://lake.example/zubr', 'http://www.lake.example/zubr/']) {
+    const page = { url, title: 'A zubr', body_extracted: 'A zubr drinks from the lake.' };
+    ids.push((await service.call<PageResponse>('POST', '/v1/pages', page)).body.page_id);
+  }
+  await service.settled(ids);
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/search');
+  await searchFor(page, 'zubr');
+  const others = page.getByRole('button', { name: 'and 1 similar', expanded: false });
+  await others.click();
+  await page.getByRole('button', { name: 'and 1 similar', expanded: true }).waitFor();
+  assert.equal(await page.locator('.result').count(), 1);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('This page and 1 similar').check();
+  await dialog.getByRole('button', { name: 'Delete all' }).click();
+  await dialog.getByText('2 pages deleted from the store').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('No results for “zubr”').waitFor();
+  assert.deepEqual(faults, []);
+});
+
 test('a form that is sent in haste is sent once', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   const { opened, open } = gateOf();

@@ -9,6 +9,7 @@ import type { WordClause } from '../../src/domain/query-clause.ts';
 import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { createHighlighter } from '../../src/engine/highlight.ts';
 import { openPageTools, type PageText, preparePages } from '../../src/engine/prepare-page.ts';
+import { retrieve } from '../../src/engine/retrieve.ts';
 import { createDeletions } from '../../src/engine/words/deletions.ts';
 import { labelsMatching } from '../../src/engine/words/labels-matching.ts';
 import { languageOfLabel } from '../../src/engine/words/languages.ts';
@@ -53,6 +54,11 @@ function library(texts: readonly Text[]) {
       const { forms } = analyze({ query }, wordsIn(corpus, null));
       return [...searcher.search({ terms: forms, k: 100 }).covered];
     },
+    retrieved: (query: string) =>
+      retrieve(
+        { sparse: searcher, analyze, list: null, rows: null },
+        { query, prefix: false, spelling: true, k: 100, vectors: null, relevance: false, sketches: true },
+      ),
     matching: (clause: WordClause) => [...labelsMatching(corpus, analyzer, clause)],
   };
 }
@@ -241,4 +247,89 @@ test('a name with a small first letter has no parts', () => {
   assert.deepEqual(pagesOf(find('phone')), [1]);
   assert.deepEqual(pagesOf(find('iphone')), [0]);
   assert.deepEqual(pagesOf(find('user name')), [2]);
+});
+
+test('neighbours in the query rank pages first where they are neighbours, also function words', async () => {
+  const rows: [query: string, near: string, ...others: string[]][] = [
+    [
+      'town hall',
+      'On Monday they met at the town hall and spoke about roads.',
+      'The hall of the school is far from the town on the hill.',
+    ],
+    [
+      'history of art',
+      'Next year she will study history and art in another city.',
+      'Art has no end and no beginning, as history does have one.',
+    ],
+    [
+      'the who',
+      `We heard the Who play, ${'and then they went home late in the rain '.repeat(8)}`,
+      ...Array.from({ length: 120 }, (_, no) => `Who is the man who knows the woman who has the key ${no}?`),
+    ],
+    [
+      'to be or not to be',
+      `He said to be or not to be, ${'and then they went home late in the rain '.repeat(8)}`,
+      ...Array.from({ length: 120 }, (_, no) => `Not to go or to stay is not to be, or to be it ${no}.`),
+    ],
+    [
+      'белая ночь',
+      'Над рекой стояла белая ночь, и по мосту шли люди.',
+      'Ночь была тёмной, а на столе лежала белая бумага.',
+    ],
+    ['清水寺', '昨日は清水寺へ行きました。とても楽しかった。', '清水を飲む。水寺という名の人に会いました。楽しい。'],
+  ];
+  for (const [query, ...texts] of rows) {
+    const { retrieved } = library([...texts.slice(1), texts[0]]);
+    assert.equal((await retrieved(query)).sparse.labels[0], texts.length - 1, query);
+  }
+});
+
+test('pages that a query names are told by their title or by four words in a row', async () => {
+  const { retrieved } = library([
+    { title: 'Town Hall: opening hours', text: 'It is open on Monday.' },
+    { title: 'Opening', text: 'The hours of the town hall, opening hours of the school.' },
+    { title: 'Стихи', text: 'Мороз и солнце, день чудесный! Ещё ты дремлешь, друг прелестный.' },
+    { title: '春の詩', text: '吾輩は猫である。名前はまだ無い。' },
+    { title: '清水寺・京都', text: '音羽山の中腹にある。' },
+  ]);
+  const rows: [query: string, titled: number[], verbatim: number[]][] = [
+    ['town hall – opening hours', [0], [0, 1]],
+    ['town hall opening', [], []],
+    ['hall town opening hours', [], []],
+    ['мороз и солнце день чудесный', [], [2]],
+    ['стихи', [2], []],
+    ['吾輩は猫である', [], []],
+    ['吾輩は猫である名前は', [], [3]],
+    ['春の詩', [3], []],
+    ['清水寺 京都', [4], []],
+  ];
+  for (const [query, titled, verbatim] of rows) {
+    const named = await retrieved(query);
+    assert.deepEqual([named.titled, named.verbatim.sort()], [titled, verbatim], query);
+  }
+});
+
+test('only pages with a nearly equal text have sketches, short and empty ones too', async () => {
+  const text = 'The grey heron waits at the river for the fish to come by in the morning. '.repeat(10);
+  const { retrieved } = library([
+    { title: 'A heron', text },
+    { title: 'Heron', text: text.replace('grey', 'white') },
+    { title: 'Short heron', text: 'A heron waits.' },
+    { title: 'Other heron', text: 'A heron waits.' },
+    { title: 'Only a heron', text: '' },
+    { title: 'Only a heron', text: '' },
+    { title: 'Alone', text: 'This heron flies away over the wide meadows at night.' },
+  ]);
+  const { sketches } = await retrieved('heron');
+  assert.deepEqual(
+    [...sketches].map(([label, { words }]) => [label, words]).sort(([a], [b]) => a - b),
+    [
+      [0, 160],
+      [1, 160],
+      [2, 3],
+      [3, 3],
+      [4, 0],
+      [5, 0],
+    ],
+  );
 });

@@ -15,6 +15,7 @@ export const searchDefaults = {
   rollup_m: 3,
   suggest: 3,
   mediation: 'vector',
+  collapse: true,
 };
 
 /** A search that found nothing. */

@@ -47,6 +47,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
     link: `https://example.com/${no}#:~:text=The%20governor`,
   })),
   exact_match: false,
+  duplicates: [],
   why: { exact: null, keyword_rank: 1, vector_rank: 1, reranked: true },
   ...changes,
 });

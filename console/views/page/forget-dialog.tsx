@@ -1,12 +1,12 @@
-/** Deletes a page or blocks a site, after a confirmation, and shows the progress. */
+/** Deletes pages or blocks a site, after a confirmation, and shows the progress. */
 import { useState } from 'preact/hooks';
 import type { ForgetResponse } from '../../../src/domain/blacklist.ts';
 import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
 import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { useAttempt } from '../../app/notices.tsx';
-import { leaveBack, linkTo } from '../../app/router.ts';
-import { many } from '../../ui/format.ts';
+import { linkTo } from '../../app/router.ts';
+import { count, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Dialog, FormFault } from '../../ui/parts.tsx';
 import { dropKeptSearches } from '../search/use-search.ts';
@@ -15,18 +15,25 @@ interface Props {
   url: string;
   title: string;
   domain: string;
+  /** Addresses of the page's duplicates. */
+  similar?: readonly string[];
   onClose: () => void;
+  /** After `onClose`, if pages were deleted. */
+  onDone: () => void;
 }
 
-export function ForgetDialog({ url, title, domain, onClose }: Props) {
-  const [scope, setScope] = useState<'page' | 'site'>('page');
-  const [done, setDone] = useState<ForgetResponse | null>(null);
+export function ForgetDialog({ url, title, domain, similar = [], onClose, onDone }: Props) {
+  const [scope, setScope] = useState<'page' | 'all' | 'site'>('page');
+  const [done, setDone] = useState<number | null>(null);
   const { busy, said, attempt } = useAttempt();
   const forget = (event: Event) => {
     event.preventDefault();
     void attempt(async () => {
-      const body = scope === 'page' ? { url } : { domain };
-      setDone(await call<ForgetResponse>('POST', '/v1/forget', { body }));
+      const urls = scope === 'all' ? [url, ...similar] : [url];
+      const forgotten: ForgetResponse[] = [];
+      for (const body of scope === 'site' ? [{ domain }] : urls.map((url) => ({ url })))
+        forgotten.push(await call<ForgetResponse>('POST', '/v1/forget', { body }));
+      setDone(forgotten.reduce((purged, each) => purged + each.pages_purged, 0));
       dropKeptSearches();
     });
   };
@@ -36,10 +43,10 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
         title="Forgotten"
         onClose={() => {
           onClose();
-          leaveBack();
+          onDone();
         }}
       >
-        <Forgetting done={done} />
+        <Forgetting purged={done} />
         <p class="quiet">
           It stays blocked until you unblock it under <a href={linkTo('system')}>System</a>.
         </p>
@@ -60,6 +67,15 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
               </span>
             </span>
           </label>
+          {similar.length > 0 && (
+            <label class="choice">
+              <input type="radio" name="scope" checked={scope === 'all'} onChange={() => setScope('all')} />
+              <span>
+                <strong>This page and {count(similar.length)} similar</strong>
+                <span class="quiet">all addresses with this text</span>
+              </span>
+            </label>
+          )}
           <label class="choice">
             <input type="radio" name="scope" checked={scope === 'site'} onChange={() => setScope('site')} />
             <span>
@@ -80,7 +96,7 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
             Cancel
           </button>
           <button type="submit" class="button button-danger" disabled={busy}>
-            {busy ? 'Deleting…' : scope === 'page' ? 'Delete page' : 'Delete site and block it'}
+            {busy ? 'Deleting…' : deleteWords[scope]}
           </button>
         </div>
       </form>
@@ -88,20 +104,20 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
   );
 }
 
+const deleteWords = { page: 'Delete page', all: 'Delete all', site: 'Delete site and block it' };
+
 const lookAgainMs = 2000;
 
 /** From deleted to verified. */
-function Forgetting({ done }: { done: ForgetResponse }) {
+function Forgetting({ purged }: { purged: number }) {
   const summary = useLoad((signal) => get<MetricsSummaryResponse>('/v1/admin/metrics/summary', {}, signal), []);
   const { data } = summary;
   const left = data === undefined ? null : data.tombstones.pending + data.tombstones.deleted;
   useRepeat([summary], lookAgainMs, left !== 0);
-  const isIndexed = done.pages_purged > 0;
   return (
     <ol class="progress-steps">
       <li class="done">
-        {isIndexed ? `${many(done.pages_purged, 'page')} deleted from the store` : 'No page was stored'}; not found any
-        more
+        {purged > 0 ? `${many(purged, 'page')} deleted from the store` : 'No page was stored'}; not found any more
       </li>
       <li class={data !== undefined && data.tombstones.pending === 0 ? 'done' : 'doing'}>
         Deleted from the index files

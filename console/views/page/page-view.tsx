@@ -5,7 +5,7 @@ import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/en
 import type { PageChunksResponse, PageResponse, PageStatusResponse } from '../../../src/domain/page.ts';
 import { ApiError, get, inOneDirection } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
-import { linkTo, route, useKept, useTitle } from '../../app/router.ts';
+import { leaveBack, linkTo, route, useKept, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, fullDateOf, many, readingTime, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -232,6 +232,7 @@ function OnePage({ pageId }: { pageId: string }) {
           title={nameOf(data)}
           domain={data.domain}
           onClose={() => setAsksToForget(false)}
+          onDone={leaveBack}
         />
       )}
     </div>

@@ -1,5 +1,5 @@
 /** Results: pages with passages, best first. Arrow keys move between them. */
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { withParts } from '../../../src/compute/ranking/query-operators.ts';
 import type { PageListResponse } from '../../../src/domain/page.ts';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
@@ -12,6 +12,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { PageLinks } from '../../ui/page-row.tsx';
 import { Empty, Fault } from '../../ui/parts.tsx';
 import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
+import { ForgetDialog } from '../page/forget-dialog.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
 import { type Criteria, filterless, linkOf } from './criteria.ts';
 import { Judge } from './judge.tsx';
@@ -60,6 +61,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
     );
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isInChord()) return;
+    if ((event.target as HTMLElement).closest('dialog') !== null) return;
     const list = event.currentTarget as HTMLElement;
     const items = [...list.querySelectorAll<HTMLElement>('[data-result]')];
     const at = items.findIndex((item) => item.contains(document.activeElement));
@@ -91,6 +93,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
             result={result}
             queryId={found.isPassing ? null : found.query_id}
             query={query}
+            again={again}
             narrow={narrow}
           />
         ))}
@@ -132,22 +135,27 @@ function focusTitle(item: HTMLElement): void {
   item.scrollIntoView({ block: 'nearest' });
 }
 
+type Opened = 'why' | 'similar' | 'duplicates';
+
 function Result({
   result,
   queryId,
   query,
+  again,
   narrow,
 }: {
   result: PageResult;
   queryId: string | null;
   query: string;
+  again: () => void;
   narrow: Props['narrow'];
 }) {
-  const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, read_minutes } = result;
-  const [opened, setOpened] = useKept<'why' | 'similar' | null>(`opened ${page_id}`, null);
+  const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, read_minutes, duplicates } =
+    result;
+  const [opened, setOpened] = useKept<Opened | null>(`opened ${page_id}`, null);
   const [showsAll, setShowsAll] = useKept(`all passages ${page_id}`, false);
   const [first, ...rest] = result.chunks;
-  const toggle = (what: 'why' | 'similar') => setOpened(opened === what ? null : what);
+  const toggle = (what: Opened) => setOpened(opened === what ? null : what);
   const titleId = `title-${page_id}`;
   return (
     <li class="result" data-result={page_id}>
@@ -198,6 +206,17 @@ function Result({
         {first !== undefined && <Passage chunk={first} pageId={page_id} />}
         {showsAll && rest.map((chunk) => <Passage key={chunk.chunk_id} chunk={chunk} pageId={page_id} />)}
         <div class="result-actions">
+          {duplicates.length > 0 && (
+            <button
+              type="button"
+              class="action"
+              aria-expanded={opened === 'duplicates'}
+              onClick={() => toggle('duplicates')}
+            >
+              <Icon name="copy" />
+              and {count(duplicates.length)} similar
+            </button>
+          )}
           {rest.length > 0 && (
             <button type="button" class="action" aria-expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>
               <Icon name="plus" />
@@ -232,8 +251,45 @@ function Result({
         </div>
         {opened === 'why' && <Why result={result} />}
         {opened === 'similar' && <SimilarPages pageId={page_id} />}
+        {opened === 'duplicates' && <Duplicates result={result} again={again} />}
       </article>
     </li>
+  );
+}
+
+/** Other addresses of the text, and nearly equal texts. */
+function Duplicates({ result, again }: { result: PageResult; again: () => void }) {
+  const { canonical_url, domain, duplicates } = result;
+  const [asksToForget, setAsksToForget] = useState(false);
+  return (
+    <div class="similar">
+      <ul class="plain-list">
+        {duplicates.map((page) => (
+          <li key={page.page_id}>
+            <a href={linkTo('page', page.page_id)}>
+              <bdi>{nameOf(page)}</bdi>
+            </a>
+            <span class="quiet">
+              <bdi>{shortUrl(page.canonical_url)}</bdi>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="button button-small button-quiet-danger" onClick={() => setAsksToForget(true)}>
+        <Icon name="trash" />
+        Delete…
+      </button>
+      {asksToForget && (
+        <ForgetDialog
+          url={canonical_url}
+          title={nameOf(result)}
+          domain={domain}
+          similar={duplicates.map((page) => page.canonical_url)}
+          onClose={() => setAsksToForget(false)}
+          onDone={again}
+        />
+      )}
+    </div>
   );
 }
 

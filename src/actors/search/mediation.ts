@@ -14,7 +14,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';
 import { pageDetailsOf } from '../jobs/list-pages.ts';
 import type { NearPagesRequest, SystemAsk } from '../system/system-messages.ts';
-import { pageFiltersOf } from './rank-query.ts';
+import { type OrderedPage, pageFiltersOf } from './rank-query.ts';
 
 /** Number of results, likely relevant, that suggestions are based on. */
 const topResults = 2;
@@ -50,12 +50,12 @@ export function mediation(dependencies: MediationDependencies) {
   const suggest = async (
     { suggest: k, mediation, filters }: Pick<SearchRequest, 'suggest' | 'mediation' | 'filters'>,
     model: string,
-    ranked: readonly { page_no: number; relevance: number | null }[],
+    ranked: readonly Pick<OrderedPage, 'page_no' | 'relevance' | 'duplicates'>[],
     signal?: AbortSignal | undefined,
   ): Promise<Suggestion[]> => {
     const relevant = ranked.filter(({ relevance }) => (relevance ?? 1) >= likely).slice(0, topResults);
     if (k === 0 || relevant.length === 0) return [];
-    const except = ranked.map(({ page_no }) => page_no);
+    const except = ranked.flatMap(({ page_no, duplicates = [] }) => [page_no, ...duplicates]);
     const page_nos = relevant.map(({ page_no }) => page_no);
     const query = { model, page_nos, k, except, filters: pageFiltersOf(filters, reader) };
     return mediators[mediation].suggest(query, signal);

@@ -65,6 +65,10 @@ export function presentPage(
     chunks: hits,
     exact_match: ordered.exact === 'url' || ordered.exact === 'title' || quoting.has(page.no),
     why: explain(ordered),
+    duplicates: (ordered.duplicates ?? []).flatMap((no) => {
+      const { canonical_url, title } = reader.pages.head(no) ?? {};
+      return canonical_url === undefined ? [] : [{ page_id: idOf('page', no), canonical_url, title: title ?? null }];
+    }),
   };
 }
 

@@ -3,7 +3,13 @@
  * URL first, then pages of the query's host, then score). Used by searches, comparisons and replays.
  */
 import { pagesOfTree } from '../../commands/entity-trees.ts';
-import { quotedPhrases, titleOfQuery, titleSpellings, urlOfQuery } from '../../compute/ranking/exact-query.ts';
+import {
+  foldPunctuation,
+  quotedPhrases,
+  titleOfQuery,
+  titleSpellings,
+  urlOfQuery,
+} from '../../compute/ranking/exact-query.ts';
 import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
 import { fuseScores } from '../../compute/ranking/fuse-scores.ts';
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
@@ -57,6 +63,7 @@ export type RankRequest = Pick<
   | 'prefix'
   | 'spelling'
   | 'candidates'
+  | 'collapse'
   | 'rerank'
   | 'rollup'
   | 'rollup_m'
@@ -97,6 +104,8 @@ export interface OrderedPage extends RankedPage {
   exact: ExactMatch | null;
   /** Of its most relevant passage; 1 for a named page, null if unknown. */
   relevance: number | null;
+  /** Page numbers that it stands for, too. */
+  duplicates?: readonly number[];
 }
 
 export interface Ranking {
@@ -132,6 +141,8 @@ const fewWords = 3;
 const noLabels: ReadonlySet<number> = new Set();
 /** A title of more pages names nothing. */
 const maxExactPages = 100;
+/** A phrase of more pages distinguishes none. */
+const maxVerbatimPages = 5;
 
 /** Errors: DomainError `no_active_model`; `not_found` for an entity filter without an entity; `invalid` for an invalid filter. */
 export function queryRanker(dependencies: RankDependencies) {
@@ -169,6 +180,18 @@ export function queryRanker(dependencies: RankDependencies) {
       named.set(no, { exact, last_seen_at: page.last_seen_at });
     }
     return named;
+  };
+
+  /** Further candidates whose title differs from the query in punctuation only. */
+  const withTitled = (named: ReadonlyMap<number, NamedPage>, query: string, { titled, pageOf }: Retrieved) => {
+    const found = new Map(named);
+    for (const label of titled) {
+      const page = reader.pages.head(pageOf.get(label) ?? 0);
+      if (page === undefined || found.has(page.no) || foldPunctuation(page.title ?? '') !== foldPunctuation(query))
+        continue;
+      found.set(page.no, { exact: 'title', last_seen_at: page.last_seen_at });
+    }
+    return found;
   };
 
   /** The model's default; 0 for outside models, whose cosines are not calibrated. */
@@ -242,7 +265,8 @@ export function queryRanker(dependencies: RankDependencies) {
     const { candidates } = request;
     const { query, prefix, spelling, phrases, filters, clauses } = asked;
     const wanted = request.rerank && query !== '';
-    const [{ used, retrieved }, named] = await Promise.all([
+    const isNaming = clauses.must.length + clauses.mustNot.length === 0;
+    const [{ used, retrieved }, namedByIndex] = await Promise.all([
       retrieve(
         {
           query,
@@ -255,14 +279,16 @@ export function queryRanker(dependencies: RankDependencies) {
           // Unfinished queries, addresses and exclusions use words only.
           byWords: byWords || prefix || urlOfQuery(query) !== null || clauses.mustNot.length > 0,
           relevance: relevance !== null,
+          sketches: request.collapse && relevance !== null,
         },
         model,
         signal,
       ),
       // With operators no page is named, as it would have to pass them.
-      clauses.must.length + clauses.mustNot.length > 0 ? none : onNextTurn(() => namedPages(query, filters), signal),
+      isNaming ? onNextTurn(() => namedPages(query, filters), signal) : none,
     ]);
     signal?.throwIfAborted();
+    const named = isNaming ? withTitled(namedByIndex, query, retrieved) : none;
     const began = monotonic();
     const fused = fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], request.rrf_k ?? defaultRrfK);
     // Rank fusion if the request sets its constant, or a rollup that sums reciprocal ranks.
@@ -279,12 +305,14 @@ export function queryRanker(dependencies: RankDependencies) {
     const rerankedAt = monotonic();
     const relevanceOf = relevanceIn(retrieved);
     const looked = monotonic();
-    const quoting = await findPhrases(phrases, retrieved.quoting, signal);
+    const verbatim = new Set(retrieved.verbatim.flatMap((label) => retrieved.pageOf.get(label) ?? []));
+    const quoted = await findPhrases(phrases, retrieved.quoting, signal);
+    const quoting = verbatim.size > maxVerbatimPages ? quoted : new Set([...quoted, ...verbatim]);
     signal?.throwIfAborted();
     const found = monotonic();
     const all = order(request, retrieved, reranked?.hits ?? fused, { named, quoting }, relevanceOf);
     const isRequired = clauses.must.some((each) => each.in === 'phrase');
-    const ordered = isRequired ? all.filter(({ page_no }) => quoting.has(page_no)) : all;
+    const ordered = isRequired ? all.filter(({ page_no }) => quoted.has(page_no)) : all;
     const isDefault = relevance?.least === undefined;
     const least = relevance === null ? 0 : (relevance.least ?? defaultThreshold(used));
     const ofWords = new Set(retrieved.sparse.labels);

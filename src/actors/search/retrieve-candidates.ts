@@ -89,6 +89,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       allow: allowed?.labels,
       alsoAmong: quoting === null ? ofHost : [...ofHost, quoting],
       relevance: request.relevance,
+      sketches: request.sketches,
     };
     const withVectors = ({ chunks }: ModelSpace) => {
       const asked = monotonic();

@@ -1,6 +1,7 @@
 /** Answers searches, single or in batches, from ranking (rank-query.ts) and presentation (present-page.ts). Stateless. */
 import pLimit from 'p-limit';
 import { correctedQuery } from '../../compute/ranking/corrected-query.ts';
+import { collapseDuplicates } from '../../compute/ranking/duplicate-pages.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import { numberOf } from '../../domain/ids.ts';
 import { anyPage } from '../../domain/page.ts';
@@ -90,9 +91,9 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     if (sort === 'relevance') {
       const matching = facets ? matchAll(request, askedBy(request, reader, now()), rankOnce, signal) : null;
       const [ranking, matched] = await Promise.all([rankOnce(), matching]);
-      const best = ranking.pages.slice(0, offset + k);
-      const total = ranking.pages.length;
-      return { ranking, pages: best.slice(offset), best, total, facets: matched?.facets ?? null };
+      const shown = request.collapse ? withoutDuplicates(ranking) : ranking.pages;
+      const best = shown.slice(0, offset + k);
+      return { ranking, pages: best.slice(offset), best, total: shown.length, facets: matched?.facets ?? null };
     }
     const asked = askedBy(request, reader, now());
     const matched = await matchAll(request, asked, rankOnce, signal);
@@ -109,7 +110,11 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     // The index may take other words for a phrase.
     const isQuoted = asked.clauses.must.some((each) => each.in === 'phrase');
     const unranked = { score: 0, hits: [], exact: null, relevance: null };
-    const pages = shown.flatMap((page_no) => known.get(page_no) ?? (isQuoted ? [] : [{ ...unranked, page_no }]));
+    const pages = shown.flatMap((page_no): OrderedPage[] => {
+      const page = known.get(page_no);
+      if (page !== undefined) return [page];
+      return isQuoted ? [] : [{ ...unranked, page_no }];
+    });
     return { ranking, pages, best: pages, total: matched.total, facets: matched.facets };
   };
 
@@ -164,6 +169,15 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       suggestions,
       timing_ms,
     };
+  };
+
+  const withoutDuplicates = ({ pages, retrieved: { sketches, pageOf } }: Ranking): OrderedPage[] => {
+    const sketchOf = new Map([...sketches].map(([label, sketch]) => [pageOf.get(label), sketch]));
+    return collapseDuplicates(pages, ({ page_no }) => {
+      const sketch = sketchOf.get(page_no);
+      const page = sketch && reader.pages.head(page_no);
+      return sketch === undefined || page === undefined ? null : { ...page, ...sketch };
+    });
   };
 
   const markPassages = async (

@@ -19,6 +19,8 @@ export interface RetrieveRequest {
   model: string;
   /** Whether to compute relevance. */
   relevance: boolean;
+  /** Whether to compare the texts of pages. */
+  sketches: boolean;
   /** Pages with all of these come first. */
   phrases: readonly string[];
   /** Excludes other pages. */

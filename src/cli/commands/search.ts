@@ -87,6 +87,8 @@ export async function searchCommand(
     terminal.say(`    ${terminal.style('dim', url + known)}`);
     const by = byline(page);
     const length = page.read_minutes == null ? '' : ` · ${counted(page.read_minutes, 'minute')}`;
+    const similar = page.duplicates?.length ?? 0; // none from an older service
+    if (similar > 0) terminal.say(`    ${terminal.style('dim', `and ${similar} similar`)}`);
     if (by !== '') terminal.say(`    ${terminal.style('dim', fitted(by + length, terminal.columns - 4))}`);
     if (best === undefined) terminal.say(`    ${terminal.style('dim', 'no stored text')}`);
     for (const chunk of page.chunks) {

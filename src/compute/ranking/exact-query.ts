@@ -84,6 +84,14 @@ export function foldPhrase(phrase: string): string {
     .replaceAll('ı', 'i');
 }
 
+/** Marks that are no part of a word: not those of `C#`, `.NET`, `1.2` and `AT&T`. */
+const marks = /\.(?=[\s\p{P}]|$)|(?![#&%@*/\\._])[\p{P}|`´]|\s/gu;
+
+/** Equal for titles that differ only in case, white space and punctuation; '' for a title of marks. */
+export function foldPunctuation(title: string): string {
+  return withoutJoiners(foldTitle(title)).replace(marks, '');
+}
+
 function withStraightMarks(text: string): string {
   return text.replace(curlyApostrophes, "'").replace(curlyQuotes, '"');
 }

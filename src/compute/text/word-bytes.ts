@@ -1,7 +1,7 @@
 /**
  * A text's words as one byte each, for phrase search (engine/words/labels-matching.ts). Words are folded runs of letters and digits
- * without invisible hyphens and joiners; in unspaced or inflected scripts each character. So a phrase has the same bytes in any context.
- * A byte distinguishes 254 of 255 pairs.
+ * without invisible hyphens and joiners; in unspaced or inflected scripts each character that is no punctuation. So a phrase has the same
+ * bytes in any context. A byte distinguishes 254 of 255 pairs.
  */
 import { withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from './fold-accents.ts';
@@ -10,7 +10,7 @@ import { foldAccents } from './fold-accents.ts';
 export const BREAK = 0;
 
 const plainAscii = /^[\0-\x7f]*$/;
-const unspaced = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Hang}]`;
+const unspaced = String.raw`(?!\p{P})[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Hang}]`;
 const letter = String.raw`(?!${unspaced})[\p{L}\p{M}\p{N}]`;
 /** Matched in parts: the engine's backtracking would overflow on a word of megabytes. */
 const word = new RegExp(`${unspaced}|((?:${letter}){1,1000})`, 'gu');

@@ -12,3 +12,8 @@ export function isPublicSuffix(domain: string): boolean {
   const { publicSuffix, isIcann, isPrivate } = parse(domain, { allowPrivateDomains: true });
   return publicSuffix === domain && (isIcann === true || isPrivate === true);
 }
+
+/** The name that one owner has registered: `bbc.co.uk` of `www.bbc.co.uk`, `a.github.io`; the host if there is none. */
+export function registeredName(host: string): string {
+  return parse(host, { allowPrivateDomains: true }).domain ?? host;
+}

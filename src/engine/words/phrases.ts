@@ -33,17 +33,25 @@ export function holdingPhrase(
   return havingRun(segment, rarest.ordinals(), phrase);
 }
 
-function havingRun({ runs, runStarts }: Segment, ordinals: readonly number[], phrase: readonly number[]): number[] {
-  return ordinals.filter((ordinal) => {
-    const last = Math.min(runStarts[ordinal + 1] - 1, runs.length - phrase.length);
-    // A word on the border may be in the document before.
-    for (let at = Math.max(0, runStarts[ordinal] - phrase.length); at <= last; at++) {
-      let same = 0;
-      while (same < phrase.length && runs[at + same] === phrase[same]) same++;
-      if (same === phrase.length) return true;
-    }
-    return false;
-  });
+function havingRun(segment: Segment, ordinals: readonly number[], phrase: readonly number[]): number[] {
+  const bytes = Uint8Array.from(phrase);
+  return ordinals.filter((ordinal) => hasRun(segment, ordinal, bytes));
+}
+
+/** Whether a document has the words next to each other; `before`: how many may be in the document before, all for a word on the border. */
+export function hasRun(
+  { runs, runStarts }: Segment,
+  ordinal: number,
+  phrase: Uint8Array,
+  before = phrase.length,
+): boolean {
+  const last = Math.min(runStarts[ordinal + 1] - 1, runs.length - phrase.length);
+  for (let at = Math.max(0, runStarts[ordinal] - before); at <= last; at++) {
+    let same = 0;
+    while (same < phrase.length && runs[at + same] === phrase[same]) same++;
+    if (same === phrase.length) return true;
+  }
+  return false;
 }
 
 /** Documents with one of some stems. */

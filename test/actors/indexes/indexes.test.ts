@@ -74,6 +74,7 @@ function retrieve(hosted: Hosted, query: string, model: string) {
     filters,
     model,
     relevance: false,
+    sketches: false,
     phrases: [],
     clauses: { must: [], mustNot: [] },
     prefix: false,

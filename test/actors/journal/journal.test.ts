@@ -63,6 +63,9 @@ function fresh(query_id: string, changes: Partial<FreshRun> = {}): FreshRun {
       corrected: [],
       stems: [],
       relevance: null,
+      titled: [],
+      verbatim: [],
+      sketches: new Map(),
       dense: { labels: Uint32Array.of(3), scores: Float32Array.of(0.5) },
       pageOf: new Map([
         [1, 1],

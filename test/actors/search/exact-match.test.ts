@@ -82,6 +82,39 @@ test('pages whose title the query is come first, found or not; those that wait t
   }
 });
 
+test('a title with other punctuation is the query’s, and words of a few pages verbatim are a phrase', async () => {
+  await using shelf = await Shelf.open();
+  const titles = ['Вода: откуда она?', 'C#', 'C', '清水寺・京都', "It's a “Long” Road…"];
+  const labels: number[] = [];
+  for (const title of titles) labels.push(await shelf.add({ title, text: 'one two' }));
+  shelf.finds = { m1: { sparse: [...labels], dense: [] } };
+  const named = [
+    ['вода откуда она', 1],
+    ['c#', 2],
+    ['c', 3],
+    ['清水寺 京都', 4],
+    ["it's a long road", 5],
+  ] as const;
+  for (const [query, no] of named) {
+    // Words of the index are compared by one byte each.
+    shelf.named = { titled: labels, verbatim: [] };
+    const exact = (await places(shelf, query)).filter(([, exact]) => exact !== null);
+    assert.deepEqual(exact, [[no, 'title']], query);
+  }
+  shelf.named = { titled: [], verbatim: labels.slice(3) };
+  assert.deepEqual(
+    (await results(shelf, { query: 'one two three four' })).map(([, exact]) => exact),
+    [true, true, false, false, false],
+  );
+  const sixth = await shelf.add({ text: 'one two' });
+  shelf.finds.m1.sparse.push(sixth);
+  shelf.named.verbatim = [...labels, sixth];
+  assert.ok(
+    (await results(shelf, { query: 'one two three four' })).every(([, exact]) => !exact),
+    'common words',
+  );
+});
+
 test('a query of white space is not the title of a page with an empty one', async () => {
   await using shelf = await Shelf.open();
   await shelf.add({ title: ' ', text: 'nameless' });
@@ -258,6 +291,7 @@ test('the filters reach the index as instants and as a plain domain', async () =
       candidates: 7,
       model: 'm1',
       relevance: false,
+      sketches: false,
       byWords: false,
       filters: {
         domain: 'example.com',

@@ -89,6 +89,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
         },
       ],
       exact_match: false,
+      duplicates: [],
       why: { exact: null, keyword_rank: 2, vector_rank: 1, reranked: false },
     },
     {
@@ -111,6 +112,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
         },
       ],
       exact_match: false,
+      duplicates: [],
       why: { exact: null, keyword_rank: 1, vector_rank: null, reranked: false },
     },
   ]);
@@ -127,6 +129,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
       filters: { domain: null, after: null, before: null, published_after: null, published_before: null, pages: null },
       model: 'm1',
       relevance: true,
+      sketches: true,
     },
   ]);
 });

@@ -1,0 +1,154 @@
+/**
+ * Which pages of a ranking are one page: other addresses of a text, and nearly equal texts. Strict, as two products or versions of a
+ * manual share most of their text (docs/models.md, "Duplicates"). Pure.
+ */
+import { foldTitle } from '../../domain/normalize-text.ts';
+import { ownTitle } from '../../domain/page.ts';
+import { registeredName } from '../web/registered-names.ts';
+import { foldPunctuation } from './exact-query.ts';
+
+/** MinHash in one permutation: a byte of the least hash of each bin, 0 for an empty bin. */
+const bins = 128;
+/** Words in a row that are compared. */
+const shingle = 5;
+/** Shorter texts say too little. Characters in unspaced scripts. */
+const leastWords = 50;
+/** Least share of common shingles: under one address, on different sites, on one site. Of 100 words a changed one costs .1. */
+const least = { address: 0.8, elsewhere: 0.9, site: 0.95 } as const;
+/** Pairs compared per search: 13 ms. Pages beyond stay apart. */
+const maxCompared = 100_000;
+
+export interface TextSketch {
+  bins: Uint8Array;
+  /** Its length. */
+  words: number;
+}
+
+export interface ComparedPage extends TextSketch {
+  canonical_url: string;
+  title: string | null;
+  content_hash: string | null;
+}
+
+/** Of a text's words as bytes. */
+export function sketchOf(run: Uint8Array): TextSketch {
+  const lowest = new Uint32Array(bins).fill(0xffff_ffff);
+  const width = Math.min(shingle, run.length);
+  for (let at = 0; at + width <= run.length && width > 0; at++) {
+    let hash = width;
+    for (let i = at; i < at + width; i++) hash = Math.imul(hash ^ run[i], 0x9e37_79b1) ^ (hash >>> 15);
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);
+    hash = (hash ^ (hash >>> 16)) >>> 0;
+    const bin = hash % bins;
+    if (hash < lowest[bin]) lowest[bin] = hash;
+  }
+  const bytes = Uint8Array.from(lowest, (hash) => (hash === 0xffff_ffff ? 0 : 1 + (Math.floor(hash / bins) % 255)));
+  return { bins: bytes, words: run.length };
+}
+
+/** Estimates the share of common shingles, 0 to 1, with a standard deviation of .02 at .95. */
+function similarity(a: Uint8Array, b: Uint8Array): number {
+  let both = 0;
+  let same = 0;
+  for (let bin = 0; bin < bins; bin++) {
+    if (a[bin] === 0 && b[bin] === 0) continue;
+    both++;
+    if (a[bin] === b[bin]) same++;
+    // Most pairs are unlike.
+    else if (both - same > bins / 4) return 0;
+  }
+  return both === 0 ? 1 : same / both;
+}
+
+/**
+ * Pages best first, each with the numbers of later ones that are the same page. `factsOf` returns null for a page that is not compared.
+ */
+export function collapseDuplicates<Ranked extends { page_no: number }>(
+  pages: readonly Ranked[],
+  factsOf: (page: Ranked) => ComparedPage | null,
+): (Ranked & { duplicates: number[] })[] {
+  const shown: (Ranked & { duplicates: number[] })[] = [];
+  const compared: { facts: ComparedPage; duplicates: number[] }[] = [];
+  let left = maxCompared;
+  for (const page of pages) {
+    const facts = factsOf(page);
+    const first = facts === null ? undefined : compared.find((other) => left-- > 0 && areSame(other.facts, facts));
+    if (first !== undefined) {
+      first.duplicates.push(page.page_no);
+      continue;
+    }
+    const duplicates: number[] = [];
+    shown.push({ ...page, duplicates });
+    if (facts !== null) compared.push({ facts, duplicates });
+  }
+  return shown;
+}
+
+function areSame(a: ComparedPage, b: ComparedPage): boolean {
+  const share = similarity(a.bins, b.bins);
+  if (share < least.address) return false;
+  const [formA, formB] = [a, b].map(({ canonical_url }) => addressForm(canonical_url));
+  if (formA.whole === formB.whole) return true;
+  const isElsewhere = formA.site !== formB.site;
+  const [titleA, titleB] = [a, b].map(({ title, canonical_url }) => ownTitle(title, canonical_url));
+  if (Math.min(a.words, b.words) < leastWords || !areOneTitle(titleA, titleB, isElsewhere)) return false;
+  if (!agree(a, b, versionsOf)) return false;
+  if (a.content_hash !== null && a.content_hash === b.content_hash) return true;
+  if (isElsewhere) return share >= (titleA === null || titleB === null ? least.site : least.elsewhere);
+  return share >= least.site && titleA === titleB && agree(a, b, numbersOf);
+}
+
+/** Equal but for a part at one end, often the site's name; on different sites both may have one. An unknown title is any. */
+function areOneTitle(a: string | null, b: string | null, isElsewhere: boolean): boolean {
+  if (a === null || b === null) return true;
+  if (numbersOf(a).join(' ') !== numbersOf(b).join(' ')) return false;
+  const [ofA, ofB] = [a, b].map((title) => foldTitle(title).split(partsOfTitle).map(foldPunctuation));
+  const is = (some: string[], others: string[]) => some.length > 0 && some.join(' ') === others.join(' ');
+  const ends = (parts: string[]) => [parts, parts.slice(0, -1), parts.slice(1)];
+  return (
+    ends(ofA).some((part) => is(part, ofB)) ||
+    ends(ofB).some((part) => is(part, ofA)) ||
+    (isElsewhere && is(ofA.slice(0, -1), ofB.slice(0, -1)))
+  );
+}
+
+const partsOfTitle = /\s+[|–—·•»«:-]+\s+|:\s+|\s*[|»«·•]\s*/u;
+
+/** Whether what is read from both addresses and titles is equal, or one has none. */
+function agree(a: ComparedPage, b: ComparedPage, read: (text: string) => string[]): boolean {
+  const [ofA, ofB] = [a, b].map(({ canonical_url, title }) => [canonical_url, title ?? ''].map(read));
+  return ofA.every((found, at) => {
+    const other = ofB[at];
+    return found.length === 0 || other.length === 0 || found.join(' ') === other.join(' ');
+  });
+}
+
+/** `1.2`, `v3`; not a day. */
+const version = /(?<![\w.])v?\d+(?:\.\d+)+(?!\w)|(?<![a-z])v\d+(?!\w)/gi;
+const versionsOf = (text: string): string[] => text.match(version) ?? [];
+const numbersOf = (text: string): string[] => text.match(/\p{N}+/gu) ?? [];
+
+/** Words of addresses that select a view of a page, and values that turn it on. */
+const view = /^(?:amp|print|printable|printer-friendly|print-view|printview|m|mobile|touch|www)$/i;
+const isOn = /^(?:|1|on|yes|true)$/i;
+
+/** `whole` is equal for addresses of views of one page. */
+function addressForm(address: string): { whole: string; site: string } {
+  const { host, hostname, pathname, search, hash } = new URL(address);
+  const names = host.split('.');
+  while (names.length > 2 && view.test(names[0])) names.shift();
+  const path = pathname
+    .replace(/\/(?:index|default)\.[a-z]{3,5}$/i, '')
+    .replace(/\.(?:amp|print)(?=\.html?$|\/?$)/i, '')
+    .split('/')
+    .filter((part) => part !== '' && !view.test(part));
+  const query = search
+    .slice(1)
+    .split('&')
+    .filter((each) => {
+      const [name, value = ''] = each.split('=');
+      return each !== '' && !view.test(value) && !(view.test(name) && isOn.test(value));
+    });
+  return { whole: [names.join('.'), ...path, query.join('&') + hash].join('/'), site: registeredName(hostname) };
+}

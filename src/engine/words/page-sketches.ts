@@ -1,0 +1,67 @@
+/**
+ * Sketches of the texts of candidates' pages, to find those that are nearly equal (compute/ranking/duplicate-pages.ts). Made from the
+ * stored runs of words when a page is first found, and kept with the segment.
+ */
+import { sketchOf, type TextSketch } from '../../compute/ranking/duplicate-pages.ts';
+import { BREAK } from '../../compute/text/word-bytes.ts';
+import type { CorpusSegment } from './corpus.ts';
+import { firstOfPage, passageOf, titleOf } from './neighbours.ts';
+import type { Segment } from './segment.ts';
+
+/** Bins that are looked up together, and how many such groups: of two pages with nine tenths in common all differ once in 5,000 pairs. */
+const groupBytes = 4;
+const groups = 8;
+/** Kept per segment: .7 MB. */
+const mostKept = 4096;
+const kept = new WeakMap<Segment, Map<number, TextSketch>>();
+
+/** By one of its labels, the sketch of each page that may have a duplicate among the others. */
+export function sketchPages(corpus: readonly CorpusSegment[], labels: Iterable<number>): Map<number, TextSketch> {
+  const pages = new Map<TextSketch, number>();
+  for (const label of labels) {
+    const found = passageOf(corpus, label);
+    const first = found === null ? null : firstOfPage(found.segment, found.ordinal);
+    if (found === null || first === null) continue;
+    const sketch = sketchOfPage(found.segment, first);
+    if (!pages.has(sketch)) pages.set(sketch, label);
+  }
+  const firstWith = new Map<string, TextSketch>();
+  const similar = new Map<number, TextSketch>();
+  for (const [sketch, label] of pages) {
+    for (const key of keysOf(sketch)) {
+      const other = firstWith.get(key);
+      if (other === undefined) firstWith.set(key, sketch);
+      else for (const each of [other, sketch]) similar.set(pages.get(each) ?? label, each);
+    }
+  }
+  return similar;
+}
+
+/** Short texts fill few bins, so the whole is a key, too. */
+function keysOf({ bins }: TextSketch): string[] {
+  const all = Buffer.from(bins.buffer, bins.byteOffset, bins.length).toString('latin1');
+  const keys = [all];
+  for (let group = 0; group < groups; group++) {
+    const part = all.slice(group * groupBytes, (group + 1) * groupBytes);
+    if (/[^\0]/.test(part)) keys.push(group + part);
+  }
+  return keys;
+}
+
+/** Of its text; of its title if it has none. `first`: as of `firstOfPage`. */
+function sketchOfPage(segment: Segment, first: number): TextSketch {
+  const known = kept.get(segment) ?? new Map<number, TextSketch>();
+  kept.set(segment, known);
+  let sketch = known.get(first);
+  if (sketch === undefined) {
+    if (known.size === mostKept) known.clear();
+    const { runs, runStarts, docs } = segment;
+    const title = titleOf(segment, first);
+    const from = runStarts[first] + title.length + 2;
+    const next = runs.indexOf(BREAK, from);
+    const text = runs.subarray(from, next < 0 ? runStarts[docs] : next);
+    sketch = text.length === 0 ? { ...sketchOf(title), words: 0 } : sketchOf(text);
+    known.set(first, sketch);
+  }
+  return sketch;
+}
