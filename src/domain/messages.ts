@@ -79,6 +79,8 @@ import type {
   SearchResponse,
   SimilarQuery,
   SimilarResponse,
+  SuggestQuery,
+  SuggestResponse,
 } from './search.ts';
 import type {
   CreateWatchRequest,
@@ -152,6 +154,8 @@ export interface Messages {
   'search.query': { request: SearchRequest; reply: SearchResponse };
   'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
   'search.similar': { request: SimilarQuery & { page_id: string }; reply: SimilarResponse };
+  /** At most 8, by kind. Not logged. */
+  'search.suggest': { request: SuggestQuery; reply: SuggestResponse };
   'search.compare': { request: CompareRequest; reply: CompareResponse };
   /** Newest first; 1,000 runs of 1,000 candidates are 271 MB of JSON. */
   'queryLog.list': { request: QueryLogQuery; reply: InRows<QueryLogListResponse> };

@@ -98,6 +98,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   SessionListResponse: access.sessionListResponse,
   SessionResponse: access.sessionResponse,
   SimilarResponse: search.similarResponse,
+  SuggestResponse: search.suggestResponse,
   Suggestion: search.suggestion,
   TokenListResponse: access.tokenListResponse,
   MergeEntityRequest: entity.mergeEntityRequest,

@@ -95,6 +95,23 @@ export class Catalog {
     return found;
   }
 
+  /** Domains with a part that begins so, other than the last one; those with most searchable pages first. */
+  domainsBeginning(beginning: string, limit: number): { domain: string; pages: number }[] {
+    const found: number[] = [];
+    for (const [number, domain] of this.#domains.entries()) {
+      const at = domain.startsWith(beginning) ? 0 : domain.indexOf(`.${beginning}`);
+      if (at === 0 || (at > 0 && domain.lastIndexOf('.') > at)) found.push(number);
+    }
+    if (found.length === 0) return [];
+    const pages = new Uint32Array(this.#domains.length);
+    for (let no = 0; no < this.#pages; no++) if (this.#chunkCount[no] > 0) pages[this.#domainOfPage[no]]++;
+    return found
+      .filter((number) => pages[number] > 0)
+      .sort((a, b) => pages[b] - pages[a])
+      .slice(0, limit)
+      .map((number) => ({ domain: this.#domains[number], pages: pages[number] }));
+  }
+
   /** Ascending, without hidden pages. */
   pagesWithoutLabels(): number[] {
     const found: number[] = [];

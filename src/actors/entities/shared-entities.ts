@@ -15,7 +15,8 @@ export interface SharingPage {
   shared: string[];
 }
 
-const uncounted: ReadonlySet<string> = new Set(['date', 'amount']);
+/** Types that are no names. */
+export const uncounted: ReadonlySet<string> = new Set(['date', 'amount']);
 /** Links to pages that are followed: a few ms. */
 const maxLinks = 3000;
 
