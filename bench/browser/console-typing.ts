@@ -149,7 +149,7 @@ try {
   await page.addInitScript(watch);
   const { body } = await service.call('POST', '/v1/codes', { purpose: 'session' });
   await page.goto((body as { url: string }).url);
-  const box = page.getByRole('searchbox', { name: 'Search what you have read' });
+  const box = page.getByRole('combobox', { name: 'Search what you have read' });
   await box.waitFor();
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });

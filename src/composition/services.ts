@@ -25,6 +25,7 @@ import type { ServiceStarts } from '../actors/system/services.ts';
 import { commitThrough, type SystemAsk } from '../actors/system/system-messages.ts';
 import { writerService } from '../actors/system/writer.ts';
 import { watchesService } from '../actors/watches/watches.ts';
+import { dayMs } from '../domain/durations.ts';
 import { isKnownProvider } from '../providers/provider-settings.ts';
 import { diskUsage } from '../store/disk-usage.ts';
 import { jobHandlersOf, type Parts } from './job-handlers.ts';
@@ -135,6 +136,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
               }),
         onRerankDegraded: () => metrics.rerankDegraded.inc(),
         recencyHalfLifeDays: settings.search.recency_half_life_days,
+        keepQueriesMs: settings.query_log.keep_days * dayMs,
         newQueryId: () => `qr_${randomBytes(12).toString('hex')}`,
         newCompareId: () => `cp_${randomBytes(12).toString('hex')}`,
       }),

@@ -86,6 +86,8 @@ export interface Messages {
   'search.query': { request: search.SearchRequest; reply: search.SearchResponse };
   'search.batch': { request: search.SearchBatchRequest; reply: search.SearchBatchResponse };
   'search.similar': { request: search.SimilarQuery & { page_id: string }; reply: search.SimilarResponse };
+  /** At most 8, by kind. Not logged. */
+  'search.suggest': { request: search.SuggestQuery; reply: search.SuggestResponse };
   'search.compare': { request: compare.CompareRequest; reply: compare.CompareResponse };
   /** Newest first; 1,000 runs of 1,000 candidates are 271 MB of JSON. */
   'queryLog.list': { request: queryLog.QueryLogQuery; reply: InRows<queryLog.QueryLogListResponse> };

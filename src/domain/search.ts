@@ -226,6 +226,26 @@ export const searchResponse = z.strictObject({
 });
 export type SearchResponse = z.infer<typeof searchResponse>;
 
+/** In the order of an answer. */
+export const suggestionKinds = ['query', 'page', 'domain', 'entity', 'cluster'] as const;
+/** Something that a query being typed may mean. */
+export const querySuggestion = z.strictObject({
+  kind: z.enum(suggestionKinds),
+  /** The earlier query, title, domain, name or label. */
+  text: z.string(),
+  /** Of a page, entity or cluster; else null. */
+  id: z.string().nullable(),
+  /** Of a page; else null. */
+  domain: z.string().nullable(),
+  /** Pages of a domain, entity or cluster; else null. */
+  page_count: z.int().nullable(),
+});
+export type QuerySuggestion = z.infer<typeof querySuggestion>;
+export const suggestQuery = z.object({ q: z.string().min(1).max(200) });
+export type SuggestQuery = z.infer<typeof suggestQuery>;
+export const suggestResponse = z.strictObject({ suggestions: z.array(querySuggestion) });
+export type SuggestResponse = z.infer<typeof suggestResponse>;
+
 const { query: _query, ...sharedFields } = searchRequest.shape;
 export const searchBatchRequest = z.strictObject({ queries: z.array(queryText).min(1).max(20), ...sharedFields });
 export type SearchBatchRequest = z.infer<typeof searchBatchRequest>;

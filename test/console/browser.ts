@@ -25,11 +25,18 @@ export interface OpenPage {
   show: (fragment: string) => Promise<void>;
 }
 
-/** A page that nobody has signed in to; `allowed` are faults that the test provokes. */
+interface PageOptions extends BrowserContextOptions {
+  /** Faults that the test provokes. */
+  allowed?: RegExp;
+  /** Suggestions cover results: unless kept, they are closed before whatever is waited for. */
+  keepsSuggestions?: boolean;
+}
+
+/** A page that nobody has signed in to. */
 export async function openPage(
   browser: Browser,
   service: RunningService,
-  { allowed, ...options }: BrowserContextOptions & { allowed?: RegExp } = {},
+  { allowed, keepsSuggestions = false, ...options }: PageOptions = {},
 ): Promise<OpenPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', ...options });
   context.setDefaultTimeout(patienceMs);
@@ -59,6 +66,14 @@ export async function openPage(
       console.error(`policy: ${violatedDirective} ${blockedURI}`);
     });
   });
+  if (!keepsSuggestions) {
+    await page.addLocatorHandler(suggestionsIn(page), () =>
+      searchBox(page).evaluate((box) => {
+        const key = new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true });
+        if (box.ariaExpanded === 'true') box.dispatchEvent(key);
+      }),
+    );
+  }
   const show = async (fragment: string) => {
     await page.evaluate((to) => {
       location.hash = to;
@@ -71,7 +86,7 @@ export async function openPage(
 export async function signedIn(
   browser: Browser,
   service: RunningService,
-  options: BrowserContextOptions & { allowed?: RegExp } = {},
+  options: PageOptions = {},
 ): Promise<OpenPage> {
   const opened = await openPage(browser, service, options);
   const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
@@ -80,7 +95,8 @@ export async function signedIn(
   return opened;
 }
 
-export const searchBox = (page: Page) => page.getByRole('searchbox', { name: 'Search what you have read' });
+export const searchBox = (page: Page) => page.getByRole('combobox', { name: 'Search what you have read' });
+export const suggestionsIn = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' });
 export const results = (page: Page) => page.locator('[data-result]');
 
 export const titles = (page: Page) => page.locator('.result-title').allTextContents();

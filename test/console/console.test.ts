@@ -14,6 +14,7 @@ import {
   signedIn,
   skip,
   startBrowser,
+  suggestionsIn,
   titles,
   token,
 } from './browser.ts';
@@ -344,7 +345,7 @@ test('the focus stays among the results when theirs is gone, and results of othe
 });
 
 test('everything in a search can be done by keys', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await signedIn(browser, service, { keepsSuggestions: true });
   await show('#/jobs');
   await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
   await page.keyboard.press('/');
@@ -353,6 +354,8 @@ test('everything in a search can be done by keys', { skip }, async () => {
   const focused = () =>
     page.evaluate(() => document.activeElement?.closest('[data-result]')?.getAttribute('data-result'));
   const ids = await results(page).evaluateAll((items) => items.map((item) => item.getAttribute('data-result')));
+  await suggestionsIn(page).getByRole('option', { name: 'herons.example' }).waitFor();
+  await page.keyboard.press('Escape');
   await page.keyboard.press('ArrowDown');
   assert.equal(await focused(), ids[0]);
   await page.keyboard.press('ArrowDown');

@@ -3,9 +3,20 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { RunningService, realEncoder, withoutEntities } from '../process/service.ts';
+import { RunningService, realEncoder, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
-import { results, searchBox, signedIn, skip, startBrowser, titles } from './browser.ts';
+import {
+  accessibilityFaults,
+  gateOf,
+  results,
+  searchBox,
+  searchFor,
+  signedIn,
+  skip,
+  startBrowser,
+  suggestionsIn,
+  titles,
+} from './browser.ts';
 import { fillLibrary } from './library.ts';
 
 const texts: Readonly<Record<string, string>> = {
@@ -119,7 +130,7 @@ const isGoneTo = (page: Page) => page.locator('.result-title:focus').waitFor();
 
 test('nothing that is shown while a query is typed goes away in a pause', { skip }, async () => {
   assert.equal(typed.length, 40);
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await signedIn(browser, service, { keepsSuggestions: true });
   await page.clock.install();
   for (const whole of typed) {
     await searchBox(page).fill('');
@@ -190,5 +201,104 @@ test('a space asks for nothing, and Enter behind it finishes the query', { skip 
     assert.ok(asked.length > 0, query);
     if ((await results(page).count()) > 0) await isGoneTo(page);
   }
+  assert.deepEqual(faults, []);
+});
+
+test('suggestions lie over results, which stay where they are, and are chosen by keys and by a click', {
+  skip,
+}, async () => {
+  const { page, faults } = await signedIn(browser, service, { keepsSuggestions: true });
+  const box = searchBox(page);
+  const optionOf = (name: string | RegExp) => suggestionsIn(page).getByRole('option', { name });
+  const place = () => results(page).first().boundingBox();
+  const activeOption = async () => {
+    const id = await box.getAttribute('aria-activedescendant');
+    return id === null ? null : page.locator(`#${id}[aria-selected="true"] bdi`).first().textContent();
+  };
+  const isInBox = () => box.evaluate((element) => element === document.activeElement);
+
+  await box.pressSequentially('ottoman ar');
+  await optionOf(/^Ottoman architecture Page · notes.example$/).waitFor();
+  await page.locator(settled).waitFor();
+  const before = await place();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  assert.equal(await activeOption(), null);
+  await page.keyboard.press('ArrowDown');
+  const first = await activeOption();
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await activeOption(), null);
+  await page.keyboard.press('ArrowUp');
+  assert.notEqual(await activeOption(), null, 'up from the box is the last one');
+  assert.deepEqual([typeof first, await isInBox(), await box.inputValue()], ['string', true, 'ottoman ar']);
+  await page.keyboard.press('ArrowDown');
+  await until(async () => !(await isInBox()), 'down from the last one are the results');
+  assert.equal(await suggestionsIn(page).count(), 0);
+  assert.deepEqual(await place(), before);
+
+  await box.press('End');
+  await page.keyboard.type('ch');
+  await optionOf(/Page/).waitFor();
+  await page.keyboard.press('Escape');
+  assert.deepEqual([await suggestionsIn(page).count(), await box.inputValue()], [0, 'ottoman arch']);
+  await page.keyboard.press('Escape');
+  assert.equal(await box.inputValue(), '');
+
+  await box.pressSequentially('московское м');
+  await optionOf(/^Московское метро/).waitFor();
+  while ((await activeOption()) !== 'Московское метро') await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/#\/page\/pg_/);
+  await page.goBack();
+
+  await box.fill('');
+  await box.pressSequentially('birds.e');
+  await optionOf(/^birds\.example Site · 2 pages$/).click();
+  await page.getByRole('button', { name: /^Remove filter Site/ }).waitFor();
+  await until(async () => (await results(page).count()) === 2, 'the pages of the site');
+  assert.deepEqual([await box.inputValue(), await suggestionsIn(page).count()], ['', 0]);
+
+  await searchFor(page, 'grey herons', async () => {
+    await box.fill('grey herons');
+    await page.keyboard.press('Enter');
+  });
+  await service.call('GET', '/v1/admin/query-log?limit=1'); // stored by then
+  await box.fill('');
+  await box.pressSequentially('grey he');
+  await optionOf(/^grey herons Earlier search$/).click();
+  await until(async () => (await box.inputValue()) === 'grey herons', 'it is searched for');
+  assert.deepEqual(faults, []);
+});
+
+test('the list stays until the next one is there, and does not change under a choice', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { keepsSuggestions: true });
+  const gates = new Map([gateOf(), gateOf()].map((gate, at) => [['ottom', 'ottomans'][at], gate]));
+  await page.route('**/v1/search/suggest?**', async (route) => {
+    const query = new URL(route.request().url()).searchParams.get('q') ?? '';
+    await gates.get(query)?.opened;
+    const suggestions = [{ kind: 'query', text: `after ${query}`, id: null, domain: null, page_count: null }];
+    await route.fulfill({ json: { suggestions } });
+  });
+  const shown = () => suggestionsIn(page).getByRole('option').allTextContents();
+  const shows = (query: string) =>
+    until(async () => (await shown()).join() === `after ${query} Earlier search`, `what is suggested after ${query}`);
+  const asks = (query: string) => page.waitForRequest((request) => request.url().endsWith(`suggest?q=${query}`));
+  await searchBox(page).pressSequentially('otto');
+  await shows('otto');
+  const list = await suggestionsIn(page).elementHandle();
+  await Promise.all([asks('ottom'), page.keyboard.type('m')]);
+  await shows('otto');
+  const dropped = page.waitForEvent('requestfailed', (request) => request.url().endsWith('q=ottom'));
+  await page.keyboard.type('an');
+  await Promise.all([dropped, shows('ottoman')]);
+  await Promise.all([asks('ottomans'), page.keyboard.type('s')]);
+  await page.keyboard.press('ArrowDown');
+  const answered = page.waitForResponse((response) => response.url().endsWith('q=ottomans'));
+  gates.get('ottomans')?.open();
+  await (await answered).finished();
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => resolve(undefined))));
+  await shows('ottoman');
+  assert.equal(await list?.evaluate((element) => element.isConnected), true, 'it was never away');
+  gates.get('ottom')?.open();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
   assert.deepEqual(faults, []);
 });

@@ -186,6 +186,7 @@ for (const [path, field, taken, refused] of [
   ['/v1/admin/query-log', 'limit', [1, 1000], [0, 1001, 'all']],
   ['/v1/pages/{page}/similar', 'k', [1, 50], [0, 51, 'all']],
   ['/v1/pages/{page}/similar', 'mediation', ['vector', 'cluster', 'entity'], ['magic']],
+  ['/v1/search/suggest', 'q', ['x', text(200)], ['', text(201)]],
   ['/v1/clusters', 'include_tombstoned', [true, false], ['perhaps', '']],
 ] as const) {
   test(`${path} bounds ${field} in its query`, async () => {

@@ -10,6 +10,7 @@ import { type Criteria, criteriaOf, isFiltered, linkOf, maxLetters, sortNames } 
 import { FilterChips, FilterPanel } from './filters.tsx';
 import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
+import { useSuggestions } from './suggestions.tsx';
 import { type Counted, type Found, nothingCounted, useSearch } from './use-search.ts';
 
 /** Change the criteria: adds a history step, except while `passing`, or replaces the last one with `again`. */
@@ -74,6 +75,14 @@ export function SearchView() {
     change(part);
     section.current?.focus({ preventScroll: true });
   };
+  const suggestions = useSuggestions(
+    criteria.query,
+    (part) => {
+      change(part);
+      requestAnimationFrame(() => section.current?.focus({ preventScroll: true }));
+    },
+    toResults,
+  );
   const step = stepNow();
   useEffect(() => keep('filters', showsFilters), [showsFilters, step]);
   const isEmpty = title === '';
@@ -118,6 +127,7 @@ export function SearchView() {
             class="search-box"
             onSubmit={(event) => {
               event.preventDefault();
+              suggestions.close();
               if (finish()) {
                 wanted.current = key;
                 return;
@@ -141,13 +151,18 @@ export function SearchView() {
               maxLength={maxLetters}
               enterkeyhint="search"
               value={criteria.query}
+              {...suggestions.attributes}
               onInput={({ currentTarget }) => {
                 type(currentTarget.value);
+                suggestions.type(currentTarget.value);
                 change({ query: currentTarget.value, spelling: null }, { passing: true });
               }}
-              onBlur={settle}
+              onBlur={() => {
+                settle();
+                suggestions.close();
+              }}
               onKeyDown={(event) => {
-                if (event.key !== 'ArrowDown') return;
+                if (suggestions.press(event) || event.key !== 'ArrowDown' || event.isComposing) return;
                 event.preventDefault();
                 toResults();
               }}
@@ -168,6 +183,7 @@ export function SearchView() {
             <span class="search-key" aria-hidden="true">
               /
             </span>
+            {suggestions.list}
           </form>
         </search>
         {!isIdle && (

@@ -10,7 +10,7 @@ import { dropKept, keep, kept } from '../../app/router.ts';
 import { type Criteria, filtersOf, isFiltered, linkOf } from './criteria.ts';
 
 /** A pause between keys, ms. */
-const pauseMs = 60;
+export const pauseMs = 60;
 /** After the last key, ms: longer than a slow typist's pause. */
 const restMs = 500;
 const pageSize = 10;

@@ -44,6 +44,7 @@ type QuestionMessages =
   | 'index.nearPages'
   | 'index.relatedPages'
   | 'index.pagesUnder'
+  | 'index.domains'
   | 'index.pagesWithoutChunks'
   | 'index.state';
 export type IndexMessages = ContentMessages | QuestionMessages;
@@ -157,6 +158,7 @@ function questionHandlers({
       near({ ...request, filters }, [], (pages, among) => pages.related({ ...request, ...among, signal })),
     'index.markPassages': (request, signal) => orOverloaded(() => searchers.mark(request, signal)),
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
+    'index.domains': ({ beginning, limit }) => catalog.domainsBeginning(beginning, limit),
     'index.state': () => completeness.state(),
     'index.pagesWithoutChunks': () => catalog.pagesWithoutLabels(),
   };

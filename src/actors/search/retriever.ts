@@ -30,12 +30,15 @@ import {
   type RankDependencies,
   type Ranking,
 } from './rank-query.ts';
+import { querySuggester } from './suggest.ts';
 import { nothingExplainer } from './why-nothing.ts';
 
 export interface RetrieverDependencies extends RankDependencies {
   newQueryId: () => string;
   newCompareId: () => string;
   queue: QueryLogQueue;
+  /** How long queries are logged, ms. */
+  keepQueriesMs: number;
 }
 
 /** Retry time of a measurement without a provider: a breaker's usual cooldown, ms. */
@@ -54,13 +57,20 @@ interface Found {
   facets: SearchFacets | null;
 }
 
-type RetrieverMessages = 'search.query' | 'search.batch' | 'search.similar' | 'search.compare' | 'search.rank';
+type RetrieverMessages =
+  | 'search.query'
+  | 'search.batch'
+  | 'search.similar'
+  | 'search.compare'
+  | 'search.suggest'
+  | 'search.rank';
 
 export function retrieverService(dependencies: RetrieverDependencies): StartService<RetrieverMessages> {
   const { ask, reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
   const rank = queryRanker(dependencies);
   const explainNothing = nothingExplainer(rank, reader, now);
   const { suggest, similar } = mediation(dependencies);
+  const suggestQueries = querySuggester({ ...dependencies, rank });
   const toPresent = pLimit(presentedAtOnce);
   const inTurn = pLimit(batchesAtOnce);
 
@@ -220,6 +230,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     'search.batch': (request, signal) => inTurn(() => searchBatch(request, signal)),
     'search.similar': similar,
     'search.compare': modelComparer({ ...dependencies, rank }),
+    'search.suggest': ({ q }, signal) => suggestQueries(q, signal),
     'search.rank': async ({ request, model, isLocal }, signal) => {
       const ranking = await rank(request, { model, isLocal, signal });
       const { degraded_dense, degraded_rerank } = ranking.timing_ms;

@@ -89,6 +89,11 @@ interface InternalMessages {
   'store.compact': { request: Record<string, never>; reply: { bytesBefore: number; bytesAfter: number } };
   /** Pages of a domain and its subdomains, as of the last answered commit. */
   'index.pagesUnder': { request: { domain: string }; reply: number[] };
+  /** As of `Catalog.domainsBeginning`. */
+  'index.domains': {
+    request: { beginning: string; limit: number };
+    reply: readonly { domain: string; pages: number }[];
+  };
   'index.state': { request: Record<string, never>; reply: IndexState };
   /** Pages without a chunk, as of the last answered commit. */
   'index.pagesWithoutChunks': { request: Record<string, never>; reply: number[] };

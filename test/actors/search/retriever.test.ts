@@ -31,6 +31,7 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
       onRerankDegraded: () => {},
       recencyHalfLifeDays: null,
       queue: new QueryLogQueue(() => {}),
+      keepQueriesMs: day,
       newQueryId: () => `qr_${++queries}`,
       newCompareId: () => 'cp_1',
       now: () => now,
