@@ -137,7 +137,7 @@ const others = ['test', 'bench', 'scripts', 'extension'].flatMap((folder) =>
 
 test('what a file exports as a value is imported somewhere', () => {
   const imported = new Set<string>();
-  /** The entries of threads, whose functions are called by name, and what is imported while it runs. */
+  /** The entries of threads, whose functions are called by name, what is imported while it runs, and modules in a list. */
   const whole = new Set<string>();
   for (const file of [...files, ...others]) {
     const code = codeOf(file);
@@ -150,6 +150,7 @@ test('what a file exports as a value is imported somewhere', () => {
       const uses = code.matchAll(new RegExp(`\\b${all}\\.(\\w+)|\\{([^{}]*)\\} = ${all}\\b`, 'g'));
       const names = Array.from(uses, ([, one, some]) => one ?? some).flatMap((text) => text.match(/\w+/g) ?? []);
       for (const name of names) imported.add(`${pathOf(specifier)} ${name}`);
+      if (new RegExp(`[[,] ?${all}[\\],]`).test(code)) whole.add(pathOf(specifier));
     }
     for (const [, specifier] of code.matchAll(/\bimport\('(\.[^']+)'/g)) whole.add(pathOf(specifier));
   }
