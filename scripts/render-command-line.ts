@@ -34,8 +34,7 @@ export function renderCommandLine(written: string): string {
   const never = () => {
     throw new Error('no command is run here');
   };
-  const actions = new Proxy({}, { get: () => never }) as Parameters<typeof createProgram>[0]['actions'];
-  const program = createProgram({ version: '', actions, ended: never, helpWidth: 80, formats: formatRows });
+  const program = createProgram({ version: '', serve: never, run: never, helpWidth: 80, formats: formatRows });
   const texts = everyCommand(program).map((command) => {
     const help = command.createHelp();
     help.helpWidth = 100;

@@ -17,8 +17,7 @@ import { ownTitle, type Page } from '../domain/page.ts';
 import { settingsKey } from '../store/blacklist.ts';
 import type { PageHead } from '../store/pages.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { erasePage } from './erase-page.ts';
-import type { ErasedPage } from './forget.ts';
+import { type ErasedPage, erasePage } from './forget.ts';
 
 /** Increase it when canonical-url.ts or known-addresses.ts give another URL to stored pages: all are examined again. */
 const rulesVersion = 1;
@@ -46,7 +45,7 @@ export function currentAddress(
   return 'invalid' in address ? { canonical_url, domain } : address;
 }
 
-export interface ReaddressedSlice {
+interface ReaddressedSlice {
   moved: number;
   /** Pages that became another one; their labels are still in the index. */
   erased: ErasedPage[];

@@ -4,16 +4,17 @@
  */
 import { hash } from 'node:crypto';
 import { areVisitsSound } from '../compute/structures/visit-times.ts';
+import { isInFlight } from '../domain/job.ts';
 import { areChunksOf, type Page, pageStatusUnder } from '../domain/page.ts';
 import { beginPage } from '../machines/page.ts';
+import { auditClusters } from '../store/audit-clusters.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { purgeErased } from './erase-page.ts';
+import { purgeErased } from './forget.ts';
 import { createJob, type JobPolicy, moveJob } from './move-job.ts';
-import { repairClusters } from './repair-clusters.ts';
 import { repairEntities } from './repair-entities.ts';
 import { repairGaps, repairModels } from './repair-models.ts';
 
-export interface StoreRepairs {
+interface StoreRepairs {
   /** Orphaned texts, chunk lists, vectors, gaps and watch items. */
   orphans_dropped: number;
   pages_requeued: number;
@@ -112,4 +113,16 @@ function requeue(transaction: Transaction, page: Page, { at, max_attempts }: Job
   const body = pages.body(page.no);
   const content_hash = body === undefined ? null : hash('sha256', body);
   pages.put(beginPage({ ...page, content_hash }, job), page);
+}
+
+/** Topics that disagree with their pages or runs are cleared: the next run finds them again. Gives the number of faults. */
+function repairClusters({ clusters, counters, pages, jobs }: Transaction): number {
+  const runs = clusters.runs(Number.MAX_SAFE_INTEGER);
+  const known = [...clusters.all(), ...runs.flatMap(({ draft }) => draft ?? [])];
+  counters.raiseAbove('cluster_run', runs[0]?.no ?? 0);
+  counters.raiseAbove('cluster', Math.max(0, ...known.map(({ no }) => no)));
+  const numbers = { nextCluster: counters.peek('cluster'), nextRun: counters.peek('cluster_run') };
+  const faults = auditClusters({ clusters, pages, jobs, ...numbers }).length;
+  if (faults > 0) clusters.clear(({ job_no, finished_at }) => finished_at === null && isInFlight(jobs.get(job_no)));
+  return faults;
 }

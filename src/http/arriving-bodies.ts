@@ -17,7 +17,6 @@ const queryRoom = 16 * 1024 * 1024;
 /** Announced bodies up to this size are not counted: 120 MB on 15,000 connections. */
 const uncounted = 8 * 1024;
 
-/** Approximate overhead of a piece. */
 const pieceBytes = 256;
 /** Beyond this number of pieces, their mean size must reach `minMeanBytes`. */
 const maxSmallPieces = 1024;

@@ -8,18 +8,19 @@ import { areVisitsSound } from '../compute/structures/visit-times.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import { areChunksOf, pageStatusUnder } from '../domain/page.ts';
-import { ClusterAuditor } from './audit-clusters.ts';
+import { auditClusters } from './audit-clusters.ts';
 import { EntityAuditor } from './audit-entities.ts';
 import { BackfillAuditor, VectorAuditor, type VectorAuditParts } from './audit-vectors.ts';
 import { auditIndex, BlacklistAuditor, QueryLogAuditor, TombstoneAuditor, WatchAuditor } from './audit-watches.ts';
+import { ClusterReader } from './clusters.ts';
 import { Counters } from './counters.ts';
 import { openEnvironment } from './environment.ts';
 import { JobReader } from './jobs.ts';
 import { ModelReader } from './models.ts';
 import { PageReader } from './pages.ts';
-import { RefusedTextReader } from './refused-texts.ts';
+import { RefusedTextReader } from './vectors.ts';
 
-export type Finding = string;
+type Finding = string;
 
 export interface StoreAudit {
   findings: Finding[];
@@ -31,7 +32,6 @@ export interface StoreAudit {
   pages: number;
   /** One past the highest label given. */
   labelEnd: number;
-  /** All labels of pages, ascending. */
   labels: number[];
   /** Labels with a nonzero vector, per model id. */
   vectorLabels: Map<string, number[]>;
@@ -75,8 +75,9 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
         ...new EntityAuditor(environment).audit({
           ...{ pages, jobs, nextEntity: counters.peek('entity'), nextMerge: counters.peek('merge') },
         }),
-        ...new ClusterAuditor(environment).audit({
-          ...{ pages, jobs, nextCluster: counters.peek('cluster'), nextRun: counters.peek('cluster_run') },
+        ...auditClusters({
+          ...{ clusters: new ClusterReader(environment), pages, jobs },
+          ...{ nextCluster: counters.peek('cluster'), nextRun: counters.peek('cluster_run') },
         }),
         ...new WatchAuditor(environment).audit(counters.peek('watch')),
         ...new QueryLogAuditor(environment).audit(counters.peek('query'), counters.peek('page')),

@@ -74,7 +74,7 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
   };
 }
 
-function pageSummaryOf(reader: StoreReader, page: PageHead): PageSummary {
+export function pageSummaryOf(reader: StoreReader, page: PageHead): PageSummary {
   return {
     page_id: idOf('page', page.no),
     canonical_url: page.canonical_url,

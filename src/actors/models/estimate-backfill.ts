@@ -4,17 +4,14 @@
  */
 import { type BackfillEstimateResponse, type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { ollamaProvider } from '../../domain/usual-address.ts';
-import type { StoreReader } from '../../store/store.ts';
+import type { LibraryParts } from '../system/service.ts';
 import { countPages, slicesFrom } from './backfill-slices.ts';
 import type { ModelEmbedder } from './model-embedder.ts';
 
-export interface EstimateDependencies {
-  reader: StoreReader;
+export interface EstimateDependencies extends Pick<LibraryParts, 'reader' | 'monotonic'> {
   embedder: ModelEmbedder;
   /** US dollars for a million tokens, by name of the model. */
   prices: Readonly<Record<string, number>>;
-  /** Ms, for what lasts. */
-  monotonic: () => number;
 }
 
 const tokensPerPrice = 1_000_000;

@@ -1,6 +1,5 @@
 /**
- * All messages of the actor system, public and internal, in one map, so that the table of services (services.ts) is complete or does not
- * compile.
+ * All messages of the actor system, public and internal, in one map.
  */
 import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
 import type { LabelRange, PageFilters } from '../../domain/page.ts';
@@ -83,7 +82,7 @@ export interface NearPagesRequest {
   anyScore?: boolean;
 }
 
-export interface InternalMessages {
+interface InternalMessages {
   /** Rewrite the store's file without deleted data. Reads continue, writes wait. Errors: file system errors. */
   'store.compact': { request: Record<string, never>; reply: { bytesBefore: number; bytesAfter: number } };
   /** Pages of a domain and its subdomains, as of the last answered commit. */
@@ -143,7 +142,7 @@ export interface InternalMessages {
   'index.settled': { request: Record<string, never>; reply: undefined };
 }
 
-export type SystemMessages = Messages & InternalMessages;
+type SystemMessages = Messages & InternalMessages;
 export type SystemMessageName = MessageName | keyof InternalMessages;
 export type SystemRequestOf<Name extends SystemMessageName> = SystemMessages[Name]['request'];
 export type SystemReplyOf<Name extends SystemMessageName> = SystemMessages[Name]['reply'];

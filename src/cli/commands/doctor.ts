@@ -1,4 +1,7 @@
-/** `readback doctor`: checks settings, folder, native modules, capabilities, models and the index. Changes nothing. */
+/**
+ * `readback doctor`: checks settings, folder, native modules, capabilities, models and the index; changes nothing. `readback fsck`:
+ * checks the store in full and repairs it.
+ */
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -26,7 +29,6 @@ export interface Check {
   detail: string;
 }
 
-/** Warn below this free disk space. */
 const littleRoom = 2 ** 30;
 const marks: Record<Check['state'], [string, Style]> = {
   ok: ['ok  ', 'green'],
@@ -220,4 +222,23 @@ async function index(context: Context): Promise<Found> {
     }
     throw error;
   }
+}
+
+export interface FsckArguments {
+  repair: boolean;
+  full: boolean;
+  seed: number | undefined;
+}
+
+/** Checks first for a running service, to end like other commands. */
+export async function fsckCommand(context: Context, { repair, full, seed }: FsckArguments): Promise<ExitCode> {
+  await withStore(context, () => undefined); // there is something to prove
+  await withStoppedFolder(context, 'fsck', async () => undefined);
+  const { settings, terminal, newId, now, json } = context;
+  const { runFsck } = await import('../../fsck/run-fsck.ts');
+  const lines: string[] = [];
+  const say = (line: string) => (json ? lines.push(line) : terminal.say(line));
+  const sound = await runFsck({ settings, repair, full, seed: seed ?? now() % 2 ** 31, say, newId, now });
+  if (json) terminal.json({ sound, report: lines });
+  return sound ? exitCodes.done : exitCodes.failed;
 }

@@ -17,9 +17,8 @@ import type { Store } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { httpPromise, httpTarget } from '../http-target.ts';
-import { counted } from '../page-lines.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
-import { plain, type Terminal, table } from '../terminal.ts';
+import { counted, plain, type Terminal, table } from '../terminal.ts';
 import { importExport, isExport } from './import-export.ts';
 
 export interface ImportArguments {

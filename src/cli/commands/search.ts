@@ -2,8 +2,7 @@ import { noResultsText } from '../../domain/no-results-text.ts';
 import { maxPages, type SearchResponse, type SearchSort } from '../../domain/search.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
-import { byline, counted, day } from '../page-lines.ts';
-import { plain, type Terminal } from '../terminal.ts';
+import { byline, counted, day, plain, type Terminal } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface SearchArguments {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openPdfReader } from '../../../src/actors/fetching/read-pdf.ts';
+import { openPdfReader } from '../../../src/actors/fetching/extract-page.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
 import { hostilePdfs } from '../../compute/pdf/hostile-pdfs.ts';
 import { type SmallLine, smallPdf } from '../../compute/pdf/small-pdf.ts';
