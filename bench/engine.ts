@@ -6,6 +6,7 @@
  *   npm run bench -- engine                              100,000 chunks, 100 dimensions
  *   npm run bench -- engine --chunks 10000            smaller
  *   npm run bench -- engine --peers                   installs bench/peers and measures them too
+ *   npm run bench -- engine --vectors FILE --peers --only lancedb
  *   npm run bench -- engine --growth 10000,100000     several sizes, plotted in docs/
  *   npm run bench -- engine --growth 10000,1000000 --runs 3,1     so many runs of each size
  */
@@ -13,6 +14,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { builtInModel } from '../src/domain/model.ts';
 import { compileBench, installPeers, runProcess } from './engine/child-process.ts';
 import type { BenchData } from './engine/data-folder.ts';
 import { plotGrowth } from './engine/growth-plots.ts';
@@ -37,11 +39,13 @@ const { values } = parseArgs({
     /** Of the peers, only these. */
     only: { type: 'string', default: PEERS.join(',') },
     growth: { type: 'string' },
+    /** Vectors of real passages of the built-in model (enlarged-vectors.ts). */
+    vectors: { type: 'string' },
   },
 });
 const runsBySize = values.runs.split(',').map(Number);
 const budgetMs = (name: string) => Number(name === 'readback' ? values.budget : values['peer-budget']) * 1000;
-const dim = Number(values.dim);
+const dim = values.vectors === undefined ? Number(values.dim) : builtInModel.dim;
 
 await compileBench();
 const peerNode = values.peers ? await installPeers() : undefined;
@@ -65,7 +69,7 @@ async function measureSize(chunks: number, runs: number) {
   const { load_average: load_before } = describeMachine();
   const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
   try {
-    const data: BenchData = { dir, chunks, dim, seed: SEED };
+    const data: BenchData = { dir, chunks, dim, seed: SEED, vectors: values.vectors ?? null };
     progress(`${chunks} chunks of ${dim} dimensions: making the data`);
     await prepareData(data);
     const reports = new Map<string, EngineReport[]>(engines.map(({ name }) => [name, []]));

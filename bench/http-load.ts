@@ -81,15 +81,10 @@ export async function fill(
 }
 
 /** Whether no page waits or is being indexed. */
-export function allIndexed(service: Caller): Promise<boolean> {
-  return noneLeft(service, 'index_page');
-}
-
-/** Whether no job of a kind waits or runs. */
-export async function noneLeft(service: Caller, kind: string): Promise<boolean> {
+export async function allIndexed(service: Caller): Promise<boolean> {
   const waiting = await Promise.all(
     ['pending', 'running', 'failed'].map((status) =>
-      service.call('GET', `/v1/jobs?limit=1&status=${status}&kind=${kind}`),
+      service.call('GET', `/v1/jobs?limit=1&status=${status}&kind=index_page`),
     ),
   );
   return waiting.every(({ body }) => (body as { jobs: unknown[] }).jobs.length === 0);

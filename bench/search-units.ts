@@ -1,37 +1,43 @@
 /**
- * What a search costs in units of the cheapest request: medians of `POST /v1/search` over that of `GET /v1/whoami`, by one client in one run,
- * so that machines compare. 5,000 pages of 960 English words, queries of three words; first while names are read from the pages, then with
- * nothing else going on. Kinds: by default, without reranking, and as one types (`prefix`, without reranking and suggestions). The kinds take
- * turns, query by query. The load generator shares the cores. Prints JSON.
+ * What a search costs in units of the cheapest request: medians of `POST /v1/search` over that of `GET /v1/whoami`, by one client in one run, so
+ * that machines compare. Pages of English words, all with vectors; queries of three words, each asked first without its vector (`new`), then
+ * with the vector known (`known`). Kinds: by default, without reranking, and as one types (`prefix`, words alone). The kinds take turns, query by
+ * query. The load generator shares the cores. Prints JSON: medians of the runs.
  *
- *   npm run bench -- units
- *   npm run bench -- units --pages 1000 --queries 100
+ *   npm run bench -- units                            1,500 pages of 330 words, three runs
+ *   npm run bench -- units --pages 5000 --words 960 --encoder test/fixtures/encoder
  */
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { ModelListResponse } from '../src/domain/model.ts';
 import { englishWords } from './english-words.ts';
-import { allIndexed, latency, noneLeft, pageOf, pushPages } from './http-load.ts';
+import { fill, latency, pageOf } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
 const seed = 42;
-const wordsPerPage = 960;
 const wordsPerQuery = 3;
-const warmUps = 300;
-const goals = { default: 8, without_reranking: 5, as_you_type: 4, while_reading_names: 1.3 };
+const warmUps = 100;
+const lookMs = 500;
+/** At most, in units. */
+const goals = {
+  new: { default: 12, without_reranking: 10 },
+  known: { default: 6, without_reranking: 6, as_you_type: 4 },
+};
 
 const { values } = parseArgs({
-  options: { pages: { type: 'string', default: '5000' }, queries: { type: 'string', default: '300' } },
+  options: {
+    pages: { type: 'string', default: '1500' },
+    words: { type: 'string', default: '330' },
+    queries: { type: 'string', default: '100' },
+    runs: { type: 'string', default: '3' },
+    encoder: { type: 'string' },
+  },
 });
-const workload = openWorkload({
-  seed,
-  wordsPerChunk: wordsPerPage,
-  vocabulary: englishWords(60_000),
-});
-const pages = Array.from({ length: Number(values.pages) }, (_, i) => pageOf(i, workload.chunkWords(i), 'bench'));
-const queries = Array.from({ length: Number(values.queries) }, (_, number) =>
-  workload.query(number).words.slice(0, wordsPerQuery).join(' '),
-);
+const [pages, wordsPerPage, count, runs] = [values.pages, values.words, values.queries, values.runs].map(Number);
+const workload = openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary: englishWords(60_000) });
+const queryAt = (number: number) => workload.query(number).words.slice(0, wordsPerQuery).join(' ');
 
 const kinds = {
   default: {},
@@ -40,64 +46,62 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** Times of each kind and of `whoami`, until `isOver` says so or the queries are at their end. */
-async function timed(service: RunningService, asked: readonly string[], isOver: () => Promise<boolean>) {
-  const times: Record<Kind | 'whoami', number[]> = { whoami: [], default: [], without_reranking: [], as_you_type: [] };
-  for (const [number, query] of asked.entries()) {
-    if (number % 10 === 0 && (await isOver())) break;
-    times.whoami.push((await service.call('GET', '/v1/whoami')).ms);
-    for (const [kind, parameters] of Object.entries(kinds)) {
-      const { status, ms } = await service.call('POST', '/v1/search', { ...parameters, query });
-      if (status !== 200) throw new Error(`a search was answered ${status}`);
-      times[kind as Kind].push(ms);
-    }
+async function timed(service: RunningService, from: number, queries: number) {
+  const whoami: number[] = [];
+  const times: Record<'new' | 'known', Partial<Record<Kind, number[]>>> = { new: {}, known: {} };
+  const search = async (kind: Kind, state: 'new' | 'known', query: string) => {
+    const { status, ms } = await service.call('POST', '/v1/search', { ...kinds[kind], query });
+    if (status !== 200) throw new Error(`a search was answered ${status}`);
+    times[state][kind] = [...(times[state][kind] ?? []), ms];
+  };
+  for (let number = from; number < from + 2 * queries; number += 2) {
+    const [one, other] = [queryAt(number), queryAt(number + 1)];
+    whoami.push((await service.call('GET', '/v1/whoami')).ms);
+    await search('default', 'new', one);
+    await search('without_reranking', 'new', other);
+    await search('default', 'known', other);
+    await search('without_reranking', 'known', one);
+    await search('as_you_type', 'known', one);
   }
-  return times;
+  const unit = latency(whoami);
+  const ofState = (state: 'new' | 'known') =>
+    Object.fromEntries(
+      Object.entries(times[state]).map(([kind, each]) => {
+        const ms = latency(each);
+        return [kind, { units: Math.round((100 * ms.p50) / unit.p50) / 100, p50_ms: ms.p50, p95_ms: ms.p95 }];
+      }),
+    );
+  return { whoami_ms: unit.p50, new: ofState('new'), known: ofState('known') };
 }
 
-function inUnits(times: Awaited<ReturnType<typeof timed>>) {
-  const ms = Object.fromEntries(Object.entries(times).map(([kind, each]) => [kind, latency(each)]));
-  const units = Object.fromEntries(
-    Object.keys(kinds).map((kind) => [kind, Math.round((ms[kind].p50 / ms.whoami.p50) * 100) / 100]),
-  );
-  return { ms, units };
+async function vectorsPending(service: RunningService): Promise<number> {
+  const { models } = (await service.call('GET', '/v1/models')).body as ModelListResponse;
+  return models.find(({ is_active }) => is_active)?.vectors_pending ?? 0;
 }
 
-const never = async () => false;
-const service = await runService({ SERVICE_CLUSTER__ENABLED: 'false' });
+const service = await runService({
+  SERVICE_CLUSTER__ENABLED: 'false',
+  ...(values.encoder === undefined ? {} : { SERVICE_ENCODER__DIR: resolve(values.encoder) }),
+});
 try {
-  await pushPages(service, pages);
-  while (!(await allIndexed(service))) await new Promise((resolve) => setTimeout(resolve, 50));
-  // Names are read in quiet times and beside searches: as many rounds as there is reading.
-  const rounds = Array.from({ length: 20 }, () => queries).flat();
-  const reading = await timed(service, rounds, () => noneLeft(service, 'extract_entities'));
-  while (!(await noneLeft(service, 'extract_entities')) || !(await noneLeft(service, 'canonicalize_entities')))
-    await new Promise((resolve) => setTimeout(resolve, 200));
+  await fill(service, (number) => pageOf(number, workload.chunkWords(number), 'bench'), { to: pages });
+  while ((await vectorsPending(service)) > 0) await new Promise((resolve) => setTimeout(resolve, lookMs));
   await service.restart();
-  await timed(
-    service,
-    Array.from({ length: warmUps }, (_, i) => queries[i % queries.length]),
-    never,
-  );
-  const quiet = await timed(service, queries, never);
-  const beside = Object.fromEntries(
-    Object.keys(kinds).map((kind) => [
-      kind,
-      Math.round((latency(reading[kind as Kind]).p50 / latency(quiet[kind as Kind]).p50) * 100) / 100,
-    ]),
-  );
+  await timed(service, 0, warmUps);
+  const all: Awaited<ReturnType<typeof timed>>[] = [];
+  for (let run = 0; run < runs; run++) all.push(await timed(service, 2 * (warmUps + run * count), count));
+  const median = (of: (run: (typeof all)[number]) => number) => latency(all.map(of)).p50;
+  const units = (state: 'new' | 'known') =>
+    Object.fromEntries(Object.keys(all[0][state]).map((kind) => [kind, median((run) => run[state][kind].units)]));
   console.log(
     JSON.stringify(
       {
-        bench: 'search-units',
-        seed,
-        machine: describeMachine(),
-        pages: pages.length,
-        words_per_page: wordsPerPage,
+        ...{ bench: 'search-units', seed, machine: describeMachine(), pages, words_per_page: wordsPerPage },
         words_per_query: wordsPerQuery,
-        quiet: inUnits(quiet),
-        while_reading_names: { ...inUnits(reading), times_quiet: beside },
+        encoder: values.encoder ?? 'shipped',
+        units: { new: units('new'), known: units('known') },
         goals,
+        runs: all,
         resident_mb: service.residentMb(),
         anonymous_mb: service.anonymousMb(),
       },

@@ -19,7 +19,6 @@ const benches = {
   libraries: { file: 'bench/libraries.ts', built: true },
   topics: { file: 'bench/topics.ts', built: true },
   quotes: { file: 'bench/quotes.ts', built: true },
-  'cross-encoder': { file: 'bench/cross-encoder.ts', built: true },
   articles: { file: 'bench/articles.ts' },
   extraction: { file: 'bench/extraction.ts' },
   entities: { file: 'bench/entities.ts' },
@@ -33,10 +32,10 @@ const benches = {
     file: 'bench/transitions.ts',
     node: ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256'],
   },
-  console: { file: 'test/console/measure-typing.ts', built: true },
-  'console-memory': { file: 'test/console/measure-memory.ts', built: true },
-  extension: { file: 'test/extension-browser/measure-load.ts', built: true },
-  'extension-memory': { file: 'test/extension-browser/measure-memory.ts', built: true },
+  console: { file: 'bench/browser/console-typing.ts', built: true },
+  'console-memory': { file: 'bench/browser/console-memory.ts', built: true },
+  extension: { file: 'bench/browser/extension-load.ts', built: true },
+  'extension-memory': { file: 'bench/browser/extension-memory.ts', built: true },
 };
 
 /** The first sentence of a file's header. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
-/** Packages that stay where they are installed: with native parts, files or threads of their own, or only there where people want them. */
+/** Packages that stay where they are installed: with native parts, files or threads of their own. */
 const external = [
   'hnswlib-node',
   'lmdb',
@@ -15,7 +15,6 @@ const external = [
   'pdfjs-dist',
   'wink-nlp',
   'wink-eng-lite-web-model',
-  '@huggingface/transformers',
 ];
 
 /** Modules that are started or loaded by their path: programs, and what tests take from dist/. */
@@ -28,7 +27,6 @@ const entries = [
   'fsck/run-fsck',
   'store/look-process',
   'encoder/encoder-process',
-  'actors/models/transformer-threads',
   'engine/search-index',
 ];
 

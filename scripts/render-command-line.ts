@@ -3,11 +3,17 @@ import type { Argument, Command } from 'commander';
 import { exitMeanings } from '../src/cli/cli-error.ts';
 import { createProgram, everyCommand } from '../src/cli/program.ts';
 import { importFormats } from '../src/domain/import.ts';
+import { operatorHelp } from '../src/domain/query-clause.ts';
 import { formatRows } from '../src/importers/formats.ts';
 
 const commandLineMark = '<!-- below: made by scripts/generate-docs.ts from src/cli/program.ts -->';
 
-const formatsMark = '<!-- the table: made by scripts/generate-docs.ts from src/importers/formats.ts -->\n';
+const markOf = (file: string) => `<!-- the table: made by scripts/generate-docs.ts from ${file} -->\n`;
+
+function renderOperators(): string {
+  const lines = operatorHelp.map(([operator, finds, example]) => `| \`${operator}\` | ${finds} | \`${example}\` |`);
+  return ['| operator | finds | example |', '|---|---|---|', ...lines].join('\n');
+}
 
 function renderFormats(): string {
   const rows = importFormats.flatMap((format) => formatRows.filter((row) => row.format === format));
@@ -15,16 +21,20 @@ function renderFormats(): string {
   return ['| `--format` | what it is |', '|---|---|', ...lines].join('\n');
 }
 
-/** The page with its made parts anew: the table of formats, and what is below the mark. */
+function withTable(page: string, file: string, table: string): string {
+  const [before = '', rest = ''] = page.split(markOf(file));
+  return `${before}${markOf(file)}${table}${rest.slice(rest.indexOf('\n\n'))}`;
+}
+
+/** The page with its generated parts: the tables, and what is below the mark. */
 export function renderCommandLine(written: string): string {
-  const [before = '', rest = ''] = written.slice(0, written.indexOf(commandLineMark)).split(formatsMark);
-  const after = rest.slice(rest.indexOf('\n\n'));
-  const head = `${before}${formatsMark}${renderFormats()}${after}`;
+  const page = written.slice(0, written.indexOf(commandLineMark));
+  const withFormats = withTable(page, 'src/importers/formats.ts', renderFormats());
+  const head = withTable(withFormats, 'src/domain/query-clause.ts', renderOperators());
   const never = () => {
     throw new Error('no command is run here');
   };
-  const actions = new Proxy({}, { get: () => never }) as Parameters<typeof createProgram>[0]['actions'];
-  const program = createProgram({ version: '', actions, ended: never, helpWidth: 80, formats: formatRows });
+  const program = createProgram({ version: '', serve: never, run: never, helpWidth: 80, formats: formatRows });
   const texts = everyCommand(program).map((command) => {
     const help = command.createHelp();
     help.helpWidth = 100;

@@ -22,6 +22,7 @@ const slowFiles = new Set([
   'test/actors/fetching/read-pdf.test.ts',
   'test/actors/indexes/indexes.test.ts',
   'test/commands/ledger.test.ts',
+  'test/compute/clusters/cluster-pages.test.ts',
   'test/compute/extraction/extraction-quality.test.ts',
   'test/compute/extraction/recognize-wall.test.ts',
   'test/fsck/run-fsck.test.ts',
@@ -30,8 +31,8 @@ const slowFiles = new Set([
   'test/processor-time.test.ts',
   'test/providers/yt-dlp.test.ts',
 ]);
-/** Of the folders, what shows the main job with `npm test`, too: pages in, and what is near to them, found and judged. */
-const quickThere = ['test/app/near-pages.test.ts', 'test/app/evaluation.test.ts'];
+/** Of the folders, what shows the main job with `npm test`, too: pages in, and what is near to them. */
+const quickThere = ['test/app/near-pages.test.ts'];
 /** What a file changes for the whole of its process, or has done before each of its tests. */
 const ownsProcess =
   /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
@@ -43,7 +44,7 @@ const hasSystems = /(?:whole|video)-system\.ts|\/compiled\.ts/;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
 const filesTogether = 10;
 /** Folders whose files take longest, longest first: a long one that begins last is waited for alone. */
-const longFolders = [...slowFolders, 'http', 'soak', 'index', 'actors', 'threads', 'fsck', 'providers'];
+const longFolders = [...slowFolders, 'http', 'index', 'actors', 'threads', 'fsck', 'providers'];
 
 const folderOf = (file) => file.split('/')[1];
 

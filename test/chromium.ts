@@ -9,12 +9,6 @@ export const chromiumPath = found ?? '/usr/bin/chromium';
 export const skipChromium = found === undefined ? 'no Chromium is installed' : false;
 
 export const chromiumArgs: readonly string[] = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+  '--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run',
+  '--disable-background-networking --disable-component-update --disable-sync',
+].flatMap((line) => line.split(' '));

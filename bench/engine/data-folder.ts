@@ -31,6 +31,8 @@ export interface BenchData {
   chunks: number;
   dim: number;
   seed: number;
+  /** File of real vectors to enlarge; null: invented ones. */
+  vectors: string | null;
 }
 
 export function isDeleted(chunk: number): boolean {

@@ -6,6 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { openEnlargedVectors } from '../enlarged-vectors.ts';
 import { openWorkload } from '../workload.ts';
 import { bucketOf, bucketsOf, SHARES } from './allowed.ts';
 import { type BenchData, type BenchQuery, isDeleted, TOP, type Truth } from './data-folder.ts';
@@ -21,9 +22,11 @@ const SCAN_PRODUCTS = 3e9;
 export async function prepareData(data: BenchData): Promise<void> {
   const { dir, chunks, dim, seed } = data;
   const workload = openWorkload({ seed, dim, wordsPerChunk: WORDS_PER_CHUNK });
+  const { chunkVector, queryVector } =
+    data.vectors === null ? workload : openEnlargedVectors(data.vectors, { dim, queries: QUERIES, seed });
   const queries: BenchQuery[] = Array.from({ length: QUERIES }, (_, number) => {
     const { words } = workload.query(number);
-    return { text: words.join(' '), words, vector: [...workload.queryVector(number)] };
+    return { text: words.join(' '), words, vector: [...queryVector(number)] };
   });
   const judged = queries.slice(0, Math.max(20, Math.min(QUERIES, Math.floor(SCAN_PRODUCTS / (chunks * dim)))));
   const bm25 = new ExactBm25(judged.flatMap(({ words }) => words));
@@ -45,7 +48,7 @@ export async function prepareData(data: BenchData): Promise<void> {
       const words = workload.chunkWords(first + i);
       bm25.add(words);
       lines += `${words.join(' ')}\n`;
-      rows.set(workload.chunkVector(first + i), i * dim);
+      rows.set(chunkVector(first + i), i * dim);
     }
     nearest.add(first, rows);
     if (!texts.write(lines)) await new Promise<void>((resolve) => texts.once('drain', resolve));

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { addBit, addBitRange, type Bitmap, createBitmap } from '../../src/compute/structures/bitmap.ts';
+import { graphFrom } from '../../src/domain/model.ts';
 import { slotFor } from '../../src/engine/query-slot.ts';
 import { Searchers } from '../../src/engine/searchers.ts';
 import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
@@ -67,6 +68,16 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, wordList: null },
   });
 
+  const graphs = openThreadPool<typeof import('../../src/threads/graph-thread.ts')>({
+    entry: entry('graph-thread'),
+    name: 'graphs',
+    threads: 1,
+    idleMs: statelessIdleMs,
+    maxQueue: 1,
+    nice: 10,
+    uninterrupted: true,
+  });
+
   const searchers = new Searchers(pools, 'bench', log);
   const live = await indexedBefore(dir, data);
   const [sparse, dense] = await Promise.all([
@@ -79,6 +90,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
         storeId: 'bench',
         searchers,
         worker: work,
+        graphs: { pool: graphs, from: graphFrom },
         log,
       },
       live,
@@ -190,7 +202,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     },
     async close() {
       await Promise.all([index.close(), space.close()]);
-      await Promise.all([...pools, work].map((pool) => pool.close()));
+      await Promise.all([...pools, work, graphs].map((pool) => pool.close()));
     },
   };
 }

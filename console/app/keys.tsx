@@ -1,6 +1,7 @@
 /** Global keyboard shortcuts, and their list. */
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { operatorHelp } from '../../src/domain/query-clause.ts';
 import { currentView, go, linkTo } from './router.ts';
 import { views } from './views.ts';
 
@@ -71,7 +72,7 @@ const general: readonly [string, string][] = [
   ['w', 'Why this result'],
   ['+ −', 'Good result, bad result'],
   ['Esc', 'Back to the search box'],
-  ['?', 'Keyboard shortcuts'],
+  ['?', 'Keyboard shortcuts and search operators'],
 ];
 
 export function KeysDialog() {
@@ -111,6 +112,17 @@ export function KeysDialog() {
           ))}
         </dl>
       </div>
+      <h2 id="operators-title">Search operators</h2>
+      <dl class="operators" aria-labelledby="operators-title">
+        {operatorHelp.map(([operator, finds, example]) => (
+          <div key={operator}>
+            <dt>
+              <code>{example}</code>
+            </dt>
+            <dd>{finds}</dd>
+          </div>
+        ))}
+      </dl>
       <div class="dialog-actions">
         <button type="button" class="button" onClick={() => dialog.current?.close()}>
           Close

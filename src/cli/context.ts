@@ -2,7 +2,7 @@ import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { UnknownVariable } from '../settings/unknown-variables.ts';
 import type { StoreView } from '../store/store-view.ts';
-import { CliError, exitCodes } from './cli-error.ts';
+import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { type ServiceClient, serviceClient } from './service-client.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -25,6 +25,12 @@ export interface Context {
   newId: () => string;
   newToken: () => string;
   signal: AbortSignal;
+}
+
+export interface ContextOptions {
+  warns?: boolean;
+  /** The library is in the settings. */
+  isKnown?: boolean;
 }
 
 export function clientOf({ settings, url }: Context, scope: Scope): ServiceClient {
@@ -50,4 +56,23 @@ export async function withStore<Result>(
   } finally {
     await view.close();
   }
+}
+
+export function get<Reply>(context: Context, path: string): Promise<Reply> {
+  return clientOf(context, 'read').call<Reply>('GET', path, undefined, context.signal);
+}
+
+export function post<Reply>(context: Context, path: string, body?: unknown): Promise<Reply> {
+  return clientOf(context, 'write').call<Reply>('POST', path, body, context.signal);
+}
+
+/** Print a reply as JSON, or in words. */
+export function tell(
+  { terminal, json }: Pick<Context, 'terminal' | 'json'>,
+  reply: unknown,
+  inWords: (terminal: Terminal) => void,
+): ExitCode {
+  if (json) terminal.json(reply);
+  else inWords(terminal);
+  return exitCodes.done;
 }

@@ -11,8 +11,8 @@ import { unknownVariables, unknownVariableText } from '../settings/unknown-varia
 import { onStopSignal } from '../stop-signal.ts';
 import { version } from '../version.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
-import { type Context, withStore } from './context.ts';
-import { type Actions, createProgram, type GlobalOptions } from './program.ts';
+import type { Context, ContextOptions } from './context.ts';
+import { createProgram, type GlobalOptions } from './program.ts';
 import { columnsOf, helpColumns, openTerminal, type Terminal } from './terminal.ts';
 
 const interruption = new AbortController();
@@ -36,8 +36,7 @@ let terminal: Terminal | undefined;
 const stateDirOf = ({ XDG_STATE_HOME: set, HOME }: NodeJS.ProcessEnv): string =>
   join(set !== undefined && isAbsolute(set) ? set : join(HOME || homedir(), '.local/state'), 'readback');
 
-/** `warns`: warn about unknown variables. `isKnown`: the library is in the settings. */
-function context({ warns = true, isKnown = true } = {}): Context {
+function context({ warns = true, isKnown = true }: ContextOptions = {}): Context {
   onInterrupt();
   const { json = false, url, color, library } = globals();
   const settings = isKnown
@@ -46,7 +45,6 @@ function context({ warns = true, isKnown = true } = {}): Context {
   terminal = openTerminal({
     stdout: process.stdout,
     stderr: process.stderr,
-    stdin: process.stdin,
     colors: color && (process.env.NO_COLOR ?? '') === '' && !json,
     monotonic: () => performance.now(),
     columns: columnsOf(process.env),
@@ -76,83 +74,18 @@ const program = createProgram({
   version,
   helpWidth: helpColumns(process.env, process.stdout),
   formats: process.argv.includes('import') ? (await import('../importers/formats.ts')).formatRows : [],
-  ended: (code) => {
+  serve: async ({ demo }) => {
+    // The service process parses its own arguments.
+    process.argv.splice(2, process.argv.length, ...(demo ? ['--demo'] : []));
+    await import('../main.ts');
+  },
+  run: async (load, name, args, options) => {
+    const command = (await load())[name] as (context: Context, ...args: unknown[]) => Promise<ExitCode> | ExitCode;
+    const code = await command(context(options), ...(args ?? []));
     terminal?.progress('');
     process.exitCode = code;
   },
-  actions: {
-    serve: async ({ demo }) => {
-      // The service process parses its own arguments.
-      process.argv.splice(2, process.argv.length, ...(demo ? ['--demo'] : []));
-      await import('../main.ts');
-    },
-    // Commands load their modules lazily: loading all takes a second.
-    open: async (args) => (await import('./commands/open.ts')).openCommand(context(), args),
-    pair: async () => (await import('./commands/token.ts')).pairCommand(context()),
-    add: async (...given) => (await import('./commands/add.ts')).addCommand(context(), ...given),
-    search: async (...given) => (await import('./commands/search.ts')).searchCommand(context(), ...given),
-    pages: async (...given) => (await import('./commands/pages.ts')).pagesCommand(context(), ...given),
-    page: async (...given) => (await import('./commands/pages.ts')).pageCommand(context(), ...given),
-    forget: async (...given) => (await import('./commands/forget.ts')).forgetCommand(context(), ...given),
-    rules: async () => (await import('./commands/forget.ts')).rulesCommand(context()),
-    allow: async (...given) => (await import('./commands/forget.ts')).allowCommand(context(), ...given),
-    watches: async () => (await import('./commands/watch.ts')).watchesCommand(context()),
-    addWatch: async (...given) => (await import('./commands/watch.ts')).addWatchCommand(context(), ...given),
-    removeWatches: async (...given) => (await import('./commands/watch.ts')).removeWatchesCommand(context(), ...given),
-    runWatches: async (...given) => (await import('./commands/watch.ts')).runWatchesCommand(context(), ...given),
-    enableWatches: async (...given) => (await import('./commands/watch.ts')).enableWatchesCommand(context(), ...given),
-    models: async () => (await import('./commands/models.ts')).modelsCommand(context()),
-    knownModels: async () => (await import('./commands/models.ts')).knownModelsCommand(context()),
-    knownModel: async (...given) => (await import('./commands/models.ts')).knownModelCommand(context(), ...given),
-    addModel: async (...given) => (await import('./commands/models.ts')).addModelCommand(context(), ...given),
-    fillModel: async (...given) => (await import('./commands/models.ts')).fillModelCommand(context(), ...given),
-    useModel: async (...given) => (await import('./commands/models.ts')).useModelCommand(context(), ...given),
-    pauseFill: async (...given) => (await import('./commands/models.ts')).pauseFillCommand(context(), ...given),
-    removeModel: async (...given) => (await import('./commands/models.ts')).removeModelCommand(context(), ...given),
-    topics: async () => (await import('./commands/names.ts')).topicsCommand(context()),
-    topic: async (...given) => (await import('./commands/names.ts')).topicCommand(context(), ...given),
-    findTopics: async () => (await import('./commands/names.ts')).findTopicsCommand(context()),
-    name: async (...given) => (await import('./commands/names.ts')).nameCommand(context(), ...given),
-    namesOfPage: async (...given) => (await import('./commands/names.ts')).namesOfPageCommand(context(), ...given),
-    merges: async (...given) => (await import('./commands/names.ts')).mergesCommand(context(), ...given),
-    suggestions: async () => (await import('./commands/names.ts')).suggestionsCommand(context()),
-    decideMerge: async (...given) => (await import('./commands/names.ts')).decideCommand(context(), ...given),
-    splitMerge: async (...given) => (await import('./commands/names.ts')).splitMergeCommand(context(), ...given),
-    status: async () => (await import('./commands/status.ts')).statusCommand(context()),
-    jobs: async (...given) => (await import('./commands/jobs.ts')).jobsCommand(context(), ...given),
-    retry: async (...given) => (await import('./commands/jobs.ts')).retryCommand(context(), ...given),
-    inspect: async (...given) => (await import('./commands/inspect.ts')).inspectCommand(context(), ...given),
-    doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(context({ warns: false })),
-    fsck: fsckCommand,
-    import: async (...given) => (await import('./commands/import.ts')).importCommand(context(), ...given),
-    export: async (...given) => (await import('./commands/export.ts')).exportCommand(context(), ...given),
-    backup: async (...given) => (await import('./commands/backup.ts')).backupCommand(context(), ...given),
-    restore: async (...given) => (await import('./commands/backup.ts')).restoreCommand(context(), ...given),
-    cluster: async (...given) => (await import('./commands/cluster.ts')).clusterCommand(context(), ...given),
-    libraries: async () => (await import('./commands/cluster.ts')).clusterCommand(context(), 'status'),
-    library: async (...given) => (await import('./commands/cluster.ts')).libraryCommand(context(), ...given),
-    newToken: async (args) => {
-      // The token may be the first of a library.
-      const given = context({ isKnown: args.name === undefined });
-      return (await import('./commands/token.ts')).newTokenCommand(given, args);
-    },
-  },
 });
-
-/** Checks first for a running service, to end like other commands. */
-async function fsckCommand({ repair, full, seed }: Parameters<Actions['fsck']>[0]): Promise<ExitCode> {
-  const given = context();
-  await withStore(given, () => undefined); // there is something to prove
-  const { withStoppedFolder } = await import('./stopped-folder.ts');
-  await withStoppedFolder(given, 'fsck', async () => undefined);
-  const { settings, terminal: to, newId, now, json } = given;
-  const { runFsck } = await import('../fsck/run-fsck.ts');
-  const lines: string[] = [];
-  const say = (line: string) => (json ? lines.push(line) : to.say(line));
-  const sound = await runFsck({ settings, repair, full, seed: seed ?? now() % 2 ** 31, say, newId, now });
-  if (json) to.json({ sound, report: lines });
-  return sound ? exitCodes.done : exitCodes.failed;
-}
 
 /** One line for the user; bugs keep their stack. */
 function failureOf(error: unknown): { code: ExitCode; message: string } {

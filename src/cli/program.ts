@@ -3,22 +3,12 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { type JobKind, type JobStatus, jobKinds, jobStatuses } from '../domain/job.ts';
 import { type PageStatus, pageStatuses } from '../domain/page.ts';
-import { maxPages } from '../domain/search.ts';
+import { operatorHelp } from '../domain/query-clause.ts';
+import { maxPages, type SearchSort, searchSorts } from '../domain/search.ts';
 import { maxIntervalHours, type WatchKind, watchKind } from '../domain/watch.ts';
 import type { FormatRow } from '../importers/formats.ts';
-import { type ExitCode, exitMeanings } from './cli-error.ts';
-import type { AddArguments } from './commands/add.ts';
-import type { LibraryArguments, LibraryTask } from './commands/cluster.ts';
-import type { ExportArguments } from './commands/export.ts';
-import type { ForgetArguments } from './commands/forget.ts';
-import type { ImportArguments } from './commands/import.ts';
-import type { JobsArguments, RetryArguments } from './commands/jobs.ts';
-import type { AddModelArguments } from './commands/models.ts';
-import type { OpenArguments } from './commands/open.ts';
-import type { PagesArguments } from './commands/pages.ts';
-import type { SearchArguments } from './commands/search.ts';
-import type { TokenArguments } from './commands/token.ts';
-import type { WatchArguments } from './commands/watch.ts';
+import { exitMeanings } from './cli-error.ts';
+import type { Context, ContextOptions } from './context.ts';
 
 export interface GlobalOptions {
   json: boolean;
@@ -27,66 +17,48 @@ export interface GlobalOptions {
   color: boolean;
 }
 
-export interface Actions {
-  serve(options: { demo: boolean }): Promise<void>;
-  open(args: OpenArguments): Promise<ExitCode>;
-  pair(): Promise<ExitCode>;
-  add(urls: string[], args: AddArguments): Promise<ExitCode>;
-  search(words: string[], args: SearchArguments): Promise<ExitCode>;
-  pages(args: PagesArguments): Promise<ExitCode>;
-  page(named: string, options: { text: boolean }): Promise<ExitCode>;
-  forget(named: string[], args: ForgetArguments): Promise<ExitCode>;
-  rules(): Promise<ExitCode>;
-  allow(ids: string[]): Promise<ExitCode>;
-  watches(): Promise<ExitCode>;
-  addWatch(url: string, args: WatchArguments): Promise<ExitCode>;
-  removeWatches(ids: string[]): Promise<ExitCode>;
-  runWatches(ids: string[]): Promise<ExitCode>;
-  enableWatches(ids: string[], enabled: boolean): Promise<ExitCode>;
-  topics(): Promise<ExitCode>;
-  topic(id: string, options: { limit: number }): Promise<ExitCode>;
-  findTopics(): Promise<ExitCode>;
-  name(name: string, options: { limit: number }): Promise<ExitCode>;
-  namesOfPage(page: string): Promise<ExitCode>;
-  merges(name?: string): Promise<ExitCode>;
-  splitMerge(id: string, route: 'split' | 'undo'): Promise<ExitCode>;
-  suggestions(): Promise<ExitCode>;
-  decideMerge(names: [name: string, other: string], route: 'merge' | 'reject'): Promise<ExitCode>;
-  models(): Promise<ExitCode>;
-  knownModels(): Promise<ExitCode>;
-  knownModel(name: string): Promise<ExitCode>;
-  addModel(name: string, args: AddModelArguments): Promise<ExitCode>;
-  fillModel(id: string, options: { yes: boolean }): Promise<ExitCode>;
-  useModel(id: string): Promise<ExitCode>;
-  pauseFill(paused: boolean): Promise<ExitCode>;
-  removeModel(id: string): Promise<ExitCode>;
-  status(): Promise<ExitCode>;
-  jobs(args: JobsArguments): Promise<ExitCode>;
-  retry(ids: string[], args: RetryArguments): Promise<ExitCode>;
-  inspect(kind: 'job' | 'page', id: string): Promise<ExitCode>;
-  doctor(): Promise<ExitCode>;
-  fsck(options: { repair: boolean; full: boolean; seed: number | undefined }): Promise<ExitCode>;
-  import(path: string, args: ImportArguments): Promise<ExitCode>;
-  export(path: string, args: ExportArguments): Promise<ExitCode>;
-  backup(dir: string): Promise<ExitCode>;
-  restore(dir: string, options: { replace: boolean }): Promise<ExitCode>;
-  newToken(args: TokenArguments): Promise<ExitCode>;
-  cluster(what: 'migrate' | 'status'): Promise<ExitCode>;
-  libraries(): Promise<ExitCode>;
-  library(what: LibraryTask, name: string, args?: LibraryArguments): Promise<ExitCode>;
-}
+type ArgumentsOf<Run> = Run extends (context: Context, ...args: infer Args) => unknown ? Args : never;
 
-export interface ProgramOptions {
+/** Loads a module of commands and runs one of them. */
+type RunCommand = <Module, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+  args?: ArgumentsOf<Module[Name]>,
+  options?: ContextOptions,
+) => Promise<void>;
+
+/** Loaded when run: loading all takes a second. */
+const load = {
+  add: () => import('./commands/add.ts'),
+  backup: () => import('./commands/backup.ts'),
+  cluster: () => import('./commands/cluster.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  export: () => import('./commands/export.ts'),
+  forget: () => import('./commands/forget.ts'),
+  import: () => import('./commands/import.ts'),
+  inspect: () => import('./commands/inspect.ts'),
+  jobs: () => import('./commands/jobs.ts'),
+  models: () => import('./commands/models.ts'),
+  names: () => import('./commands/names.ts'),
+  open: () => import('./commands/token.ts'),
+  pages: () => import('./commands/pages.ts'),
+  search: () => import('./commands/search.ts'),
+  status: () => import('./commands/status.ts'),
+  token: () => import('./commands/token.ts'),
+  watch: () => import('./commands/watch.ts'),
+};
+
+interface ProgramOptions {
   version: string;
-  actions: Actions;
-  ended: (code: ExitCode) => void;
+  serve: (options: { demo: boolean }) => Promise<void>;
+  run: RunCommand;
   helpWidth: number;
   /** Only for the help of `import`: loading them costs as much as most commands. */
   formats: readonly FormatRow[];
 }
 
 /** Throws CommanderError instead of ending the process. */
-export function createProgram({ version, actions, ended, helpWidth, formats }: ProgramOptions): Command {
+export function createProgram({ version, serve, run, helpWidth, formats }: ProgramOptions): Command {
   const program = new Command('readback')
     .description('A self-hosted index of everything you have read.')
     .version(version, '--version', 'print the version')
@@ -102,18 +74,17 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
     .addHelpText('after', () => helpEnd);
   const command = (nameAndArguments: string, description: string) =>
     program.command(nameAndArguments).description(description);
-  const run = (work: Promise<ExitCode> | ExitCode) => Promise.resolve(work).then(ended);
 
   command('serve', 'run the service in the foreground, like `npm start`')
     .option('--demo', 'use a separate data folder with sample pages')
-    .action(({ demo = false }) => actions.serve({ demo }));
+    .action(({ demo = false }) => serve({ demo }));
 
   command('open', 'open the console in a browser, signed in by a one-time link')
     .option('--print', 'print the link instead (valid for one minute)')
-    .action(({ print = false }) => run(actions.open({ print })));
+    .action(({ print = false }) => run(load.open, 'openCommand', [{ print }]));
 
   command('pair', 'print a one-time code for the browser extension (valid for one minute)').action(() =>
-    run(actions.pair()),
+    run(load.token, 'pairCommand'),
   );
 
   command('add', 'add pages; the service fetches those without text')
@@ -124,33 +95,40 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
     .option('--source <label>', 'label of the origin', 'cli')
     .option('--wait', 'wait until the pages are indexed')
     .action((urls, { title, html, text, source, wait = false }) =>
-      run(actions.add(urls, { title, html, text, source, wait })),
+      run(load.add, 'addCommand', [urls, { title, html, text, source, wait }]),
     );
 
   command('search', 'search what you have read')
     .argument('<words...>', 'the query')
     .option('-k <number>', 'max number of pages', integer(1, maxPages), 10)
     .option('--domain <name>', 'only this domain and its subdomains')
-    .option('--after <date>', 'only pages seen at or after this date', date)
-    .option('--before <date>', 'only pages first seen before this date', date)
+    .option('--after <date>', 'only pages visited at or after this date', date)
+    .option('--before <date>', 'only pages visited before this date', date)
+    .addOption(new Option('--sort <order>', 'order of the pages').choices(searchSorts).default('relevance'))
     .option('--no-rerank', 'do not rerank')
     .option('--no-spelling', 'do not correct spelling')
-    .action((words, { k, domain, after = null, before = null, rerank, spelling }) =>
-      run(actions.search(words, { k, domain, after, before, rerank, spelling })),
+    .addHelpText('after', () => operatorsText)
+    .action((words, { k, domain, after = null, before = null, sort, rerank, spelling }) =>
+      run(load.search, 'searchCommand', [
+        words,
+        { k, domain, after, before, sort: sort as SearchSort, rerank, spelling },
+      ]),
     );
 
-  addReading(command, actions, run);
+  addReading(command, run);
 
-  addModels(command, actions, run);
+  addModels(command, run);
 
-  command('status', 'show the state of the service and the data folder').action(() => run(actions.status()));
+  command('status', 'show the state of the service and the data folder').action(() =>
+    run(load.status, 'statusCommand'),
+  );
 
   const jobs = command('jobs', 'list jobs, newest first')
     .addOption(new Option('--status <status>', 'only this status').choices(jobStatuses))
     .addOption(new Option('--kind <kind>', 'only this kind').choices(jobKinds))
     .option('--limit <number>', 'max number (default: 20; retry: all)', integer(1, 1_000_000))
     .action(({ status, kind, limit = 20 }: { status?: JobStatus; kind?: JobKind; limit?: number }) =>
-      run(actions.jobs({ status, kind, limit })),
+      run(load.jobs, 'jobsCommand', [{ status, kind, limit }]),
     );
   jobs
     .command('retry')
@@ -163,15 +141,17 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
         limit,
       } = self.optsWithGlobals<{ status?: JobStatus; kind?: JobKind; limit?: number }>();
       if (status !== 'dead') self.error('error: only dead jobs can be retried; failed ones retry by themselves');
-      return run(actions.retry(ids, { kind, limit }));
+      return run(load.jobs, 'retryCommand', [ids, { kind, limit }]);
     });
 
   command('inspect', 'show a stored row and the events that its state accepts')
     .addArgument(new Argument('<kind>', 'kind of row').choices(['job', 'page']))
     .argument('<id>', 'such as jb_00000001 or pg_00000001')
-    .action((kind, id) => run(actions.inspect(kind, id)));
+    .action((kind, id) => run(load.inspect, 'inspectCommand', [kind, id]));
 
-  command('doctor', 'check that everything the service needs is installed').action(() => run(actions.doctor()));
+  command('doctor', 'check that everything the service needs is installed').action(() =>
+    run(load.doctor, 'doctorCommand', [], { warns: false }),
+  );
 
   command('fsck', 'check the store and the index of a stopped data folder')
     .option('--repair', 'repair faults, rebuild faulty index files, and check again')
@@ -179,7 +159,7 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
     .addOption(
       new Option('--seed <number>', 'seed of the sample, to repeat an earlier run').argParser(integer(0, 2 ** 31)),
     )
-    .action(({ repair = false, full = false, seed }) => run(actions.fsck({ repair, full, seed })));
+    .action(({ repair = false, full = false, seed }) => run(load.doctor, 'fsckCommand', [{ repair, full, seed }]));
 
   command('import', 'import bookmarks, histories, read-it-later lists or an export of readback')
     .argument('<file>', 'a file, the folder of an Omnivore export, or - for standard input')
@@ -193,8 +173,9 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
     .option('--offline', 'write into the data folder of a stopped service')
     .addHelpText('after', () => formatsHelp(formats))
     .action((file: string, options: ImportFlags) =>
-      run(
-        actions.import(file, {
+      run(load.import, 'importCommand', [
+        file,
+        {
           format: options.format ?? null,
           dryRun: options.dryRun ?? false,
           since: options.since ?? null,
@@ -203,33 +184,37 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
           again: options.again ?? false,
           retryFailed: options.retryFailed ?? false,
           offline: options.offline ?? false,
-        }),
-      ),
+        },
+      ]),
     );
 
   command('export', 'export pages, blocked sites, watches and feedback as JSONL')
     .argument('<file>', 'a file, or - for standard output')
     .option('--vectors', 'include the vectors of passages')
     .option('--force', 'overwrite an existing file')
-    .action((file, { vectors = false, force = false }) => run(actions.export(file, { vectors, force })));
+    .action((file, { vectors = false, force = false }) =>
+      run(load.export, 'exportCommand', [file, { vectors, force }]),
+    );
 
   command('backup', 'write a backup; the service may run')
     .argument('<dir>', 'a new or empty folder')
-    .action((dir) => run(actions.backup(dir)));
+    .action((dir) => run(load.backup, 'backupCommand', [dir]));
 
   command('restore', 'restore a backup into the data folder of a stopped service')
     .argument('<dir>', 'folder of the backup')
     .option('--replace', 'replace an existing store, which is kept as before-restore-…')
-    .action((dir, { replace = false }) => run(actions.restore(dir, { replace })));
+    .action((dir, { replace = false }) => run(load.backup, 'restoreCommand', [dir, { replace }]));
 
   command('token', 'access tokens')
     .command('new')
     .description("replace the data folder's token, or print a named one for SERVICE_AUTH_TOKENS")
     .option('--name <name>', 'name of a token that is only printed')
     .addOption(new Option('--scope <scope>', 'scope of a named token').choices(['read', 'write']).default('write'))
-    .action(({ name, scope }) => run(actions.newToken({ name, scope })));
+    .action(({ name, scope }) =>
+      run(load.token, 'newTokenCommand', [{ name, scope }], { isKnown: name === undefined }),
+    );
 
-  addCluster(command, actions, run);
+  addCluster(command, run);
 
   for (const each of everyCommand(program)) {
     each.helpOption('--help', 'print this').configureHelp({ showGlobalOptions: true, helpWidth }).exitOverride();
@@ -238,70 +223,83 @@ export function createProgram({ version, actions, ended, helpWidth, formats }: P
 }
 
 type NewCommand = (nameAndArguments: string, description: string) => Command;
-type Run = (work: Promise<ExitCode>) => Promise<void>;
 
-function addReading(command: NewCommand, actions: Actions, run: Run): void {
+function addReading(command: NewCommand, run: RunCommand): void {
   const pages = command('pages', 'list pages, newest first')
     .option('--domain <name>', 'only this domain and its subdomains')
-    .option('--after <date>', 'only pages seen at or after this date', date)
-    .option('--before <date>', 'only pages first seen before this date', date)
+    .option('--after <date>', 'only pages visited at or after this date', date)
+    .option('--before <date>', 'only pages visited before this date', date)
     .addOption(new Option('--status <status>', 'only this status').choices(pageStatuses))
     .option('--limit <number>', 'max number', integer(1, 1_000_000), 20)
     .action(({ domain, after = null, before = null, status, limit }: PagesFlags) =>
-      run(actions.pages({ domain, after, before, status, limit })),
+      run(load.pages, 'pagesCommand', [{ domain, after, before, status, limit }]),
     );
   inside(pages, 'show <page>', 'show one page, by id or address')
     .option('--text', 'print its text, too')
-    .action((page, { text = false }) => run(actions.page(page, { text })));
+    .action((page, { text = false }) => run(load.pages, 'pageCommand', [page, { text }]));
 
   const forget = command('forget', 'delete pages for good and block them')
     .argument('<what...>', 'ids or addresses of pages')
     .option('--domain', 'delete whole domains with their subdomains')
     .option('--reason <text>', 'note to keep with the rule')
     .option('--yes', 'with --domain: delete; otherwise only count the pages')
-    .action((what, { domain = false, reason, yes = false }) => run(actions.forget(what, { domain, reason, yes })));
-  inside(forget, 'rules', 'list blocked sites and pages, newest first').action(() => run(actions.rules()));
-  inside(forget, 'allow <rule...>', 'unblock: the pages may be added again').action((ids) => run(actions.allow(ids)));
+    .action((what, { domain = false, reason, yes = false }) =>
+      run(load.forget, 'forgetCommand', [what, { domain, reason, yes }]),
+    );
+  inside(forget, 'rules', 'list blocked sites and pages, newest first').action(() => run(load.forget, 'rulesCommand'));
+  inside(forget, 'allow <rule...>', 'unblock: the pages may be added again').action((ids) =>
+    run(load.forget, 'allowCommand', [ids]),
+  );
 
-  const watch = command('watch', 'list watches').action(() => run(actions.watches()));
+  const watch = command('watch', 'list watches').action(() => run(load.watch, 'watchesCommand'));
   inside(watch, 'add <address>', 'watch a feed, video channel or podcast')
     .addOption(new Option('--kind <kind>', 'kind of source').choices(watchKind.options).default('rss'))
     .option('--title <text>', 'title of the watch')
     .option('--every <hours>', 'polling interval', integer(1, maxIntervalHours))
     .action((url: string, { kind, title, every }: { kind: WatchKind; title?: string; every?: number }) =>
-      run(actions.addWatch(url, { kind, title, hours: every })),
+      run(load.watch, 'addWatchCommand', [url, { kind, title, hours: every }]),
     );
   inside(watch, 'remove <watch...>', 'delete watches; their pages stay').action((ids) =>
-    run(actions.removeWatches(ids)),
+    run(load.watch, 'removeWatchesCommand', [ids]),
   );
-  inside(watch, 'run <watch...>', 'poll now').action((ids) => run(actions.runWatches(ids)));
-  inside(watch, 'pause <watch...>', 'pause polling').action((ids) => run(actions.enableWatches(ids, false)));
-  inside(watch, 'resume <watch...>', 'resume polling').action((ids) => run(actions.enableWatches(ids, true)));
+  inside(watch, 'run <watch...>', 'poll now').action((ids) => run(load.watch, 'runWatchesCommand', [ids]));
+  inside(watch, 'pause <watch...>', 'pause polling').action((ids) =>
+    run(load.watch, 'enableWatchesCommand', [ids, false]),
+  );
+  inside(watch, 'resume <watch...>', 'resume polling').action((ids) =>
+    run(load.watch, 'enableWatchesCommand', [ids, true]),
+  );
 
-  const topics = command('topics', 'list topics, largest first').action(() => run(actions.topics()));
+  const topics = command('topics', 'list topics, largest first').action(() => run(load.names, 'topicsCommand'));
   inside(topics, 'show <topic>', 'list the pages of a topic, most typical first')
     .option('--limit <number>', 'max number', integer(1, 500), 20)
-    .action((id, { limit }) => run(actions.topic(id, { limit })));
-  inside(topics, 'find', 'refresh topics').action(() => run(actions.findTopics()));
+    .action((id, { limit }) => run(load.names, 'topicCommand', [id, { limit }]));
+  inside(topics, 'find', 'refresh topics').action(() => run(load.names, 'findTopicsCommand'));
 
   const names = command('names', 'show a person, place or thing that pages mention')
     .argument('<name>', 'a name, a spelling of it, or an id')
     .option('--limit <number>', 'max number of pages', integer(1, 1000), 20)
-    .action((name, { limit }) => run(actions.name(name, { limit })));
+    .action((name, { limit }) => run(load.names, 'nameCommand', [name, { limit }]));
   inside(names, 'of <page>', 'list the names in a page, by id or address').action((page) =>
-    run(actions.namesOfPage(page)),
+    run(load.names, 'namesOfPageCommand', [page]),
   );
-  inside(names, 'merges [name]', 'list merges of names, newest first').action((name) => run(actions.merges(name)));
-  inside(names, 'suggestions', 'list pairs of names that may be one').action(() => run(actions.suggestions()));
+  inside(names, 'merges [name]', 'list merges of names, newest first').action((name) =>
+    run(load.names, 'mergesCommand', [name]),
+  );
+  inside(names, 'suggestions', 'list pairs of names that may be one').action(() =>
+    run(load.names, 'suggestionsCommand'),
+  );
   inside(names, 'merge <name> <other>', 'merge two names').action((name, other) =>
-    run(actions.decideMerge([name, other], 'merge')),
+    run(load.names, 'decideCommand', [[name, other], 'merge']),
   );
   inside(names, 'reject <name> <other>', 'keep two names apart and stop suggesting them').action((name, other) =>
-    run(actions.decideMerge([name, other], 'reject')),
+    run(load.names, 'decideCommand', [[name, other], 'reject']),
   );
-  inside(names, 'split <merge>', 'split any merge of two names').action((id) => run(actions.splitMerge(id, 'split')));
+  inside(names, 'split <merge>', 'split any merge of two names').action((id) =>
+    run(load.names, 'splitMergeCommand', [id, 'split']),
+  );
   inside(names, 'undo <merge>', 'undo the latest merge of two names').action((id) =>
-    run(actions.splitMerge(id, 'undo')),
+    run(load.names, 'splitMergeCommand', [id, 'undo']),
   );
 }
 
@@ -309,70 +307,80 @@ function inside(parent: Command, nameAndArguments: string, description: string):
   return parent.command(nameAndArguments).description(description);
 }
 
-function addModels(command: NewCommand, actions: Actions, run: Run): void {
-  const model = command('model', 'list embedding models').action(() => run(actions.models()));
+function addModels(command: NewCommand, run: RunCommand): void {
+  const model = command('model', 'list embedding models').action(() => run(load.models, 'modelsCommand'));
   inside(model, 'list', 'list registered models and mark the active one')
     .option('--known', 'list known models instead, with published facts')
-    .action(({ known = false }) => run(known ? actions.knownModels() : actions.models()));
-  inside(model, 'show <name>', 'show a known model').action((name) => run(actions.knownModel(name)));
+    .action(({ known = false }) => run(load.models, known ? 'knownModelsCommand' : 'modelsCommand'));
+  inside(model, 'show <name>', 'show a known model').action((name) => run(load.models, 'knownModelCommand', [name]));
   inside(model, 'add <name>', 'register a known model, or any by the name of its provider')
-    .option('--provider <name>', 'ollama, tei, transformers, openai, …: docs/providers.md')
+    .option('--provider <name>', 'ollama, tei, openai, …: docs/providers.md')
     .option('--dim <number>', 'dimensions of its vectors', integer(1, 8192))
     .option('--max-tokens <number>', 'max tokens of a text', integer(1, 10_000_000))
-    .action((name, { provider, dim, maxTokens }) => run(actions.addModel(name, { provider, dim, tokens: maxTokens })));
+    .action((name, { provider, dim, maxTokens }) =>
+      run(load.models, 'addModelCommand', [name, { provider, dim, tokens: maxTokens }]),
+    );
   inside(model, 'fill <model>', 'estimate the work of making its vectors; with --yes, make them')
     .option('--yes', 'start or continue, and wait for the end')
-    .action((id, { yes = false }) => run(actions.fillModel(id, { yes })));
-  inside(model, 'use <model>', 'search by this model from now on').action((id) => run(actions.useModel(id)));
-  inside(model, 'pause', 'pause making vectors of the built-in model').action(() => run(actions.pauseFill(true)));
-  inside(model, 'resume', 'resume making vectors').action(() => run(actions.pauseFill(false)));
-  inside(model, 'remove <model>', 'delete a model with its vectors').action((id) => run(actions.removeModel(id)));
+    .action((id, { yes = false }) => run(load.models, 'fillModelCommand', [id, { yes }]));
+  inside(model, 'use <model>', 'search by this model from now on').action((id) =>
+    run(load.models, 'useModelCommand', [id]),
+  );
+  inside(model, 'pause', 'pause making vectors of the built-in model').action(() =>
+    run(load.models, 'pauseFillCommand', [true]),
+  );
+  inside(model, 'resume', 'resume making vectors').action(() => run(load.models, 'pauseFillCommand', [false]));
+  inside(model, 'remove <model>', 'delete a model with its vectors').action((id) =>
+    run(load.models, 'removeModelCommand', [id]),
+  );
 }
 
-function addCluster(command: NewCommand, actions: Actions, run: Run): void {
+function addCluster(command: NewCommand, run: RunCommand): void {
   const cluster = command('cluster', 'manage the tables of a cluster on PostgreSQL').action(() =>
-    run(actions.cluster('status')),
+    run(load.cluster, 'clusterCommand', ['status']),
   );
   cluster
     .command('init')
     .alias('migrate')
     .description('create the tables or migrate them to this version')
-    .action(() => run(actions.cluster('migrate')));
+    .action(() => run(load.cluster, 'clusterCommand', ['migrate']));
   cluster
     .command('status')
     .description('list libraries with their hosts and sizes')
-    .action(() => run(actions.cluster('status')));
+    .action(() => run(load.cluster, 'clusterCommand', ['status']));
 
-  const library = command('library', 'manage the libraries of a cluster').action(() => run(actions.libraries()));
+  const library = command('library', 'manage the libraries of a cluster').action(() =>
+    run(load.cluster, 'clusterCommand', ['status']),
+  );
   const one = (nameAndArguments: string, description: string) =>
     library.command(nameAndArguments).description(description);
-  one('list', 'like `cluster status`').action(() => run(actions.libraries()));
+  one('list', 'like `cluster status`').action(() => run(load.cluster, 'clusterCommand', ['status']));
   const withToken = (given: Command) =>
     given
       .option('--name <name>', 'name of the token', 'first')
       .addOption(new Option('--scope <scope>', 'scope of the token').choices(['read', 'write']).default('write'));
   withToken(one('new <library>', 'create an empty library and a token')).action((name, args) =>
-    run(actions.library('new', name, args)),
+    run(load.cluster, 'libraryCommand', ['new', name, args]),
   );
   withToken(one('token <library>', 'create another token')).action((name, args) =>
-    run(actions.library('token', name, args)),
+    run(load.cluster, 'libraryCommand', ['token', name, args]),
   );
   one('move <library>', 'release it from its host; the next host asked serves it').action((name) =>
-    run(actions.library('move', name)),
+    run(load.cluster, 'libraryCommand', ['move', name]),
   );
-  one('suspend <library>', 'stop serving it').action((name) => run(actions.library('suspend', name)));
-  one('resume <library>', 'serve it again').action((name) => run(actions.library('resume', name)));
+  one('suspend <library>', 'stop serving it').action((name) => run(load.cluster, 'libraryCommand', ['suspend', name]));
+  one('resume <library>', 'serve it again').action((name) => run(load.cluster, 'libraryCommand', ['resume', name]));
   one('quota <library>', 'set its max size; above it new pages are refused')
     .argument('<size>', '`none`, or a size: 500MB, 20GB', sizeOrNone)
-    .action((name, maxBytes) => run(actions.library('quota', name, { maxBytes })));
+    .action((name, maxBytes) => run(load.cluster, 'libraryCommand', ['quota', name, { maxBytes }]));
   one('delete <library>', 'delete its rows and tokens at once')
     .option('--yes', 'confirm')
-    .action((name, args) => run(actions.library('delete', name, args)));
+    .action((name, args) => run(load.cluster, 'libraryCommand', ['delete', name, args]));
   one('export <library> <dir>', 'export it into a new data folder for a service without a cluster').action(
-    (name, dir) => run(actions.library('export', name, { dir })),
+    (name, dir) => run(load.cluster, 'libraryCommand', ['export', name, { dir }]),
   );
   withToken(one('import <library> <dir>', 'create a library from the data folder of a stopped service')).action(
-    (name, dir, args) => run(actions.library('import', name, { ...args, dir })),
+    (name, dir, args) => run(load.cluster, 'libraryCommand', ['import', name, { ...args, dir }]),
   );
 }
 
@@ -407,6 +415,10 @@ file \`token\` in the data folder.
 
 Exit codes:
 ${exitMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`;
+
+const operatorsText = `
+Operators in the query, each after a minus for all other pages:
+${operatorHelp.map(([operator, finds, example]) => `  ${operator.padEnd(9)} ${finds}\n            ${example}`).join('\n')}`;
 
 function formatsHelp(formats: readonly FormatRow[]): string {
   const lines = importFormats.flatMap((format) =>

@@ -1,6 +1,6 @@
-/** Input and output of commands: results on standard output, notes and progress on standard error; colours and bars on terminals only. */
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+/** Output of commands: results on standard output, notes and progress on standard error; colours and bars on terminals only. */
+
+import type { PageDetails } from '../domain/page.ts';
 import { fitted, padded, textWidth } from './text-width.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
@@ -16,10 +16,6 @@ export interface Terminal {
   columns: number;
   /** Replaces the previous line, cut to the width; nothing if standard error is no terminal. Empty text clears it. */
   progress(text: string): void;
-  /** Whether questions are possible: standard input and standard error are terminals. */
-  asks: boolean;
-  /** A yes-or-no question; the default is no. Errors: the signal's reason. */
-  confirm(question: string, signal: AbortSignal): Promise<boolean>;
 }
 
 type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY'> & Partial<Pick<NodeJS.WriteStream, 'columns'>>;
@@ -27,11 +23,9 @@ type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY'> & Partial<Pick<NodeJS.
 const codes: Record<Style, number> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 };
 const drawEveryMs = 100;
 
-export interface TerminalOptions {
+interface TerminalOptions {
   stdout: Stream;
   stderr: Stream;
-  /** Without it no question is asked. */
-  stdin?: NodeJS.ReadStream;
   /** `--no-color`, or NO_COLOR in the environment. */
   colors: boolean;
   monotonic: () => number;
@@ -51,7 +45,7 @@ export function helpColumns(env: NodeJS.ProcessEnv, { columns = usualColumns }: 
   return Math.min(100, columnsOf(env) ?? Math.max(40, columns));
 }
 
-export function openTerminal({ stdout, stderr, stdin, colors, monotonic, columns }: TerminalOptions): Terminal {
+export function openTerminal({ stdout, stderr, colors, monotonic, columns }: TerminalOptions): Terminal {
   let drawn = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
   const clear = () => {
@@ -82,24 +76,6 @@ export function openTerminal({ stdout, stderr, stdin, colors, monotonic, columns
       drawnAt = monotonic();
       drawn = true;
       stderr.write(`\r\x1b[K${fitted(text, (stderr.columns ?? usualColumns) - 1)}`);
-    },
-    asks: stdin?.isTTY === true && stderr.isTTY === true,
-    async confirm(question, signal) {
-      clear();
-      stderr.write(`${question} [y/N] `);
-      if (stdin === undefined) return false;
-      const lines = createInterface({ input: stdin, terminal: false });
-      try {
-        const [said = ''] = await Promise.race([once(lines, 'line', { signal }), once(lines, 'close', { signal })]);
-        return /^\s*y(es)?\s*$/i.test(said);
-      } catch (error) {
-        stderr.write('\n');
-        signal.throwIfAborted();
-        throw error;
-      } finally {
-        lines.close();
-        stdin.pause();
-      }
     },
   };
 }
@@ -140,3 +116,21 @@ export function bytesText(bytes: number): string {
   }
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
+
+/** Maximum title width on a line with an address. */
+const titleColumns = 40;
+
+export function titled(title: string | null, address: string): string {
+  const url = plain(address, 2000);
+  return title === null ? url : `${fitted(plain(title, 2000), titleColumns)} · ${url}`;
+}
+
+export function byline({ author, site_name, published_at }: Partial<PageDetails>): string {
+  const facts = [author, site_name, published_at == null ? null : day(published_at)];
+  return plain([...new Set(facts.filter((fact) => fact != null))].join(', '), 300);
+}
+
+export const day = (at: string): string => at.slice(0, 10);
+
+export const counted = (count: number, one: string, several = `${one}s`): string =>
+  `${count} ${count === 1 ? one : several}`;

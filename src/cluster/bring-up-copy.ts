@@ -13,7 +13,6 @@ import type { Database } from './database.ts';
 import type { Claim, LibraryRowState, LibraryRows } from './library-rows.ts';
 
 export interface BringUpOptions {
-  /** The library's locked folder. */
   path: string;
   claim: Claim;
   database: Database;

@@ -3,6 +3,7 @@
  * a cluster never loads it. A query that was aborted, timed out or lost its connection may have run.
  */
 import type pg from 'pg';
+import { unlessAborted } from '../compute/unless-aborted.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { DomainError } from '../domain/errors.ts';
 
@@ -97,22 +98,16 @@ async function ask<Row>(
   signal?.throwIfAborted();
   const sent = client.query({ ...query, types } as pg.QueryConfig);
   sent.catch(() => {}); // a late error after the time limit
-  let timer: NodeJS.Timeout | undefined;
-  let giveUp: (() => void) | undefined;
-  const unanswered = new Promise<never>((_, reject) => {
-    const error = new DomainError('store_unavailable', `PostgreSQL has not answered for ${timeoutMs} ms`, {
-      retryAfterS: 1,
-    });
-    timer = setTimeout(() => reject(error), timeoutMs);
-    giveUp = () => reject(signal?.reason);
-    signal?.addEventListener('abort', giveUp);
-  });
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    const unanswered = `PostgreSQL has not answered for ${timeoutMs} ms`;
+    late.abort(new DomainError('store_unavailable', unanswered, { retryAfterS: 1 }));
+  }, timeoutMs);
   try {
-    const { rows } = await Promise.race([sent, unanswered]);
+    const { rows } = await unlessAborted(unlessAborted(sent, late.signal), signal);
     return rows as Row[];
   } finally {
     clearTimeout(timer);
-    if (giveUp !== undefined) signal?.removeEventListener('abort', giveUp);
   }
 }
 

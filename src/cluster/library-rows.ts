@@ -7,7 +7,6 @@ import type { Database } from './database.ts';
 
 export type Commit = Pick<Position, 'library' | 'epoch' | 'run' | 'seq'>;
 
-/** A library that this host has claimed. */
 export interface Claim extends Position {
   /** Deletions of commits before this one may be unrecorded. */
   kept_from: number;

@@ -45,7 +45,6 @@ export interface MemberOptions {
 const bulkTimeoutMs = 30_000;
 /** Commits of a library between calls of `prune`. */
 const prunedEvery = 500;
-/** Renewals per lease length. */
 const renewals = 4;
 
 export class ClusterMember {

@@ -7,8 +7,7 @@ import { type Backfill, type EmbeddingModel, isBuiltIn } from '../domain/model.t
 import type { LabelRange } from '../domain/page.ts';
 import { firstBackfill } from '../machines/backfill.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { createJob, type JobPolicy, moveJob, waitWhilePaused } from './move-job.ts';
-import { moveBackfill, putBackfill } from './move-rows.ts';
+import { createJob, type JobPolicy, moveBackfill, moveJob, putBackfill, waitWhilePaused } from './move-job.ts';
 import { noteNames } from './page-entities.ts';
 
 /**
@@ -91,7 +90,7 @@ export function pauseFill(paused: boolean, at: number): Command<void> {
   };
 }
 
-export interface BackfillPlan {
+interface BackfillPlan {
   at: number;
   chunks: number;
   tokens: number;
@@ -117,13 +116,12 @@ export interface EmbeddedPage extends LabelRange {
   names: NameSpans | null;
 }
 
-/** Rows that were stored. */
 export interface StoredRows extends Pick<EmbeddedPage, 'page_no' | 'first' | 'ordinals' | 'rows'> {
   /** Whether the page lacks none now. */
   isWhole: boolean;
 }
 
-export interface BackfillSlice {
+interface BackfillSlice {
   at: number;
   /** The last page of the slice, or null for pages of gaps. */
   cursor: number | null;

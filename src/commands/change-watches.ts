@@ -7,10 +7,9 @@ import type { Watch } from '../domain/watch.ts';
 import type { WatchChanges } from '../machines/watch.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import type { StoredWatch } from '../store/watches.ts';
-import { createJob, type JobPolicy, moveJob } from './move-job.ts';
-import { moveWatch } from './move-rows.ts';
+import { createJob, type JobPolicy, moveJob, moveWatch } from './move-job.ts';
 
-export interface NewWatch extends Pick<Watch, 'url' | 'kind' | 'title' | 'enabled' | 'interval_hours' | 'config'> {
+interface NewWatch extends Pick<Watch, 'url' | 'kind' | 'title' | 'enabled' | 'interval_hours' | 'config'> {
   /** The normalized URL that identifies the watch. */
   identity: string;
   at: number;

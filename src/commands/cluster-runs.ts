@@ -10,7 +10,7 @@ import {
   type ClusterTrigger,
   labelOf,
 } from '../domain/cluster.ts';
-import { isInFlight } from '../domain/job.ts';
+import { isInFlight, type Job } from '../domain/job.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { createJob, type JobPolicy } from './move-job.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
@@ -20,7 +20,7 @@ const runsWithPoints = 10;
 /** A label stays while this share of its keywords stays. */
 const keptKeywords = 0.5;
 
-export interface NewRun extends JobPolicy {
+interface NewRun extends JobPolicy {
   trigger: ClusterTrigger;
   params: Record<string, unknown>;
 }
@@ -94,7 +94,7 @@ export function storeDraft(
   };
 }
 
-export interface FinishedRun {
+interface FinishedRun {
   keywords: ReadonlyMap<number, string[]>;
   at: number;
   /** ms; runs that began earlier are deleted. */
@@ -163,7 +163,7 @@ function similar(before: readonly string[], now: readonly string[]): boolean {
   return before.filter((word) => now.includes(word)).length >= keptKeywords * before.length;
 }
 
-export function asTombstone(cluster: Cluster): Cluster {
+function asTombstone(cluster: Cluster): Cluster {
   return { ...cluster, size: 0, tombstoned: true, stale: false, x: null, y: null };
 }
 
@@ -221,4 +221,45 @@ export function forgetOldNames({ clusters }: Transaction): void {
 
 function nameless(cluster: Cluster): Cluster {
   return { ...cluster, label: null, labelled: false, keywords: [] };
+}
+
+/** Queue a `label_clusters` job; null if one is waiting. */
+export function queueNaming(at: number, max_attempts: number): Command<Job | null> {
+  return (transaction) => {
+    const waits = transaction.jobs.list({ status: 'pending', kind: 'label_clusters', limit: 1 }).length > 0;
+    return waits ? null : createJob(transaction, { kind: 'label_clusters', page_no: null, max_attempts, at });
+  };
+}
+
+/** The same, if a cluster lost pages since it was named. */
+export function queueNamingOfStale(at: number, max_attempts: number): Command<Job | null> {
+  return (transaction) => (transaction.clusters.anyStale() ? queueNaming(at, max_attempts)(transaction) : null);
+}
+
+/**
+ * Set keywords found in these pages and drop the language model's label, which may contain forgotten words. If one of the pages was
+ * forgotten meanwhile, the cluster stays stale.
+ */
+export function renameCluster(no: number, keywords: string[], pageNos: readonly number[]): Command<void> {
+  return ({ clusters, pages }) => {
+    const cluster = clusters.get(no);
+    if (cluster === undefined || cluster.tombstoned || !pageNos.every((page) => pages.has(page))) return;
+    const label = labelOf(keywords, labelsOfOthers(clusters, no));
+    clusters.put({ ...cluster, keywords, label, labelled: false, stale: false });
+  };
+}
+
+/** Set a language model's label if the cluster still has the keywords it was asked about and no other cluster has the label. */
+export function labelCluster(no: number, label: string, keywords: readonly string[]): Command<void> {
+  return ({ clusters }) => {
+    const cluster = clusters.get(no);
+    if (cluster === undefined || cluster.tombstoned || cluster.stale) return;
+    if (cluster.keywords.join() !== keywords.join() || labelsOfOthers(clusters, no).has(label.toLowerCase())) return;
+    clusters.put({ ...cluster, label, labelled: true });
+  };
+}
+
+function labelsOfOthers(clusters: StoreReader['clusters'], no: number): Set<string> {
+  const others = clusters.all().filter((other) => other.no !== no && !other.tombstoned);
+  return new Set(others.flatMap(({ label }) => label?.toLowerCase() ?? []));
 }

@@ -4,6 +4,7 @@
  * changes a text, but adds a missing one, and adds facts.
  */
 import { isWallTitle } from '../compute/extraction/recognize-wall.ts';
+import { isVisitedWithin, withVisit } from '../compute/structures/visit-times.ts';
 import { type PageMetadata, withMore } from '../domain/metadata.ts';
 import { ownTitle, type Page, type PageStatus, pageStatusUnder, type Section } from '../domain/page.ts';
 import { beginPage } from '../machines/page.ts';
@@ -31,10 +32,6 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
     const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);
     if (known !== undefined) {
       const content_hash_differs = content_hash !== null && content_hash !== known.content_hash;
-      const isKnownVisit =
-        seen_at === known.last_seen_at ||
-        seen_at === known.first_seen_at ||
-        transaction.pages.knowsVisit(known.no, seen_at);
       const metadata = withMore(known.metadata, submission.metadata);
       const title =
         submission.body === null || transaction.pages.hasBody(known.no)
@@ -42,26 +39,17 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
           : titleBehind(known, submission.title);
       const told = { ...known, title, metadata, ...filled(transaction, known, submission) };
       const revisit = { outcome: 'revisit', page_no: known.no, status: told.status, content_hash_differs } as const;
-      if (once && isKnownVisit) {
+      if (once && isVisitedWithin(known, seen_at, seen_at + 1)) {
         if (told.title !== known.title || metadata !== known.metadata || told.index_job !== known.index_job)
           transaction.pages.put(told, known);
         return revisit;
       }
-      const visited = {
-        ...told,
-        visit_count: known.visit_count + 1,
-        first_seen_at: Math.min(known.first_seen_at, seen_at),
-        last_seen_at: Math.max(known.last_seen_at, seen_at),
-      };
-      transaction.pages.put(visited, known);
-      if (once) transaction.pages.putVisit(known.no, seen_at);
+      transaction.pages.put({ ...withVisit(told, seen_at), visit_count: known.visit_count + 1 }, known);
       return revisit;
     }
 
     const visits = { first_seen_at: seen_at, last_seen_at: seen_at, visit_count: 1 };
-    const page_no = createPage(transaction, submission, visits, submission);
-    if (once) transaction.pages.putVisit(page_no, seen_at);
-    return { outcome: 'accepted', page_no };
+    return { outcome: 'accepted', page_no: createPage(transaction, submission, visits, submission) };
   };
 }
 
@@ -104,7 +92,7 @@ interface GivenPage {
 export function createPage(
   transaction: Transaction,
   given: GivenPage,
-  visits: Pick<Page, 'first_seen_at' | 'last_seen_at' | 'visit_count'>,
+  visits: Pick<Page, 'first_seen_at' | 'last_seen_at' | 'visit_count' | 'visits'>,
   { at, max_attempts }: JobPolicy,
 ): number {
   const { canonical_url, original_url, domain, title, body, content_hash, sections, source, metadata } = given;

@@ -1,5 +1,5 @@
 /** What is done with models in the registry: registered, activated, deleted. */
-import type { EmbeddingModel } from '../domain/model.ts';
+import { builtInModel, type EmbeddingModel, isBuiltIn, isOutside, modelIdOf } from '../domain/model.ts';
 import { newModel, nextModel } from '../machines/model.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { startBackfill } from './backfill-model.ts';
@@ -15,7 +15,7 @@ export function registerModel(model: Omit<EmbeddingModel, 'space' | 'status'>): 
   };
 }
 
-export type ActivateOutcome =
+type ActivateOutcome =
   | { outcome: 'activated'; model: EmbeddingModel }
   | { outcome: 'unknown' }
   | { outcome: 'not_ready'; status: string };
@@ -32,7 +32,7 @@ export function activateModel(id: string, space: number): Command<ActivateOutcom
   };
 }
 
-export type RetireOutcome = { outcome: 'retired'; space: number } | { outcome: 'unknown' } | { outcome: 'active' };
+type RetireOutcome = { outcome: 'retired'; space: number } | { outcome: 'unknown' } | { outcome: 'active' };
 
 /** Delete a model; its vectors go in slices (`emptySpace`). Its backfill is cancelled. */
 export function retireModel(id: string, at: number): Command<RetireOutcome> {
@@ -73,7 +73,6 @@ export function emptySpace(space: number, limit: number): Command<boolean> {
  * searches use those that there are, and the words, as with a model that is renewed.
  */
 
-/** The active model afterwards. */
 export function installModel(
   model: Omit<EmbeddingModel, 'space' | 'status'>,
   policy: JobPolicy,
@@ -99,5 +98,35 @@ export function setModelFloor({ id, space }: Pick<EmbeddingModel, 'id' | 'space'
     if (model?.space !== space) return false;
     models.put({ ...model, floor });
     return true;
+  };
+}
+
+/*
+ * Deletes local models of earlier versions, whose encoders no longer exist, with their vectors. If one was active, the built-in model
+ * replaces it and is filled in the background, while words serve. Runs at each start, before vectors are read.
+ */
+
+export function isOutdated(model: EmbeddingModel): boolean {
+  return !isOutside(model) && !isBuiltIn(model);
+}
+
+/** Returns the ids of deleted models. */
+export function renewOutdatedModels({
+  max_input_tokens,
+  ...policy
+}: JobPolicy & { max_input_tokens: number }): Command<string[]> {
+  return (transaction) => {
+    const { models, counters } = transaction;
+    const outdated = models.all().filter(isOutdated);
+    const active = models.activeModel();
+    if (active !== undefined && isOutdated(active)) {
+      const id = modelIdOf(builtInModel);
+      if (models.get(id) === undefined)
+        models.put(newModel({ id, ...builtInModel, max_input_tokens }, counters.take('space')));
+      models.activate(id);
+      startBackfill(id, policy)(transaction);
+    }
+    for (const model of outdated) retire(transaction, model, policy.at);
+    return outdated.map(({ id }) => id);
   };
 }

@@ -3,11 +3,14 @@
  * transaction. All other commands use these.
  */
 import type { Job, JobKind } from '../domain/job.ts';
-import { type Backfill, isBuiltIn } from '../domain/model.ts';
+import { type Backfill, type EmbeddingModel, isBuiltIn } from '../domain/model.ts';
+import { type BackfillEvent, nextBackfill } from '../machines/backfill.ts';
 import { type JobEvent, nextJob } from '../machines/job.ts';
+import { type ModelEvent, nextModel } from '../machines/model.ts';
 import { nextPage } from '../machines/page.ts';
+import { nextWatch, type WatchEvent } from '../machines/watch.ts';
 import type { Transaction } from '../store/store.ts';
-import { moveBackfill, moveWatch } from './move-rows.ts';
+import type { StoredWatch } from '../store/watches.ts';
 
 /** For new jobs: the time, ms, and the attempts each has. */
 export interface JobPolicy {
@@ -15,7 +18,7 @@ export interface JobPolicy {
   max_attempts: number;
 }
 
-export interface NewJob extends JobPolicy {
+interface NewJob extends JobPolicy {
   kind: JobKind;
   page_no: number | null;
   /** The fault that caused the job, if any. */
@@ -105,4 +108,35 @@ function followPoll(transaction: Transaction, job: Job, event: JobEvent): void {
   const watch = transaction.watches.ofJob(job.no);
   const message = job.last_error ?? 'the poll failed';
   if (watch !== undefined) moveWatch(transaction, watch, { type: 'pollFailed', at: event.at, job: job.no, message });
+}
+
+/** Null, without changes, if the watch does not accept the event. */
+export function moveWatch(transaction: Transaction, watch: StoredWatch, event: WatchEvent): StoredWatch | null {
+  const moved = nextWatch(watch, event);
+  if (moved === null) return null;
+  const stored = { ...moved, identity: watch.identity };
+  transaction.watches.put(stored, watch);
+  return stored;
+}
+
+/** Also moves the model; null, without changes, if the backfill does not accept the event. */
+export function moveBackfill(transaction: Transaction, backfill: Backfill, event: BackfillEvent): Backfill | null {
+  const moved = nextBackfill(backfill, event);
+  if (moved !== null) putBackfill(transaction, moved, backfill);
+  return moved;
+}
+
+/** Store a backfill and update its model; `before` is undefined for a model's first one. */
+export function putBackfill(transaction: Transaction, backfill: Backfill, before: Backfill | undefined): void {
+  transaction.backfills.put(backfill);
+  if (backfill.status === before?.status) return;
+  const model = transaction.models.get(backfill.model_id);
+  if (model !== undefined) moveModel(transaction, model, { type: `backfill.${backfill.status}` });
+}
+
+/** Null, without changes, if the model does not accept the event. */
+export function moveModel({ models }: Transaction, model: EmbeddingModel, event: ModelEvent): EmbeddingModel | null {
+  const moved = nextModel(model, event);
+  if (moved !== null) models.put(moved);
+  return moved;
 }

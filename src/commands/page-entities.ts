@@ -72,7 +72,6 @@ export function sweepAgain({ entities }: Transaction): void {
   entities.setState('swept_to', 0);
 }
 
-/** No page has this number. */
 const sweepDone = 0xffffffff;
 
 export interface NamesInChunks {
@@ -148,7 +147,6 @@ export function storePageEntities(transaction: Transaction, pageNo: number, foun
   return fresh.size;
 }
 
-/** Take away what a page mentions. */
 export function removePageEntities(transaction: Transaction, pageNo: number): void {
   transaction.entities.removeSeenNames(pageNo);
   const before = transaction.entities.ofPage(pageNo);

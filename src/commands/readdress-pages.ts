@@ -5,6 +5,7 @@
  * a visit may then create another page of the new URL, which the pass merges.
  */
 import { getDomain } from 'tldts';
+import { visitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import {
   type CanonicalizeSettings,
   type CanonicalUrl,
@@ -16,8 +17,7 @@ import { ownTitle, type Page } from '../domain/page.ts';
 import { settingsKey } from '../store/blacklist.ts';
 import type { PageHead } from '../store/pages.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { erasePage } from './erase-page.ts';
-import type { ErasedPage } from './forget.ts';
+import { type ErasedPage, erasePage } from './forget.ts';
 
 /** Increase it when canonical-url.ts or known-addresses.ts give another URL to stored pages: all are examined again. */
 const rulesVersion = 1;
@@ -45,7 +45,7 @@ export function currentAddress(
   return 'invalid' in address ? { canonical_url, domain } : address;
 }
 
-export interface ReaddressedSlice {
+interface ReaddressedSlice {
   moved: number;
   /** Pages that became another one; their labels are still in the index. */
   erased: ErasedPage[];
@@ -98,11 +98,9 @@ function readdress(
     return;
   }
   const [kept, gone] = isFuller(transaction, page, other) ? [page, other] : [other, page];
-  const visits = pages.knownVisits(gone.no);
   const feedContent = pages.hasBody(kept.no) ? undefined : (pages.feedContent(kept.no) ?? pages.feedContent(gone.no));
   erase(gone, MERGED);
   pages.put({ ...united(kept, gone), ...address }, kept);
-  for (const seenAt of visits) pages.putVisit(kept.no, seenAt);
   if (feedContent !== undefined) pages.putFeedContent(kept.no, feedContent);
   pages.noteMerge(gone.no, kept.no);
 }
@@ -142,12 +140,10 @@ function united(kept: Page, gone: Page): Page {
     ...(title === null || title === kept.title ? {} : { title }),
   };
   return {
-    ...kept,
+    ...visitTimes(gone).reduce<Page>(withVisit, kept),
     title: ownTitle(kept.title, kept.canonical_url) ?? ownTitle(gone.title, gone.canonical_url) ?? kept.title,
     source: kept.source ?? gone.source,
     metadata: withAll(kept.metadata, gone.metadata, others),
     visit_count: kept.visit_count + gone.visit_count,
-    first_seen_at: Math.min(kept.first_seen_at, gone.first_seen_at),
-    last_seen_at: Math.max(kept.last_seen_at, gone.last_seen_at),
   };
 }

@@ -33,32 +33,24 @@ export function repairEntities(transaction: Transaction): number {
 }
 
 /**
- * Drop what is of no page, put mentions of an entity that is there twice to the older of the two, and forget what a page mentions that
- * names an entity which is not there: such a page is read again, for only its text knows what was meant.
+ * Drop what is of no page, and forget what a page mentions that lists an entity twice or names one that is not there or has the name of
+ * an older one: such a page is read again, for only its text knows what was meant.
  */
 function repairMentions(transaction: Transaction): number {
   const { entities, pages } = transaction;
-  const oldest = new Map<string, number>();
-  const standsFor = new Map<number, number>();
+  const names = new Set<string>();
+  const sound = new Set<number>();
   for (const { no, type, key } of entities.listAfter(0, Number.MAX_SAFE_INTEGER)) {
     const name = JSON.stringify([type, key]);
-    const first = oldest.get(name) ?? no;
-    oldest.set(name, first);
-    standsFor.set(no, first);
+    if (!names.has(name)) sound.add(no);
+    names.add(name);
   }
   let repaired = 0;
   for (const [pageNo, mentioned] of [...entities.readPages()]) {
-    const isWhole = pages.has(pageNo) && mentioned.every(({ no }) => standsFor.has(no));
-    const merged = new Map<number, (typeof mentioned)[number]>();
-    for (const { no, forms } of isWhole ? mentioned : []) {
-      const first = standsFor.get(no) ?? no;
-      merged.set(first, { no: first, forms: [...(merged.get(first)?.forms ?? []), ...forms] });
-    }
-    const isSound =
-      isWhole && mentioned.every(({ no }) => standsFor.get(no) === no) && merged.size === mentioned.length;
-    if (isSound) continue;
-    if (isWhole) entities.putPage(pageNo, [...merged.values()]);
-    else entities.removePage(pageNo);
+    const mentions = new Set(mentioned.map(({ no }) => no));
+    const isSound = mentions.size === mentioned.length && mentioned.every(({ no }) => sound.has(no));
+    if (pages.has(pageNo) && isSound) continue;
+    entities.removePage(pageNo);
     repaired++;
   }
   for (const no of entities.pagesBegun()) {

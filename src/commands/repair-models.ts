@@ -4,11 +4,10 @@
  */
 import { isInFlight } from '../domain/job.ts';
 import type { RefusedTexts } from '../domain/model.ts';
-import { areRefused } from '../store/refused-texts.ts';
 import type { Transaction } from '../store/store.ts';
+import { areRefused } from '../store/vectors.ts';
 import { leaveGap } from './backfill-model.ts';
-import type { JobPolicy } from './move-job.ts';
-import { moveBackfill, moveModel } from './move-rows.ts';
+import { type JobPolicy, moveBackfill, moveModel } from './move-job.ts';
 
 /** Make registry, backfills and vectors agree. Gives how many vectors, refusals and gaps of nothing were deleted. */
 export function repairModels(transaction: Transaction, { at }: Pick<JobPolicy, 'at'>): number {

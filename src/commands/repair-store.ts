@@ -3,16 +3,18 @@
  * vectors, labels or job disagree with it is indexed again from its text. Run by `fsck --repair` on a store that nothing else uses.
  */
 import { hash } from 'node:crypto';
+import { areVisitsSound } from '../compute/structures/visit-times.ts';
+import { isInFlight } from '../domain/job.ts';
 import { areChunksOf, type Page, pageStatusUnder } from '../domain/page.ts';
 import { beginPage } from '../machines/page.ts';
+import { auditClusters } from '../store/audit-clusters.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { purgeErased } from './erase-page.ts';
+import { purgeErased } from './forget.ts';
 import { createJob, type JobPolicy, moveJob } from './move-job.ts';
-import { repairClusters } from './repair-clusters.ts';
 import { repairEntities } from './repair-entities.ts';
 import { repairGaps, repairModels } from './repair-models.ts';
 
-export interface StoreRepairs {
+interface StoreRepairs {
   /** Orphaned texts, chunk lists, vectors, gaps and watch items. */
   orphans_dropped: number;
   pages_requeued: number;
@@ -45,7 +47,7 @@ export function repairStore(
     let lastLabel = 0;
     let requeued = 0;
     for (const { no } of [...pages.all()]) {
-      const page = pages.get(no);
+      const page = mendVisits(transaction, pages.get(no));
       if (page === undefined) continue;
       const labels = Array.from({ length: page.chunk_count }, (_, ordinal) => page.first_label + ordinal);
       const sound =
@@ -70,6 +72,14 @@ export function repairStore(
       clusters_repaired: repairClusters(transaction),
     };
   };
+}
+
+/** Of unreadable visits the first and the last stay. */
+function mendVisits({ pages }: Transaction, page: Page | undefined): Page | undefined {
+  if (page === undefined || areVisitsSound(page)) return page;
+  const { visits: _, ...mended } = page;
+  pages.put(mended, page);
+  return mended;
 }
 
 function isSound({ pages, jobs, vectors, models, backfills }: Transaction, page: Page): boolean {
@@ -103,4 +113,16 @@ function requeue(transaction: Transaction, page: Page, { at, max_attempts }: Job
   const body = pages.body(page.no);
   const content_hash = body === undefined ? null : hash('sha256', body);
   pages.put(beginPage({ ...page, content_hash }, job), page);
+}
+
+/** Topics that disagree with their pages or runs are cleared: the next run finds them again. Gives the number of faults. */
+function repairClusters({ clusters, counters, pages, jobs }: Transaction): number {
+  const runs = clusters.runs(Number.MAX_SAFE_INTEGER);
+  const known = [...clusters.all(), ...runs.flatMap(({ draft }) => draft ?? [])];
+  counters.raiseAbove('cluster_run', runs[0]?.no ?? 0);
+  counters.raiseAbove('cluster', Math.max(0, ...known.map(({ no }) => no)));
+  const numbers = { nextCluster: counters.peek('cluster'), nextRun: counters.peek('cluster_run') };
+  const faults = auditClusters({ clusters, pages, jobs, ...numbers }).length;
+  if (faults > 0) clusters.clear(({ job_no, finished_at }) => finished_at === null && isInFlight(jobs.get(job_no)));
+  return faults;
 }

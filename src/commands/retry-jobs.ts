@@ -20,7 +20,6 @@ export function retryJobs(job_ids: readonly string[], at: number): Command<Retry
 
 export interface DeadJobs {
   kind?: JobKind | undefined;
-  /** Only lower job numbers. */
   before?: number | undefined;
   limit: number;
 }

@@ -1,7 +1,9 @@
-/** Imports lines of an export. Idempotent: known values stay, and of two visit counts the higher wins. */
+/** Imports lines of an export. Idempotent: known values stay, visits are united, and of two visit counts the higher wins. */
+import { type VisitTimes, visitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import type { CanonicalizeSettings } from '../compute/web/canonical-url.ts';
 import type { ExportLine } from '../domain/export.ts';
 import { instantOf } from '../domain/ids.ts';
+import type { Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createWatch } from './change-watches.ts';
 import { createPage } from './ingest-page.ts';
@@ -75,19 +77,13 @@ function takePage(
   line: Extract<ExportLine, { kind: 'page' }>,
   policy: JobPolicy,
 ): keyof TakenCounts {
-  const { canonical_url, body_text, sections, visit_count } = line;
+  const { canonical_url, body_text, sections } = line;
   if (transaction.blacklist.match(line) !== undefined) return 'blacklisted';
-  const [first_seen_at, last_seen_at] = [instantOf(line.first_seen_at), instantOf(line.last_seen_at)];
+  const times = [line.first_seen_at, line.last_seen_at, ...(line.visits ?? [])].map(instantOf);
   const knownNo = transaction.pages.numberByUrl(canonical_url);
   const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);
   if (known !== undefined) {
-    const merged = {
-      ...known,
-      visit_count: Math.max(known.visit_count, visit_count),
-      first_seen_at: Math.min(known.first_seen_at, first_seen_at),
-      last_seen_at: Math.max(known.last_seen_at, last_seen_at),
-    };
-    transaction.pages.put(merged, known);
+    transaction.pages.put(visitedAt(known, times, line.visit_count), known);
     return 'known_pages';
   }
   const stored = sections.map(({ char_start, title, start_s }) => ({
@@ -95,11 +91,18 @@ function takePage(
     title,
     ...(start_s === undefined ? {} : { start_s }),
   }));
-  createPage(
-    transaction,
-    { ...line, body: body_text, sections: stored },
-    { first_seen_at, last_seen_at, visit_count },
-    policy,
-  );
+  const first = { first_seen_at: times[0], last_seen_at: times[0], visit_count: 1 };
+  const visits = visitedAt(first, times, line.visit_count);
+  createPage(transaction, { ...line, body: body_text, sections: stored }, visits, policy);
   return 'new_pages';
+}
+
+/** Times that come again change nothing; the count is the higher one, at least the number of times. */
+function visitedAt<Visited extends VisitTimes & Pick<Page, 'visit_count'>>(
+  page: Visited,
+  times: readonly number[],
+  count: number,
+): Visited {
+  const visited = times.reduce<Visited>(withVisit, page);
+  return { ...visited, visit_count: Math.max(page.visit_count, count, visitTimes(visited).length) };
 }

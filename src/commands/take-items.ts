@@ -6,7 +6,7 @@ import type { Validators } from '../domain/watch.ts';
 import { urlKey } from '../store/keys.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { ingestPage, type PageSubmission } from './ingest-page.ts';
-import { moveWatch } from './move-rows.ts';
+import { moveWatch } from './move-job.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface ItemSubmission {
@@ -16,7 +16,7 @@ export interface ItemSubmission {
   feed_content: string | null;
 }
 
-export interface TakenItems {
+interface TakenItems {
   accepted: number;
   blacklisted: number;
 }
@@ -62,7 +62,7 @@ export function takeItems(attempt: Attempt, items: readonly ItemSubmission[]): C
   };
 }
 
-export interface PollResult {
+interface PollResult {
   /** Items of the source; null if unchanged. */
   items: number | null;
   validators: Validators | null;

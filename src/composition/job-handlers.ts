@@ -4,10 +4,9 @@ import { labelClustersHandler } from '../actors/clusters/label-clusters.ts';
 import { canonicalizeEntitiesHandler } from '../actors/entities/canonicalize-entities.ts';
 import { extractEntitiesHandler } from '../actors/entities/extract-entities.ts';
 import { textReaders } from '../actors/fetching/content-readers.ts';
-import { withFeedContent } from '../actors/fetching/feed-content.ts';
-import { fetchAndIndexHandler } from '../actors/fetching/fetch-and-index.ts';
+import { fetchAndIndexHandler, withFeedContent } from '../actors/fetching/fetch-and-index.ts';
 import { episodeReader } from '../actors/fetching/read-episode.ts';
-import { purgeVectorsHandler } from '../actors/forgetting/purge-vectors.ts';
+import { purgeVectorsHandler } from '../actors/forgetting/file-rewrite.ts';
 import { indexPageHandler, type PageIndexer } from '../actors/ingest/index-page.ts';
 import { overQuota } from '../actors/ingest/intake.ts';
 import type { JobHandler } from '../actors/jobs/job-actor.ts';
@@ -17,7 +16,7 @@ import { encoderTurns } from '../actors/models/fill-built-in.ts';
 import type { ModelEmbedder } from '../actors/models/model-embedder.ts';
 import type { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { OldBefore } from '../actors/system/retention.ts';
-import { commitThrough, type SystemAsk } from '../actors/system/system-messages.ts';
+import type { LibraryParts } from '../actors/system/service.ts';
 import { pollWatchHandler } from '../actors/watches/poll-watch.ts';
 import type { JobKind } from '../domain/job.ts';
 import type { Store } from '../store/store.ts';
@@ -27,15 +26,13 @@ import type { Host } from './open-host.ts';
 import type { Threads } from './open-threads.ts';
 
 export function jobHandlersOf(
-  { settings, metrics, store, threads, outside, encoderPlace, path, aroundIndexPage, log, now, monotonic }: Parts,
-  ask: SystemAsk,
-  embedder: ModelEmbedder,
-  index: PageIndexer,
+  { settings, store, threads, outside, encoderPlace, path, aroundIndexPage }: Parts,
+  common: LibraryParts & { embedder: ModelEmbedder; index: PageIndexer },
   oldRunsBefore: OldBefore,
 ): Record<JobKind, JobHandler> {
-  const { reader } = store;
-  const commit = commitThrough(ask);
-  const indexPage = aroundIndexPage(indexPageHandler({ reader, index, readEntities: settings.entity.enabled }));
+  const { reader, monotonic } = common;
+  const readEntities = settings.entity.enabled;
+  const indexPage = aroundIndexPage(indexPageHandler({ ...common, readEntities }));
   const takeTurn = encoderTurns({
     place: encoderPlace,
     library: path,
@@ -46,51 +43,27 @@ export function jobHandlersOf(
   return {
     index_page: indexPage,
     poll_watch: pollWatchHandler({
-      reader,
-      commit,
+      ...common,
       pollers: outside.pollers,
-      canonicalize: settings.canonicalize,
-      maxAttempts: settings.jobs.max_attempts,
       maxItemsPerPoll: settings.watch.max_items_per_poll,
       overQuota: () => overQuota(settings.storage.max_bytes, () => store.usedBytes()),
-      metrics,
-      log,
-      now,
     }),
     cluster: clusterPagesHandler({
-      reader,
-      commit,
+      ...common,
       pool: threads.clusters,
       resolution: settings.cluster.leiden_resolution,
       oldBefore: oldRunsBefore,
       labels: outside.chat !== null,
-      maxAttempts: settings.jobs.max_attempts,
-      now,
     }),
-    label_clusters: labelClustersHandler({ reader, commit, pool: threads.clusters, chat: outside.chat }),
-    purge_vectors: purgeVectorsHandler({ reader, commit }),
-    backfill_model: backfillHandler({
-      ask,
-      reader,
-      embedder,
-      width: threads.workers + 1,
-      takeTurn,
-      readNames: settings.entity.enabled,
-      now,
-      monotonic,
-    }),
-    extract_entities: extractEntitiesHandler({ reader, embedders: outside.embedders, takeTurn, now }),
-    canonicalize_entities: canonicalizeEntitiesHandler({ reader, commit, now }),
-    eval_replay: replayHandler({
-      ask,
-      reader,
-      prices: settings.embedder.prices,
-      monotonic,
-    }),
+    label_clusters: labelClustersHandler({ ...common, pool: threads.clusters, chat: outside.chat }),
+    purge_vectors: purgeVectorsHandler(common),
+    backfill_model: backfillHandler({ ...common, width: threads.workers + 1, takeTurn, readNames: readEntities }),
+    extract_entities: extractEntitiesHandler({ ...common, embedders: outside.embedders, takeTurn }),
+    canonicalize_entities: canonicalizeEntitiesHandler(common),
+    eval_replay: replayHandler({ ...common, prices: settings.embedder.prices }),
     fetch_and_index: withFeedContent(
       fetchAndIndexHandler({
-        reader,
-        commit,
+        ...common,
         fetch: outside.fetch,
         readers: { ...textReaders(threads.extractor.readFetched), ...threads.pdfs },
         readVideo: outside.videos.read,
@@ -102,10 +75,8 @@ export function jobHandlersOf(
         }),
         recordings: outside.recordings,
         indexPage,
-        index,
-        canonicalize: settings.canonicalize,
       }),
-      { reader, commit, extract: threads.extractor.extract, indexPage },
+      { ...common, extract: threads.extractor.extract, indexPage },
     ),
   };
 }

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Library, superviseLibrary } from '../actors/system/library.ts';
 import { ClusterMember } from '../cluster/member.ts';
+import { errorCode } from '../domain/error-code.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import { OperatorError, ServedElsewhereError } from '../domain/errors.ts';
 import type { Peers } from '../http/pass-on.ts';
@@ -10,12 +13,12 @@ import { variableName } from '../settings/environment.ts';
 import { copiesFolder, copyFolder } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { storeFormat } from '../store/environment.ts';
+import { takeFolderLock } from '../store/folder-lock.ts';
 import { createMetrics, type LibraryMetrics } from '../telemetry/metrics.ts';
 import { type ClusterLibraries, clusterLibraries } from './cluster-libraries.ts';
 import type { Host } from './open-host.ts';
 import { openLibrary } from './open-library.ts';
 import { temporaryFolder } from './open-outside.ts';
-import { sweepCopies } from './sweep-copies.ts';
 
 /** Ms between tries to open a library without a host. */
 export const maxBackoffMs = 1_000;
@@ -104,4 +107,67 @@ async function rehearseOpening(host: Host, ending: AbortSignal): Promise<void> {
   await close();
   rmSync(folder, { recursive: true, force: true });
   log.info({ ms: Math.round(monotonic() - began) }, 'the opening of a library was rehearsed');
+}
+
+/* Deletes copies of libraries that this host has not served for long: they take space and contain data that was deleted elsewhere. */
+
+/** Since the copy was last written, opened or closed, ms. */
+export const keptCopyMs = 24 * 3_600_000;
+
+interface SweepOptions {
+  isOpen: (name: string) => boolean;
+  now: number;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** `dir` has a folder per library. Returns the deleted names; failures are logged. */
+export async function sweepCopies(dir: string, { isOpen, now, log }: SweepOptions): Promise<string[]> {
+  const gone: string[] = [];
+  for (const name of await entriesOf(dir)) {
+    if (isOpen(name)) continue;
+    try {
+      if (now - (await lastUseOf(join(dir, name))) > keptCopyMs && (await removeCopy(join(dir, name)))) gone.push(name);
+    } catch (err) {
+      log.warn({ err, library: name }, 'a copy that is not used any more could not be removed');
+    }
+  }
+  return gone;
+}
+
+async function removeCopy(path: string): Promise<boolean> {
+  const lock = takeFolderLock(path, randomUUID());
+  if ('heldBy' in lock) return false;
+  try {
+    for (const entry of await readdir(path))
+      if (!entry.startsWith('lock.')) await rm(join(path, entry), { recursive: true, force: true });
+    await rm(path, { recursive: true, force: true }); // the lock last, so that nobody opens a part of a copy
+    return true;
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Opening and closing changes the folder, a commit its file, the index its folder; ms. */
+async function lastUseOf(path: string): Promise<number> {
+  const parts = [path, join(path, 'store', 'data.mdb'), join(path, 'index')];
+  return Math.max(...(await Promise.all(parts.map(changedAt))));
+}
+
+async function changedAt(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+async function entriesOf(dir: string): Promise<string[]> {
+  try {
+    return await readdir(dir);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return []; // none was ever open
+    throw error;
+  }
 }

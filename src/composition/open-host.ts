@@ -18,8 +18,6 @@ export interface HostOptions extends Partial<Surroundings> {
   settings: Settings;
   log: Logger;
   metrics: Metrics;
-  /** URL of the main file of @huggingface/transformers, if not installed next to the service. */
-  transformersModule?: string;
   web?: WebSurroundings;
   /** Wraps the embedders, for tests. */
   aroundEmbedders?: (embedders: Embedders) => Embedders;
@@ -55,14 +53,14 @@ const bringUpAtOnce = 8;
 
 /** Errors: OperatorError `encoder_files`, `word_list`. */
 export function openHost(options: HostOptions): Host {
-  const { settings, log, metrics, web = {}, transformersModule } = options;
+  const { settings, log, metrics, web = {} } = options;
   const { now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;
   const surroundings: Surroundings = { now, monotonic, random };
   const dir = settings.encoder.dir ?? encoderDir;
   checkEncoderFiles(dir);
   const threads = options.threads ?? openThreads(settings);
   const encoder = new Encoder({ dir, dim: builtInModel.dim, hangMs: encoderHangMs(settings), log });
-  const opened = openOutside({ ...surroundings, settings, log, metrics, threads, encoder, transformersModule, web });
+  const opened = openOutside({ ...surroundings, settings, log, metrics, threads, encoder, web });
   const outside = { ...opened, embedders: options.aroundEmbedders?.(opened.embedders) ?? opened.embedders };
   metrics.breakers.collected = outside.breakers.states;
   return {

@@ -7,22 +7,27 @@ import { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { OpenedLibrary } from '../actors/system/library.ts';
 import { startServices } from '../actors/system/services.ts';
 import type { HeldLibrary } from '../cluster/member.ts';
+import { startBackfill } from '../commands/backfill-model.ts';
+import { installModel, isOutdated, renewOutdatedModels } from '../commands/manage-models.ts';
+import type { JobPolicy } from '../commands/move-job.ts';
 import { DomainError } from '../domain/errors.ts';
+import { dimProblem } from '../domain/known-models.ts';
 import { lanes } from '../domain/lane.ts';
+import { builtInModel, type EmbeddingModel, localProvider, modelIdOf } from '../domain/model.ts';
+import type { Settings } from '../settings/read-settings.ts';
 import { clearInterruptedRestore } from '../store/backup.ts';
 import { openDataFolder } from '../store/data-folder.ts';
 import { replaceAbandoned } from '../store/environment.ts';
 import { LibraryCopy } from '../store/library-copy.ts';
 import { proveStore } from '../store/look-apart.ts';
-import { requireRoomToOpen } from '../store/room-to-open.ts';
+import { requireRoomToOpen, requireRoomToUpgrade } from '../store/room-to-open.ts';
 import { Store, type StoreReader } from '../store/store.ts';
 import type { LibraryMetrics } from '../telemetry/metrics.ts';
-import { ensureActiveModel, renewModels } from './first-model.ts';
 import type { Host } from './open-host.ts';
 import { temporaryFolder } from './open-outside.ts';
 import { servicesOf } from './services.ts';
 
-export interface OpenLibraryOptions {
+interface OpenLibraryOptions {
   log: Logger;
   /** Reused when it is reopened. */
   metrics: LibraryMetrics;
@@ -149,3 +154,63 @@ function dueOf({ jobs, watches }: StoreReader, now: () => number): number | null
 }
 
 const notHeld = () => new DomainError('store_unavailable', 'the lease of the library has ended', { retryAfterS: 1 });
+
+/** The store's active model; at the first start it becomes the configured one. */
+export async function ensureActiveModel(
+  store: Store,
+  { embedder, jobs }: Settings,
+  { now, log }: { now: () => number; log: Logger },
+): Promise<EmbeddingModel | null> {
+  const active = store.reader.models.activeModel();
+  if (active !== undefined) return active;
+  if (embedder.provider === 'none') return null;
+  if (embedder.provider !== localProvider && embedder.model === builtInModel.model_name) {
+    log.warn(
+      { provider: embedder.provider },
+      `embedder.model is not set: the provider is asked for a model called ${builtInModel.model_name}`,
+    );
+  }
+  const problem = dimProblem(embedder.model, embedder.dim);
+  if (problem !== null) log.warn({ model: embedder.model }, `embedder.dim: ${problem}`);
+  const isLocal = embedder.provider === localProvider;
+  const outside = { provider: embedder.provider, model_name: embedder.model, dim: embedder.dim, floor: null };
+  const named = isLocal ? builtInModel : outside;
+  return store.commit(
+    installModel(
+      {
+        id: modelIdOf(named),
+        ...named,
+        max_input_tokens: embedder.max_input_tokens,
+      },
+      { at: now(), max_attempts: jobs.max_attempts },
+    ),
+  );
+}
+
+/**
+ * Replaces local models of earlier versions by the built-in one, and retries failed fillings. Writes only if needed:
+ * the disk may be full. Errors: OperatorError `disk_full`.
+ */
+export async function renewModels(
+  store: Store,
+  dataDir: string,
+  policy: JobPolicy & { max_input_tokens: number },
+  log: Logger,
+): Promise<void> {
+  await retryFilling(store, policy);
+  if (!store.reader.models.all().some(isOutdated)) return;
+  requireRoomToUpgrade(dataDir);
+  const models = await store.commit(renewOutdatedModels(policy));
+  log.warn(
+    { models },
+    'the local models of an earlier version are deleted; vectors of the built-in model are made behind',
+  );
+}
+
+/** The encoder may not have worked before. */
+async function retryFilling(store: Store, policy: JobPolicy): Promise<void> {
+  const id = modelIdOf(builtInModel);
+  const model = store.reader.models.get(id);
+  if (model === undefined || store.reader.backfills.get(model.space)?.status !== 'failed') return;
+  await store.commit(startBackfill(id, policy));
+}

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type RecordingReader, recordingReader } from '../actors/fetching/read-recording.ts';
 import { openVideoReader, type VideoReader } from '../actors/fetching/read-video.ts';
-import { transformerThreads } from '../actors/models/transformer-threads.ts';
 import { type Breakers, createBreakers } from '../actors/system/breakers.ts';
 import { feedPoller } from '../actors/watches/poll-feed.ts';
 import { podcastPoller, podcastsUnavailable } from '../actors/watches/poll-podcast.ts';
@@ -11,7 +10,6 @@ import { videoPoller } from '../actors/watches/poll-videos.ts';
 import type { Pollers } from '../actors/watches/poll-watch.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
-import { errorMessage } from '../domain/error-message.ts';
 import type { Encoder } from '../encoder/encoder.ts';
 import type { ChatClient } from '../providers/chat-client.ts';
 import { type Clock, systemClock } from '../providers/clock.ts';
@@ -22,7 +20,6 @@ import type { ProviderBreaker } from '../providers/provider-settings.ts';
 import { openRecordingFolder } from '../providers/recording-folder.ts';
 import type { Lookup } from '../providers/resolve-host.ts';
 import { openTranscription, type Transcription } from '../providers/transcription.ts';
-import { transformersPackage } from '../providers/transformers.ts';
 import { createWebFetch, type WebFetch } from '../providers/web-fetch.ts';
 import { openYtDlp, type YtDlp } from '../providers/yt-dlp.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -42,8 +39,6 @@ export interface OutsideOptions extends Surroundings {
   metrics: Metrics;
   threads: Pick<Threads, 'feeds'>;
   encoder: Encoder;
-  /** The URL of @huggingface/transformers, if installed elsewhere. */
-  transformersModule: string | undefined;
   web: WebSurroundings;
 }
 
@@ -105,22 +100,16 @@ export function openOutside(options: OutsideOptions): Outside {
     }),
     video: videoPoller({ videos, maxEntries: settings.watch.video_max_entries }),
   };
-  const transformers = transformerThreads({
-    module: options.transformersModule ?? transformersPackage,
-    cacheDir: settings.cache_dir,
-  });
   const stopping = new AbortController();
   const embedders = openEmbedders({
     settings,
     stopping: stopping.signal,
     encoder,
-    runTransformer: transformers.run,
     ...calls,
     onError: (provider) => metrics.embeddingErrors.inc({ provider }),
   });
 
-  const reranker = settings.reranker.kind === 'api' ? rerankerOf(settings, calls, transformers.score) : null;
-  warmUp(reranker, log, stopping.signal, monotonic);
+  const reranker = settings.reranker.kind === 'api' ? rerankerOf(settings, calls) : null;
   return {
     breakers,
     networkBreaker,
@@ -141,23 +130,9 @@ export function openOutside(options: OutsideOptions): Outside {
     }),
     close: async () => {
       stopping.abort(new Error('the service stops'));
-      await Promise.all([videos.close(), transformers.close()]);
+      await videos.close();
     },
   };
-}
-
-/** Does not delay the start. */
-function warmUp(reranker: NamedReranker | null, log: Logger, stopping: AbortSignal, monotonic: () => number): void {
-  if (reranker === null || reranker.warm === null) return;
-  const { name: model } = reranker;
-  const began = monotonic();
-  reranker.warm().then(
-    () => log.info({ model, ms: Math.round(monotonic() - began) }, 'the reranker is loaded'),
-    (error) => {
-      if (stopping.aborted) return;
-      log.warn({ model, reason: errorMessage(error) }, 'the reranker is not there: searches have the local order');
-    },
-  );
 }
 
 function webFetchOf({ fetch }: Settings, shared: { network: Network; clock: Clock; lookup?: Lookup }): WebFetch {
@@ -193,7 +168,6 @@ function videosOf({ settings, now }: OutsideOptions, ytDlp: YtDlp, fetch: WebFet
     readsCaptions: settings.fetch.video_captions,
     wishes: {
       langs: settings.fetch.video_caption_langs,
-      order: settings.fetch.video_caption_order,
       allowAutomatic: settings.fetch.video_allow_auto_captions,
     },
     now,

@@ -2,9 +2,8 @@
 import { availableParallelism } from 'node:os';
 import type { ClusterPool } from '../actors/clusters/thread-work.ts';
 import type { ContentReaders } from '../actors/fetching/content-readers.ts';
-import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';
-import { openPdfReader } from '../actors/fetching/read-pdf.ts';
-import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
+import { type Extractor, openExtractor, openPdfReader } from '../actors/fetching/extract-page.ts';
+import { type FeedReader, openFeedReader } from '../actors/watches/poll-feed.ts';
 import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
 import { graphFrom } from '../domain/model.ts';
 import { type IndexThreads, openIndexThreads, type WorkPool } from '../engine/index-threads.ts';

@@ -8,7 +8,6 @@ export type Scope = z.infer<typeof scopeName>;
 /** Contract "Endpoints", the Scope column. */
 export type RouteScope = 'public' | Scope;
 
-/** The library of a default configuration. */
 export const defaultLibrary = 'default';
 /** A library's name is its folder's. */
 export const libraryName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);

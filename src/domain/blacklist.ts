@@ -6,7 +6,6 @@ import { maxDomainLength, maxForgottenUrlLength, maxReasonLength, storedText } f
 export const ruleKind = z.enum(['url', 'domain']);
 export type RuleKind = z.infer<typeof ruleKind>;
 
-/** How a rule's address was canonicalized. */
 export const ruleSettings = z.object({
   tracking_params: z.array(z.string()).readonly(),
   keep_params: z.record(z.string(), z.array(z.string()).readonly()).readonly(),
@@ -47,7 +46,6 @@ export type BlacklistResponse = z.infer<typeof blacklistResponse>;
 export const tombstoneStates = ['pending', 'deleted', 'verified'] as const;
 export type TombstoneState = (typeof tombstoneStates)[number];
 
-/** The row of a forgotten page. */
 export interface Tombstone {
   page_no: number;
   state: TombstoneState;

@@ -20,7 +20,7 @@ export class DomainError extends Error {
   readonly retryAfterS: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: { retryAfterS?: number; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    super(message, options);
     this.name = 'DomainError';
     this.code = code;
     this.retryAfterS = options.retryAfterS;
@@ -37,10 +37,10 @@ export class FatalError extends Error {
   /** Reopening would not help: for example, another process has the data folder. */
   readonly isFinal: boolean;
 
-  constructor(message: string, { cause, isFinal = false }: { cause?: unknown; isFinal?: boolean } = {}) {
-    super(message, cause === undefined ? {} : { cause });
+  constructor(message: string, options: { cause?: unknown; isFinal?: boolean } = {}) {
+    super(message, options);
     this.name = 'FatalError';
-    this.isFinal = isFinal;
+    this.isFinal = options.isFinal ?? false;
   }
 }
 
@@ -89,8 +89,11 @@ export class JobError extends Error {
   readonly permanent: boolean;
   readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, options: { permanent?: boolean; retryAfterMs?: number; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+  constructor(
+    message: string,
+    options: { permanent?: boolean; retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, options);
     this.name = 'JobError';
     this.permanent = options.permanent ?? false;
     this.retryAfterMs = options.retryAfterMs;

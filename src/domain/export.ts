@@ -56,6 +56,8 @@ export const exportLine = z.discriminatedUnion('kind', [
     first_seen_at: datetime,
     last_seen_at: datetime,
     visit_count: z.int().min(1),
+    /** All times, newest first; absent if these are the first and the last. */
+    visits: z.array(datetime).optional(),
     /** By model id: dimension and vectors of all passages, little-endian float32, base64. With `--vectors`; not imported. */
     vectors: z.record(z.string(), z.object({ dim: z.int(), data: z.string() })).optional(),
   }),

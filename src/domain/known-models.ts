@@ -43,13 +43,13 @@ const card = (name: string) => `https://huggingface.co/${name}`;
 const embedding: readonly Entry[] = [
   {
     name: 'bge-small-en',
-    names: { transformers: 'Xenova/bge-small-en-v1.5', tei: 'BAAI/bge-small-en-v1.5' },
+    names: { tei: 'BAAI/bge-small-en-v1.5' },
     ...{ dim: 384, max_input_tokens: 512, parameters_millions: 33, languages: 'English', license: 'MIT' },
     score: mteb(51.68, card('BAAI/bge-small-en-v1.5')),
   },
   {
     name: 'bge-base-en',
-    names: { transformers: 'Xenova/bge-base-en-v1.5', tei: 'BAAI/bge-base-en-v1.5' },
+    names: { tei: 'BAAI/bge-base-en-v1.5' },
     ...{ dim: 768, max_input_tokens: 512, parameters_millions: 109, languages: 'English', license: 'MIT' },
     score: mteb(53.25, card('BAAI/bge-base-en-v1.5')),
   },
@@ -57,7 +57,6 @@ const embedding: readonly Entry[] = [
     name: 'mxbai-large',
     names: {
       ollama: 'mxbai-embed-large',
-      transformers: 'mixedbread-ai/mxbai-embed-large-v1',
       tei: 'mixedbread-ai/mxbai-embed-large-v1',
     },
     ...{ dim: 1024, max_input_tokens: 512, parameters_millions: 335, languages: 'English', license: 'Apache-2.0' },
@@ -67,7 +66,6 @@ const embedding: readonly Entry[] = [
     name: 'arctic-m',
     names: {
       ollama: 'snowflake-arctic-embed:110m',
-      transformers: 'Snowflake/snowflake-arctic-embed-m',
       tei: 'Snowflake/snowflake-arctic-embed-m',
     },
     ...{ dim: 768, max_input_tokens: 512, parameters_millions: 110, languages: 'English', license: 'Apache-2.0' },
@@ -77,7 +75,6 @@ const embedding: readonly Entry[] = [
     name: 'arctic-l',
     names: {
       ollama: 'snowflake-arctic-embed:335m',
-      transformers: 'Snowflake/snowflake-arctic-embed-l',
       tei: 'Snowflake/snowflake-arctic-embed-l',
     },
     ...{ dim: 1024, max_input_tokens: 512, parameters_millions: 335, languages: 'English', license: 'Apache-2.0' },
@@ -87,7 +84,6 @@ const embedding: readonly Entry[] = [
     name: 'nomic',
     names: {
       ollama: 'nomic-embed-text',
-      transformers: 'nomic-ai/nomic-embed-text-v1.5',
       tei: 'nomic-ai/nomic-embed-text-v1.5',
     },
     // Shorter vectors need a layer norm before they are cut, so they are omitted.
@@ -95,12 +91,12 @@ const embedding: readonly Entry[] = [
   },
   {
     name: 'e5-small',
-    names: { transformers: 'Xenova/multilingual-e5-small', tei: 'intfloat/multilingual-e5-small' },
+    names: { tei: 'intfloat/multilingual-e5-small' },
     ...{ dim: 384, max_input_tokens: 512, parameters_millions: 118, languages: 'about 100', license: 'MIT' },
   },
   {
     name: 'bge-m3',
-    names: { ollama: 'bge-m3', transformers: 'Xenova/bge-m3', tei: 'BAAI/bge-m3' },
+    names: { ollama: 'bge-m3', tei: 'BAAI/bge-m3' },
     ...{ dim: 1024, max_input_tokens: 8192, parameters_millions: 568, languages: 'over 100', license: 'MIT' },
   },
   {
@@ -149,41 +145,16 @@ const embedding: readonly Entry[] = [
   },
 ];
 
-/** Those for `transformers` have one-byte weights (`reranker.dtype` q8). */
 const reranking: readonly Entry[] = [
   {
-    name: 'ms-marco-minilm',
-    names: { transformers: 'Xenova/ms-marco-MiniLM-L-6-v2' },
-    ...{ max_input_tokens: 512, parameters_millions: 23, languages: 'English', license: 'Apache-2.0' },
-    score: beir(48.64, card('jinaai/jina-reranker-v1-turbo-en')),
-  },
-  {
-    name: 'ms-marco-minilm-12',
-    names: { transformers: 'Xenova/ms-marco-MiniLM-L-12-v2' },
-    ...{ max_input_tokens: 512, parameters_millions: 33, languages: 'English', license: 'Apache-2.0' },
-  },
-  {
-    name: 'jina-turbo',
-    names: { transformers: 'jinaai/jina-reranker-v1-turbo-en' },
-    ...{ max_input_tokens: 8192, parameters_millions: 38, languages: 'English', license: 'Apache-2.0' },
-    score: beir(49.6, card('jinaai/jina-reranker-v1-turbo-en')),
-  },
-  {
-    name: 'mxbai-rerank',
-    names: { transformers: 'mixedbread-ai/mxbai-rerank-xsmall-v1' },
-    ...{ max_input_tokens: 512, parameters_millions: 71, languages: 'English', license: 'Apache-2.0' },
-    score: beir(48.8, card('jinaai/jina-reranker-v1-turbo-en')),
-  },
-  {
     name: 'bge-reranker-base',
-    names: { transformers: 'Xenova/bge-reranker-base', tei: 'BAAI/bge-reranker-base' },
+    names: { tei: 'BAAI/bge-reranker-base' },
     ...{ max_input_tokens: 512, parameters_millions: 278, languages: 'English, Chinese', license: 'MIT' },
     score: beir(47.89, card('jinaai/jina-reranker-v1-turbo-en')),
   },
   {
     name: 'jina-reranker-v2',
     names: {
-      transformers: 'jinaai/jina-reranker-v2-base-multilingual',
       jina: 'jina-reranker-v2-base-multilingual',
     },
     ...{ max_input_tokens: 1024, parameters_millions: 278, languages: 'many', license: 'CC-BY-NC-4.0' },
@@ -191,7 +162,7 @@ const reranking: readonly Entry[] = [
   },
   {
     name: 'bge-reranker',
-    names: { tei: 'BAAI/bge-reranker-v2-m3', transformers: 'onnx-community/bge-reranker-v2-m3-ONNX' },
+    names: { tei: 'BAAI/bge-reranker-v2-m3' },
     ...{ max_input_tokens: 8192, parameters_millions: 568, languages: 'many', license: 'Apache-2.0' },
   },
   {

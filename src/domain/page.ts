@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
 import { type PageMetadata, pageMetadata } from './metadata.ts';
-import { optionalQueryInteger, queryInteger } from './query-values.ts';
+import type { PageFact, PageType } from './query-clause.ts';
+import { optionalQueryInteger, queryBoolean, queryInteger } from './query-values.ts';
 import type { TextInParts } from './rows.ts';
 import {
   bodyText,
@@ -80,6 +81,8 @@ export interface Page {
   first_seen_at: number;
   last_seen_at: number;
   visit_count: number;
+  /** Times from the last to the first: compute/structures/visit-times.ts. Absent if there are no others. */
+  visits?: Uint8Array;
   indexed_at: number | null;
   status: PageStatus;
   content_hash: string | null;
@@ -101,6 +104,9 @@ export interface Byline {
   published_at: number | null;
   site_name: string | null;
   declared_language: string | null;
+  type: PageType;
+  tags: string[];
+  folders: string[];
 }
 
 /** Consecutive labels of a page's chunks. */
@@ -113,14 +119,16 @@ export interface LabelRange {
 export const pageListQuery = z.object({
   url: storedText(maxUrlLength).optional(),
   domain: z.string().max(maxDomainLength).optional(),
-  /** Seen at this time or later; first seen before this time. */
+  /** Some visit lies in [after, before). */
   after: datetime.optional(),
   before: datetime.optional(),
+  visits: queryBoolean({ byDefault: false }),
   status: pageStatus.optional(),
   limit: queryInteger({ min: 1, max: 500, byDefault: 50 }),
   cursor: idText.optional(),
 });
-export type PageListQuery = z.infer<typeof pageListQuery>;
+type ParsedPageListQuery = z.infer<typeof pageListQuery>;
+export type PageListQuery = Omit<ParsedPageListQuery, 'visits'> & Partial<Pick<ParsedPageListQuery, 'visits'>>;
 
 /** Metadata shown with every page; null if unknown. */
 export const pageDetails = z.strictObject({
@@ -145,6 +153,7 @@ const pageSummary = z.strictObject({
   first_seen_at: datetime,
   last_seen_at: datetime,
   visit_count: z.int(),
+  visits: z.array(datetime).optional().describe('on request: times in [after, before), newest first'),
   indexed_at: datetime.nullable(),
   status: pageStatus,
   ...pageDetails.shape,
@@ -184,13 +193,12 @@ export const pageResponse = z.strictObject({
 });
 export type PageResponse = z.infer<typeof pageResponse>;
 
-/** The number of visits, the first and the last; others are not stored. */
 export const pageVisitsResponse = z.strictObject({
   page_id: z.string(),
   visit_count: z.int(),
   first_seen_at: datetime,
   last_seen_at: datetime,
-  /** Known times, newest first: the last and the first. */
+  /** Newest first. */
   visits: z.array(z.strictObject({ seen_at: datetime })),
 });
 export type PageVisitsResponse = z.infer<typeof pageVisitsResponse>;
@@ -300,8 +308,8 @@ function bareAddress(text: string): string {
     .toLowerCase();
 }
 
-/** Contract "SearchFiltersBody", design "after, before". */
-export interface PageFilters {
+/** Contract "SearchFiltersBody", design "after, before". Facts are folded (`foldTitle`). */
+export interface PageFilters extends Partial<Record<PageFact, string | null>> {
   /** Label suffix of the page's domain. */
   domain: string | null;
   after: number | null;
@@ -311,3 +319,5 @@ export interface PageFilters {
   published_before?: number | null;
   pages: ReadonlySet<number> | null;
 }
+
+export const anyPage: PageFilters = { domain: null, after: null, before: null, pages: null };

@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { clusterRef, pageDetails } from './page.ts';
+import { pageTypes } from './query-clause.ts';
 import { queryInteger } from './query-values.ts';
-import { idText, maxDomainLength, pathText } from './texts.ts';
+import { idText, maxDomainLength, maxSourceLength, pathText } from './texts.ts';
 
 const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
 export type RollupStrategy = z.infer<typeof rollupStrategy>;
@@ -20,6 +21,11 @@ export const searchFiltersBody = z.strictObject({
   entity: pathText.nullable().optional(),
   /** ISO 639-1 language of passages. */
   lang: z.string().length(2).nullable().optional(),
+  type: z.enum(pageTypes).nullable().optional(),
+  /** Of the metadata `tags` and `folder`, whatever their case. A folder includes those below it. */
+  tag: pathText.nullable().optional(),
+  folder: pathText.nullable().optional(),
+  source: z.string().max(maxSourceLength).nullable().optional(),
 });
 export type SearchFilters = z.infer<typeof searchFiltersBody>;
 
@@ -33,14 +39,42 @@ export const defaultMinRelevance = 0.0008;
 export const fewWordsMinRelevance = 0.006;
 
 export const maxPages = 100;
+export const maxCandidates = 1000;
+
+export const searchSorts = ['relevance', 'newest', 'oldest', 'most_visited'] as const;
+export type SearchSort = (typeof searchSorts)[number];
+
+/** Of the IANA database. */
+const timeZone = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z]/)
+  .refine(isTimeZone, { error: 'must be a time zone, such as Europe/Berlin' });
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== null;
+  } catch {
+    return false; // a RangeError: not in the database
+  }
+}
 
 export const searchRequest = z.strictObject({
   query: queryText,
   /**
-   * Whether `"exact phrase"`, `-word`, `site:`, `title:`, `author:`, `before:`, `after:` and `lang:` are operators
-   * (docs/models.md, "Operators"). Otherwise they are text, and pages with a quoted phrase come first.
+   * Whether `"exact phrase"`, `-word`, `OR`, `word*`, `site:`, `after:` and others are operators (docs/command-line.md,
+   * "Operators of a query"). Otherwise they are text, and pages with a quoted phrase come first.
    */
   operators: z.boolean().default(false),
+  /** Time zone of the days in `after:` and `before:`, an IANA name. Default UTC. */
+  tz: timeZone.optional(),
+  /**
+   * Other orders than `relevance` include all pages that match the words, not only the candidates: `newest` by last
+   * visit, `oldest` by first visit. If the words match no page, they order the candidates.
+   */
+  sort: z.enum(searchSorts).default('relevance'),
+  /** Whether to count the values of the pages that match; see `facets` of the answer. */
+  facets: z.boolean().default(false),
   /**
    * The query may be unfinished: its last word, unless followed by white space, also matches as a prefix, and a last
    * operator that excludes everything is ignored.
@@ -52,7 +86,7 @@ export const searchRequest = z.strictObject({
   log: z.boolean().default(true),
   k: z.int().min(1).max(maxPages).default(10),
   offset: z.int().min(0).default(0),
-  candidates: z.int().min(1).max(1000).default(100),
+  candidates: z.int().min(1).max(maxCandidates).default(100),
   rerank: z.boolean().default(true),
   chunks_per_page: z.int().min(0).max(10).default(2),
   rollup: rollupStrategy.default('max'),
@@ -141,6 +175,34 @@ const noResults = z.strictObject({
 });
 export type NoResults = z.infer<typeof noResults>;
 
+const ignoredOperator = z.strictObject({ operator: z.string(), reason: z.string() });
+export type IgnoredOperator = z.infer<typeof ignoredOperator>;
+
+export const facetValue = z.strictObject({
+  /** As the filter takes it. */
+  value: z.string(),
+  /** Of topics and names. */
+  label: z.string().nullable(),
+  count: z.int(),
+});
+const facetValues = z.array(facetValue);
+/** The ten most frequent values of each field among all pages that match words, operators and filters. */
+export const searchFacets = z.strictObject({
+  total: z.int(),
+  site: facetValues,
+  lang: facetValues,
+  type: facetValues,
+  topic: facetValues,
+  name: facetValues,
+  tag: facetValues,
+  folder: facetValues,
+  source: facetValues,
+  /** Of visits, as `2026-03`. */
+  month: facetValues,
+});
+export type SearchFacets = z.infer<typeof searchFacets>;
+export type FacetName = Exclude<keyof SearchFacets, 'total'>;
+
 export const searchResponse = z.strictObject({
   query_id: z.string(),
   results: z.array(pageResult),
@@ -149,6 +211,10 @@ export const searchResponse = z.strictObject({
   corrected_query: z.string().nullable(),
   /** Null if there are results, or were before `offset`. */
   no_results: noResults.nullable(),
+  /** Operators that cannot be read, which were searched as text; absent if there are none. */
+  ignored_operators: z.array(ignoredOperator).optional(),
+  /** Absent unless requested. */
+  facets: searchFacets.optional(),
   offset: z.int(),
   has_more: z.boolean(),
   suggestions: z.array(suggestion),

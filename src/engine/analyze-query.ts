@@ -1,5 +1,5 @@
 /** Turns a query into search terms in the library's languages, on a searcher thread. */
-import { addressesIn, addressOf } from '../compute/ranking/exact-query.ts';
+import { addressesIn, beginningsOfQuery } from '../compute/ranking/exact-query.ts';
 import { type ContentWord, contentWords, isFunctionWord, OF_NONE } from '../compute/ranking/query-terms.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
@@ -43,6 +43,9 @@ const mostWithSplits = 8;
 /** Weight of another spelling: joined, hyphenated or split. */
 const RESPELT = 0.4;
 
+/** Stems of a beginning that are searched. */
+const mostOfBeginning = 128;
+
 /** Weight of a word of the address' path. */
 const ON_PATH = 0.5;
 
@@ -59,11 +62,13 @@ export interface QueryToAnalyze {
   prefix?: boolean;
   /** Whether unknown words are corrected; default true. */
   spelling?: boolean;
+  /** Words of the query that are beginnings, as written; default none. */
+  beginnings?: readonly string[] | undefined;
 }
 export type QueryAnalyzer = (query: QueryToAnalyze, known: KnownWords) => AnalyzedQuery;
 
 export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
-  return ({ query, prefix = false, spelling = true }, known) => {
+  return ({ query, prefix = false, spelling = true, beginnings = [] }, known) => {
     const { languages, spoken: spokenHere, nearest, completions } = known;
     const isKnown = (stem: string) => known.isKnown(stem) || known.isKnown(joinedTerm(stem));
     const onPath = (word: string) => (isOfPairs(word) ? [] : [addressTerm(pathWord(word))].filter(known.isKnown));
@@ -86,8 +91,13 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
       onPath(word).length === 0;
     const last = prefix ? unfinishedWord(query, words) : null;
     const distinct = [...new Map(words.map((each) => [each.word, each])).values()];
+    const unfinished = new Map(
+      beginnings.map((word) => [word.toLowerCase(), known.beginning(word).slice(0, mostOfBeginning)]),
+    );
     const addresses = new Set(analyzer.terms(addressesIn(query).join(' ')).words);
-    const unknown = distinct.filter((each) => isUnknown(each) && !addresses.has(each.word));
+    const unknown = distinct.filter(
+      (each) => isUnknown(each) && !addresses.has(each.word) && !unfinished.has(each.word),
+    );
     const completed = last === null ? [] : completions(last);
     const misspelt = unknown.filter(({ word }) => word !== last || completed.length === 0);
     const isFew = words.length <= fewWords || 2 * misspelt.length <= words.length;
@@ -102,6 +112,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
     const lesser = (stems: readonly string[], share: number) => stems.map((stem) => ({ stem, of: OF_NONE, share }));
     const forms = words.flatMap(({ word, stems, of }): QueryStem[] => {
       if (of === OF_NONE) return lesser(stems, ACROSS);
+      const begun = unfinished.get(word);
+      if (begun !== undefined) return [...new Set([...stems, ...begun])].map((stem) => ({ stem, of }));
       const hyphenated = isOfPairs(word) ? [] : stems.map(joinedTerm).filter(known.isKnown);
       const respelt = [...hyphenated, ...(apart.get(word) ?? [])].map((stem) => ({
         stem,
@@ -125,6 +137,13 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
       const around = known.compounds(stems[0], language).map(({ stem }) => ({ stem, of, share: COMPOUND }));
       return [...own, ...[...within, ...around].filter(({ stem }) => !asked.has(stem))];
     });
+    // Those that are stop words or several tokens.
+    let next = Math.max(OF_NONE, ...words.map(({ of }) => of));
+    for (const [beginning, stems] of unfinished) {
+      if (words.some(({ word }) => word === beginning)) continue;
+      next++;
+      forms.push(...stems.map((stem) => ({ stem, of: next })));
+    }
     for (const { parts, stems } of joined) {
       const [of = OF_NONE, ...also] = numbersOf(parts, words);
       for (const stem of stems.filter((each) => !asked.has(each))) forms.push({ stem, of, share: RESPELT, also });
@@ -135,8 +154,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
     };
     for (const { word, kind } of otherForms(query))
       if (kind === 'name') whole(joinedTerm(word), analyzer.terms(word).words, RESPELT);
-    const address = addressOf(query);
-    if (address !== null) whole(addressTerm(address), all.words, UNDER_ADDRESS);
+    const beginning = beginningsOfQuery(query).map(addressTerm).find(known.isKnown);
+    if (beginning !== undefined) whole(beginning, all.words, UNDER_ADDRESS);
     // Stop words alone find nothing.
     if (forms.some(({ stem }) => known.isKnown(stem)))
       forms.push(...stopWords.flatMap(({ stems }) => lesser(stems, STOP_WORD)).filter(({ stem }) => !asked.has(stem)));

@@ -12,6 +12,8 @@ import { type QuerySlot, vectorIn } from './query-slot.ts';
 import { nearnessOf, relevance } from './relevance.ts';
 import { nearest, type SearchedRows } from './vectors/row-graph.ts';
 import { cosinesWith } from './vectors/row-search.ts';
+import { planQuery } from './words/corpus.ts';
+import { labelsCovering } from './words/search-segments.ts';
 import type { SparseSearcher } from './words/sparse-searcher.ts';
 import { wordsIn } from './words/spelling.ts';
 import type { openWordList } from './words/word-list.ts';
@@ -30,6 +32,8 @@ export interface Retrieval {
   prefix: boolean;
   /** Whether unknown words are corrected; false while the index is incomplete. */
   spelling: boolean;
+  /** Words of the query that are beginnings. */
+  beginnings?: readonly string[] | undefined;
   /** Candidates of each side. */
   k: number;
   /** Only these labels. */
@@ -91,14 +95,32 @@ export const noCandidates: Candidates = {
   timing_ms: {},
 };
 
+export interface Match extends Pick<Retrieval, 'query' | 'prefix' | 'spelling' | 'beginnings' | 'allow'> {
+  /** Labels are below. */
+  end: number;
+}
+
+/** Completions that weigh less match nothing by themselves. */
+const leastShare = 0.1;
+
+/** All passages that match the words, as of `labelsCovering`. Errors: as of `retrieve`. */
+export function matchWords(
+  { sparse, analyze, list }: Omit<RetrievalParts, 'rows'>,
+  { allow, end, ...query }: Match,
+): Bitmap {
+  const corpus = sparse.snapshot();
+  const forms = analyze(query, wordsIn(corpus, list)).forms.filter(({ share = 1 }) => share >= leastShare);
+  return labelsCovering(corpus, planQuery(corpus, forms), allow, end);
+}
+
 /** Errors: only of memory, and NoSnapshotError. */
 export async function retrieve(
   { sparse, analyze, list, rows }: RetrievalParts,
   request: Retrieval,
 ): Promise<Candidates> {
-  const { query, prefix, spelling, k, allow, alsoAmong = [], vectors } = request;
+  const { query, prefix, spelling, beginnings, k, allow, alsoAmong = [], vectors } = request;
   const began = performance.now();
-  const analyzed = analyze({ query, prefix, spelling }, wordsIn(sparse.snapshot(), list));
+  const analyzed = analyze({ query, prefix, spelling, beginnings }, wordsIn(sparse.snapshot(), list));
   const read = performance.now();
   const lists = [allow, ...alsoAmong].map((labels) =>
     sparse.search({ terms: analyzed.forms, k, ...(labels !== undefined && { allow: labels }) }),

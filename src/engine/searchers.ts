@@ -3,12 +3,13 @@
  * answers. A publication sends each thread only the segments it lacks; rows are shared. Runs on the main thread.
  */
 
+import type { Bitmap } from '../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
-import type { QueryClause } from '../domain/query-clause.ts';
+import type { WordClause } from '../domain/query-clause.ts';
 import type { MarkedPassage, MarkTask, NearestTask, RelatedTask } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
-import type { Candidates, Retrieval } from './retrieve.ts';
+import type { Candidates, Match, Retrieval } from './retrieve.ts';
 import type { RelatedRow } from './vectors/row-graph.ts';
 import type { SharedRows } from './vectors/vector-rows.ts';
 import type { SegmentMember } from './words/segment-members.ts';
@@ -137,8 +138,13 @@ export class Searchers {
     return this.#ask(ask, task.rows);
   }
 
+  /** All passages that match a query's words. */
+  match(query: Match, signal?: AbortSignal): Promise<Bitmap> {
+    return this.#ask((searcher, namespace) => searcher.run('match', { namespace, ...query }, { signal }));
+  }
+
   /** Labels of passages matching each clause, ascending. */
-  locate(clauses: readonly QueryClause[], signal?: AbortSignal): Promise<Uint32Array[]> {
+  locate(clauses: readonly WordClause[], signal?: AbortSignal): Promise<Uint32Array[]> {
     return this.#ask((searcher, namespace) => searcher.run('locate', { namespace, clauses }, { signal }));
   }
 

@@ -19,14 +19,12 @@ export const nodeServerOptions = {
 const requestTimeout = 64_000;
 /** Without a byte in either direction, ms: longer than any answer takes. */
 const connectionTimeout = 120_000;
-/** Idle time between requests, ms. */
 const keepAliveTimeout = 72_000;
 /** With 10,000 half-open connections the service still answers others; each costs about 10 KB. */
 const mostConnections = 15_000;
 /** Open files of everything else: store, index, threads, logs, fetches. About 50 are open when idle. */
 const filesKept = 128;
 const minShare = 1 / 3;
-/** For a refused client to read its answer, ms. */
 const refusalMs = 1_000;
 
 export function createServer(listener: RequestListener): Server {
@@ -63,7 +61,6 @@ function limitsTable(): string {
 class Connections {
   readonly #strangers = new Set<Socket>();
   readonly #idle = new Set<Socket>();
-  /** Authenticated requests in progress. */
   readonly #asking = new Map<Socket, number>();
   readonly #most: number;
 

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
+import type {
+  FastifyBaseLogger,
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RawServerDefault,
+} from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Access, Holder } from '../access/access.ts';
 import type { CodePurpose, RouteScope } from '../domain/access.ts';
@@ -81,3 +88,17 @@ export function holderOf({ holder }: FastifyRequest): Holder {
 }
 
 export type RouteGroup = (app: HttpApp, context: RouteContext) => void;
+
+type OtherConfig = Omit<FastifyContextConfig, 'scope'>;
+
+/** Options of a route for tokens that may read. */
+export const needsRead = <Schema>(schema: Schema, config: OtherConfig = {}) => ({
+  config: { ...config, scope: 'read' as const },
+  schema,
+});
+
+/** The same for tokens that may write. */
+export const needsWrite = <Schema>(schema: Schema, config: OtherConfig = {}) => ({
+  config: { ...config, scope: 'write' as const },
+  schema,
+});

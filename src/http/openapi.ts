@@ -23,94 +23,21 @@ import { errorResponse } from './errors.ts';
 import type { HttpApp } from './http-app.ts';
 import { httpValidationError } from './request-invalid.ts';
 
-const components: Readonly<Record<string, z.ZodType>> = {
-  BackfillEstimateResponse: model.backfillEstimateResponse,
-  BackfillRequest: model.backfillRequest,
-  BackfillStartedResponse: model.backfillStartedResponse,
-  AdminConfigResponse: metrics.adminConfigResponse,
-  BackupListResponse: backup.backupListResponse,
-  BackupResponse: backup.backupResponse,
-  BlacklistEntry: blacklist.blacklistEntry,
-  BlacklistResponse: blacklist.blacklistResponse,
-  BlacklistedResponse: page.blacklistedResponse,
-  ClusterDetailResponse: cluster.clusterDetailResponse,
-  ClusterListResponse: cluster.clusterListResponse,
-  ClusterProjectionResponse: cluster.clusterProjectionResponse,
-  ClusterRunResponse: cluster.clusterRunResponse,
-  ClusterRunsResponse: cluster.clusterRunsResponse,
-  ClusterSummary: cluster.clusterSummary,
-  CodeResponse: access.codeResponse,
-  CompareRequest: compare.compareRequest,
-  CompareResponse: compare.compareResponse,
-  ErrorResponse: errorResponse,
-  CreateCodeRequest: access.createCodeRequest,
-  CreateSessionRequest: access.createSessionRequest,
-  CreatedTokenResponse: access.createdTokenResponse,
-  CreateTokenRequest: access.createTokenRequest,
-  CreateWatchRequest: watch.createWatchRequest,
-  EntityDetailResponse: entity.entityDetailResponse,
-  EntityListResponse: entity.entityListResponse,
-  EntitySummary: entity.entitySummary,
-  EvalReplayAcceptedResponse: evaluation.evalReplayAcceptedResponse,
-  EvalReplayListResponse: evaluation.evalReplayListResponse,
-  EvalReplayRequest: evaluation.evalReplayRequest,
-  EvalReplayResultResponse: evaluation.evalReplayResultResponse,
-  EvalScoreRequest: evaluation.evalScoreRequest,
-  FeedbackRequest: queryLog.feedbackRequest,
-  ForgetRequest: blacklist.forgetRequest,
-  ForgetResponse: blacklist.forgetResponse,
-  HTTPValidationError: httpValidationError,
-  ImportListResponse: importing.importListResponse,
-  ImportResponse: importing.importResponse,
-  IngestAcceptedResponse: page.ingestAcceptedResponse,
-  IngestBatchRequest: page.ingestBatchRequest,
-  IngestBatchResponse: page.ingestBatchResponse,
-  IngestPageRequest: page.ingestPageRequest,
-  IngestRevisitResponse: page.ingestRevisitResponse,
-  JobListResponse: job.jobListResponse,
-  JobResponse: job.jobResponse,
-  JobRetryBatchRequest: job.jobRetryBatchRequest,
-  JobRetryBatchResponse: job.jobRetryBatchResponse,
-  ModelBackfillResponse: model.modelBackfillResponse,
-  ModelInfo: model.modelInfo,
-  ModelListResponse: model.modelListResponse,
-  MetricsSummaryResponse: metrics.metricsSummaryResponse,
-  MetricsTimeseriesResponse: metrics.metricsTimeseriesResponse,
-  PageChunksResponse: page.pageChunksResponse,
-  PageEntitiesResponse: entity.pageEntitiesResponse,
-  PageResponse: page.pageResponse,
-  PageResult: search.pageResult,
-  PageStatusBatchRequest: page.pageStatusBatchRequest,
-  PageStatusBatchResponse: page.pageStatusBatchResponse,
-  PageStatusResponse: page.pageStatusResponse,
-  PairRequest: access.pairRequest,
-  PairResponse: access.pairResponse,
-  QueryLogListResponse: queryLog.queryLogListResponse,
-  QueryLogRunResponse: queryLog.queryLogRunResponse,
-  RecomputeResponse: cluster.recomputeResponse,
-  RegisterModelRequest: model.registerModelRequest,
-  ScoreReport: evaluation.scoreReport,
-  SearchBatchRequest: search.searchBatchRequest,
-  SearchBatchResponse: search.searchBatchResponse,
-  SearchFiltersBody: search.searchFiltersBody,
-  SearchRequest: search.searchRequest,
-  SearchResponse: search.searchResponse,
-  SessionListResponse: access.sessionListResponse,
-  SessionResponse: access.sessionResponse,
-  SimilarResponse: search.similarResponse,
-  SuggestResponse: search.suggestResponse,
-  Suggestion: search.suggestion,
-  TokenListResponse: access.tokenListResponse,
-  MergeEntityRequest: entity.mergeEntityRequest,
-  EntitySuggestionListResponse: entity.entitySuggestionListResponse,
-  EntityMergeResponse: entity.entityMergeResponse,
-  UndoMergeResponse: entity.undoMergeResponse,
-  UpdateWatchRequest: watch.updateWatchRequest,
-  WatchListResponse: watch.watchListResponse,
-  WatchResponse: watch.watchResponse,
-  WatchRunAcceptedResponse: watch.watchRunAcceptedResponse,
-  WhoAmIResponse: access.whoAmIResponse,
-};
+const modules = [
+  ...[access, backup, blacklist, cluster, compare, entity, evaluation, importing, job, metrics, model, page, queryLog],
+  ...[search, watch, { errorResponse }],
+];
+const isComponent = /(?:Request|Response|Summary|Result|Info|Entry|Report|Body|uggestion)$/;
+
+/** Schemas by name: those of bodies and their larger parts, as they are exported. */
+const components: [name: string, schema: z.ZodType][] = [
+  ['HTTPValidationError', httpValidationError],
+  ...modules
+    .flatMap((each) => Object.entries(each))
+    .flatMap(([name, value]): [string, z.ZodType][] =>
+      isComponent.test(name) && value instanceof z.ZodType ? [[name[0].toUpperCase() + name.slice(1), value]] : [],
+    ),
+];
 
 const reference = /"#\/components\/schemas\/(\w+)"/g;
 
@@ -156,7 +83,7 @@ const tagOf: Readonly<Record<string, string>> = {
 /** Register before the routes. */
 export function describeRoutes(app: HttpApp, version: string): void {
   const schemaRegistry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(components)) schemaRegistry.add(schema, { id });
+  for (const [id, schema] of components) schemaRegistry.add(schema, { id });
   const zodToJsonConfig = { override: withFacts };
   const withComponents = createJsonSchemaTransformObject({ schemaRegistry, zodToJsonConfig });
   const withJsonSchemas = createJsonSchemaTransform({ schemaRegistry, zodToJsonConfig });

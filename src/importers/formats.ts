@@ -75,6 +75,22 @@ const history = (browser: Browser, from: string, tables: string): FormatRow => (
   read: ({ path }) => readHistory(path, browser),
 });
 
+const html = (
+  format: ImportFormat,
+  from: string,
+  sign: string,
+  pattern: RegExp,
+  link: Parameters<typeof readBookmarks>[2],
+): FormatRow => ({
+  format,
+  kind: 'HTML',
+  from,
+  sign,
+  matches: ({ text }) => pattern.test(text),
+  mark: linkMark,
+  read: ({ text, marks }) => readBookmarks(text(), marks, link),
+});
+
 /** Recognized by a unique set of columns. */
 const csv = (format: ImportFormat, from: string, columns: string[], row: Parameters<typeof readCsv>[2]): FormatRow => ({
   format,
@@ -113,34 +129,15 @@ export const formatRows: readonly FormatRow[] = [
   history('chromium', 'history of Chrome, Chromium, Edge, Brave …: file History', 'urls, visits'),
   history('firefox', 'history of Firefox: file places.sqlite', 'moz_places, moz_historyvisits'),
   history('safari', 'history of Safari: file History.db', 'history_items, history_visits'),
-  {
-    format: 'pocket',
-    kind: 'HTML',
-    from: 'Pocket, ril_export.html',
-    sign: 'links with time_added',
-    matches: ({ text }) => /<a\s[^<>]*\btime_added=/i.test(text),
-    mark: linkMark,
-    read: ({ text, marks }) => readBookmarks(text(), marks, pocketLink),
-  },
-  {
-    format: 'instapaper',
-    kind: 'HTML',
-    from: 'Instapaper, HTML',
-    sign: 'title Instapaper: Export',
-    matches: ({ text }) => /<title>\s*Instapaper: Export/i.test(text),
-    mark: linkMark,
-    read: ({ text, marks }) => readBookmarks(text(), marks, netscapeLink),
-  },
-  {
-    format: 'bookmarks',
-    kind: 'HTML',
-    from: 'bookmarks of browsers and of many services, HTML',
-    sign: 'doctype NETSCAPE-Bookmark-file-1, or links and headings in DT',
-    matches: ({ text }) =>
-      /^<!doctype\s+netscape-bookmark-file-1|^(?!<!doctype|<html)<[\s\S]*<dt>\s*<(?:a|h3)\b/i.test(text),
-    mark: linkMark,
-    read: ({ text, marks }) => readBookmarks(text(), marks, netscapeLink),
-  },
+  html('pocket', 'Pocket, ril_export.html', 'links with time_added', /<a\s[^<>]*\btime_added=/i, pocketLink),
+  html('instapaper', 'Instapaper, HTML', 'title Instapaper: Export', /<title>\s*Instapaper: Export/i, netscapeLink),
+  html(
+    'bookmarks',
+    'bookmarks of browsers and of many services, HTML',
+    'doctype NETSCAPE-Bookmark-file-1, or links and headings in DT',
+    /^<!doctype\s+netscape-bookmark-file-1|^(?!<!doctype|<html)<[\s\S]*<dt>\s*<(?:a|h3)\b/i,
+    netscapeLink,
+  ),
   {
     format: 'chromium-bookmarks',
     kind: 'JSON',

@@ -3,6 +3,11 @@ import type { ImportItem } from '../domain/import.ts';
 import type { PageMetadata } from '../domain/metadata.ts';
 import { maxTitleLength } from '../domain/texts.ts';
 
+/** Why a source cannot be read: one line for the user. */
+export class ImportError extends Error {
+  readonly code = 'import';
+}
+
 /** Dates outside these years count as unset. */
 const earliest = Date.UTC(1990, 0, 1);
 const latest = Date.UTC(2200, 0, 1);
@@ -37,20 +42,20 @@ export function fromWebkit(microseconds: number): number | null {
   return sensible(microseconds / 1000 - 11_644_473_600_000);
 }
 
-/** The metadata keys of imports. */
+/** The metadata keys of imports; what is no text is left out. */
 interface KnownFacts {
   tags?: string[];
-  folder?: string | null | undefined;
-  note?: string | null | undefined;
-  /** Highlights; a note on one follows on its own line. */
+  folder?: unknown;
+  note?: unknown;
+  /** A note on one follows on its own line. */
   highlights?: string[];
-  description?: string | null;
-  author?: string | null | undefined;
-  published_at?: string | null;
-  site_name?: string | null;
-  lang?: string | null;
+  description?: unknown;
+  author?: unknown;
+  published_at?: unknown;
+  site_name?: unknown;
+  lang?: unknown;
   /** The list it was in: `unread`, `archived` and the like. */
-  status?: string | null | undefined;
+  status?: unknown;
   starred?: true | null;
 }
 
@@ -58,23 +63,19 @@ interface KnownFacts {
 const maxHighlights = 300;
 const maxHighlightChars = 20_000;
 
-export function metadataOf({ highlights = [], ...facts }: KnownFacts): PageMetadata | null {
+function metadataOf({ highlights = [], tags = [], starred, ...texts }: KnownFacts): PageMetadata | null {
   let chars = 0;
   const kept = highlights.filter((text, at) => {
     chars += text.length;
     return at < maxHighlights && chars <= maxHighlightChars;
   });
   const left = highlights.length - kept.length;
-  return withoutEmpty({ ...facts, highlights: kept, highlights_left_out: left === 0 ? null : left });
-}
-
-function withoutEmpty(parts: Record<string, unknown>): PageMetadata | null {
-  const kept = Object.entries(parts).flatMap(([key, value]) => {
-    if (value === null || value === undefined || value === '') return [];
-    if (Array.isArray(value) && value.length === 0) return [];
-    return [[key, wellFormed(value)] as const];
-  });
-  return kept.length === 0 ? null : Object.fromEntries(kept);
+  const facts = [
+    ...Object.entries({ tags, highlights: kept }).filter(([, list]) => list.length > 0),
+    ...Object.entries(texts).map(([key, value]) => [key, textOf(value)]),
+    ...Object.entries({ starred, highlights_left_out: left === 0 ? null : left }),
+  ].filter(([, value]) => value != null);
+  return facts.length === 0 ? null : Object.fromEntries(facts.map(([key, value]) => [key, wellFormed(value)]));
 }
 
 function wellFormed(value: unknown): unknown {
@@ -82,14 +83,20 @@ function wellFormed(value: unknown): unknown {
   return Array.isArray(value) ? value.map(wellFormed) : value;
 }
 
-export function itemOf(parts: Partial<ImportItem> & { url: string }): ImportItem {
-  const { url, title, at, visits, metadata, body_html, body_text, fault } = parts;
+interface Given extends Partial<Pick<ImportItem, 'at' | 'visits' | 'fault'>>, KnownFacts {
+  url: unknown;
+  title?: unknown;
+  body_html?: unknown;
+  body_text?: unknown;
+}
+
+export function itemOf({ url, title, at, visits, body_html, body_text, fault, ...facts }: Given): ImportItem {
   return {
-    url: url.trim().toWellFormed(),
+    url: typeof url === 'string' ? url.trim().toWellFormed() : '',
     title: textOf(title)?.replace(/\s+/g, ' ').trim().slice(0, maxTitleLength).toWellFormed() ?? null,
     at: at ?? null,
     visits: visits ?? null,
-    metadata: metadata ?? null,
+    metadata: metadataOf(facts),
     body_html: textOf(body_html),
     body_text: textOf(body_text),
     fault: fault ?? null,
@@ -127,7 +134,6 @@ export const withoutTags = (html: unknown): string | null =>
       .trim(),
   );
 
-/** The address of a DOI; empty for none. */
 export function doiAddress(doi: unknown): string {
   const name = textOf(doi)
     ?.trim()

@@ -1,7 +1,7 @@
 /** Reads the objects of a large JSON document one at a time: those in a top-level array, or in arrays of the top-level object. */
 import { errorMessage } from '../domain/error-message.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { ImportError } from './import-error.ts';
+import { ImportError } from './item-parts.ts';
 
 /** One object may contain a saved page. */
 const maxElementChars = 64 * 2 ** 20;
@@ -15,7 +15,6 @@ export async function* jsonElements(
   name: string,
   marks?: Pick<EntryMarks, 'reached'>,
 ): AsyncGenerator<unknown> {
-  /** Open brackets, outermost first. */
   const open: number[] = [];
   let inString = false;
   let escaped = false;

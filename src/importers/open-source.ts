@@ -8,8 +8,7 @@ import { decodeText, EncodingGuess, streamDecoder } from '../compute/text/decode
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { EntryMarks } from './entry-marks.ts';
 import { type FileHead, type FileKind, type FormatRow, formatRows, refusals } from './formats.ts';
-import { ImportError } from './import-error.ts';
-import { itemOf } from './item-parts.ts';
+import { ImportError, itemOf } from './item-parts.ts';
 import { csvHead } from './read-csv.ts';
 import { historyKind, visitsLeftOut } from './read-history.ts';
 

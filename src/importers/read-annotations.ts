@@ -1,8 +1,7 @@
 /** Highlights and notes of Hypothesis; highlights and documents of Readwise. */
 import type { ImportItem } from '../domain/import.ts';
-import { ImportError } from './import-error.ts';
-import { fromDateText, highlightOf, itemOf, listOf, metadataOf, paragraphsOf, textOf } from './item-parts.ts';
-import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
+import { fromDateText, highlightOf, ImportError, itemOf, listOf, paragraphsOf, textOf } from './item-parts.ts';
+import { elementsOf, type Fields, fieldsOf } from './read-json.ts';
 
 /** Annotations of a page may be anywhere in the file, so all are in memory, up to this size. */
 const maxHeldChars = 64 * 2 ** 20;
@@ -21,7 +20,7 @@ export async function* readHypothesis(entries: AsyncIterable<unknown>, name: str
   let chars = 0;
   for await (const entry of entries) {
     const annotation = fieldsOf(entry);
-    const url = addressOf(annotation.uri);
+    const url = textOf(annotation.uri) ?? '';
     const page = pages.get(url) ?? { title: null, at: null, tags: new Set(), notes: [], highlights: [] };
     pages.set(url, page);
     const passage = elementsOf(annotation.target)
@@ -42,7 +41,9 @@ export async function* readHypothesis(entries: AsyncIterable<unknown>, name: str
       url,
       title,
       at,
-      metadata: metadataOf({ tags: [...tags], note: paragraphsOf(...notes), highlights }),
+      tags: [...tags],
+      note: paragraphsOf(...notes),
+      highlights,
     });
   }
 }
@@ -55,19 +56,17 @@ export function readwiseItem(entry: Fields): ImportItem {
     : Object.entries(fieldsOf(entry.tags)).map(([key, tag]) => textOf(fieldsOf(tag).name) ?? key);
   const dates = highlights.flatMap((each) => fromDateText(each.highlighted_at ?? each.created_at) ?? []);
   return itemOf({
-    url: addressOf(entry.source_url),
+    url: entry.source_url,
     title: textOf(entry.title) ?? textOf(entry.readable_title),
     at: fromDateText(entry.saved_at) ?? fromDateText(entry.created_at) ?? dates.sort((a, b) => a - b)[0] ?? null,
-    metadata: metadataOf({
-      tags: listOf(tags),
-      note: paragraphsOf(entry.document_note, entry.notes),
-      highlights: highlights.flatMap(({ text, note }) => highlightOf(text, note)),
-      description: textOf(entry.summary),
-      author: textOf(entry.author),
-      published_at: typeof entry.published_date === 'string' ? textOf(entry.published_date) : null,
-      site_name: textOf(entry.site_name),
-      status: textOf(entry.location),
-    }),
-    body_html: textOf(entry.html_content),
+    tags: listOf(tags),
+    note: paragraphsOf(entry.document_note, entry.notes),
+    highlights: highlights.flatMap(({ text, note }) => highlightOf(text, note)),
+    description: entry.summary,
+    author: entry.author,
+    published_at: typeof entry.published_date === 'string' ? textOf(entry.published_date) : null,
+    site_name: entry.site_name,
+    status: entry.location,
+    body_html: entry.html_content,
   });
 }

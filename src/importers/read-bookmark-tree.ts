@@ -2,9 +2,8 @@
 import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { ImportError } from './import-error.ts';
-import { fromUnix, fromWebkit, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
-import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
+import { fromUnix, fromWebkit, ImportError, itemOf, listOf, textOf } from './item-parts.ts';
+import { elementsOf, type Fields, fieldsOf } from './read-json.ts';
 
 /** About 200,000 bookmarks. */
 const maxTreeChars = 64 * 2 ** 20;
@@ -30,10 +29,10 @@ export async function* readChromiumBookmarks(
   yield* inOrder(Object.values(fieldsOf(roots)).map(fieldsOf), file, 'name', (node, folder) =>
     node.type === 'url'
       ? itemOf({
-          url: addressOf(node.url),
-          title: textOf(node.name),
+          url: node.url,
+          title: node.name,
           at: fromWebkit(Number(node.date_added)),
-          metadata: metadataOf({ folder }),
+          folder,
         })
       : null,
   );
@@ -51,10 +50,12 @@ export async function* readFirefoxBookmarks(pieces: AsyncIterable<string>, file:
 const placeItem: TreeItem = (node, folder) =>
   node.type === 'text/x-moz-place'
     ? itemOf({
-        url: addressOf(node.uri),
-        title: textOf(node.title),
+        url: node.uri,
+        title: node.title,
         at: fromUnix(Number(node.dateAdded)),
-        metadata: metadataOf({ tags: listOf(node.tags), folder, note: noteOf(node) }),
+        tags: listOf(node.tags),
+        folder,
+        note: noteOf(node),
       })
     : null;
 

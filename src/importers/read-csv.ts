@@ -1,15 +1,14 @@
 /** CSV exports, one page a row. The first line determines the delimiter; column names are compared in lower case. */
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { ImportError } from './import-error.ts';
 import {
   doiAddress,
   fromDateText,
   fromUnix,
+  ImportError,
   itemOf,
   listOf,
   lostItem,
-  metadataOf,
   paragraphsOf,
   textOf,
   withoutTags,
@@ -43,70 +42,71 @@ const columnName = (text: string): string =>
 
 export const pocketRow = (row: Row): ImportItem =>
   itemOf({
-    url: row.url ?? '',
-    title: row.title ?? null,
+    url: row.url,
+    title: row.title,
     at: fromUnix(row.time_added),
-    metadata: metadataOf({ tags: listOf(row.tags, '|'), status: row.status }),
+    tags: listOf(row.tags, '|'),
+    status: row.status,
   });
 
 export const instapaperRow = (row: Row): ImportItem =>
   itemOf({
-    url: row.url ?? '',
-    title: row.title ?? null,
+    url: row.url,
+    title: row.title,
     at: fromUnix(row.timestamp),
-    metadata: metadataOf({ tags: quotedTags(row.tags), folder: row.folder, note: row.selection }),
+    tags: quotedTags(row.tags),
+    folder: row.folder,
+    note: row.selection,
   });
 
 /** Dates are `day/month/year time` on a 12-hour clock without AM or PM, so only the day is used. */
 export function wallabagRow(row: Row): ImportItem {
   const [, day, month, year] = /^(\d\d)\/(\d\d)\/(\d{4})/.exec(row['creation date'] ?? '') ?? [];
   return itemOf({
-    url: row.url ?? '',
-    title: row.title ?? null,
+    url: row.url,
+    title: row.title,
     at: fromDateText(`${year}-${month}-${day}`),
-    metadata: metadataOf({ tags: listOf(row.tags), lang: textOf(row.language) }),
+    tags: listOf(row.tags),
+    lang: row.language,
     body_html: savedHtml(row.content),
   });
 }
 
 export const raindropRow = (row: Row): ImportItem =>
   itemOf({
-    url: row.url ?? '',
-    title: row.title ?? null,
+    url: row.url,
+    title: row.title,
     at: fromDateText(row.created),
-    metadata: metadataOf({
-      tags: listOf(row.tags),
-      folder: row.folder,
-      note: row.note,
-      highlights: listOf(row.highlights, '\n'),
-      description: textOf(row.excerpt),
-      starred: row.favorite === 'true' ? true : null,
-    }),
+    tags: listOf(row.tags),
+    folder: row.folder,
+    note: row.note,
+    highlights: listOf(row.highlights, '\n'),
+    description: row.excerpt,
+    starred: row.favorite === 'true' ? true : null,
   });
 
 export const readwiseRow = (row: Row): ImportItem =>
   itemOf({
-    url: row.url ?? '',
-    title: row.title ?? null,
+    url: row.url,
+    title: row.title,
     at: fromDateText(row['saved date']),
-    metadata: metadataOf({ tags: quotedTags(row['document tags']), status: row.location }),
+    tags: quotedTags(row['document tags']),
+    status: row.location,
   });
 
 /** A work without an address uses its DOI. */
 export const zoteroRow = (row: Row): ImportItem =>
   itemOf({
     url: textOf(row.url) ?? doiAddress(row.doi),
-    title: row.title ?? null,
+    title: row.title,
     at: fromDateText(row['date added']) ?? fromDateText(row['access date']),
-    metadata: metadataOf({
-      tags: [...listOf(row['manual tags'], ';'), ...listOf(row['automatic tags'], ';')],
-      note: paragraphsOf(withoutTags(row.notes), row.extra),
-      description: textOf(row['abstract note']),
-      author: textOf(row.author),
-      published_at: textOf(row.date),
-      site_name: textOf(row['publication title']),
-      lang: textOf(row.language),
-    }),
+    tags: [...listOf(row['manual tags'], ';'), ...listOf(row['automatic tags'], ';')],
+    note: paragraphsOf(withoutTags(row.notes), row.extra),
+    description: row['abstract note'],
+    author: row.author,
+    published_at: row.date,
+    site_name: row['publication title'],
+    lang: row.language,
   });
 
 /** Matching quotation marks is quadratic without any. */

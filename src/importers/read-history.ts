@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
 import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
-import { ImportError } from './import-error.ts';
-import { fromApple, fromUnix, fromWebkit, itemOf } from './item-parts.ts';
+import { maxTitleLength, maxUrlLength } from '../domain/texts.ts';
+import { fromApple, fromUnix, fromWebkit, ImportError, itemOf } from './item-parts.ts';
 
 const { Database } = sqlite;
 const copyPrefix = 'readback-history-';
@@ -27,6 +27,13 @@ const step = 'readback_step';
 /** A row takes more than eight bytes; its two tables are counted separately. */
 const minStepBytes = 2;
 const computedColumn = 2;
+/** UTF-8 bytes. A visit repeats its page's address and title: long ones are not even read. */
+const mostUrlBytes = 4 * maxUrlLength;
+const mostTitleBytes = 4 * maxTitleLength;
+const tooLong: [string, string] = ['addresses that are too long', `octet_length(a.url) > ${mostUrlBytes}`];
+const titleOf = (title: string) => `iif(octet_length(${title}) > ${mostTitleBytes}, NULL, ${title}) AS title`;
+/** Bytes of SQLite's memory. */
+const heapLimit = 256 * 2 ** 20;
 
 interface HistoryLayout {
   /** Identifying tables, of addresses and visits. */
@@ -48,13 +55,14 @@ const layouts = {
     visit: { title: 'a.title', visits: 'a.visit_count', time: 'v.visit_time' },
     // Transitions: 3 and 4 are frames, 10 is a typed keyword; the bit marks the last step of a redirect.
     leftOut: [
+      tooLong,
       ['hidden addresses', 'a.hidden != 0'],
       ['frames', '(v.transition & 0xff) IN (3, 4)'],
       ['made up for a word typed', '(v.transition & 0xff) = 10'],
       ['steps of a redirect', '(v.transition & 0x20000000) = 0'],
     ],
-    unvisited: `SELECT url, title, visit_count AS visits, last_visit_time AS time FROM urls
-      WHERE ${step}(id) AND hidden = 0 AND last_visit_time > 0 AND id NOT IN (SELECT url FROM visits WHERE url IS NOT NULL) ORDER BY id`,
+    unvisited: `SELECT url, ${titleOf('title')}, visit_count AS visits, last_visit_time AS time FROM urls
+      WHERE ${step}(id) AND octet_length(url) <= ${mostUrlBytes} AND hidden = 0 AND last_visit_time > 0 AND id NOT IN (SELECT url FROM visits WHERE url IS NOT NULL) ORDER BY id`,
     timeOf: fromWebkit,
   },
   firefox: {
@@ -62,12 +70,13 @@ const layouts = {
     from: 'moz_historyvisits v JOIN moz_places a ON a.id = v.place_id',
     visit: { title: 'a.title', visits: 'a.visit_count', time: 'v.visit_date' },
     leftOut: [
+      tooLong,
       ['hidden addresses', 'a.hidden != 0'],
       ['frames', 'v.visit_type IN (4, 8)'],
       ['downloads', 'v.visit_type = 7'],
     ],
-    unvisited: `SELECT url, title, visit_count AS visits, last_visit_date AS time FROM moz_places
-      WHERE ${step}(id) AND hidden = 0 AND last_visit_date > 0 AND id NOT IN
+    unvisited: `SELECT url, ${titleOf('title')}, visit_count AS visits, last_visit_date AS time FROM moz_places
+      WHERE ${step}(id) AND octet_length(url) <= ${mostUrlBytes} AND hidden = 0 AND last_visit_date > 0 AND id NOT IN
         (SELECT place_id FROM moz_historyvisits WHERE place_id IS NOT NULL) ORDER BY id`,
     timeOf: fromUnix,
   },
@@ -76,6 +85,7 @@ const layouts = {
     from: 'history_visits v JOIN history_items a ON a.id = v.history_item',
     visit: { title: 'v.title', visits: 'a.visit_count', time: 'v.visit_time' },
     leftOut: [
+      tooLong,
       ['steps of a redirect', 'v.redirect_destination IS NOT NULL'],
       ['pages that did not load', 'v.load_successful = 0'],
     ],
@@ -88,7 +98,7 @@ export type Browser = keyof typeof layouts;
 
 function queriesOf({ from, visit, leftOut, unvisited }: HistoryLayout): string[] {
   const isLeftOut = leftOut.map(([, condition]) => `(${condition})`).join(' OR ');
-  const shown = `SELECT a.url AS url, ${visit.title} AS title, ${visit.visits} AS visits, ${visit.time} AS time
+  const shown = `SELECT a.url AS url, ${titleOf(visit.title)}, ${visit.visits} AS visits, ${visit.time} AS time
     FROM ${from} WHERE ${step}(v.id) AND ${step}(a.id) AND (${isLeftOut}) IS NOT TRUE ORDER BY v.id`;
   return unvisited === null ? [shown] : [shown, unvisited];
 }
@@ -215,7 +225,7 @@ function opened(copy: string) {
   const database = new Database(join(copy, 'history'));
   try {
     // Without shared memory only an exclusive user can read a write-ahead log.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE');
+    database.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA hard_heap_limit = ${heapLimit}`);
     database.get('SELECT count(*) FROM sqlite_master');
     const { bytes } =
       database.get('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size') ?? {};

@@ -4,15 +4,13 @@ import { decodeHTML } from 'entities';
 import { decodeText } from '../compute/text/decode-text.ts';
 import { errorCode } from '../domain/error-code.ts';
 import type { ImportItem } from '../domain/import.ts';
-import { ImportError } from './import-error.ts';
-import { fromDateText, fromUnix, highlightOf, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
+import { fromDateText, fromUnix, highlightOf, ImportError, itemOf, listOf, textOf } from './item-parts.ts';
 
 export type Fields = Record<string, unknown>;
 
 export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 export const elementsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
-export const addressOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 export async function* readEntries(
   entries: AsyncIterable<unknown>,
@@ -29,16 +27,14 @@ export async function* readOmnivore(
   for await (const entry of entries) {
     const page = fieldsOf(entry);
     yield itemOf({
-      url: addressOf(page.url),
-      title: textOf(page.title),
+      url: page.url,
+      title: page.title,
       at: fromDateText(page.savedAt),
-      metadata: metadataOf({
-        tags: listOf(page.labels),
-        status: textOf(page.state),
-        author: textOf(page.author),
-        description: textOf(page.description),
-        published_at: textOf(page.publishedAt),
-      }),
+      tags: listOf(page.labels),
+      status: page.state,
+      author: page.author,
+      description: page.description,
+      published_at: page.publishedAt,
       body_html: contentDir === null ? null : await savedContent(contentDir, page.slug),
     });
   }
@@ -109,48 +105,42 @@ function karakeepItem(bookmark: Fields): ImportItem {
     : [];
   const url = content.type === 'text' || content.type === 'asset' ? content.sourceUrl : (content.url ?? bookmark.url);
   return itemOf({
-    url: addressOf(url),
+    url,
     title: textOf(bookmark.title) ?? textOf(content.title),
     at: fromDateText(bookmark.createdAt),
-    metadata: metadataOf({
-      tags: listOf(tags),
-      note: textOf(bookmark.note),
-      status: bookmark.archived === true ? 'archived' : null,
-      description: textOf(content.description),
-    }),
-    body_html: textOf(content.htmlContent),
+    tags: listOf(tags),
+    note: bookmark.note,
+    status: bookmark.archived === true ? 'archived' : null,
+    description: content.description,
+    body_html: content.htmlContent,
     body_text: content.type === 'text' && textOf(content.htmlContent) === null ? textOf(content.text) : null,
   });
 }
 
 export const linkdingItem = (bookmark: Fields): ImportItem =>
   itemOf({
-    url: addressOf(bookmark.url),
+    url: bookmark.url,
     title: textOf(bookmark.title) ?? textOf(bookmark.website_title),
     at: fromDateText(bookmark.date_added),
-    metadata: metadataOf({
-      tags: listOf(bookmark.tag_names),
-      note: textOf(bookmark.notes),
-      description: textOf(bookmark.description) ?? textOf(bookmark.website_description),
-      status: bookmark.is_archived === true ? 'archived' : bookmark.unread === true ? 'unread' : null,
-    }),
+    tags: listOf(bookmark.tag_names),
+    note: bookmark.notes,
+    description: textOf(bookmark.description) ?? textOf(bookmark.website_description),
+    status: bookmark.is_archived === true ? 'archived' : bookmark.unread === true ? 'unread' : null,
   });
 
 /** Version 2, and version 1 (`is_read`, `is_fav`) without dates. Annotations are highlights. */
 export const wallabagItem = (entry: Fields): ImportItem =>
   itemOf({
-    url: textOf(entry.given_url) ?? addressOf(entry.url),
-    title: textOf(entry.title),
+    url: textOf(entry.given_url) ?? entry.url,
+    title: entry.title,
     at: fromDateText(entry.created_at),
-    metadata: metadataOf({
-      tags: listOf(entry.tags),
-      highlights: elementsOf(entry.annotations).flatMap(({ quote, text }) => highlightOf(quote, text)),
-      author: listOf(entry.published_by).join(', '),
-      published_at: textOf(entry.published_at),
-      lang: textOf(entry.language),
-      status: [entry.is_archived, entry.is_read].some(isSet) ? 'archived' : null,
-      starred: [entry.is_starred, entry.is_fav].some(isSet) ? true : null,
-    }),
+    tags: listOf(entry.tags),
+    highlights: elementsOf(entry.annotations).flatMap(({ quote, text }) => highlightOf(quote, text)),
+    author: listOf(entry.published_by).join(', '),
+    published_at: entry.published_at,
+    lang: entry.language,
+    status: [entry.is_archived, entry.is_read].some(isSet) ? 'archived' : null,
+    starred: [entry.is_starred, entry.is_fav].some(isSet) ? true : null,
     body_html: savedHtml(entry.content),
   });
 
@@ -167,46 +157,41 @@ export function savedHtml(content: unknown): string | null {
 /** `description` is the title, and `extended` the description. */
 export const pinboardItem = (post: Fields): ImportItem =>
   itemOf({
-    url: addressOf(post.href),
-    title: textOf(post.description),
+    url: post.href,
+    title: post.description,
     at: fromDateText(post.time),
-    metadata: metadataOf({
-      tags: listOf(post.tags ?? post.tag, ' '),
-      note: textOf(post.extended),
-      status: post.toread === 'yes' ? 'unread' : null,
-    }),
+    tags: listOf(post.tags ?? post.tag, ' '),
+    note: post.extended,
+    status: post.toread === 'yes' ? 'unread' : null,
   });
 
 export const deliciousItem = (post: Fields): ImportItem =>
   itemOf({
-    url: addressOf(post.url),
-    title: textOf(post.title),
+    url: post.url,
+    title: post.title,
     at: fromUnix(Number(post.created)),
-    metadata: metadataOf({ tags: listOf(post.tags), note: textOf(post.description) }),
+    tags: listOf(post.tags),
+    note: post.description,
   });
 
 export const elcuratorItem = (entry: Fields): ImportItem =>
   itemOf({
-    url: addressOf(entry.url),
-    title: textOf(entry.title),
+    url: entry.url,
+    title: entry.title,
     at: fromDateText(entry.created_at),
-    metadata: metadataOf({
-      tags: listOf(entry.tags),
-      description: textOf(entry.description),
-      starred: isSet(entry.is_saved) ? true : null,
-    }),
+    tags: listOf(entry.tags),
+    description: entry.description,
+    starred: isSet(entry.is_saved) ? true : null,
   });
 
 export const readabilityItem = (bookmark: Fields): ImportItem =>
   itemOf({
-    url: addressOf(bookmark.article__url),
+    url: bookmark.article__url,
     title: decodedText(bookmark.article__title),
     at: fromDateText(bookmark.date_added),
-    metadata: metadataOf({
-      description: decodedText(bookmark.article__excerpt),
-      status: isSet(bookmark.archive) ? 'archived' : null,
-      starred: isSet(bookmark.favorite) ? true : null,
-    }),
+    description: decodedText(bookmark.article__excerpt),
+    status: isSet(bookmark.archive) ? 'archived' : null,
+    starred: isSet(bookmark.favorite) ? true : null,
   });
 
 /**
@@ -226,11 +211,13 @@ export async function* readLinkwarden(
       const link = fieldsOf(each);
       const tags = Array.isArray(link.tags) ? link.tags.map((tag) => fieldsOf(tag).name) : [];
       yield itemOf({
-        url: addressOf(link.url),
-        title: textOf(link.name),
+        url: link.url,
+        title: link.name,
         at: fromDateText(link.importDate) ?? fromDateText(link.createdAt),
-        metadata: metadataOf({ tags: listOf(tags), folder, description: textOf(link.description) }),
-        body_text: textOf(link.textContent),
+        tags: listOf(tags),
+        folder,
+        description: link.description,
+        body_text: link.textContent,
       });
     }
   }

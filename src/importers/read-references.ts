@@ -1,33 +1,30 @@
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { ImportError } from './import-error.ts';
 import {
   doiAddress,
   fromDateText,
+  ImportError,
   itemOf,
   listOf,
-  metadataOf,
   paragraphsOf,
   textOf,
   withoutTags,
 } from './item-parts.ts';
-import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
+import { elementsOf, type Fields, fieldsOf } from './read-json.ts';
 
 /** Its only dates are of publication and last access. */
 export const cslItem = (work: Fields): ImportItem =>
   itemOf({
-    url: addressOf(work.URL) || doiAddress(work.DOI),
-    title: textOf(work.title),
+    url: textOf(work.URL) ?? doiAddress(work.DOI),
+    title: work.title,
     at: fromDateText(cslDate(work.accessed)),
-    metadata: metadataOf({
-      tags: listOf(work.keyword),
-      note: textOf(work.note),
-      description: textOf(work.abstract),
-      author: namesOf(elementsOf(work.author).map(({ given, family, literal }) => [given, family ?? literal])),
-      published_at: cslDate(work.issued),
-      site_name: textOf(work['container-title']),
-      lang: textOf(work.language),
-    }),
+    tags: listOf(work.keyword),
+    note: work.note,
+    description: work.abstract,
+    author: namesOf(elementsOf(work.author).map(({ given, family, literal }) => [given, family ?? literal])),
+    published_at: cslDate(work.issued),
+    site_name: work['container-title'],
+    lang: work.language,
   });
 
 function cslDate(value: unknown): string | null {
@@ -40,18 +37,16 @@ function cslDate(value: unknown): string | null {
 /** An item in Zotero's own format. */
 export const zoteroItem = (work: Fields): ImportItem =>
   itemOf({
-    url: addressOf(work.url) || doiAddress(work.DOI),
-    title: textOf(work.title),
+    url: textOf(work.url) ?? doiAddress(work.DOI),
+    title: work.title,
     at: fromDateText(work.dateAdded) ?? fromDateText(work.accessDate),
-    metadata: metadataOf({
-      tags: listOf(elementsOf(work.tags).map(({ tag }) => tag)),
-      note: paragraphsOf(...notesOf(work.notes), work.extra),
-      description: textOf(work.abstractNote),
-      author: namesOf(elementsOf(work.creators).map(({ firstName, lastName, name }) => [firstName, lastName ?? name])),
-      published_at: textOf(work.date),
-      site_name: textOf(work.publicationTitle) ?? textOf(work.websiteTitle),
-      lang: textOf(work.language),
-    }),
+    tags: listOf(elementsOf(work.tags).map(({ tag }) => tag)),
+    note: paragraphsOf(...notesOf(work.notes), work.extra),
+    description: work.abstractNote,
+    author: namesOf(elementsOf(work.creators).map(({ firstName, lastName, name }) => [firstName, lastName ?? name])),
+    published_at: work.date,
+    site_name: textOf(work.publicationTitle) ?? textOf(work.websiteTitle),
+    lang: work.language,
   });
 
 /** HTML texts, plain or in objects. */
@@ -98,15 +93,13 @@ function risItem(work: ReadonlyMap<string, string[]>): ImportItem {
     url: all('UR', 'L1', 'LK')[0] ?? doiAddress(all('DO')[0]),
     title: all('TI', 'T1')[0] ?? null,
     at: fromDateText(risDate(all('Y2')[0])),
-    metadata: metadataOf({
-      tags: all('KW'),
-      note: paragraphsOf(...all('N1', 'RN')),
-      description: paragraphsOf(...all('AB', 'N2')),
-      author: all('AU', 'A1').join('; '),
-      published_at: risDate(all('DA', 'PY', 'Y1')[0]),
-      site_name: all('JO', 'JF', 'T2')[0] ?? null,
-      lang: all('LA')[0] ?? null,
-    }),
+    tags: all('KW'),
+    note: paragraphsOf(...all('N1', 'RN')),
+    description: paragraphsOf(...all('AB', 'N2')),
+    author: all('AU', 'A1').join('; '),
+    published_at: risDate(all('DA', 'PY', 'Y1')[0]),
+    site_name: all('JO', 'JF', 'T2')[0] ?? null,
+    lang: all('LA')[0] ?? null,
   });
 }
 

@@ -3,7 +3,7 @@
  * restart resumes from the last checkpoint.
  */
 import { type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
-import { ownCopy } from '../compute/text/own-copy.ts';
+import { ownCopy } from '../compute/structures/longer.ts';
 import {
   type FailedItem,
   type ImportCheckpoint,
@@ -12,7 +12,7 @@ import {
   noCounts,
 } from '../domain/import.ts';
 import type { IngestPageRequest } from '../domain/page.ts';
-import { ImportError } from './import-error.ts';
+import { ImportError } from './item-parts.ts';
 import type { ImportSource } from './open-source.ts';
 
 export interface ImportTarget {
@@ -34,10 +34,8 @@ export interface RunImportOptions {
   onProgress?: (checkpoint: ImportCheckpoint) => void;
 }
 
-/** Maximum characters of saved pages in a batch. */
 const maxBatchChars = 8 * 2 ** 20;
 
-/** Addresses that a dry run compares. */
 const maxCounted = 1_000_000;
 
 /** Errors: ImportError for an unreadable source or changed options; those of the target; the signal's reason. */
@@ -45,12 +43,11 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
   const { source, target, options, mode, now, signal, onProgress } = run;
   if (mode === 'again') await target.restart(source.id);
   const known = await target.load(source.id);
-  if (mode === 'retry-failed') {
-    if (known === undefined) throw new ImportError('this source was not imported yet: there is nothing to try again');
-    return retryFailed(run, known);
-  }
-  if (known?.finished === true) return known;
-  if (known !== undefined && !sameOptions(known.options, options)) {
+  const retry = mode === 'retry-failed';
+  if (retry && known === undefined)
+    throw new ImportError('this source was not imported yet: there is nothing to try again');
+  if (known?.finished === true && !retry) return known;
+  if (known !== undefined && !retry && !sameOptions(known.options, options)) {
     throw new ImportError(
       'this import was begun with other options: pass the same ones to continue, or --again to start over',
     );
@@ -67,12 +64,13 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
     updated_at: now(),
   };
   const begin = checkpoint.next;
+  const failed = retry ? new Set((await target.failures(source.id)).map(({ place }) => place)) : null;
   let gathered = new Gathered(target.maxItems);
   let skipped: ImportBatch['skipped'] = {};
   let place = -1;
   const send = async (last: boolean) => {
-    const { items } = gathered;
-    checkpoint = await target.take(checkpoint, { items, next: place + 1, skipped, last, retry: false });
+    const next = retry ? checkpoint.next : place + 1;
+    checkpoint = await target.take(checkpoint, { items: gathered.items, next, skipped, last, retry });
     onProgress?.(checkpoint);
     gathered = new Gathered(target.maxItems);
     skipped = {};
@@ -81,8 +79,8 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
     for await (const item of source.items()) {
       signal.throwIfAborted();
       place++;
-      if (place < begin) continue;
-      const reason = skipReason(item, options);
+      if (failed === null ? place < begin : !failed.has(place)) continue;
+      const reason = retry ? null : skipReason(item, options);
       if (reason !== null) {
         skipped[reason] = (skipped[reason] ?? 0) + 1;
         continue;
@@ -92,33 +90,15 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
     }
   } catch (error) {
     // Items before the damage are imported.
-    if (error instanceof ImportError && place + 1 > checkpoint.next) await send(false);
+    if (error instanceof ImportError && !retry && place + 1 > checkpoint.next) await send(false);
     throw error;
+  }
+  if (retry) {
+    if (gathered.items.length > 0) await send(false);
+    return checkpoint;
   }
   if (place + 1 < begin) throw new ImportError('the source has fewer items than the last time');
   await send(true);
-  return checkpoint;
-}
-
-async function retryFailed({ source, target, signal, onProgress }: RunImportOptions, known: ImportCheckpoint) {
-  const places = new Set((await target.failures(source.id)).map(({ place }) => place));
-  let checkpoint = known;
-  let gathered = new Gathered(target.maxItems);
-  let place = -1;
-  const send = async () => {
-    const { items } = gathered;
-    checkpoint = await target.take(checkpoint, { items, next: checkpoint.next, skipped: {}, last: false, retry: true });
-    onProgress?.(checkpoint);
-    gathered = new Gathered(target.maxItems);
-  };
-  for await (const item of source.items()) {
-    signal.throwIfAborted();
-    place++;
-    if (!places.has(place)) continue;
-    gathered.add({ place, item });
-    if (gathered.isFull) await send();
-  }
-  if (gathered.items.length > 0) await send();
   return checkpoint;
 }
 

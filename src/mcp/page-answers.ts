@@ -1,8 +1,7 @@
 /** Answers with page text: passages of a search, parts of a page. Pure. */
-import { bestPart } from '../compute/text/best-part.ts';
 import { noResultsText } from '../domain/no-results-text.ts';
 import type { PageResponse } from '../domain/page.ts';
-import type { PageResult, SearchResponse } from '../domain/search.ts';
+import type { PageResult, SearchResponse, SearchSort } from '../domain/search.ts';
 import {
   type Answer,
   answerBytes,
@@ -17,11 +16,11 @@ import {
   withoutEmpty,
 } from './answer.ts';
 
-/** The best part of each passage and its offset in the page; overlaps appear once. */
-function passagesOf(chunks: PageResult['chunks'], query: string): { offset: number; text: string }[] {
+/** Each passage, a long one from its snippet on, and its offset in the page; overlaps appear once. */
+function passagesOf(chunks: PageResult['chunks']): { offset: number; text: string }[] {
   const passages: { offset: number; end: number; text: string }[] = [];
-  for (const { char_start, text } of chunks) {
-    const from = bestPart(text, query, endWithin(text, 0, bytesOf.passage));
+  for (const { char_start, text, snippet } of chunks) {
+    const from = endWithin(text, 0, bytesOf.passage) === text.length ? 0 : snippet.start;
     const to = endWithin(text, from, bytesOf.passage);
     const [offset, end] = [char_start + from, char_start + to];
     if (passages.some((other) => offset < other.end && other.offset < end)) continue;
@@ -35,14 +34,14 @@ function linkOf([best]: PageResult['chunks']): string | null {
   return best === undefined || Buffer.byteLength(best.link) > bytesOf.link ? null : best.link;
 }
 
-const resultLine = (result: PageResult, query: string) =>
+const resultLine = (result: PageResult) =>
   withoutEmpty({
     ...pageLine(result),
     ...detailsOf(result),
     first_seen_at: result.first_seen_at.slice(0, 10),
     exact_match: result.exact_match || null,
     relevance: result.relevance,
-    passages: passagesOf(result.chunks, query),
+    passages: passagesOf(result.chunks),
     link: linkOf(result.chunks),
   });
 
@@ -50,7 +49,14 @@ const correctionBytes = 2000;
 /** A page at this relevance or above is probably about the query. */
 const likely = 0.5;
 
-export function searchAnswer(found: SearchResponse, { query }: { query: string }): Answer {
+const orders: Readonly<Record<SearchSort, string>> = {
+  relevance: 'best first',
+  newest: 'newest first',
+  oldest: 'oldest first',
+  most_visited: 'most visited first',
+};
+
+export function searchAnswer(found: SearchResponse, sort: SearchSort = 'relevance'): Answer {
   const { results, corrected, offset, suggestions, timing_ms } = found;
   const meant = fitting(
     corrected.map(({ word, taken }) => ({
@@ -59,16 +65,16 @@ export function searchAnswer(found: SearchResponse, { query }: { query: string }
     })),
     correctionBytes,
   );
-  const lines = fitting(
-    linesOf(results, (result) => resultLine(result, query)),
-    answerBytes - correctionBytes,
-  );
+  const lines = fitting(linesOf(results, resultLine), answerBytes - correctionBytes);
   const end = offset + lines.length;
   const hasMore = found.has_more || lines.length < results.length;
   const partial = [
     ...(timing_ms.rebuilding === 1
       ? [' The index is being built again: pages may be missing until that is done.']
       : []),
+    ...(found.ignored_operators ?? []).map(
+      ({ operator, reason }) => ` ${cut(operator, bytesOf.name)} is text: ${reason}.`,
+    ),
     ...(timing_ms.degraded_dense === 1 ? [' Only words were compared, not meanings: the model does not answer.'] : []),
   ].join('');
   if (results.length === 0) {
@@ -87,7 +93,10 @@ export function searchAnswer(found: SearchResponse, { query }: { query: string }
     title: cut(title, bytesOf.title),
     reason: cut(reason, bytesOf.reason),
   }));
-  return { said: `${pages}, best first${more}.${doubt}${partial}`, lines: fitting([...meant, ...lines, ...related]) };
+  return {
+    said: `${pages}, ${orders[sort]}${more}.${doubt}${partial}`,
+    lines: fitting([...meant, ...lines, ...related]),
+  };
 }
 
 /** The rest of the answer is for the page's metadata. */

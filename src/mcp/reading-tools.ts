@@ -4,6 +4,7 @@ import type { ClusterDetailResponse, ClusterListResponse, ClusterSummary } from 
 import { type CompareResponse, compareRequest } from '../domain/compare.ts';
 import type { EntityDetailResponse } from '../domain/entity.ts';
 import type { PageResponse, PageStatusResponse } from '../domain/page.ts';
+import { pageTypes } from '../domain/query-clause.ts';
 import { type SearchResponse, type SimilarResponse, searchRequest, similarQuery } from '../domain/search.ts';
 import type { WatchListResponse, WatchResponse } from '../domain/watch.ts';
 import {
@@ -56,6 +57,14 @@ const filters = z.looseObject({
   before: instant.describe('Only pages first read before this day or time.'),
   cluster_id: z.string().nullish().describe('Only pages of this topic: an id from list_clusters.'),
   entity: z.string().nullish().describe('Only pages that mention this person, place or thing: a name or an id.'),
+  lang: z.string().nullish().describe('Only passages in this language: de.'),
+  type: z
+    .string()
+    .nullish()
+    .describe(`Only this type: ${pageTypes.join(', ')}.`),
+  tag: z.string().nullish().describe('Only pages with this tag.'),
+  folder: z.string().nullish().describe('Only pages in this folder and below it.'),
+  source: z.string().nullish().describe('Only pages from this source.'),
 });
 
 const search = defineTool({
@@ -70,10 +79,12 @@ const search = defineTool({
     ),
     k: searchRequest.shape.k.removeDefault().default(5).describe('Maximum number of pages.'),
     offset: offset.describe('Number of pages to skip, to continue an earlier answer.'),
+    sort: searchRequest.shape.sort.describe('Others include all pages with the words.'),
+    operators: searchRequest.shape.operators.describe('Whether -word, OR, tag:x, after:7d and others filter.'),
     filters: filters.nullish().describe('What the pages must be.'),
   }),
   asks: { suggest: 0 },
-  answer: (found: SearchResponse, args) => searchAnswer(found, args),
+  answer: (found: SearchResponse, { sort }) => searchAnswer(found, sort),
 });
 
 const getPage = defineTool({

@@ -3,15 +3,15 @@
  * Inference (provider `tei`).
  */
 import { z } from 'zod';
-import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
 import { ProviderError } from './provider-error.ts';
+import type { Endpoint } from './provider-settings.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
 
 export interface Reranker {
   /**
    * Relevance of each text to the query: higher is better, comparable within one call only.
-   * Shapes: one score per text, in order. NaN for a text not scored by the deadline, if the reranker can stop early; others throw.
+   * Shapes: one score per text, in order.
    * Errors: those of resilientCall; ProviderError `bad_answer` for missing, duplicate or non-finite scores.
    */
   rerank(query: string, texts: readonly string[], options?: CallOptions): Promise<Float64Array>;

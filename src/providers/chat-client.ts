@@ -1,9 +1,9 @@
 /** A language model behind OpenAI's chat API, `POST <base>/chat/completions`. Sends only fields that every compatible server knows. */
 import { z } from 'zod';
 import { neutralText } from '../compute/text/neutral-text.ts';
-import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
 import { ProviderError } from './provider-error.ts';
+import type { Endpoint } from './provider-settings.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
 
 export interface ChatMessage {
@@ -27,7 +27,6 @@ export interface ChatClientOptions {
   wall: () => number;
 }
 
-/** Labels and short summaries only. */
 const maxAnswerBytes = 1024 * 1024;
 
 const answerShape = z.object({

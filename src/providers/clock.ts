@@ -1,5 +1,7 @@
+/** Time for calls to the outside, injectable. */
+import { unlessAborted } from '../compute/unless-aborted.ts';
 import { maxTimerMs } from '../domain/durations.ts';
-/** An injectable clock. */
+
 export interface Clock {
   /** Monotonic, ms, for durations. */
   monotonic(): number;
@@ -17,3 +19,70 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** A time limit over several steps; the clock stops between them and during pauses. */
+export class Deadline {
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal | undefined;
+  #late: unknown;
+  #remainingMs: number;
+  #since = 0;
+  #stopTimer = () => {};
+  #stop = new AbortController();
+
+  /** `late` is thrown at the deadline; the signal's reason if that fires first. */
+  constructor(clock: Clock, ms: number, signal: AbortSignal | undefined, late: unknown) {
+    this.#clock = clock;
+    this.#remainingMs = ms;
+    this.#signal = signal;
+    this.#late = late;
+  }
+
+  /** Run one timed step; abandoned at the deadline, whether or not it stops. */
+  async run<T>(step: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#signal?.throwIfAborted();
+    const stop = new AbortController();
+    this.#stop = stop;
+    const leave = () => stop.abort(this.#signal?.reason);
+    this.#signal?.addEventListener('abort', leave, { once: true });
+    this.#count();
+    try {
+      return await unlessAborted(step(stop.signal), stop.signal);
+    } catch (error) {
+      stop.signal.throwIfAborted();
+      throw error;
+    } finally {
+      this.#halt();
+      this.#signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Within a step: wait without using up time. */
+  async pause<T>(wait: Promise<T>): Promise<T> {
+    this.#halt();
+    try {
+      return await wait;
+    } finally {
+      if (!this.#stop.signal.aborted) this.#count();
+    }
+  }
+
+  /** Within a step: add time, and throw `late` at its end. */
+  extend(ms: number, late: unknown): void {
+    this.#halt();
+    this.#remainingMs += ms;
+    this.#late = late;
+    if (!this.#stop.signal.aborted) this.#count();
+  }
+
+  #count(): void {
+    this.#since = this.#clock.monotonic();
+    this.#stopTimer = this.#clock.after(Math.max(0, this.#remainingMs), () => this.#stop.abort(this.#late));
+  }
+
+  #halt(): void {
+    this.#stopTimer();
+    this.#remainingMs -= this.#clock.monotonic() - this.#since;
+    this.#since = this.#clock.monotonic();
+  }
+}

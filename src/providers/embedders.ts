@@ -6,8 +6,8 @@ import { hasContent } from '../compute/embedding/encoder-windows.ts';
 import type { NameSpans } from '../compute/entities/name-tags.ts';
 import { builtInModel, type EmbeddingModel, localProvider } from '../domain/model.ts';
 import { type EncodedTexts, type Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
-import type { Embedder, InputType } from './embedder.ts';
-import { openEmbedder } from './open-embedder.ts';
+import type { InputType } from './model-prefixes.ts';
+import { type Embedder, openEmbedder } from './open-embedder.ts';
 import { ProviderError } from './provider-error.ts';
 import {
   type CallSurroundings,
@@ -18,8 +18,6 @@ import {
   type ProviderSettings,
 } from './provider-settings.ts';
 import { type CallOptions, limited, type ProviderCall } from './resilient-call.ts';
-import { transformersProvider, transformersTimeoutS } from './transformers.ts';
-import { type RunTransformer, transformersEmbedder } from './transformers-embedder.ts';
 
 export type ModelOfProvider = Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim' | 'max_input_tokens'>;
 
@@ -49,41 +47,30 @@ export interface Embedders {
 
 export interface EmbeddersOptions extends CallSurroundings {
   settings: ProviderSettings;
-  /** Computes the vectors of the built-in model. */
   encoder: Pick<Encoder, 'encode' | 'query'>;
-  /** Runs the models of the provider `transformers`. */
-  runTransformer: RunTransformer;
   /** Told of each call that failed for good, retries included; not of calls that the breaker refused or the caller left. */
   onError: (provider: string) => void;
   /** Ends what nobody waits for. */
   stopping: AbortSignal;
 }
 
-export function openEmbedders({
-  settings,
-  encoder,
-  runTransformer,
-  onError,
-  stopping,
-  ...surroundings
-}: EmbeddersOptions): Embedders {
+export function openEmbedders({ settings, encoder, onError, stopping, ...surroundings }: EmbeddersOptions): Embedders {
+  const { clock } = surroundings;
   const calls = new Map<string, ProviderCall>();
   const callsTo = (provider: string): ProviderCall => {
     let call = calls.get(provider);
     if (call === undefined) {
       const breaker = surroundings.breakers.of(provider);
-      const timeoutS = provider === transformersProvider ? transformersTimeoutS : settings.resilience.embed_timeout_s;
-      call = callsThrough(provider, breaker, timeoutS, settings, surroundings);
+      call = callsThrough(provider, breaker, settings.resilience.embed_timeout_s, settings, surroundings);
       calls.set(provider, call);
     }
     return call;
   };
 
   const embedderOf = ({ provider, model_name, dim, max_input_tokens }: ModelOfProvider): Embedder => {
-    const parts = { model: model_name, dim, call: callsTo(provider) };
-    if (provider === transformersProvider) return transformersEmbedder({ ...parts, run: runTransformer });
     const endpoint = embeddingEndpoint(provider, settings);
-    return openEmbedder({ ...parts, endpoint, maxInputTokens: max_input_tokens, wall: surroundings.clock.wall });
+    const parts = { model: model_name, dim, maxInputTokens: max_input_tokens, call: callsTo(provider) };
+    return openEmbedder({ ...parts, endpoint, wall: clock.wall });
   };
 
   const embed = async (model: ModelOfProvider, texts: readonly string[], kind: InputType, options: CallOptions) => {
@@ -102,9 +89,7 @@ export function openEmbedders({
    * for it, and has its models loaded.
    */
   const mayOutlast = ({ provider }: ModelOfProvider, name: string): boolean =>
-    provider !== transformersProvider &&
-    !outlasting.has(name) &&
-    findEmbeddingEndpoint(provider, settings)?.credentials.api_key === null;
+    !outlasting.has(name) && findEmbeddingEndpoint(provider, settings)?.credentials.api_key === null;
 
   return {
     async queryVector(model, text, options = {}) {
@@ -114,15 +99,13 @@ export function openEmbedders({
       signal?.throwIfAborted();
       if (provider === localProvider) {
         const call = () => ofEncoder(() => encoder.query(text, signal));
-        return deadlineMs === undefined
-          ? call()
-          : limited({ provider, clock: surroundings.clock }, call, deadlineMs, signal);
+        return deadlineMs === undefined ? call() : limited({ provider, clock }, call, deadlineMs, signal);
       }
       const name = `${provider}/${model_name}`;
       if (deadlineMs === undefined || !mayOutlast(model, name)) return embed(model, [text], 'query', options);
       outlasting.add(name);
       const call = embed(model, [text], 'query', { signal: stopping }).finally(() => outlasting.delete(name));
-      return limited({ provider, clock: surroundings.clock }, () => call, deadlineMs, signal);
+      return limited({ provider, clock }, () => call, deadlineMs, signal);
     },
     async documentVectors(model, texts, signal) {
       const filled = texts.flatMap((text, at) => (isBlank(model, text) ? [] : [at]));

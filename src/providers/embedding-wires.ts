@@ -3,8 +3,22 @@
  * 175 KB read in 0.5 ms, as lists 413 KB in 1.6 ms. Also reads lists.
  */
 import { z } from 'zod';
-import type { EmbeddingWire } from './embedder.ts';
-import { prefixesOf } from './model-prefixes.ts';
+import { type InputType, prefixesOf } from './model-prefixes.ts';
+import type { ProviderFault } from './provider-error.ts';
+
+/** The request and answer format of a provider. */
+export interface EmbeddingWire {
+  path: string;
+  maxTexts: number;
+  maxTokens: number;
+  /** Tokens per text that the provider accepts; null if it truncates. */
+  maxInputTokens: number | null;
+  prepare(text: string, kind: InputType): string;
+  body(texts: readonly string[], kind: InputType): object;
+  /** Raw rows (number lists, or base64 floats) in text order; null for an invalid answer. */
+  rows(answer: unknown): readonly unknown[] | null;
+  faultOf?(status: number, answer: string): ProviderFault | null;
+}
 
 interface OpenAiEmbeddingOptions {
   model: string;

@@ -7,97 +7,69 @@ import { JobError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { PageFacts } from '../domain/page-facts.ts';
 
-export type FetchFault =
+interface FaultRule {
+  /** No later attempt can fix it. Of statuses, 404 and 410 are also permanent. */
+  isPermanent?: true;
+  /**
+   * Attempts while a host is unreachable: with `reachDelayMs` about a day for a missing name, as in old bookmarks, and four for a host
+   * that may be down.
+   */
+  reachTries?: number;
+  /** It proves an answer from outside. */
+  isAnswer?: true;
+}
+
+const faults = {
   /** A literal address that is neither public nor listed. */
-  | 'blocked_address'
+  blocked_address: { isPermanent: true },
   /** All addresses of a name are neither public nor listed. Also from a name server that answers for all names. */
-  | 'blocked_name'
+  blocked_name: { isPermanent: true },
   /** A forgeable redirect leads to such an address or name. */
-  | 'blocked_redirect'
-  | 'unsupported_scheme'
-  | 'too_many_redirects'
+  blocked_redirect: { reachTries: 32 },
+  unsupported_scheme: { isPermanent: true },
+  too_many_redirects: {},
   /** The URL or a redirect is no valid address. */
-  | 'bad_address'
-  /** The name does not exist or has no address. */
-  | 'no_such_name'
-  /** The lookup failed. */
-  | 'dns'
+  bad_address: {},
+  no_such_name: { reachTries: 14 },
+  dns: { reachTries: 32 },
   /** No authenticated connection: a wrong certificate, a wrong clock, or an interceptor. */
-  | 'tls'
-  | 'unreachable'
+  tls: { reachTries: 32 },
+  unreachable: { reachTries: 32 },
   /** This machine has no network. The attempt does not count. */
-  | 'offline'
+  offline: {},
   /** The answer broke off, or is no HTTP. */
-  | 'broken_answer'
+  broken_answer: { isAnswer: true },
   /** A wrong or unrequested encoding. */
-  | 'bad_encoding'
-  | 'too_large'
-  | 'timeout'
-  | 'http_status'
+  bad_encoding: {},
+  too_large: { isPermanent: true },
+  timeout: { isAnswer: true },
+  http_status: { isAnswer: true },
   /** The host asked to wait (Retry-After), or its queue is full. The attempt does not count. */
-  | 'host_waits'
+  host_waits: {},
   /** A captcha, a consent page or an error text instead of the page (src/compute/extraction/recognize-wall.ts). */
-  | 'challenge'
-  | 'login_wall'
-  | 'cookie_wall'
-  | 'error_page'
-  | 'needs_script'
-  /** An unsupported content type. */
-  | 'unsupported_content'
-  | 'unreadable'
-  | 'no_text'
-  | 'blacklisted'
-  | 'program_missing'
+  challenge: { isPermanent: true, isAnswer: true },
+  login_wall: { isPermanent: true },
+  cookie_wall: { isPermanent: true },
+  error_page: { isPermanent: true },
+  needs_script: { isPermanent: true },
+  unsupported_content: { isPermanent: true },
+  unreadable: { isPermanent: true },
+  no_text: { isPermanent: true },
+  blacklisted: { isPermanent: true },
+  program_missing: { isPermanent: true },
   /** An unknown failure, or invalid output. */
-  | 'program_failed'
+  program_failed: {},
   /** No video at the address, or several. */
-  | 'no_video'
+  no_video: { isPermanent: true },
   /** The video is removed, private, or blocked in this country. */
-  | 'video_unavailable'
+  video_unavailable: { isPermanent: true },
   /** Not yet shown, or still live. */
-  | 'video_unfinished'
-  | 'no_captions';
+  video_unfinished: {},
+  no_captions: { isPermanent: true },
+} satisfies Record<string, FaultRule>;
+export type FetchFault = keyof typeof faults;
 
-/** Faults that no later attempt can fix. Of statuses, 404 and 410 are also permanent. */
-const permanentFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
-  'blocked_address',
-  'blocked_name',
-  'unsupported_scheme',
-  'too_large',
-  'challenge',
-  'login_wall',
-  'cookie_wall',
-  'error_page',
-  'needs_script',
-  'unsupported_content',
-  'unreadable',
-  'no_text',
-  'blacklisted',
-  'program_missing',
-  'no_video',
-  'video_unavailable',
-  'no_captions',
-]);
-
-/**
- * Attempts by fault while a host is unreachable: with `reachDelayMs` about a day for a missing name, as in old bookmarks, and four for a
- * host that may be down.
- */
-const reachTries: ReadonlyMap<FetchFault, number> = new Map([
-  ['no_such_name', 14],
-  ['dns', 32],
-  ['unreachable', 32],
-  ['tls', 32],
-  ['blocked_redirect', 32],
-]);
-
-/** Faults that prove an answer from outside. */
-const answeredFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
-  'broken_answer',
-  'timeout',
-  'http_status',
-  'challenge',
-]);
+const ruleOf = (code: FetchFault): FaultRule => faults[code];
 
 export interface FetchErrorOptions {
   permanent?: boolean;
@@ -119,11 +91,7 @@ export class FetchError extends JobError {
   readonly said: SaidOfPage | undefined;
 
   constructor(code: FetchFault, message: string, options: FetchErrorOptions = {}) {
-    super(message, {
-      permanent: options.permanent ?? permanentFaults.has(code),
-      ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
-      ...(options.cause === undefined ? {} : { cause: options.cause }),
-    });
+    super(message, { ...options, permanent: options.permanent ?? ruleOf(code).isPermanent === true });
     this.name = 'FetchError';
     this.code = code;
     this.status = options.status;
@@ -137,7 +105,7 @@ export class FetchError extends JobError {
 
   /** Attempts before giving up on an unreachable host; null if the host was reached or not called. */
   get maxReachTries(): number | null {
-    return reachTries.get(this.code) ?? null;
+    return ruleOf(this.code).reachTries ?? null;
   }
 
   get mayBeOffline(): boolean {
@@ -145,7 +113,7 @@ export class FetchError extends JobError {
   }
 
   get wasAnswered(): boolean {
-    return answeredFaults.has(this.code);
+    return ruleOf(this.code).isAnswer === true;
   }
 }
 

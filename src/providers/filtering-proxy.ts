@@ -9,15 +9,14 @@ import {
   createServer,
   type IncomingMessage,
   type OutgoingHttpHeaders,
-  type RequestOptions,
   request as requestHttp,
   type ServerResponse,
 } from 'node:http';
-import { type AddressInfo, connect, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { FetchError, transportError } from './fetch-error.ts';
-import { answering, hostResolver, type Lookup, nextAddressAfterMs } from './resolve-host.ts';
+import { connectionTo, hostResolver, type Lookup } from './resolve-host.ts';
 
 export interface FilteringProxyOptions {
   allowPrivateHosts: readonly string[];
@@ -32,9 +31,7 @@ export interface FilteringProxy {
   port: number;
   /** Why the last request was refused, which the program cannot distinguish from a site's answer; null if it was not. */
   refusal(): FetchError | null;
-  /** Whether it has reached any host. */
   hasGiven(): boolean;
-  /** Closes all connections. */
   close(): Promise<void>;
 }
 
@@ -64,7 +61,7 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
     if (!URL.canParse(address)) throw new FetchError('bad_address', 'not an address');
     const url = new URL(address);
     if (url.protocol !== 'http:') throw new FetchError('unsupported_scheme', 'unsupported scheme');
-    return { url, lookup: answering(await resolve(url.hostname)) };
+    return { url, connection: connectionTo(await resolve(url.hostname)) };
   };
   const statusOf = (error: unknown): number => {
     const fault = error instanceof FetchError ? error : transportError(error, false);
@@ -111,13 +108,12 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
   };
 }
 
-/** `lookup` answers with the allowed addresses. */
+/** `connection`: to the allowed addresses. */
 interface Target {
   url: URL;
-  lookup: LookupFunction;
+  connection: ReturnType<typeof connectionTo>;
 }
 
-/** Open sockets and total bytes of one proxy. */
 class Traffic {
   refusal: FetchError | null = null;
   hasGiven = false;
@@ -169,23 +165,19 @@ class Traffic {
   }
 }
 
-/** Forward a request with an absolute address. */
 async function forward(
-  { url, lookup }: Target,
+  { url, connection }: Target,
   request: IncomingMessage,
   response: ServerResponse,
   traffic: Traffic,
 ): Promise<void> {
-  const options: RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
+  const onward = requestHttp(url, {
     method: request.method ?? 'GET',
     headers: { ...withoutHops(request.headers), host: url.host },
     agent: false,
     maxHeaderSize,
-    lookup,
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
-  };
-  const onward = requestHttp(url, options);
+    ...connection,
+  });
   onward.once('socket', (socket) => traffic.keep(socket));
   response.once('close', () => onward.destroy());
   traffic.count(request);
@@ -200,13 +192,11 @@ async function forward(
 }
 
 /** `CONNECT`: raw bytes both ways; `first` came with the request. */
-async function tunnel({ url, lookup }: Target, near: Socket, first: Buffer, traffic: Traffic): Promise<void> {
+async function tunnel({ url, connection }: Target, near: Socket, first: Buffer, traffic: Traffic): Promise<void> {
   const far = connect({
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(url.port || 80),
-    lookup,
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+    ...connection,
   });
   traffic.keep(far);
   await once(far, 'connect');

@@ -7,10 +7,10 @@
  */
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
+import { readRetryAfterMs } from '../compute/retries.ts';
 import { shownCode } from '../domain/error-code.ts';
-import type { Endpoint, ProviderCredentials } from './endpoint.ts';
 import { ProviderError, type ProviderFault } from './provider-error.ts';
+import type { Endpoint, ProviderCredentials } from './provider-settings.ts';
 
 export interface JsonRequest extends AnswerOptions {
   /** Relative to the endpoint's address, with a leading slash. */

@@ -1,10 +1,9 @@
 /**
- * Prefixes that models were trained with, and how token vectors become one. Hosted providers add prefixes themselves; servers of open
+ * Prefixes that models were trained with. Hosted providers add prefixes themselves; servers of open
  * models do not, and without them the models find less. Matches model names in any server's spelling.
  * Source: the models' own cards.
  */
-import type { InputType } from './embedder.ts';
-
+export type InputType = 'query' | 'document';
 type Prefixes = Readonly<Record<InputType, string>>;
 
 const none: Prefixes = { query: '', document: '' };
@@ -26,12 +25,4 @@ const families: readonly (readonly [RegExp, Prefixes])[] = [
 export function prefixesOf(model: string): Prefixes {
   const name = model.toLowerCase();
   return families.find(([pattern]) => pattern.test(name))?.[1] ?? none;
-}
-
-/** Models that use the first token's vector; others use the mean. Only for local models. */
-const byFirstToken =
-  /(?:^|[/_-])bge-|mxbai-embed|arctic-embed|gte-(?:base|large)-en-v1\.5|gte-(?:multilingual|modernbert)/;
-
-export function poolingOf(model: string): 'cls' | 'mean' {
-  return byFirstToken.test(model.toLowerCase()) ? 'cls' : 'mean';
 }

@@ -5,24 +5,33 @@
  * Only the model's tokenizer knows token counts, and a text cut needlessly is found less. So texts are sent whole, except what no
  * tokenizer would accept, and cut step by step when refused.
  */
+import { findBadRows } from '../compute/embedding/pool-vectors.ts';
 import { nativeDimOf } from '../domain/known-models.ts';
 import { ollamaProvider } from '../domain/usual-address.ts';
-import { batchTexts, cutToTokens } from './batch-texts.ts';
-import type { Embedder, EmbeddingWire, InputType } from './embedder.ts';
-import { readRows } from './embedding-rows.ts';
 import {
   cohereEmbeddings,
+  type EmbeddingWire,
   jinaEmbeddings,
   ollamaEmbeddings,
   openAiEmbeddings,
   voyageEmbeddings,
 } from './embedding-wires.ts';
-import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
+import type { InputType } from './model-prefixes.ts';
 import { ProviderError } from './provider-error.ts';
+import type { Endpoint } from './provider-settings.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
 
-export interface EmbedderOptions {
+export interface Embedder {
+  /**
+   * Vectors of non-empty texts.
+   * Shapes: `texts.length` unit rows of `dim` numbers, one after the other.
+   * Errors: those of resilientCall; ProviderError `bad_answer` for missing, surplus or invalid rows.
+   */
+  embed(texts: readonly string[], kind: InputType, options?: CallOptions): Promise<Float32Array>;
+}
+
+interface EmbedderOptions {
   endpoint: Endpoint;
   model: string;
   dim: number;
@@ -33,7 +42,6 @@ export interface EmbedderOptions {
 
 /** Bytes per number with separator and indentation; doubles have up to 24 characters. */
 const bytesPerNumber = 32;
-/** Everything but the vectors. */
 const bytesAround = 64 * 1024;
 
 /**
@@ -98,7 +106,6 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
     }
   };
   return {
-    dim,
     async embed(texts, kind, callOptions) {
       const out = new Float32Array(texts.length * dim);
       const prepared = texts.map((text) => wire.prepare(text.toWellFormed(), kind));
@@ -111,4 +118,102 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
       return out;
     },
   };
+}
+
+/** Bytes of a token, from below: English has four, other European languages three to four, Chinese and Japanese three per character. */
+const bytesPerToken = 3;
+
+export function estimateTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
+}
+
+/** Consecutive batches within both limits; a text above `maxTokens` goes alone. */
+export function batchTexts(
+  texts: readonly string[],
+  { maxTexts, maxTokens }: Pick<EmbeddingWire, 'maxTexts' | 'maxTokens'>,
+): string[][] {
+  const batches: string[][] = [];
+  let batch: string[] = [];
+  let tokens = 0;
+  for (const text of texts) {
+    const more = estimateTokens(text);
+    if (batch.length > 0 && (batch.length >= maxTexts || tokens + more > maxTokens)) {
+      batches.push(batch);
+      batch = [];
+      tokens = 0;
+    }
+    batch.push(text);
+    tokens += more;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
+}
+
+/** The beginning of a text with at most `maxTokens` of `perToken` bytes each, never half a character. */
+export function cutToTokens(text: string, maxTokens: number, perToken = bytesPerToken): string {
+  const maxBytes = maxTokens * perToken;
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
+  return text.slice(0, read);
+}
+
+/* Rows of an embedding answer; one bad row refuses the whole answer. */
+
+function copyNumbers(row: readonly unknown[], out: Float32Array): string | null {
+  for (let i = 0; i < out.length; i++) {
+    const value = row[i];
+    if (typeof value !== 'number') return 'not a number';
+    out[i] = value;
+  }
+  return null;
+}
+
+/** Little-endian float32 as base64: the format of OpenAI and Voyage. */
+function copyBase64(row: string, out: Float32Array, native: number): string | null {
+  const bytes = Buffer.from(row, 'base64');
+  if (bytes.length % out.BYTES_PER_ELEMENT !== 0) return `${bytes.length} bytes, which are no floats`;
+  const length = bytes.length / out.BYTES_PER_ELEMENT;
+  if (length !== out.length && length !== native) return `length ${length} instead of ${out.length}`;
+  for (let i = 0; i < out.length; i++) out[i] = bytes.readFloatLE(4 * i);
+  return null;
+}
+
+function copyRow(row: unknown, out: Float32Array, native: number): string | null {
+  if (typeof row === 'string') return copyBase64(row, out, native);
+  if (!Array.isArray(row)) return 'not a vector';
+  const fits = row.length === out.length || row.length === native;
+  return fits ? copyNumbers(row, out) : `length ${row.length} instead of ${out.length}`;
+}
+
+function makeUnit(row: Float32Array): void {
+  let largest = 0;
+  for (const value of row) largest = Math.max(largest, Math.abs(value));
+  let sum = 0;
+  for (const value of row) sum += (value / largest) ** 2;
+  const scale = 1 / Math.sqrt(sum);
+  for (let i = 0; i < row.length; i++) row[i] = (row[i] / largest) * scale;
+}
+
+/**
+ * The rows of an answer as unit vectors.
+ * Shapes: `rows` from JSON; the result has `count` × `dim` numbers: of `native` numbers per row the first `dim` (Matryoshka
+ * Representation Learning, Kusupati et al. 2022).
+ * Errors: none; `problem` names the first bad row, never a value.
+ */
+export function readRows(
+  rows: readonly unknown[],
+  count: number,
+  dim: number,
+  native = dim,
+): Float32Array | { problem: string } {
+  if (rows.length !== count) return { problem: `${rows.length} rows instead of ${count}` };
+  const out = new Float32Array(count * dim);
+  for (const [at, row] of rows.entries()) {
+    const problem = copyRow(row, out.subarray(at * dim, (at + 1) * dim), native);
+    if (problem !== null) return { problem: `row ${at}: ${problem}` };
+  }
+  const [bad] = findBadRows(out, dim, count);
+  if (bad !== undefined) return { problem: `row ${bad.row}: ${bad.reason}` };
+  for (let at = 0; at < count; at++) makeUnit(out.subarray(at * dim, (at + 1) * dim));
+  return out;
 }

@@ -2,46 +2,36 @@
 import { unnamedProvider } from '../domain/usual-address.ts';
 import { openReranker, type Reranker } from './api-reranker.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
-import { endpointOf } from './endpoint.ts';
-import { endpointRecognizer } from './endpoint-recognizer.ts';
-import { type CallSurroundings, callsThrough, type ProviderSettings, sharedSource } from './provider-settings.ts';
-import type { Recognizer } from './recognizer.ts';
-import { transformersProvider, transformersTimeoutS } from './transformers.ts';
-import { type ScorePairs, transformersReranker } from './transformers-reranker.ts';
+import {
+  type CallSurroundings,
+  callsThrough,
+  endpointOf,
+  type ProviderSettings,
+  sharedSource,
+} from './provider-settings.ts';
+import { endpointRecognizer, type Recognizer } from './recognizer.ts';
 
 export interface NamedReranker {
   reranker: Reranker;
   /** Model and provider, if set. */
   name: string;
-  /** Load a local model and use it once; null for remote ones. Errors: as of `rerank`. */
-  warm: (() => Promise<void>) | null;
 }
 
 /**
  * The reranker of `reranker.*`, for kind `api`. Breaker: `<provider>-rerank`.
- * Errors: TypeError without address or model, which the settings' validation prevents.
+ * Errors: TypeError without an address, which the settings' validation prevents.
  */
-export function rerankerOf(
-  settings: ProviderSettings,
-  { breakers, clock, random }: CallSurroundings,
-  scorePairs: ScorePairs,
-): NamedReranker {
+export function rerankerOf(settings: ProviderSettings, { breakers, clock, random }: CallSurroundings): NamedReranker {
   const { reranker, secrets, resilience } = settings;
-  const { model, dtype } = reranker;
+  const { model } = reranker;
   const provider = reranker.provider ?? unnamedProvider;
   const breaker = breakers.of(`${provider}-rerank`);
   const name = [provider, model].filter((part) => part !== null).join('/');
-  if (provider === transformersProvider) {
-    if (model === null) throw new TypeError('reranker.provider transformers without a model');
-    const call = callsThrough(provider, breaker, transformersTimeoutS, settings, { clock, random });
-    const { warm, rerank } = transformersReranker({ model, dtype, call, score: scorePairs, clock });
-    return { reranker: { rerank }, name, warm };
-  }
   const own = { base_url: reranker.base_url, credentials: secrets.reranker };
   const endpoint = endpointOf(provider, own, sharedSource(provider, settings));
   if (endpoint === null) throw new TypeError('reranker.kind api without an address');
   const call = callsThrough(provider, breaker, resilience.rerank_timeout_s, settings, { clock, random });
-  return { reranker: openReranker({ endpoint, model, call, wall: clock.wall }), name, warm: null };
+  return { reranker: openReranker({ endpoint, model, call, wall: clock.wall }), name };
 }
 
 /** The client of `llm.*`, or null without an address. Breaker: `llm`. */

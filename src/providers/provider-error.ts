@@ -3,29 +3,6 @@
  * counts it. Messages name provider, status and fault; never a body, text or secret.
  */
 
-export type ProviderFault =
-  /** No address is set. */
-  | 'unconfigured'
-  /** Other 4xx: the request is wrong for this provider. */
-  | 'refused'
-  /** 401 and 403. */
-  | 'unauthorized'
-  /** 408, 425 and 429. */
-  | 'busy'
-  /** 5xx. */
-  | 'failing'
-  /** 3xx: a redirect is never followed with a key. */
-  | 'redirected'
-  /** No complete answer within one attempt's time. */
-  | 'timeout'
-  /** No connection, or it broke. */
-  | 'unreachable'
-  /** The answer is not JSON: a gateway's page, truncated, compressed. */
-  | 'not_json'
-  | 'too_large'
-  /** JSON of the wrong shape: missing rows, invalid numbers. */
-  | 'bad_answer';
-
 interface FaultRule {
   /** The same call may succeed soon. */
   retryable: boolean;
@@ -37,19 +14,31 @@ interface FaultRule {
   mayBeOneText: boolean;
 }
 
-const rules: Readonly<Record<ProviderFault, FaultRule>> = {
-  unconfigured: { retryable: false, permanent: true, againstProvider: false, mayBeOneText: false },
-  refused: { retryable: false, permanent: true, againstProvider: false, mayBeOneText: true },
-  unauthorized: { retryable: false, permanent: true, againstProvider: false, mayBeOneText: false },
-  busy: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
-  failing: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
-  redirected: { retryable: false, permanent: true, againstProvider: false, mayBeOneText: false },
-  timeout: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
-  unreachable: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
-  not_json: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
-  too_large: { retryable: false, permanent: false, againstProvider: true, mayBeOneText: false },
-  bad_answer: { retryable: false, permanent: false, againstProvider: false, mayBeOneText: true },
+const no: FaultRule = { retryable: false, permanent: false, againstProvider: false, mayBeOneText: false };
+const rules = {
+  /** No address is set. */
+  unconfigured: { ...no, permanent: true },
+  /** Other 4xx: the request is wrong for this provider. */
+  refused: { ...no, permanent: true, mayBeOneText: true },
+  /** 401 and 403. */
+  unauthorized: { ...no, permanent: true },
+  /** 408, 425 and 429. */
+  busy: { ...no, retryable: true, againstProvider: true },
+  /** 5xx. */
+  failing: { ...no, retryable: true, againstProvider: true },
+  /** 3xx: a redirect is never followed with a key. */
+  redirected: { ...no, permanent: true },
+  /** No complete answer within one attempt's time. */
+  timeout: { ...no, retryable: true, againstProvider: true },
+  /** No connection, or it broke. */
+  unreachable: { ...no, retryable: true, againstProvider: true },
+  /** The answer is not JSON: a gateway's page, truncated, compressed. */
+  not_json: { ...no, retryable: true, againstProvider: true },
+  too_large: { ...no, againstProvider: true },
+  /** JSON of the wrong shape: missing rows, invalid numbers. */
+  bad_answer: { ...no, mayBeOneText: true },
 };
+export type ProviderFault = keyof typeof rules;
 
 export interface ProviderErrorOptions {
   status?: number;
@@ -69,7 +58,7 @@ export class ProviderError extends Error {
   readonly mayBeOneText: boolean;
 
   constructor(provider: string, code: ProviderFault, detail: string, options: ProviderErrorOptions = {}) {
-    super(`provider ${provider}: ${detail}`, options.cause === undefined ? {} : { cause: options.cause });
+    super(`provider ${provider}: ${detail}`, options);
     this.name = 'ProviderError';
     this.code = code;
     this.provider = provider;

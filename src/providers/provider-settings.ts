@@ -1,11 +1,29 @@
 /** Settings of providers, and their calls. The shapes match `settings/`, which this folder does not import. */
 import type { BreakerState } from '../domain/breaker-state.ts';
-import { isNamedProvider } from '../domain/usual-address.ts';
+import { isNamedProvider, usualAddressOf } from '../domain/usual-address.ts';
 import type { Clock } from './clock.ts';
-import { type Endpoint, endpointOf, type ProviderCredentials } from './endpoint.ts';
 import { ProviderError } from './provider-error.ts';
 import { type CircuitBreaker, type ProviderCall, type RetryPolicy, resilientCall } from './resilient-call.ts';
-import { transformersProvider } from './transformers.ts';
+
+/** `userinfo` is sent as basic authentication if there is no key: both use the same header. `query` is appended to every path. */
+export interface ProviderCredentials {
+  api_key: string | null;
+  userinfo: string | null;
+  query: string | null;
+}
+
+export interface Endpoint {
+  /** Used in errors, logs and breakers. */
+  provider: string;
+  /** http or https, with the version's path: `https://api.example.com/v1`. */
+  baseUrl: string;
+  credentials: ProviderCredentials;
+}
+
+export interface EndpointSource {
+  base_url: string | null;
+  credentials: ProviderCredentials;
+}
 
 interface Address {
   base_url: string | null;
@@ -14,7 +32,7 @@ interface Address {
 export interface ProviderSettings {
   /** Provider of the initial active model; its address and key are for this provider only. */
   embedder: Address & { provider: string };
-  reranker: Address & { provider: string | null; model: string | null; dtype: string };
+  reranker: Address & { provider: string | null; model: string | null };
   llm: Address & { model: string | null; timeout_s: number };
   transcribe: Address & { model: string; timeout_s: number };
   providers: Readonly<Record<string, Address>>;
@@ -47,6 +65,19 @@ export interface CallSurroundings {
   random: () => number;
 }
 
+/**
+ * Null without an address. An address keeps its user and parameters; a key is shared separately.
+ * Source: docs/settings.md, `embedder.base_url`, `embedder.api_key`, `providers.<name>`.
+ */
+export function endpointOf(provider: string, own: EndpointSource, shared: EndpointSource | undefined): Endpoint | null {
+  const api_key = own.credentials.api_key ?? shared?.credentials.api_key ?? null;
+  const located = own.base_url === null ? shared : own;
+  const baseUrl = located?.base_url ?? usualAddressOf(provider);
+  if (baseUrl === null) return null;
+  const { userinfo = null, query = null } = located?.credentials ?? {};
+  return { provider, baseUrl, credentials: { api_key, userinfo, query } };
+}
+
 const unset = { base_url: null, credentials: { api_key: null, userinfo: null, query: null } };
 
 /** `embedder.*` for its own provider, completed by `providers.<name>`. Errors: ProviderError `unconfigured`. */
@@ -67,7 +98,7 @@ export function findEmbeddingEndpoint(provider: string, settings: ProviderSettin
 /** Whether models of this provider may be registered: known by name, or configured. */
 export function isKnownProvider(provider: string, settings: ProviderSettings): boolean {
   const isConfigured = provider === settings.embedder.provider || sharedSource(provider, settings) !== undefined;
-  return isConfigured || provider === transformersProvider || isNamedProvider(provider);
+  return isConfigured || isNamedProvider(provider);
 }
 
 export function sharedSource(name: string, { providers, secrets }: ProviderSettings) {

@@ -1,14 +1,17 @@
-/** The interface of speech recognizers, and the recognizer that runs a command. */
-
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+/** Speech recognizers: a command, or an endpoint. */
+import { open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { Cue } from '../compute/transcript/cue.ts';
 import { readTranscript, transcriptFormat } from '../compute/transcript/read-transcript.ts';
 import { FetchError } from './fetch-error.ts';
+import { postBytes } from './http-json.ts';
+import { ProviderError } from './provider-error.ts';
+import type { Endpoint } from './provider-settings.ts';
+import type { ProviderCall } from './resilient-call.ts';
 import { ProgramError, runProgram } from './run-program.ts';
 
 export interface Sound {
-  /** A WAVE file (src/compute/transcript/wave.ts) or, without a decoder, the original recording. */
+  /** A WAVE file or, without a decoder, the original recording. */
   path: string;
   /** Its own folder, for temporary files. */
   dir: string;
@@ -60,7 +63,6 @@ interface CommandRecognizer {
   program: string;
   /** Arguments with the placeholders `{audio}`, `{output}` and `{model}`. */
   args: readonly string[];
-  /** Replaces `{model}`. */
   model: string;
   env: Readonly<Record<string, string>>;
 }
@@ -107,4 +109,78 @@ async function cuesIn(dir: string, names: readonly string[]): Promise<Cue[] | nu
     return readTranscript(await readFile(path, 'utf8'), transcriptFormat('', name));
   }
   return null;
+}
+
+/*
+ * Recognizes speech by an OpenAI-compatible `POST /audio/transcriptions`, with timed segments if the model supports them. After a model
+ * refuses, only plain text is requested.
+ */
+
+interface EndpointRecognizer {
+  endpoint: Endpoint;
+  model: string;
+  call: ProviderCall;
+  wall: () => number;
+}
+
+/** Limit of such endpoints; five minutes of samples are 10 MB. */
+const maxFileBytes = 25_000_000;
+/** Five minutes of speech with words and segments. */
+const maxAnswerBytes = 16 * 1024 * 1024;
+
+export function endpointRecognizer({ endpoint, model, call, wall }: EndpointRecognizer): Recognizer {
+  let hasSegments = true;
+  const ask = async (
+    file: Buffer<ArrayBuffer>,
+    format: 'verbose_json' | 'json',
+    signal: AbortSignal,
+  ): Promise<unknown> => {
+    const form = new FormData();
+    form.set('model', model);
+    form.set('response_format', format);
+    form.set('file', new Blob([file], { type: 'audio/wav' }), 'audio.wav');
+    const sent = new Response(form);
+    const contentType = sent.headers.get('content-type') ?? '';
+    const body = new Uint8Array(await sent.arrayBuffer());
+    const request = { path: '/audio/transcriptions', body, contentType, maxBytes: maxAnswerBytes, wall };
+    return call((limited) => postBytes(endpoint, { ...request, signal: limited }), { signal });
+  };
+  const askBest = async (file: Buffer<ArrayBuffer>, signal: AbortSignal): Promise<unknown> => {
+    if (!hasSegments) return ask(file, 'json', signal);
+    try {
+      return await ask(file, 'verbose_json', signal);
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.code !== 'refused') throw error;
+      const answer = await ask(file, 'json', signal);
+      hasSegments = false;
+      return answer;
+    }
+  };
+  return {
+    async recognize({ path, lengthS }, signal) {
+      const answer = await askBest(await readBounded(path), signal);
+      const isTranscript = typeof answer === 'object' && answer !== null && 'text' in answer;
+      if (!isTranscript || typeof answer.text !== 'string') {
+        throw new ProviderError(endpoint.provider, 'bad_answer', 'no text in the answer');
+      }
+      // A text without times spans the piece.
+      return readTranscript(JSON.stringify(answer), 'json').map((cue) =>
+        cue.startS === null ? { ...cue, startS: 0, endS: lengthS } : cue,
+      );
+    },
+  };
+}
+
+async function readBounded(path: string): Promise<Buffer<ArrayBuffer>> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    if (size <= maxFileBytes) return await file.readFile();
+  } finally {
+    await file.close();
+  }
+  throw new FetchError(
+    'too_large',
+    'the recording is too large for the endpoint: with ffmpeg it would be sent in pieces',
+  );
 }

@@ -5,10 +5,10 @@
  * Each attempt asks the breaker, so an opening breaker ends all retries. The deadline needs no timer: it shortens the attempts, and no
  * pause begins that would exceed it.
  */
-import { fullBudget, noteRequest, takeRetry } from '../compute/retries/retry-budget.ts';
-import { retryDelayMs } from '../compute/retries/retry-delay.ts';
+import { fullBudget, noteRequest, retryDelayMs, takeRetry } from '../compute/retries.ts';
+import { unlessAborted } from '../compute/unless-aborted.ts';
 import { traced } from '../tracing/span.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, Deadline } from './clock.ts';
 import { ProviderError } from './provider-error.ts';
 
 /** Lets a call through or throws BreakerOpenError; learns from its result. `run` must end. */
@@ -27,7 +27,6 @@ export interface CallParts {
   provider: string;
   breaker: CircuitBreaker;
   retry: RetryPolicy;
-  /** Per attempt. */
   timeoutMs: number;
   clock: Clock;
   random: () => number;
@@ -88,18 +87,12 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
     }
   };
 
-  function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        cancelTimer();
-        reject(signal?.reason);
-      };
-      const cancelTimer = clock.after(pauseMs, () => {
-        signal?.removeEventListener('abort', leave);
-        resolve();
-      });
-      signal?.addEventListener('abort', leave, { once: true });
+  async function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
+    let cancelTimer = () => {};
+    const over = new Promise<void>((resolve) => {
+      cancelTimer = clock.after(pauseMs, resolve);
     });
+    await unlessAborted(over, signal).finally(() => cancelTimer());
   }
 }
 
@@ -113,23 +106,7 @@ export function limited<Result>(
   limitMs: number,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  return new Promise<Result>((resolve, reject) => {
-    const controller = new AbortController();
-    const settle = () => {
-      cancelTimer();
-      signal?.removeEventListener('abort', leave);
-    };
-    const end = (reason: unknown) => {
-      settle();
-      controller.abort(reason);
-      reject(reason);
-    };
-    const leave = () => end(signal?.reason);
-    const cancelTimer = clock.after(limitMs, () => end(lateAnswer(provider, limitMs)));
-    signal?.addEventListener('abort', leave, { once: true });
-    const trying = (async () => attempt(controller.signal))();
-    trying.finally(settle).then(resolve, reject);
-  });
+  return new Deadline(clock, limitMs, signal, lateAnswer(provider, limitMs)).run(attempt);
 }
 
 function lateAnswer(provider: string, limitMs: number): ProviderError {

@@ -21,7 +21,7 @@ const maxLookups = 64;
 /** Names the setting that allows it. */
 const blockedAddress = 'blocked address: fetch.allow_private_hosts does not list it';
 /** Time before the next address is tried; Node's 250 ms are too short for far hosts (nodejs/node#54359). */
-export const nextAddressAfterMs = 1000;
+const nextAddressAfterMs = 1000;
 
 const noSuchName: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME']);
 
@@ -66,11 +66,12 @@ export function hostResolver(
   };
 }
 
-/** A lookup with a known answer. Not called for literals, which were checked before. */
-export function answering(addresses: readonly ResolvedAddress[]): LookupFunction {
-  return (_hostname, options, callback) => {
+/** Options of a connection to these addresses; its lookup is not called for literals, which were checked before. */
+export function connectionTo(addresses: readonly ResolvedAddress[]) {
+  const lookup: LookupFunction = (_hostname, options, callback) => {
     const [first] = addresses;
     if (options.all) callback(null, [...addresses]);
     else callback(null, first?.address ?? '', first?.family);
   };
+  return { lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: nextAddressAfterMs };
 }

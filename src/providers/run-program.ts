@@ -11,10 +11,8 @@ export interface ProgramRun {
   /** Absolute. */
   program: string;
   args: readonly string[];
-  /** Its whole environment. */
   env: Readonly<Record<string, string>>;
   cwd: string;
-  /** Standard input; empty by default. */
   input?: string;
   maxOutputBytes: number;
   /** As of nice(1); default 10. */
@@ -26,7 +24,6 @@ export interface ProgramResult {
   output: Uint8Array;
   /** The end of its standard error. */
   complaint: string;
-  /** Exit code or signal. */
   ended: number | NodeJS.Signals;
 }
 

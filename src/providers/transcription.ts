@@ -8,9 +8,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Cue } from '../compute/transcript/cue.ts';
-import { bytesPerSecond, quietestCut, waveFile } from '../compute/transcript/wave.ts';
 import type { FoundTranscription } from '../domain/capabilities.ts';
-import { type Decoder, decodeAudio } from './decode-audio.ts';
+import { bytesPerSecond, type Decoder, decodeAudio, quietestCut, waveFile } from './decode-audio.ts';
 import { FetchError } from './fetch-error.ts';
 import { commandRecognizer, commandWords, type Recognizer } from './recognizer.ts';
 import { findProgram } from './run-program.ts';
@@ -33,13 +32,11 @@ export interface Transcription {
 
 export interface Recording {
   path: string;
-  /** A folder of its own. */
   dir: string;
   /** Called after each piece; what it throws ends the work. */
   goOn: () => Promise<void>;
 }
 
-/** Length of a piece, in seconds. */
 const pieceS = 300;
 /** Longest recording, in seconds: 250 MB of the thinnest sound are days. */
 const maxRecordingS = 24 * 3600;

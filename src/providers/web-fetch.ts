@@ -8,22 +8,20 @@
  *
  * Uses Node's HTTP client (docs/decisions/fetching-with-node-http.md).
  */
-import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { TcpNetConnectOpts } from 'node:net';
-import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
+import { readRetryAfterMs } from '../compute/retries.ts';
 import { BodyRoom } from '../compute/structures/body-room.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { addressInHeader } from '../compute/web/canonical-url.ts';
 import { normalizeHost } from '../compute/web/domain-match.ts';
 import { traced } from '../tracing/span.ts';
-import { type Clock, systemClock } from './clock.ts';
-import { Deadline } from './deadline.ts';
+import { type Clock, Deadline, systemClock } from './clock.ts';
 import { FetchError, transportError } from './fetch-error.ts';
 import { HostRateLimiter } from './host-rate-limiter.ts';
 import { type Network, unjudgedNetwork } from './network.ts';
 import { acceptEncoding, readBody, writeBody } from './read-body.ts';
-import { answering, hostResolver, type Lookup, nextAddressAfterMs, type ResolvedAddress } from './resolve-host.ts';
+import { connectionTo, hostResolver, type Lookup, type ResolvedAddress } from './resolve-host.ts';
 
 export interface WebFetchOptions {
   allowPrivateHosts: readonly string[];
@@ -231,18 +229,15 @@ function openHop(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const options: RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
+    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(shown(url), {
       headers,
       agent: false,
       // Parse as browsers do: line ends without CR, folded lines, a length with chunks. Safe, as no other answer uses this connection.
       insecureHTTPParser: true,
       signal,
       maxHeaderSize,
-      lookup: answering(addresses),
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
-    };
-    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(shown(url), options);
+      ...connectionTo(addresses),
+    });
     let isConnected = false;
     request.once('socket', (socket) =>
       socket.once('connect', () => {

@@ -86,18 +86,11 @@ export const reranker = z.object({
     'What orders results: `local` is score fusion, `api` a provider, `none` reciprocal ranks.',
   ),
   provider: textOrNone(
-    'Provider for kind `api`: `cohere`, `voyage`, `jina`, `tei` or any other name; `transformers` runs the model in the service (docs/providers.md).',
+    'Provider for kind `api`: `cohere`, `voyage`, `jina`, `tei` or any other name (docs/providers.md).',
   ),
   base_url: addressOrNone('Its address; by default `providers.<name>.base_url`.'),
   api_key: secretOrNone('Its key; by default `providers.<name>.api_key`.'),
-  model: textOrNone(
-    'Name of the model for kind `api`; by default the server’s own. With `transformers`, a folder or an id of the hub.',
-  ),
-  dtype: choice(
-    ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'],
-    'q8',
-    'Precision of the weights with `transformers`: `q8` reads `onnx/model_quantized.onnx`, `fp32` `onnx/model.onnx`.',
-  ),
+  model: textOrNone('Name of the model for kind `api`; by default the server’s own.'),
   max_candidates: integer(100, 1, 'Max candidates that a reranker of kind `api` scores.', 1000),
 });
 

@@ -50,19 +50,16 @@ function setAt(raw: Raw, path: readonly string[], value: unknown): void {
   }
 }
 
-/** The XDG folder; relative values are ignored (XDG Base Directory Specification). */
-function xdgFolder(env: NodeJS.ProcessEnv, name: 'XDG_DATA_HOME' | 'XDG_CACHE_HOME', fallback: string): string {
-  const set = env[name];
-  const base = set !== undefined && isAbsolute(set) ? set : join(env.HOME || homedir(), fallback);
+/** Of the XDG Base Directory Specification, which ignores relative values. */
+function defaultFolder({ XDG_DATA_HOME: set, HOME }: NodeJS.ProcessEnv): string {
+  const base = set !== undefined && isAbsolute(set) ? set : join(HOME || homedir(), '.local/share');
   return join(base, 'readback');
 }
 
 function completed(env: NodeJS.ProcessEnv, declared: DeclaredSettings): DeclaredSettings {
-  const folder = (dir: string, xdg: () => string) => (dir === '' ? xdg() : resolve(dir));
   return {
     ...declared,
-    data_dir: folder(declared.data_dir, () => xdgFolder(env, 'XDG_DATA_HOME', '.local/share')),
-    cache_dir: folder(declared.cache_dir, () => xdgFolder(env, 'XDG_CACHE_HOME', '.cache')),
+    data_dir: declared.data_dir === '' ? defaultFolder(env) : resolve(declared.data_dir),
     libraries: { dir: declared.libraries.dir === null ? null : resolve(declared.libraries.dir) },
     program_path: declared.program_path || (env.PATH ?? ''),
     canonicalize: {
@@ -112,8 +109,7 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const problem = `${model}=${embedder.model}: must be ${builtInModel.model_name}, the only built-in model; or set ${variableName(['embedder', 'provider'])}`;
     conflicts.push({ about: [model], problem });
   }
-  if (![localProvider, 'none', 'transformers'].includes(embedder.provider))
-    checkReachable('embedder', 'an embedder that is not local');
+  if (![localProvider, 'none'].includes(embedder.provider)) checkReachable('embedder', 'an embedder that is not local');
   const [tokens, dir] = [variableName(['auth_tokens']), variableName(['libraries', 'dir'])];
   const elsewhere = auth_tokens.find(({ library }) => library !== defaultLibrary);
   if (libraries.dir !== null && auth_token === null && auth_tokens.length === 0) {
@@ -142,11 +138,7 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const problem = `${dir}=${libraries.dir}: must not be set where ${variableName(['cluster', 'database_url'])} is, which names the libraries`;
     conflicts.push({ about: [dir], problem });
   }
-  if (reranker.kind === 'api' && reranker.provider === 'transformers') {
-    const model = variableName(['reranker', 'model']);
-    const problem = `${model}: must be set, a folder or an id of the hub, for reranker.provider transformers`;
-    if (reranker.model === null) conflicts.push({ about: [model], problem });
-  } else if (reranker.kind === 'api') checkReachable('reranker', 'reranker.kind api');
+  if (reranker.kind === 'api') checkReachable('reranker', 'reranker.kind api');
   return conflicts;
 }
 

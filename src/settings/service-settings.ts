@@ -23,10 +23,6 @@ export const topLevel = {
     description: 'Data folder (docs/storage.md).',
     defaultText: '$XDG_DATA_HOME/readback or ~/.local/share/readback',
   }),
-  cache_dir: text('', 'Folder of downloaded models.').meta({
-    description: 'Folder of downloaded models (docs/providers.md).',
-    defaultText: '$XDG_CACHE_HOME/readback or ~/.cache/readback',
-  }),
   program_path: text('', 'Folders in which other programs are looked for, as in PATH.').meta({
     description: 'Folders to search for other programs (docs/video.md), in the form of PATH.',
     defaultText: '$PATH',

@@ -1,6 +1,5 @@
 /** Settings of page sources: fetching, video and audio, PDF, watches. */
 import { z } from 'zod';
-import { type CaptionStep, captionSteps } from '../compute/video/choose-captions.ts';
 import { isHostRule } from '../compute/web/address-policy.ts';
 import { maxIntervalHours } from '../domain/watch.ts';
 import { aboveZero, addressOrNone, flag, integer, secretOrNone, text, textList, textOrNone } from './declare.ts';
@@ -23,15 +22,6 @@ export const fetch = z.object({
   audio_transcripts: flag(true, 'Transcribe audio files.'),
   podcast_transcripts: flag(true, 'Read episodes of podcasts. If off, podcasts cannot be watched.'),
   video_caption_langs: textList(['en', 'en-US', 'en-GB'], 'Languages of captions, best first; `en` includes `en-AU`.'),
-  video_caption_order: z
-    .array(z.enum(captionSteps))
-    .min(1)
-    .default((): CaptionStep[] => ['manual', 'automatic', 'any_manual', 'any_automatic'])
-    .meta({
-      description:
-        'Kinds of captions, best first: `manual` and `automatic` in `fetch.video_caption_langs`, `any_manual` and `any_automatic` in any language, `translated` by a machine.',
-      rule: `a JSON list of ${captionSteps.join(', ')}`,
-    }),
   video_speech_model: text('small', 'Size of the local speech model, for `{model}` in `transcribe.command`.'),
   video_hosts: textList(
     ['youtube.com', 'youtu.be', 'vimeo.com'],

@@ -1,84 +1,73 @@
 /** Audits cluster runs and points against pages, and cluster rows against both. Only reads. */
-import type { Cluster, ClusterPoint } from '../domain/cluster.ts';
-import { ClusterReader } from './clusters.ts';
+import type { ClusterReader } from './clusters.ts';
 import type { JobReader } from './jobs.ts';
 import type { PageReader } from './pages.ts';
 
-export interface ClusterAuditParts {
+interface ClusterAuditParts {
+  clusters: ClusterReader;
   pages: PageReader;
   jobs: JobReader;
   nextCluster: number;
   nextRun: number;
 }
 
-export class ClusterAuditor extends ClusterReader {
-  audit(parts: ClusterAuditParts): string[] {
-    return [...this.#auditRuns(parts), ...this.#auditPoints(parts), ...this.#auditRows(parts)];
-  }
-
-  /** A running run has its job; a finished one has a result; the current run is finished. */
-  #auditRuns({ jobs, nextCluster, nextRun }: ClusterAuditParts): string[] {
-    const findings: string[] = [];
-    for (const { no, job_no, finished_at, draft } of this.runs(Number.MAX_SAFE_INTEGER)) {
-      if (no >= nextRun) findings.push(`run ${no} has a number that was not given yet`);
-      const job = jobs.get(job_no);
-      if (finished_at === null && (job === undefined || job.status === 'done')) {
-        findings.push(`run ${no} is not over and has no job`);
-      }
-      if (finished_at !== null && draft !== null) findings.push(`run ${no} is over and has a draft`);
-      for (const { no: cluster } of draft ?? []) {
-        if (cluster >= nextCluster) findings.push(`run ${no}: cluster ${cluster} has a number that was not given yet`);
-      }
-    }
-    const current = this.currentRun();
-    if (current !== 0 && this.run(current)?.finished_at == null) {
-      findings.push(`run ${current} counts, and is not over or not there`);
-    }
-    return findings;
-  }
-
-  /** Each point belongs to an existing run, page and cluster. */
-  #auditPoints({ pages, nextCluster }: ClusterAuditParts): string[] {
-    const findings: string[] = [];
-    for (const no of this.runsWithPoints()) {
-      const run = this.run(no);
-      if (run === undefined) findings.push(`points of no run: ${no}`);
-      const isOver = run?.finished_at != null;
-      const unknown = new Set<number>();
-      for (const { page_no, cluster_no } of this.#pointsOf(no)) {
-        if (!pages.has(page_no)) findings.push(`run ${no} has a point of no page: ${page_no}`);
-        const isKnown = isOver ? this.get(cluster_no) !== undefined : cluster_no < nextCluster;
-        if (cluster_no !== 0 && !isKnown) unknown.add(cluster_no);
-      }
-      for (const cluster of unknown) findings.push(`run ${no} has points of no cluster: ${cluster}`);
-    }
-    return findings;
-  }
-
-  /** A cluster's size equals its points in the current run. A tombstone keeps only its id and last name. */
-  #auditRows({ nextCluster }: ClusterAuditParts): string[] {
-    const findings: string[] = [];
-    const sizes = new Map<number, number>();
-    for (const { cluster_no } of this.#pointsOf(this.currentRun())) {
-      sizes.set(cluster_no, (sizes.get(cluster_no) ?? 0) + 1);
-    }
-    for (const cluster of this.all()) {
-      const { no, size, tombstoned } = cluster;
-      const points = sizes.get(no) ?? 0;
-      if (no >= nextCluster) findings.push(`cluster ${no} has a number that was not given yet`);
-      if (size !== points) findings.push(`cluster ${no} counts ${size} pages, and has ${points}`);
-      if (tombstoned && points > 0) findings.push(`cluster ${no} is gone, and has ${points} pages`);
-      if (tombstoned && isPlaced(cluster)) findings.push(`cluster ${no} is gone, and has a place on the map`);
-      if (!tombstoned && points === 0) findings.push(`cluster ${no} has no page, and is not gone`);
-    }
-    return findings;
-  }
-
-  *#pointsOf(run: number): Generator<ClusterPoint> {
-    for (const block of this.points(run)) yield* block;
-  }
+export function auditClusters(parts: ClusterAuditParts): string[] {
+  return [...auditRuns(parts), ...auditPoints(parts), ...auditRows(parts)];
 }
 
-function isPlaced({ x, y }: Cluster): boolean {
-  return x !== null || y !== null;
+/** A running run has its job; a finished one has a result; the current run is finished. */
+function auditRuns({ clusters, jobs, nextCluster, nextRun }: ClusterAuditParts): string[] {
+  const findings: string[] = [];
+  for (const { no, job_no, finished_at, draft } of clusters.runs(Number.MAX_SAFE_INTEGER)) {
+    if (no >= nextRun) findings.push(`run ${no} has a number that was not given yet`);
+    const job = jobs.get(job_no);
+    if (finished_at === null && (job === undefined || job.status === 'done')) {
+      findings.push(`run ${no} is not over and has no job`);
+    }
+    if (finished_at !== null && draft !== null) findings.push(`run ${no} is over and has a draft`);
+    for (const { no: cluster } of draft ?? []) {
+      if (cluster >= nextCluster) findings.push(`run ${no}: cluster ${cluster} has a number that was not given yet`);
+    }
+  }
+  const current = clusters.currentRun();
+  if (current !== 0 && clusters.run(current)?.finished_at == null) {
+    findings.push(`run ${current} counts, and is not over or not there`);
+  }
+  return findings;
+}
+
+/** Each point belongs to an existing run, page and cluster. */
+function auditPoints({ clusters, pages, nextCluster }: ClusterAuditParts): string[] {
+  const findings: string[] = [];
+  for (const no of clusters.runsWithPoints()) {
+    const run = clusters.run(no);
+    if (run === undefined) findings.push(`points of no run: ${no}`);
+    const isOver = run?.finished_at != null;
+    const unknown = new Set<number>();
+    for (const { page_no, cluster_no } of [...clusters.points(no)].flat()) {
+      if (!pages.has(page_no)) findings.push(`run ${no} has a point of no page: ${page_no}`);
+      const isKnown = isOver ? clusters.get(cluster_no) !== undefined : cluster_no < nextCluster;
+      if (cluster_no !== 0 && !isKnown) unknown.add(cluster_no);
+    }
+    for (const cluster of unknown) findings.push(`run ${no} has points of no cluster: ${cluster}`);
+  }
+  return findings;
+}
+
+/** A cluster's size equals its points in the current run. A tombstone keeps only its id and last name. */
+function auditRows({ clusters, nextCluster }: ClusterAuditParts): string[] {
+  const findings: string[] = [];
+  const sizes = new Map<number, number>();
+  for (const { cluster_no } of [...clusters.points(clusters.currentRun())].flat()) {
+    sizes.set(cluster_no, (sizes.get(cluster_no) ?? 0) + 1);
+  }
+  for (const { no, size, tombstoned, x, y } of clusters.all()) {
+    const points = sizes.get(no) ?? 0;
+    if (no >= nextCluster) findings.push(`cluster ${no} has a number that was not given yet`);
+    if (size !== points) findings.push(`cluster ${no} counts ${size} pages, and has ${points}`);
+    if (tombstoned && points > 0) findings.push(`cluster ${no} is gone, and has ${points} pages`);
+    if (tombstoned && (x !== null || y !== null)) findings.push(`cluster ${no} is gone, and has a place on the map`);
+    if (!tombstoned && points === 0) findings.push(`cluster ${no} has no page, and is not gone`);
+  }
+  return findings;
 }

@@ -6,10 +6,9 @@ import { BackfillReader } from './backfills.ts';
 import type { JobReader } from './jobs.ts';
 import type { ModelReader } from './models.ts';
 import type { PageReader } from './pages.ts';
-import { areRefused, type RefusedTextReader } from './refused-texts.ts';
-import { VectorReader } from './vectors.ts';
+import { areRefused, type RefusedTextReader, VectorReader } from './vectors.ts';
 
-export interface VectorAudit {
+interface VectorAudit {
   findings: string[];
   /** Per id of a ready model, the labels whose vector is not all zeros: the ones that its space holds; ascending. */
   vectorLabels: Map<string, number[]>;

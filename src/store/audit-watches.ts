@@ -1,11 +1,10 @@
 /** Audits watches: lookups against rows, and the items they brought in. Only reads. */
 
-import { BlacklistReader, settingsKey } from './blacklist.ts';
+import { BlacklistReader, settingsKey, TombstoneReader } from './blacklist.ts';
 import type { JobReader } from './jobs.ts';
 import { urlKey } from './keys.ts';
 import type { PageReader } from './pages.ts';
 import { QueryLogReader } from './query-log.ts';
-import { TombstoneReader } from './tombstones.ts';
 import { isItem, WatchReader } from './watches.ts';
 
 export class WatchAuditor extends WatchReader {

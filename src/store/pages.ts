@@ -3,7 +3,7 @@
  *
  * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (long-values.ts); `page_sections` no
  * → sections; `merged_pages` no → no of the page that it became; `page_addresses` progress of the last pass over all addresses
- * (commands/readdress-pages.ts); `known_visits` [no, ms] of visits with `once`; `feed_contents` no → feed HTML in place of a page that cannot be fetched;
+ * (commands/readdress-pages.ts); `feed_contents` no → feed HTML in place of a page that cannot be fetched;
  * `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the folded title, no]. URLs are hashed because LMDB
  * keys are short.
  *
@@ -15,7 +15,7 @@ import { numberOf } from '../domain/ids.ts';
 import { foldTitle } from '../domain/normalize-text.ts';
 import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
 import { type Environment, entriesOf, type Table } from './environment.ts';
-import { hashKey, lastNumberOf, pairsOf, removeAll, urlKey } from './keys.ts';
+import { hashKey, lastNumberOf, urlKey } from './keys.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
 /** Metadata as JSON text preserves every key and lone surrogate. Rows of formats 1 and 2 may contain sections. */
@@ -28,7 +28,7 @@ interface AddressPass {
 
 /** Without metadata, which may be long and is not parsed. */
 export type PageHead = Omit<Page, 'metadata'> & {
-  /** Derived from the metadata; absent in rows of earlier versions: use `byline`. */
+  /** Derived from the metadata; absent or without `tags` in rows of earlier versions: use `byline`. */
   byline?: Byline;
 };
 
@@ -46,7 +46,6 @@ export class PageReader {
   protected readonly chunkLists: LongValues<Chunk[]>;
   protected readonly sectionLists: Table<Section[], number>;
   protected readonly feedContents: Table<string, number>;
-  protected readonly visits: Table<number, [page: number, seenAt: number]>;
   protected readonly byUrl: Table<number, Buffer>;
   protected readonly byTitle: Table<number, [string, number]>;
   protected readonly merged: Table<number, number>;
@@ -58,7 +57,6 @@ export class PageReader {
     this.chunkLists = new LongValues(environment, chunkForm);
     this.sectionLists = environment.openDatabase('page_sections', { keyEncoding: 'uint32' });
     this.feedContents = environment.openDatabase('feed_contents', { keyEncoding: 'uint32', encoding: 'string' });
-    this.visits = environment.openDatabase('known_visits', {});
     this.byUrl = environment.openDatabase('page_by_url', { keyEncoding: 'binary' });
     this.byTitle = environment.openDatabase('page_by_title', {});
     this.merged = environment.openDatabase('merged_pages', { keyEncoding: 'uint32' });
@@ -91,7 +89,8 @@ export class PageReader {
   }
 
   byline(page: PageHead): Byline {
-    return page.byline ?? bylineOf(this.get(page.no)?.metadata ?? null);
+    if (page.byline?.tags !== undefined) return page.byline;
+    return bylineOf({ ...page, metadata: this.get(page.no)?.metadata ?? null });
   }
 
   head(no: number): PageHead | undefined {
@@ -171,16 +170,6 @@ export class PageReader {
     return this.feedContents.get(no);
   }
 
-  /** Times of visits with `once`, ms. */
-  knownVisits(no: number): number[] {
-    return [...this.visits.getKeys(pairsOf(no))].map(([, seenAt]) => seenAt);
-  }
-
-  /** Whether a visit with `once` had this exact time. */
-  knowsVisit(no: number, seenAt: number): boolean {
-    return this.visits.doesExist([no, seenAt]);
-  }
-
   chunks(no: number): Chunk[] {
     return this.chunkLists.get(no) ?? [];
   }
@@ -218,7 +207,7 @@ export class PageTransactor extends PageReader {
     }
     this.changed.push(page);
     const metadata = page.metadata === null ? null : JSON.stringify(page.metadata);
-    this.rows.put(page.no, { ...page, metadata, byline: bylineOf(page.metadata) });
+    this.rows.put(page.no, { ...page, metadata, byline: bylineOf(page) });
   }
 
   remove(page: Page): void {
@@ -228,7 +217,6 @@ export class PageTransactor extends PageReader {
     this.texts.remove(page.no);
     this.sectionLists.remove(page.no);
     this.feedContents.remove(page.no);
-    for (const seenAt of this.knownVisits(page.no)) this.visits.remove([page.no, seenAt]);
     this.rows.remove(page.no);
     this.removed.push(page.no);
   }
@@ -261,10 +249,6 @@ export class PageTransactor extends PageReader {
     } else if (!this.texts.isWhole(no)) this.texts.put(no, text);
   }
 
-  putVisit(no: number, seenAt: number): void {
-    this.visits.put([no, seenAt], 0);
-  }
-
   putFeedContent(no: number, html: string): void {
     this.feedContents.put(no, html);
   }
@@ -287,7 +271,7 @@ export class PageTransactor extends PageReader {
     }
   }
 
-  /** Repair only: delete texts, chunk lists and visits without a page. Returns how many. */
+  /** Repair only: delete texts and chunk lists without a page. Returns how many. */
   dropOrphans(): number {
     let dropped = 0;
     const drop = (owners: Iterable<number>, owned: { remove(no: number): void }) => {
@@ -299,13 +283,7 @@ export class PageTransactor extends PageReader {
     };
     for (const values of [this.texts, this.chunkLists]) drop(values.owners(), values);
     for (const database of [this.sectionLists, this.feedContents]) drop(database.getKeys(), database);
-    return (
-      dropped +
-      removeAll(
-        this.visits,
-        [...this.visits.getKeys()].filter(([no]) => !this.rows.doesExist(no)),
-      )
-    );
+    return dropped;
   }
 
   lastNumber(): number {

@@ -143,8 +143,9 @@ export class QueryLogTransactor extends QueryLogReader {
   ): number | null {
     const numbers = this.numbersAfter(after, limit);
     for (const no of numbers) {
-      const run = this.get(no);
-      if (run === undefined) continue;
+      const row = this.get(no);
+      if (row === undefined) continue;
+      const { no: _, ...run } = row;
       const without = withoutPages(run, (pageNo) => !pageNos.has(pageNo));
       if (without !== null) this.#put(no, { ...without, final_pages: replacedPages(run, pageNos, becameOf) });
       const marks = this.feedback(no);
@@ -194,21 +195,12 @@ export class QueryLogTransactor extends QueryLogReader {
     return lists.every(({ page_nos }) => page_nos.every((page) => page >= 1 && page <= lastPage));
   }
 
-  #put(no: number, run: QueryRun): void {
+  #put(no: number, { candidate_set, dense_hits, sparse_hits, ...rest }: QueryRun): void {
     this.rows.put(no, {
-      query_id: run.query_id,
-      ts: run.ts,
-      kind: run.kind,
-      compare_id: run.compare_id,
-      query_text: run.query_text,
-      params: run.params,
-      active_model: run.active_model,
-      reranker_model: run.reranker_model,
-      candidate_set: encodeHits(run.candidate_set),
-      dense_hits: encodeHits(run.dense_hits),
-      sparse_hits: encodeHits(run.sparse_hits),
-      final_pages: run.final_pages,
-      timing_ms: run.timing_ms,
+      ...rest,
+      candidate_set: encodeHits(candidate_set),
+      dense_hits: encodeHits(dense_hits),
+      sparse_hits: encodeHits(sparse_hits),
     });
   }
 }

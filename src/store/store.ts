@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { FatalError } from '../domain/errors.ts';
 import { BackfillReader, BackfillTransactor } from './backfills.ts';
-import { BlacklistReader, BlacklistTransactor } from './blacklist.ts';
+import { BlacklistReader, BlacklistTransactor, TombstoneReader, TombstoneTransactor } from './blacklist.ts';
 import { ClockReader, ClockTransactor } from './clock.ts';
 import { ClusterReader, ClusterTransactor } from './clusters.ts';
 import {
@@ -31,11 +31,9 @@ import { migrate } from './migrations.ts';
 import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
 import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
-import { RefusedTextReader, RefusedTextTransactor } from './refused-texts.ts';
 import { requireRoomToMigrate } from './room-to-open.ts';
 import { type CommitLog, KeySum, type Position, type RowBlock, WriteRecorder } from './stored-rows.ts';
-import { TombstoneReader, TombstoneTransactor } from './tombstones.ts';
-import { VectorReader, VectorTransactor } from './vectors.ts';
+import { RefusedTextReader, RefusedTextTransactor, VectorReader, VectorTransactor } from './vectors.ts';
 import { WatchReader, WatchTransactor } from './watches.ts';
 
 /** A new record kind adds a line here and one below. */
@@ -98,7 +96,7 @@ export type Command<Reply> = (transaction: Transaction) => Reply;
  */
 class SetBackError extends Error {}
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Checked before each write: another process took the folder. */
   isFolderLost?: () => boolean;
   /** Gets migration progress. */

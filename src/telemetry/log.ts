@@ -17,15 +17,6 @@ const maxTextLength = 512;
 /** Shorter secrets would hide half of every line. */
 const minSecretLength = 4;
 
-const levels: Readonly<Record<number, string>> = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-  60: 'fatal',
-};
-
 const cutText = (_key: string, value: unknown): unknown =>
   typeof value === 'string' && value.length > maxTextLength ? `${value.slice(0, maxTextLength)}…` : value;
 
@@ -42,7 +33,7 @@ function forPeople(line: string): string {
   const { level, time, msg, pid: _pid, hostname: _hostname, ...rest } = JSON.parse(line);
   const fields = Object.entries(rest).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
   const message = JSON.stringify(msg ?? '').slice(1, -1);
-  return `${String(time).slice(11, 23)} ${(levels[level] ?? 'info').padEnd(5)} ${message}${fields.join('')}\n`;
+  return `${String(time).slice(11, 23)} ${(pino.levels.labels[level] ?? 'info').padEnd(5)} ${message}${fields.join('')}\n`;
 }
 
 /** Longest first: one secret may contain another. Plain and as JSON. */

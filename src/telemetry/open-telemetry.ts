@@ -19,7 +19,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
-import { type Remembered, remembered, type SpanRequest, spans } from '../tracing/span.ts';
+import { type Attributes, setTracer } from '../tracing/span.ts';
 
 export interface TracingOptions {
   traces: 'console' | 'otlp';
@@ -90,39 +90,34 @@ export function startTracing(options: TracingOptions): Tracing {
     const parent = parents.get(parentKey);
     return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
   };
-  const onSpan = (message: unknown) => {
-    const request = message as SpanRequest;
-    const within = contextOf(request.parentKey);
-    const kind = request.name.startsWith('http ') ? SpanKind.SERVER : SpanKind.INTERNAL;
-    const span = tracer.startSpan(request.name, { attributes: request.attributes, kind }, within);
-    request.result = context.with(trace.setSpan(within, span), request.run).then(
-      (result) => {
-        span.end();
-        return result;
-      },
-      (error) => {
-        // Only the name: a message may contain page text.
-        span.setStatus({ code: SpanStatusCode.ERROR });
-        span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
-        span.end();
-        throw error;
-      },
-    );
-  };
-  const onRemember = (message: unknown) => {
-    const present = trace.getSpanContext(context.active());
-    if (present === undefined) return;
-    parents.set((message as Remembered).key, present);
-    const [oldest] = parents.keys();
-    if (parents.size > maxRemembered) parents.delete(oldest);
-  };
-  spans.subscribe(onSpan);
-  remembered.subscribe(onRemember);
+  setTracer({
+    run<Result>(name: string, attributes: Attributes, work: () => Promise<Result>, parentKey: string | undefined) {
+      const kind = name.startsWith('http ') ? SpanKind.SERVER : SpanKind.INTERNAL;
+      return tracer.startActiveSpan(name, { attributes, kind }, contextOf(parentKey), async (span): Promise<Result> => {
+        try {
+          return await work();
+        } catch (error) {
+          // Only the name: a message may contain page text.
+          span.setStatus({ code: SpanStatusCode.ERROR });
+          span.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
+          throw error;
+        } finally {
+          span.end();
+        }
+      });
+    },
+    remember(key) {
+      const present = trace.getSpanContext(context.active());
+      if (present === undefined) return;
+      parents.set(key, present);
+      const [oldest] = parents.keys();
+      if (parents.size > maxRemembered) parents.delete(oldest);
+    },
+  });
 
   return {
     close: async () => {
-      spans.unsubscribe(onSpan);
-      remembered.unsubscribe(onRemember);
+      setTracer(null);
       const failed = (error: unknown) => options.log.warn({ err: error }, 'the last traces could not be sent');
       await Promise.race([
         provider.shutdown().catch(failed),

@@ -2,11 +2,11 @@
  * Entry of the thread that clusters: pages of a run arrive piece by piece and live until its result is given. An aborted task ends the
  * thread and with it all runs: the next task of another run fails, and its job is tried again.
  */
-import { matchClusters } from '../compute/clusters/match-clusters.ts';
 import {
   type ClusterOptions,
   clusterPages,
   graphNeighbours,
+  matchClusters,
   type PageClusters,
 } from '../compute/clusters/page-graph.ts';
 import { type ChunkRows, PageVectors } from '../compute/clusters/page-vectors.ts';

@@ -1,12 +1,8 @@
 /** Tasks of the `extract` pool: readable text of a submitted or fetched page, with time and heap limits. */
-import {
-  type ExtractedPage,
-  ExtractionLimitError,
-  extractArticle,
-  extractHtml,
-} from '../compute/extraction/extract-html.ts';
+import { type ExtractedPage, extractArticle, extractHtml } from '../compute/extraction/extract-html.ts';
 import { readMarkdown, readPlainText } from '../compute/extraction/markdown-text.ts';
 import { redirectOf } from '../compute/extraction/page-redirect.ts';
+import { ExtractionLimitError } from '../compute/extraction/parse-page.ts';
 import { recognizeWall, type Wall } from '../compute/extraction/recognize-wall.ts';
 import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';

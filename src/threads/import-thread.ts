@@ -3,7 +3,7 @@
  * class between threads.
  */
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
-import { ImportError } from '../importers/import-error.ts';
+import { ImportError } from '../importers/item-parts.ts';
 import { type ImportSource, openSource } from '../importers/open-source.ts';
 
 export type Refused = { refused: string };

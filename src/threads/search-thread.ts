@@ -4,14 +4,15 @@
  * for its query's vector.
  */
 
+import type { Bitmap } from '../compute/structures/bitmap.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../compute/text/rule-tokenizer.ts';
 import { porterStem } from '../compute/text/stemmers.ts';
 import { textFragmentLink } from '../compute/web/text-fragment.ts';
-import type { QueryClause } from '../domain/query-clause.ts';
+import type { WordClause } from '../domain/query-clause.ts';
 import { createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
 import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
-import { type Candidates, type Retrieval, retrieve } from '../engine/retrieve.ts';
+import { type Candidates, type Match, matchWords, type Retrieval, retrieve } from '../engine/retrieve.ts';
 import {
   nearest as nearestRows,
   type RelatedOptions,
@@ -62,6 +63,14 @@ export async function find({ namespace, ...request }: Retrieval & InNamespace): 
   const rows = request.vectors === null ? null : library?.rows.get(request.vectors.rows);
   if (library === undefined || rows === undefined) return null;
   return unlessNew(() => retrieve({ ...openedTools(), sparse: library.sparse, rows }, request));
+}
+
+/** As of `matchWords`. */
+export function match({ namespace, ...query }: Match & InNamespace): Promise<Bitmap | null> {
+  return unlessNew(() => {
+    const sparse = libraries.get(namespace)?.sparse;
+    return sparse === undefined ? null : matchWords({ ...openedTools(), sparse }, query);
+  });
 }
 
 export interface NearestTask extends NearestOptions {
@@ -122,12 +131,12 @@ export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Pr
 export function locate({
   namespace,
   clauses,
-}: { clauses: readonly QueryClause[] } & InNamespace): Promise<Uint32Array[] | null> {
+}: { clauses: readonly WordClause[] } & InNamespace): Promise<Uint32Array[] | null> {
   return unlessNew(() => {
-    const { analyzer } = openedTools();
+    const { analyzer, list } = openedTools();
     analyzer.trim();
     const corpus = libraries.get(namespace)?.sparse.snapshot();
-    return corpus === undefined ? null : clauses.map((each) => labelsMatching(corpus, analyzer, each));
+    return corpus === undefined ? null : clauses.map((each) => labelsMatching(corpus, analyzer, each, list));
   });
 }
 

@@ -12,9 +12,10 @@ import { setMaxListeners } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
+import { unlessAborted } from '../compute/unless-aborted.ts';
 import { traced } from '../tracing/span.ts';
 import { Semaphore, SemaphoreFullError } from './semaphore.ts';
-import { markThread, PassingLimit, ProcessorLimit, type ThreadMark, type TimeLimit } from './time-limits.ts';
+import { markThread, type ThreadMark, TimeLimit } from './time-limits.ts';
 
 /** `maxQueue` tasks are waiting; retry later. */
 export class QueueFullError extends Error {
@@ -141,7 +142,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   const fullQueue = `${options.name} has ${options.maxQueue} tasks waiting`;
   let calls = 0;
   /** By call. */
-  const processorLimits = new Map<number, ProcessorLimit>();
+  const processorLimits = new Map<number, TimeLimit>();
   piscina.on('message', ({ call, begun }: Begun) => processorLimits.get(call)?.begin(begun));
   const loadedThreads = new Set<unknown>();
   let endedThreads = 0;
@@ -163,9 +164,9 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       load++;
       const call = ++calls;
       const argument = processorMs === undefined ? given : { ...(given as object), call };
-      const processorLimit = processorMs === undefined ? undefined : new ProcessorLimit(processorMs);
+      const processorLimit = processorMs === undefined ? undefined : new TimeLimit(processorMs, ' of processor time');
       if (processorLimit !== undefined) processorLimits.set(call, processorLimit);
-      const passingLimit = timeoutMs === undefined ? undefined : new PassingLimit(timeoutMs);
+      const passingLimit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, '');
       const limits: TimeLimit[] = [passingLimit, processorLimit].filter((each) => each !== undefined);
       const signals = [signal, ...limits.map((limit) => limit.signal)].filter((each) => each !== undefined);
       // A running task's abort ends its thread, a waiting one's does not: this listener runs before the pool's own.
@@ -244,15 +245,6 @@ function abortedForAll(): AbortController {
 function threadLoadedOrEnded(piscina: Piscina): Promise<void> {
   return new Promise((resolve) => {
     for (const event of ['workerCreate', 'workerDestroy']) piscina.once(event, () => resolve());
-  });
-}
-
-/** A result, unless the signal comes first: then its reason, and the result is ignored. */
-function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
 

@@ -43,15 +43,16 @@ function orUnknown(read: () => string): string | null {
 }
 
 /** Per task. Unlike `AbortSignal.timeout` it releases the task and its arguments at the end. */
-export abstract class TimeLimit {
+export class TimeLimit {
   readonly limitMs: number;
   /** Suffix for messages. */
-  abstract readonly kind: '' | ' of processor time';
+  readonly kind: '' | ' of processor time';
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(limitMs: number) {
+  constructor(limitMs: number, kind: TimeLimit['kind']) {
     this.limitMs = limitMs;
+    this.kind = kind;
   }
 
   /** Fires when the time is used up. */
@@ -59,41 +60,25 @@ export abstract class TimeLimit {
     return this.#stop.signal;
   }
 
+  /** Count elapsed time, or the processor time of a thread. */
+  begin(thread?: ThreadMark): void {
+    if (thread !== undefined) this.#check(thread.tid, thread.usedMs + this.limitMs);
+    else this.#after(this.limitMs, () => this.#stop.abort());
+  }
+
   end(): void {
     clearTimeout(this.#timer);
   }
 
-  protected stop(): void {
-    this.#stop.abort();
-  }
-
-  protected after(ms: number, next: () => void): void {
+  #after(ms: number, next: () => void): void {
     this.#timer = setTimeout(next, ms).unref();
-  }
-}
-
-/** Elapsed time. */
-export class PassingLimit extends TimeLimit {
-  readonly kind = '';
-
-  begin(): void {
-    this.after(this.limitMs, () => this.stop());
-  }
-}
-
-/** Processor time of the thread. */
-export class ProcessorLimit extends TimeLimit {
-  readonly kind = ' of processor time';
-
-  begin({ tid, usedMs }: ThreadMark): void {
-    this.#check(tid, usedMs + this.limitMs);
   }
 
   /** Processor time never exceeds elapsed time, so check only after the remaining time has elapsed. */
   #check(tid: string, endMs: number): void {
     const usedMs = readUsedMs(tid);
     if (usedMs === null) return;
-    if (usedMs >= endMs) this.stop();
-    else this.after(Math.max(endMs - usedMs, shortestMs), () => this.#check(tid, endMs));
+    if (usedMs >= endMs) this.#stop.abort();
+    else this.#after(Math.max(endMs - usedMs, shortestMs), () => this.#check(tid, endMs));
   }
 }

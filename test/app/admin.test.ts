@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { metricsSummaryResponse, metricsTimeseriesResponse } from '../../src/domain/metrics.ts';
-import { searchRequest } from '../../src/domain/search.ts';
+import { metricsTimeseriesResponse } from '../../src/domain/metrics.ts';
 import { until } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
@@ -34,29 +33,6 @@ test('metrics are written down at an interval, outlive a restart and come back a
   assert.deepEqual(unknown, { metric: 'nothing', series: [], current: [] });
   const histogram = await system.ask('metrics.timeseries', { metric: 'nodejs_gc_duration_seconds', step: 60 });
   assert.ok(histogram.series.some(({ sample, labels }) => sample.endsWith('_bucket') && labels.le !== undefined));
-});
-
-test('the summary counts jobs, tombstones and latencies', async (t) => {
-  const system = await WholeSystem.start(t);
-  const before = await system.ask('metrics.summary', {});
-  assert.equal(before.search_latency, null);
-  const { heron } = await system.read({ heron: library.heron, egret: library.egret });
-  await system.ask('search.query', searchRequest.parse({ query: 'wading birds' }));
-  await system.ask('page.forget', { url: 'https://example.com/heron' });
-  await until(async () => (await system.ask('metrics.summary', {})).search_latency !== null, 'the search is logged');
-  const summary = await system.ask('metrics.summary', { since: '2000-01-01T00:00:00Z' });
-  metricsSummaryResponse.parse(summary);
-  assert.ok(heron !== undefined);
-  assert.equal(
-    Object.values(summary.tombstones).reduce((sum, count) => sum + count, 0),
-    1,
-  );
-  assert.ok(summary.jobs.by_status.done >= 2);
-  assert.equal(summary.jobs.dead, 0);
-  assert.equal(summary.search_latency?.runs, 1);
-  assert.equal(summary.search_latency?.since, '2000-01-01T00:00:00Z');
-  assert.ok((summary.search_latency?.p50_ms ?? 0) > 0);
-  assert.deepEqual(summary.breakers, []);
 });
 
 const promtool = spawnSync('promtool', ['--version']).status === 0;

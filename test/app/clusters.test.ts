@@ -4,8 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { clusterDetailResponse, clusterListResponse, clusterRunsResponse, labelOf } from '../../src/domain/cluster.ts';
-import { searchRequest, searchResponse } from '../../src/domain/search.ts';
+import { clusterListResponse, clusterRunsResponse, labelOf } from '../../src/domain/cluster.ts';
 import { realEncoder, until } from '../process/service.ts';
 import { isDomainError, WholeSystem } from './whole-system.ts';
 
@@ -86,7 +85,7 @@ async function membership(system: WholeSystem): Promise<Map<string, string>> {
   return found;
 }
 
-test('topics are found, kept when pages come, used in search, and forgotten with their pages', { skip }, async (t) => {
+test('topics are found, and kept when pages come', { skip }, async (t) => {
   const system = await WholeSystem.start(t, {
     ...realEncoder,
     SERVICE_CLUSTER__MIN_PAGES: '50',
@@ -130,28 +129,6 @@ test('topics are found, kept when pages come, used in search, and forgotten with
   assert.equal(points.length, labels.size);
   assert.equal(points.filter(({ cluster_id }) => cluster_id === null).length, finished.n_noise);
 
-  // Search: the reference, the filter, the mediation.
-  const search = async (changes: object) => {
-    const reply = await system.ask('search.query', searchRequest.parse({ query: 'plague epidemic', ...changes }));
-    assert.deepEqual(searchResponse.parse(reply), reply);
-    return reply;
-  };
-  const found = await search({ k: 3, mediation: 'cluster', suggest: 5 });
-  assert.deepEqual(found.results[0].cluster, { id: plague.id, label: plague.label });
-  assert.ok(found.suggestions.length > 0);
-  assert.ok(found.suggestions.every(({ page_id }) => labels.get(page_id) !== undefined));
-  assert.equal(found.suggestions[0].reason, `on the same topic: “${plague.label}”`);
-  const filtered = await search({ query: 'city', filters: { cluster_id: plague.id }, k: 100 });
-  assert.ok(filtered.results.length > 0);
-  assert.ok(filtered.results.every(({ cluster }) => cluster?.id === plague.id));
-  assert.deepEqual((await search({ filters: { cluster_id: 'cl_zzzzzzzz' } })).results, []);
-  assert.deepEqual((await search({ filters: { cluster_id: 'nonsense' } })).results, []);
-  const [one] = filtered.results;
-  const similar = await system.ask('search.similar', { page_id: one.page_id, k: 5, mediation: 'cluster' });
-  assert.equal(similar.results.length, 5);
-  assert.ok(similar.results.every(({ page_id }) => first.get(page_id) === plague.id));
-  assert.match(similar.results[0].reason, /^on the same topic: “.*”; .* in content$/);
-
   // Between runs: new pages go to the nearest topic.
   const added = await ingest(system, articles(topics, 25, 32));
   await until(async () => {
@@ -170,27 +147,6 @@ test('topics are found, kept when pages come, used in search, and forgotten with
   const second = await membership(system);
   const kept = [...first].filter(([page, id]) => second.get(page) === id).length;
   assert.ok(kept >= 0.9 * first.size, `${kept} of ${first.size}`);
-
-  // Forget: nothing of the pages is left in clusters.
-  const before = await system.topic(plague.id);
-  await system.ask('page.forget', { domain: 'blackdeath.example' });
-  const after = await membership(system);
-  assert.ok([...after.keys()].every((page) => labels.get(page) !== 'Black_Death'));
-  const gone = clusterDetailResponse.parse(await system.topic(plague.id));
-  if (before.pages.every(({ canonical_url }) => canonical_url.includes('blackdeath'))) {
-    assert.deepEqual(
-      [gone.cluster.tombstoned, gone.cluster.label, gone.cluster.keywords, gone.pages],
-      [true, null, [], []],
-    );
-    assert.ok(!(await list(system)).clusters.some(({ id }) => id === plague.id));
-    assert.ok((await list(system, true)).clusters.some(({ id }) => id === plague.id));
-  }
-  const map = await system.ask('cluster.projection', { run_id: finished.id });
-  assert.ok(map.points.every(({ page_id }) => labels.get(page_id) !== 'Black_Death'));
-  await until(async () => {
-    const words = (await list(system, true)).clusters.flatMap(({ keywords }) => keywords);
-    return !words.some((word) => /plague|black death/i.test(word));
-  }, 'no keyword of the forgotten pages is left');
 });
 
 function counted(values: readonly string[]): Map<string, string[]> {
@@ -243,30 +199,10 @@ async function chatServer(t: TestContext): Promise<{
   return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked, setDown, refuse };
 }
 
-test('a language model labels the topics where one is set', { skip }, async (t) => {
-  const { base, asked } = await chatServer(t);
-  const system = await WholeSystem.start(t, {
-    ...realEncoder,
-    SERVICE_CLUSTER__MIN_PAGES: '20',
-    SERVICE_LLM__BASE_URL: base,
-    SERVICE_LLM__MODEL: 'm',
-  });
-  await ingest(system, articles(topics.slice(0, 2), 0, 20));
-  await run(system);
-  await until(
-    async () => (await list(system)).clusters.every(({ label }) => /^Topic number \d$/.test(label ?? '')),
-    'the model has labelled all',
-  );
-  const { clusters } = await list(system);
-  assert.equal(asked.length, clusters.length);
-  assert.ok(asked.every((text) => text.startsWith('Keywords: ')));
-  await run(system);
-  assert.deepEqual((await list(system)).clusters, clusters);
-  assert.equal(asked.length, clusters.length);
-});
-
-test('while the language model is down keywords stay the labels; a retry later brings its own', { skip }, async (t) => {
-  const { base, asked, setDown } = await chatServer(t);
+test('while the language model is down keywords stay the labels; a topic that it refuses keeps its own, and a retry brings the others', {
+  skip,
+}, async (t) => {
+  const { base, asked, setDown, refuse } = await chatServer(t);
   setDown(true);
   const system = await WholeSystem.start(t, {
     ...realEncoder,
@@ -276,36 +212,20 @@ test('while the language model is down keywords stay the labels; a retry later b
     SERVICE_JOBS__MAX_ATTEMPTS: '1',
     SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',
   });
-  await ingest(system, articles(topics.slice(0, 2), 0, 20));
-  await run(system);
-  const naming = async () => (await system.ask('job.list', { kind: 'label_clusters', limit: 1 })).jobs[0];
-  await until(async () => (await naming())?.status === 'dead', 'labelling is given up');
-  const { clusters } = await list(system);
-  assert.ok(clusters.length > 0);
-  for (const { label, keywords } of clusters) assert.equal(label, labelOf(keywords));
-  assert.deepEqual(asked, []);
-
-  setDown(false);
-  await system.ask('job.retry', { job_id: (await naming()).job_id });
-  await until(
-    async () => (await list(system)).clusters.every(({ label }) => /^Topic number \d$/.test(label ?? '')),
-    'the model has labelled all',
-  );
-});
-
-test('a topic that the language model refuses does not keep the others from their labels', { skip }, async (t) => {
-  const { base, refuse } = await chatServer(t);
-  const system = await WholeSystem.start(t, {
-    ...realEncoder,
-    SERVICE_CLUSTER__MIN_PAGES: '20',
-    SERVICE_LLM__BASE_URL: base,
-    SERVICE_LLM__MODEL: 'm',
-  });
-  refuse(/plague/i);
   await ingest(system, articles(['Black_Death', 'Super_Bowl_50'], 0, 20));
   await run(system);
   const naming = async () => (await system.ask('job.list', { kind: 'label_clusters', limit: 1 })).jobs[0];
-  await until(async () => (await naming())?.status === 'dead', 'the job says that one was refused');
+  const retried = async () => system.ask('job.retry', { job_id: (await naming()).job_id });
+  await until(async () => (await naming())?.status === 'dead', 'labelling is given up');
+  const { clusters: unnamed } = await list(system);
+  assert.ok(unnamed.length > 0);
+  for (const { label, keywords } of unnamed) assert.equal(label, labelOf(keywords));
+  assert.equal(asked.length, 0);
+
+  setDown(false);
+  refuse(/plague/i);
+  await retried();
+  await until(async () => (await naming()).status === 'dead', 'the job says that one was refused');
   assert.match((await naming()).last_error ?? '', /400/);
   const isNamed = (label: string | null) => /^Topic number \d$/.test(label ?? '');
   const { clusters } = await list(system);
@@ -315,6 +235,12 @@ test('a topic that the language model refuses does not keep the others from thei
   for (const cluster of clusters) assert.equal(isNamed(cluster.label), !plagues.includes(cluster));
 
   refuse(null);
-  await system.ask('job.retry', { job_id: (await naming()).job_id });
+  await retried();
   await until(async () => (await list(system)).clusters.every(({ label }) => isNamed(label)), 'all are labelled');
+  const { clusters: named } = await list(system);
+  assert.equal(asked.length, named.length, 'each was asked for once');
+  assert.ok(asked.every((text) => text.startsWith('Keywords: ')));
+  await run(system);
+  assert.deepEqual((await list(system)).clusters, named);
+  assert.equal(asked.length, named.length);
 });

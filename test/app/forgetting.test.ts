@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { forgetRequest } from '../../src/domain/blacklist.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
@@ -221,22 +220,4 @@ test('index files of an older time that are put back do not bring a forgotten pa
   await system.start();
   assert.deepEqual((await ask(system, 'brontok')).results, []);
   await erased(system);
-});
-
-test('what can be no target is refused in words', async (t) => {
-  const system = await WholeSystem.start(t);
-  const refused = async (target: object, words: RegExp) =>
-    assert.rejects(system.ask('page.forget', target), (error: Error & { code?: string }) => {
-      assert.equal(error.code, 'invalid');
-      assert.match(error.message, words);
-      return true;
-    });
-  await refused({ domain: 'co.uk' }, /anybody may have a domain under co\.uk/);
-  await refused({ domain: 'com' }, /under com/);
-  await refused({ domain: 'https://a.example/x' }, /without scheme/);
-  await refused({ domain: '' }, /must not be empty/);
-  await refused({ url: 'nothing' }, /scheme and a host/);
-  assert.equal(forgetRequest.safeParse({}).success, false);
-  assert.equal(forgetRequest.safeParse({ url: 'https://a.example/', domain: 'a.example' }).success, false);
-  assert.equal(forgetRequest.safeParse({ url: null, domain: 'a.example' }).success, true);
 });

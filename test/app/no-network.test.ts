@@ -57,26 +57,6 @@ async function setUp(t: Parameters<typeof WholeSystem.start>[0]) {
   return { web, world, system, pass, urlOf, fetchJobs, atRest };
 }
 
-test('an import without a network waits for days, says so, and is fetched when the network is back', async (t) => {
-  const { world, system, pass, urlOf, fetchJobs, atRest } = await setUp(t);
-  const hosts = Array.from({ length: 40 }, (_, i) => `site-${i}`);
-  await system.ask('page.ingestBatch', { pages: hosts.map((host) => ({ url: urlOf(host) })) });
-  await atRest();
-  for (let times = 0; times < 12; times++) await pass(6 * hourMs);
-  const waiting = await fetchJobs();
-  assert.deepEqual([...new Set(waiting.map(({ status, attempts }) => `${status} ${attempts}`))], ['pending 0']);
-  assert.match(waiting[0].last_error ?? '', /^no network: waits, tried again (?:now|in \d+ s)$/);
-  assert.deepEqual(
-    system.breakerStates().map(({ name, state }) => [name, state]),
-    [['network', 'open']],
-  );
-  assert.ok(world.looked < 60, `${world.looked} names were looked up for 40 pages in three days`);
-
-  world.isUp = true;
-  await pass(minuteMs);
-  await until(async () => (await fetchJobs()).every(({ status }) => status === 'done'), 'every page is fetched');
-});
-
 test('an import behind a name server that answers for every name waits; a name that leads inside without that is blocked', async (t) => {
   const { world, system, pass, urlOf, fetchJobs, atRest } = await setUp(t);
   world.lies = true;
@@ -116,20 +96,4 @@ test('a poll without a network leaves the watch with the reason, and goes on whe
   world.isUp = true;
   await pass(minuteMs);
   await until(async () => (await watch()).last_status === 'ok', 'the feed is polled');
-});
-
-test('a name that does not exist is tried for about a day while others answer, then the page is dead', async (t) => {
-  const { world, system, pass, urlOf, fetchJobs } = await setUp(t);
-  world.isUp = true;
-  await system.ask('page.ingestBatch', { pages: [{ url: urlOf('gone') }, { url: urlOf('here') }] });
-  const statuses = async () => (await fetchJobs()).map(({ status }) => status);
-  await until(async () => (await statuses()).join() === 'done,failed', 'one is fetched, one failed');
-  for (let times = 0; times < 12; times++) await pass(6 * hourMs);
-  assert.deepEqual(await statuses(), ['done', 'failed']);
-  await pass(6 * hourMs);
-  assert.deepEqual((await fetchJobs()).map(({ status, attempts, last_error }) => [status, attempts, last_error])[1], [
-    'dead',
-    0,
-    'DNS failure (ENOTFOUND)',
-  ]);
 });

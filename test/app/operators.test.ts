@@ -17,7 +17,12 @@ const pages = [
     url: 'https://birds.example/heron',
     title: 'Wading birds',
     text: 'The grey heron waits, as it had been available to any eye that looked for it beside the river.',
-    metadata: { author: 'Ana Lima', published_at: '2023-06-01T08:00:00+02:00' },
+    metadata: {
+      author: 'Ana Lima',
+      published_at: '2023-06-01T08:00:00+02:00',
+      tags: ['Marsh', 'Quiet'],
+      folder: 'Nature/Birds',
+    },
     seen_at: '2024-03-05T10:00:00Z',
   },
   {
@@ -30,6 +35,8 @@ const pages = [
   {
     url: 'https://boats.example/heron',
     title: 'A boat',
+    metadata: { tags: ['marsh'], folder: 'Nature' },
+    source: 'import:pocket',
     text: `The boat is called Heron. ${filler} Nobody rowed it down the river, available as it was to them. ${filler}`,
     seen_at: '2026-03-05T10:00:00Z',
   },
@@ -44,11 +51,11 @@ const pages = [
 async function library(t: Parameters<typeof WholeSystem.start>[0]) {
   const system = await WholeSystem.start(t, realEncoder);
   const names = new Map<string, string>();
-  for (const { url, title, text, metadata, seen_at } of pages) {
-    const page = { url, title, body_extracted: text, fetched_at: seen_at, ...(metadata ? { metadata } : {}) };
+  for (const { text, seen_at, ...rest } of pages) {
+    const page = { ...rest, body_extracted: text, fetched_at: seen_at };
     const result = await system.ask('page.ingest', page);
     assert.ok('page_id' in result, JSON.stringify(result));
-    names.set(result.page_id, url.replace(/^https:\/\/(?:www\.)?/, ''));
+    names.set(result.page_id, rest.url.replace(/^https:\/\/(?:www\.)?/, ''));
   }
   const isDone = async () =>
     (await system.ask('page.statusBatch', { page_ids: [...names.keys()] })).results.every(
@@ -94,9 +101,39 @@ test('operators say which pages are wanted', async (t) => {
     await is('heron before:2025', heron);
     await is('heron site:boats.example lang:en "Nobody rowed it"', boat);
     await is('heron "rowed nobody"');
+    await is('heron tag:marsh', heron, boat);
+    await is('heron -tag:MARSH', egret, reiher);
+    await is('heron folder:nature -folder:nature/birds', boat);
+    await is('heron source:import:pocket', boat);
+    await is('heron type:html', heron, egret, boat, reiher);
+    await is('heron -type:html');
+    await is('url:birds.example heron', heron, egret);
+    await is('heron url:boats.example/reiher', reiher);
+    await is('-url:heron', egret, reiher);
+    await is('egr*', egret);
+    await is('heron -wad*', egret, boat, reiher);
+    await is('row* OR egret', egret, boat);
+    await is('river tag:marsh OR lang:de', heron, boat, reiher);
+    await is('heron tag:quiet OR -site:birds.example', heron, boat, reiher);
+    await is('"grey heron" OR "nobody rowed"', heron, boat);
+    await is('heron in:title', egret);
+    await is('heron -in:title', heron, boat, reiher);
+    await is('heron -after:2026', heron, egret);
+    await is('heron or egret', heron, egret, boat, reiher);
     await is('heron site:nowhere.example');
   }
   assert.deepEqual(await found('heron', { filters: { lang: 'de' } }), [reiher]);
+  for (const [filters, expected] of [
+    [{ tag: 'Marsh' }, [heron, boat]],
+    [{ tag: 'marsh', folder: 'nature/birds' }, [heron]],
+    [{ source: 'import:pocket' }, [boat]],
+    [{ type: 'html', domain: 'birds.example' }, [heron, egret]],
+    [{ type: 'pdf' }, []],
+  ] as const)
+    assert.deepEqual(await found('heron', { filters }), [...expected].sort(), JSON.stringify(filters));
+  // Noon of UTC's fifth is the sixth there.
+  assert.deepEqual(await found('heron after:2026-03-06'), [reiher]);
+  assert.deepEqual(await found('heron after:2026-03-06', { tz: 'Pacific/Kiritimati' }), [boat, reiher]);
   const published = (published_after: string | null, published_before: string | null = null) =>
     found('heron', { filters: { published_after, published_before } });
   assert.deepEqual(await published('2023-06-01T06:00:00Z'), [egret, heron], 'the others say nothing of it');
@@ -127,6 +164,89 @@ test('operators without a word to search for give the pages that were seen last'
   assert.deepEqual(await ordered('before:1999'), []);
   assert.deepEqual(await found('lang:de', { operators: false }), [], 'without operators it is text');
   assert.deepEqual(await found('   '), [], 'nothing was asked for');
+});
+
+test('other orders and counts include all pages that match the words; if none does, the candidates', async (t) => {
+  const { system, search } = await library(t);
+  const visit = { url: pages[1].url, fetched_at: '2025-03-06T10:00:00Z' };
+  await system.ask('page.ingest', visit);
+  const inOrder = async (query: string, fields: Partial<SearchRequest>) => {
+    const { results, has_more, facets } = await search(query, { operators: true, ...fields });
+    const addresses = results.map(({ canonical_url }) => canonical_url.replace(/^https:\/\/(?:www\.)?/, ''));
+    return { addresses, has_more, facets, results };
+  };
+  for (const [query, fields, expected] of [
+    ['heron', { sort: 'newest' }, [reiher, boat, egret, heron]],
+    ['heron', { sort: 'oldest' }, [heron, egret, boat, reiher]],
+    ['heron', { sort: 'most_visited' }, [egret, reiher, boat, heron]],
+    ['heron', { sort: 'newest', candidates: 1 }, [reiher, boat, egret, heron]],
+    ['heron', { sort: 'newest', k: 2, offset: 2 }, [egret, heron]],
+    ['heron', { sort: 'newest', offset: 9 }, []],
+    ['heron tag:marsh', { sort: 'newest' }, [boat, heron]],
+    ['heron "nobody rowed"', { sort: 'oldest' }, [boat]],
+    ['tag:marsh', { sort: 'oldest' }, [heron, boat]],
+    ['birds.example', { sort: 'newest' }, [egret, heron]],
+    ['egr*', { sort: 'newest' }, [egret]],
+    // The rarer word has most of the weight.
+    ['egret river', { sort: 'newest' }, [egret]],
+    ['hern', { sort: 'newest', filters: { domain: 'boats.example' } }, [reiher, boat]],
+    ['quuxly', { sort: 'newest', min_relevance: 0.5 }, []],
+  ] as const) {
+    const { addresses, results } = await inOrder(query, fields);
+    assert.deepEqual(addresses, expected, `${query} ${JSON.stringify(fields)}`);
+    for (const { chunks } of results) assert.ok(chunks.length > 0);
+  }
+  assert.equal((await inOrder('heron', { sort: 'newest', k: 2 })).has_more, true);
+  assert.equal((await inOrder('heron', { sort: 'newest', k: 2, offset: 2 })).has_more, false);
+
+  const values = (counts: readonly { value: string; count: number }[] = []) =>
+    counts.map(({ value, count }) => [value, count]);
+  const { facets } = await inOrder('heron', { facets: true, candidates: 1, tz: 'Pacific/Kiritimati' });
+  assert.deepEqual(
+    [facets?.total, ...[facets?.site, facets?.type, facets?.tag, facets?.folder, facets?.source].map(values)],
+    [
+      4,
+      [
+        ['boats.example', 2],
+        ['birds.example', 1],
+        ['www.birds.example', 1],
+      ],
+      [['html', 4]],
+      [
+        ['Marsh', 2],
+        ['Quiet', 1],
+      ],
+      [
+        ['Nature', 1],
+        ['Nature/Birds', 1],
+      ],
+      [['import:pocket', 1]],
+    ],
+  );
+  assert.deepEqual(values(facets?.month).sort(), [
+    ['2024-03', 1],
+    ['2025-03', 1],
+    ['2026-03', 1],
+    ['2026-04', 1],
+  ]);
+  assert.deepEqual(values(facets?.lang), [
+    ['en', 3],
+    ['de', 1],
+  ]);
+
+  const candidates = (await inOrder('ships and sailing', { min_relevance: 0 })).addresses;
+  const sorted = await inOrder('ships and sailing', { sort: 'newest', facets: true, min_relevance: 0 });
+  const byTime = [reiher, boat, egret, heron].filter((each) => candidates.includes(each));
+  assert.ok(candidates.length > 0);
+  assert.deepEqual([sorted.addresses, sorted.facets?.total], [byTime, candidates.length]);
+});
+
+test('an operator that cannot be read is searched as text and reported', async (t) => {
+  const { search } = await library(t);
+  const { ignored_operators, results } = await search('heron after:blah', { operators: true });
+  assert.deepEqual(ignored_operators, [{ operator: 'after:blah', reason: 'not a date' }]);
+  assert.ok(results.length > 0);
+  assert.equal('ignored_operators' in (await search('heron after:blah')), false);
 });
 
 test('without operators they are words, and pages that have a quoted phrase come first, wherever in the page it stands', async (t) => {

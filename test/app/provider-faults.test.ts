@@ -18,19 +18,19 @@ const apiKey = 'sk-canary-of-the-test';
 
 type End = 'dead' | 'later';
 
-const faults: readonly [name: string, fault: Fault, job: End, code: string, error: RegExp][] = [
-  ['400', { kind: 'status', status: 400 }, 'dead', 'refused', /answered 400$/],
-  ['401', { kind: 'status', status: 401 }, 'dead', 'unauthorized', /answered 401$/],
-  ['429', { kind: 'status', status: 429, headers: { 'retry-after': '1' } }, 'later', 'busy', /answered 429$/],
-  ['500', { kind: 'status', status: 500 }, 'later', 'failing', /answered 500$/],
-  ['a hang', { kind: 'hang' }, 'later', 'timeout', /no answer within \d+ ms$/],
-  ['a reset in the body', { kind: 'reset' }, 'later', 'unreachable', /cannot be reached/],
-  ['a drip', { kind: 'drip', everyMs: 20 }, 'later', 'timeout', /no answer within \d+ ms$/],
-  ['HTML', { kind: 'html' }, 'later', 'not_json', /not JSON$/],
-  ['broken JSON', { kind: 'badJson' }, 'later', 'not_json', /not JSON$/],
-  ['100 MB', { kind: 'huge', bytes: 100_000_000 }, 'later', 'too_large', /larger than/],
-  ['a gzip bomb', { kind: 'gzipBomb', bytes: 100_000_000 }, 'later', 'not_json', /packed/],
-  ['a row too few', { kind: 'tamper', change: () => ({ data: [], results: [] }) }, 'later', 'bad_answer', /unusable/],
+const faults: readonly [name: string, fault: Fault, job: End, error: RegExp][] = [
+  ['400', { kind: 'status', status: 400 }, 'dead', /answered 400$/],
+  ['401', { kind: 'status', status: 401 }, 'dead', /answered 401$/],
+  ['429', { kind: 'status', status: 429, headers: { 'retry-after': '1' } }, 'later', /answered 429$/],
+  ['500', { kind: 'status', status: 500 }, 'later', /answered 500$/],
+  ['a hang', { kind: 'hang' }, 'later', /no answer within \d+ ms$/],
+  ['a reset in the body', { kind: 'reset' }, 'later', /cannot be reached/],
+  ['a drip', { kind: 'drip', everyMs: 20 }, 'later', /no answer within \d+ ms$/],
+  ['HTML', { kind: 'html' }, 'later', /not JSON$/],
+  ['broken JSON', { kind: 'badJson' }, 'later', /not JSON$/],
+  ['100 MB', { kind: 'huge', bytes: 100_000_000 }, 'later', /larger than/],
+  ['a gzip bomb', { kind: 'gzipBomb', bytes: 100_000_000 }, 'later', /packed/],
+  ['a row too few', { kind: 'tamper', change: () => ({ data: [], results: [] }) }, 'later', /unusable/],
 ];
 
 /** Seconds that a call may take, and the faults that are met so: what only time ends is ended soon, all else may take as long as it likes. */
@@ -96,7 +96,7 @@ test('whatever an embedder does, searches are answered by words and jobs end as 
       SERVICE_RESILIENCE__EMBED_TIMEOUT_S: timeoutS,
     });
     await system.read(library);
-    for (const [nth, [name, fault, end, , error]] of faults.entries()) {
+    for (const [nth, [name, fault, end, error]] of faults.entries()) {
       await t.test(name, async () => {
         faultFor(server, isEmbedding, fault);
         const errors = await system.counted('embedding_errors_total', { provider: 'openai' });
@@ -165,64 +165,6 @@ test('whatever a reranker does, the order before it is answered and counted', as
   }
 });
 
-test('whatever a language model does is a typed error, in time', async (t) => {
-  const messages = [{ role: 'user', content: 'Name these pages.' }] as const;
-  for (const { timeoutS, faults } of groups) {
-    const { server, system } = await start(t, { SERVICE_LLM__TIMEOUT_S: timeoutS });
-    if (timeoutS === '3600') assert.equal(await system.chat?.complete(messages), 'About Name these pages.');
-    for (const [name, fault, , code] of faults) {
-      await t.test(name, async () => {
-        server.faultOf = () => (fault.kind === 'huge' ? { ...fault, bytes: 2_000_000_000 } : fault);
-        await assert.rejects(async () => system.chat?.complete(messages), {
-          name: 'ProviderError',
-          provider: 'llm',
-          code,
-        });
-        await server.idle();
-      });
-    }
-    await system.stop();
-  }
-});
-
-test('a provider that is down gets no more calls than requests, and none while its breaker is open', async (t) => {
-  const { server, system } = await start(t, {
-    SERVICE_RERANKER__KIND: 'none',
-    SERVICE_RESILIENCE__RETRY_ATTEMPTS: '3',
-    SERVICE_RESILIENCE__RETRY_BASE_DELAY_S: '0.01',
-    SERVICE_RESILIENCE__BREAKER_FAILURE_THRESHOLD: '5',
-    SERVICE_RESILIENCE__BREAKER_COOLDOWN_S: '36000',
-  });
-  await system.read(library);
-  const before = server.calls.length;
-  server.faultOf = () => ({ kind: 'status', status: 503 });
-  const notes = Array.from({ length: 200 }, (_, n) => [`n${n}`, { title: `Note ${n}`, text: `Note ${n} on fish.` }]);
-  const page_ids = Object.values(await system.handIn(Object.fromEntries(notes)));
-  const searches = Array.from({ length: 10 }, async () => {
-    for (let n = 0; n < 50; n++) {
-      const { results, timing_ms } = await system.ask('search.query', request(question));
-      assert.ok(results.length >= 2);
-      assert.equal(timing_ms.degraded_dense, 1);
-    }
-  });
-  await Promise.all(searches);
-  assert.deepEqual(system.breakerStates(), [{ name: 'openai', state: 'open' }]);
-  const untilOpen = server.calls.length - before;
-  // What was under way together when it opened may still have gone through: ten searches, and a few batches of pages.
-  assert.ok(untilOpen >= 5 && untilOpen <= 30, `${untilOpen} calls`);
-  const waiting = async () => {
-    const { jobs } = await system.ask('job.list', jobListQuery.parse({ limit: 1000 }));
-    return jobs.filter(({ status }) => status === 'pending').length >= page_ids.length - 40;
-  };
-  await until(waiting, 'the jobs are given back');
-  const later = await system.ask('search.query', request(question));
-  assert.equal(later.timing_ms.degraded_dense, 1);
-  assert.equal(server.calls.length - before, untilOpen, 'no call after it opened');
-  const { jobs } = await system.ask('job.list', jobListQuery.parse({ limit: 1000 }));
-  assert.ok(jobs.filter(({ status }) => status === 'pending').every(({ attempts }) => attempts <= 1));
-  assert.ok(jobs.every(({ status }) => status !== 'dead'));
-});
-
 test('after its cooldown one probe goes out, and its success brings the waiting pages in', async (t) => {
   const { server, system } = await start(t, {
     SERVICE_RERANKER__KIND: 'none',
@@ -239,67 +181,4 @@ test('after its cooldown one probe goes out, and its success brings the waiting 
     );
   await until(indexed, 'every page is indexed');
   assert.equal(system.breakerStates()[0].state, 'closed');
-});
-
-test('a client that leaves takes its calls with it', async (t) => {
-  const { server, system } = await start(t, {
-    SERVICE_RESILIENCE__EMBED_TIMEOUT_S: '3600',
-    SERVICE_RESILIENCE__RERANK_TIMEOUT_S: '3600',
-    SERVICE_SEARCH__EMBED_DEADLINE_S: '3600',
-    SERVICE_SEARCH__RERANK_DEADLINE_S: '3600',
-  });
-  await system.read(library);
-  for (const concerns of [isEmbedding, isRerank]) {
-    faultFor(server, concerns, { kind: 'hang' });
-    for (let round = 0; round < 10; round++) {
-      const clients = Array.from({ length: 10 }, () => new AbortController());
-      const earlier = server.calls.filter(concerns).length;
-      const searches = clients.map(({ signal }) => system.ask('search.query', request(question), { signal }));
-      await until(() => server.calls.filter(concerns).length === earlier + 10, 'all are waiting');
-      for (const client of clients) client.abort(new Error('left'));
-      for (const search of searches) await assert.rejects(search, /left/);
-      await server.idle(); // long before a call's time is over
-    }
-    server.faultOf = () => undefined;
-    const { timing_ms } = await system.ask('search.query', request(question));
-    assert.deepEqual([timing_ms.degraded_dense, timing_ms.degraded_rerank], [undefined, undefined]);
-  }
-  assert.ok(system.breakerStates().every(({ state }) => state === 'closed'));
-});
-
-test('a reranker of any wire format gives the final order', async (t) => {
-  const { server, system } = await start(t);
-  await system.read(library);
-  let expected: unknown;
-  for (const [provider, path] of [
-    ['cohere', '/v2'],
-    ['voyage', '/v1'],
-    ['jina', '/v1'],
-    ['tei', '/'],
-  ]) {
-    await system.stop();
-    Object.assign(system.env, {
-      SERVICE_RERANKER__PROVIDER: provider,
-      SERVICE_RERANKER__BASE_URL: server.url + path,
-      SERVICE_RERANKER__API_KEY: apiKey,
-    });
-    await system.start();
-    const earlier = server.calls.length;
-    const { results, timing_ms } = await system.ask('search.query', request(question));
-    const found = results.map(({ title, score }) => [title, Math.round(score * 1e6)]);
-    expected ??= found;
-    assert.deepEqual([provider, found], [provider, expected]);
-    assert.equal(timing_ms.degraded_rerank, undefined);
-    const [call] = server.calls.slice(earlier).filter(isRerank);
-    assert.equal(call.body.query, question);
-    const texts = (call.body.documents ?? call.body.texts) as string[];
-    assert.ok(texts.includes(`${library.heron.title}\n${library.heron.text}`));
-    assert.deepEqual(
-      system
-        .breakerStates()
-        .map(({ name }) => name)
-        .sort(),
-      ['openai', `${provider}-rerank`].sort(),
-    );
-  }
 });

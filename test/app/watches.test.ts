@@ -143,32 +143,6 @@ test('a feed may come packed, be asked by date, move, and say when to come back'
   assert.ok(times[1] - times[0] >= 990, `${times[1] - times[0]} ms`);
 });
 
-test('one watch of a URL, one page of an item, however many forms of them come at once', async (t) => {
-  const { web, system, create, poll, pages } = await startSystem(t);
-  const copies = await Promise.all(
-    Array.from({ length: 100 }, (_, i) =>
-      create(`${web.url}/feed?utm_campaign=${i}&fbclid=${i}`, { title: `No ${i}` }),
-    ),
-  );
-  assert.equal(new Set(copies.map(({ id }) => id)).size, 1);
-  assert.deepEqual(new Set(copies.map(({ title }) => title)).size, 1, 'the existing watch is unchanged');
-
-  const watches: WatchResponse[] = [];
-  for (let i = 0; i < 10; i++) {
-    const forms = Array.from({ length: 10 }, (_, j) => ({ link: `/item?utm_source=${i}&amp;gclid=${j}` }));
-    web.serve(`/feed${i}`, rss(forms));
-    watches.push(await create(`${web.url}/feed${i}`));
-  }
-  await Promise.all(watches.map(({ id }) => poll(id)));
-  const found = await pages();
-  assert.deepEqual(
-    found.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]),
-    [[`${web.url}/item`, 1]],
-  );
-  const { jobs } = await system.ask('job.list', { kind: 'fetch_and_index', limit: 10 });
-  assert.equal(jobs.length, 1);
-});
-
 test('a page that announces a feed is watched by its feed, and asked again when that is gone', async (t) => {
   const { web, create, poll } = await startSystem(t);
   const announcing = (path: string) => ({
@@ -238,27 +212,6 @@ test('items over the cap come with the next polls, and the cap of the settings c
     [30, 70],
     [30, 70],
   ]);
-});
-
-test('a deleted watch leaves its pages; its poll and its id are gone', async (t) => {
-  const { web, system, create, poll, pages } = await startSystem(t);
-  web.serve('/feed', rss([{ link: '/a' }]));
-  const { id } = await create(`${web.url}/feed`);
-  await poll(id);
-  await system.ask('watch.delete', { watch_id: id });
-  await assert.rejects(system.ask('watch.get', { watch_id: id }), { code: 'not_found' });
-  assert.deepEqual(await listOf((await system.ask('watch.list', {})).watches), []);
-  assert.equal((await pages()).length, 1);
-  assert.notEqual((await create(`${web.url}/feed`)).id, id, 'the URL is free again');
-});
-
-test('a new watch is polled at once where polls are scheduled', async (t) => {
-  const { web, system, create } = await startSystem(t, { SERVICE_WATCH__POLL_TICK_ENABLED: 'true' });
-  web.serve('/feed', rss([{ link: '/a' }]));
-  const { id, created_at } = await create(`${web.url}/feed`, { interval_hours: 6 });
-  await until(async () => (await system.ask('watch.get', { watch_id: id })).last_status === 'ok', 'it is polled');
-  const watch = await system.ask('watch.get', { watch_id: id });
-  assert.equal(Date.parse(watch.next_run_at) - Date.parse(created_at), 6 * 3_600_000);
 });
 
 test('watches are listed in parts, with how many there are', async (t) => {
@@ -339,23 +292,4 @@ test('what a feed says of a page stands in for it only when it cannot be fetched
     found.results.map(({ title }) => title),
     ['/gone'],
   );
-});
-
-test('what was forgotten does not come back by a watch, under whatever form', async (t) => {
-  const { web, system, create, poll, pages } = await startSystem(t);
-  const links = ['/kept', '/forgotten'].map((link) => ({ link, description: 'Said by the feed.' }));
-  web.serve('/feed', rss(links));
-  const { id } = await create(`${web.url}/feed`);
-  await poll(id);
-  const before = await pages();
-  assert.equal(before.length, 2);
-  await system.ask('page.forget', { url: `${web.url}/forgotten` });
-  web.serve('/feed', rss([...links, { link: '/forgotten?utm_source=again' }, { link: '/new' }]));
-  const after = await poll(id);
-  assert.deepEqual([after.last_status, after.last_error], ['ok', null]);
-  await assert.rejects(system.ask('page.get', { page_id: before[1].page_id }), { code: 'not_found' });
-  const { jobs } = await system.ask('job.list', { kind: 'fetch_and_index', limit: 10 });
-  assert.equal(jobs.length, 3, 'one new page, /new');
-  const again = await system.ask('page.ingest', { url: `${web.url}/forgotten`, body_extracted: 'x' });
-  assert.equal(again.outcome, 'blacklisted');
 });

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { visitTimes } from '../../src/compute/structures/visit-times.ts';
 import { StoreView } from '../../src/store/store-view.ts';
 import { RunningService, token, until, withoutEntities } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
@@ -278,7 +279,8 @@ test('an export does not touch other files, and writes over its own only when as
 test('an export taken in elsewhere has the same pages, rules and watches, and taking it in again changes nothing', async (t) => {
   const service = await RunningService.start(t);
   await service.call('POST', '/v1/pages/batch', { pages: Array.from({ length: 30 }, (_, no) => page(no)) });
-  await service.call('POST', '/v1/pages', { ...page(3), metadata: { tag: 'x' }, fetched_at: '2020-01-01T00:00:00Z' });
+  for (const fetched_at of ['2020-01-01T00:00:00Z', '2021-02-03T04:05:06Z', '2022-01-01T00:00:00Z'])
+    await service.call('POST', '/v1/pages', { ...page(3), metadata: { tag: 'x' }, fetched_at });
   await service.call('POST', '/v1/forget', { domain: 'gone.example', reason: 'private' });
   await service.call('POST', '/v1/watches', { url: 'https://feed.example/rss', enabled: false });
   const home = temporaryFolder(t);
@@ -295,14 +297,13 @@ test('an export taken in elsewhere has the same pages, rules and watches, and ta
     const all = pages.numbersAfter(0, 100).map((no) => {
       const row = pages.get(no);
       assert.ok(row !== undefined);
-      const { canonical_url, title, source, metadata, first_seen_at, last_seen_at, visit_count, content_hash } = row;
+      const { canonical_url, title, source, metadata, visit_count, content_hash } = row;
       return {
         canonical_url,
         title,
         source,
         metadata,
-        first_seen_at,
-        last_seen_at,
+        visits: visitTimes(row),
         visit_count,
         content_hash,
         body: pages.body(no),

@@ -74,26 +74,10 @@ test('a new user: serve, add, search, status, jobs, inspect; the stop is in orde
     env: { SERVICE_BIND_PORT: '1' },
   });
   assert.equal(doctor.checks.find(({ name }) => name === 'index')?.state, 'ok');
-  assert.equal(doctor.checks.find(({ name }) => name === 'transformers')?.state, 'skipped');
-  const lacking = await cli.json<{ checks: { name: string; state: string }[] }>(['doctor'], 1, {
-    env: {
-      SERVICE_BIND_PORT: '1',
-      SERVICE_EMBEDDER__PROVIDER: 'transformers',
-      SERVICE_EMBEDDER__MODEL: 'a-model',
-      SERVICE_PROGRAM_PATH: '/nowhere',
-    },
+  const lacking = await cli.json<{ checks: { name: string; state: string }[] }>(['doctor'], 0, {
+    env: { SERVICE_BIND_PORT: '1', SERVICE_PROGRAM_PATH: '/nowhere' },
   });
-  assert.equal(lacking.checks.find(({ name }) => name === 'transformers')?.state, 'fail', 'the package is optional');
   assert.equal(lacking.checks.find(({ name }) => name === 'yt-dlp')?.state, 'warn', 'the program is optional');
-  const reranking = await cli.json<{ checks: { name: string; detail: string }[] }>(['doctor'], 1, {
-    env: {
-      SERVICE_BIND_PORT: '1',
-      SERVICE_RERANKER__KIND: 'api',
-      SERVICE_RERANKER__PROVIDER: 'transformers',
-      SERVICE_RERANKER__MODEL: '/nowhere/model',
-    },
-  });
-  assert.match(reranking.checks.find(({ name }) => name === 'transformers')?.detail ?? '', /is not installed: npm/);
 });
 
 test('inspect tells which events a dead job accepts', async (t) => {
@@ -108,10 +92,7 @@ test('inspect tells which events a dead job accepts', async (t) => {
   const cli = new Cli(temporaryFolder(t), env);
   const job = await cli.json<{ row: { status: string }; next_events: unknown }>(['inspect', 'job', 'jb_00000001']);
   assert.equal(job.row.status, 'dead');
-  assert.deepEqual(job.next_events, [
-    { event: 'retry', only_if: null, next: 'pending' },
-    { event: 'cancel', only_if: null, next: 'done' },
-  ]);
+  assert.deepEqual(job.next_events, ['retry', 'cancel']);
   const retried = await cli.json<{ retried: number }>(['jobs', 'retry', 'jb_00000001']);
   assert.equal(retried.retried, 1);
 });

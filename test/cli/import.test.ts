@@ -145,21 +145,6 @@ test('a file that is not what --format says fails, and nothing is made; a file w
   assert.match(read.stdout, /this bookmarks file has no items/);
 });
 
-test('of a damaged file what comes before its fault is imported and told, and the fault ends it', async (t) => {
-  const home = temporaryFolder(t);
-  const file = join(home, 'file');
-  const entry = (no: number) =>
-    `{"url":"https://site.example/${no}","tag_names":[],"date_added":"2020-09-26T09:46:23Z"}`;
-  writeFileSync(file, `[${Array.from({ length: 7 }, (_, no) => entry(no)).join()},{"url":"https://si`);
-  const { code, stdout, stderr } = await new Cli(home).run(['import', file]);
-  assert.equal(code, 1);
-  assert.match(stdout, /^items read +7\nnew pages +7$/m);
-  assert.match(stderr, /file is cut off: it ends within its JSON\n$/);
-  const view = StoreView.open(join(home, 'data'));
-  t.after(() => view.close());
-  assert.equal(view.reader.pages.count(), 7);
-});
-
 test('a dry run writes nothing, not even the data folder', async (t) => {
   const home = temporaryFolder(t);
   const list = join(home, 'list');

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { bytesText, columnsOf, durationText, helpColumns, openTerminal, plain, table } from '../../src/cli/terminal.ts';
 import { fitted, textWidth, wrapped } from '../../src/cli/text-width.ts';
@@ -85,39 +84,14 @@ test('text is broken at blanks, and where a word has no room; no line is wider',
   assert.deepEqual(wrapped('', 10), ['']);
 });
 
-test('a question is answered at the terminal: only a yes is one, the end of the input is none, and Ctrl-C ends it', async () => {
+test('progress is cut to the width of the terminal, and durations are rounded', () => {
   const written: string[] = [];
   const stderr = {
     isTTY: true,
     columns: 20,
     write: (text: string) => written.push(text) > 0,
   } as unknown as NodeJS.WriteStream;
-  const open = (isTTY: boolean) => {
-    const stdin = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.ReadStream & PassThrough;
-    const terminal = openTerminal({ stdout: stderr, stderr, stdin, colors: false, monotonic: () => performance.now() });
-    return { stdin, terminal };
-  };
-  assert.deepEqual([open(true).terminal.asks, open(false).terminal.asks], [true, false]);
-  const { stdin, terminal } = open(true);
-  const signal = new AbortController().signal;
-  for (const [said, expected] of [
-    ['y', true],
-    ['', false],
-    ['Yes', true],
-    ['yellow', false],
-  ] as const) {
-    const answer = terminal.confirm('Really?', signal);
-    stdin.write(`${said}\n`);
-    assert.equal(await answer, expected, said);
-  }
-  assert.equal(written[0], 'Really? [y/N] ');
-  const leaving = new AbortController();
-  const left = terminal.confirm('Really?', leaving.signal);
-  leaving.abort(new Error('interrupted'));
-  await assert.rejects(left, /^Error: interrupted$/);
-  const over = terminal.confirm('Really?', signal);
-  stdin.end();
-  assert.equal(await over, false);
+  const terminal = openTerminal({ stdout: stderr, stderr, colors: false, monotonic: () => performance.now() });
   terminal.progress('as long as no line of it');
   assert.equal(written.at(-1), '\r\x1b[Kas long as no line…');
   assert.deepEqual([0.2, 89, 90, 5100, 7200].map(durationText), ['1 s', '89 s', '2 min', '85 min', '2 h']);

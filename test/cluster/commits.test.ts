@@ -7,7 +7,7 @@ import { Credentials } from '../../src/cluster/credentials.ts';
 import { type Database, openDatabase, type Query } from '../../src/cluster/database.ts';
 import { type Commit, LibraryRows } from '../../src/cluster/library-rows.ts';
 import { migrateSchema, requireSchema, schemaVersion } from '../../src/cluster/schema.ts';
-import { erasePage } from '../../src/commands/erase-page.ts';
+import { erasePage } from '../../src/commands/forget.ts';
 import { createPage } from '../../src/commands/ingest-page.ts';
 import { FatalError, LeaseEndedError } from '../../src/domain/errors.ts';
 import { LibraryCopy } from '../../src/store/library-copy.ts';

@@ -11,10 +11,10 @@ import { listLibraries, releaseLibrary } from '../../src/cluster/administration.
 import type { PageListResponse, PageSummary } from '../../src/domain/page.ts';
 import { Cli } from '../cli/run-cli.ts';
 import { type RunningService, until } from '../process/service.ts';
+import { ShiftedClock } from '../process/shifted-clock.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
 import { newestFirst } from '../scope.ts';
 import { seededChance } from '../seeded-chance.ts';
-import { ShiftedClock } from '../soak/shifted-clock.ts';
 import { type ClusterOfServices, startCluster } from './cluster-of-services.ts';
 import { withoutPostgres } from './postgres.ts';
 

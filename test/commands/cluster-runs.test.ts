@@ -2,10 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusterPagesHandler } from '../../src/actors/clusters/cluster-pages.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
-import { finishRun, startRun, storeDraft, storePoints, takeClusterNumbers } from '../../src/commands/cluster-runs.ts';
+import {
+  finishRun,
+  labelCluster,
+  renameCluster,
+  startRun,
+  storeDraft,
+  storePoints,
+  takeClusterNumbers,
+} from '../../src/commands/cluster-runs.ts';
 import { endForget, erasePages } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { labelCluster, renameCluster } from '../../src/commands/name-clusters.ts';
 import { completeJob, failJob } from '../../src/commands/settle-job.ts';
 import type { ClusterPoint } from '../../src/domain/cluster.ts';
 import { JobError } from '../../src/domain/errors.ts';

@@ -19,7 +19,7 @@ import {
   noteNewEntities,
   queueMatching,
 } from '../../src/commands/match-entities.ts';
-import { mergeEntities, mergeVariants, splitMerge } from '../../src/commands/merge-entities.ts';
+import { mergeEntities, mergeVariants, reviewMerges, splitMerge } from '../../src/commands/merge-entities.ts';
 import {
   queueExtraction,
   removePageEntities,
@@ -27,7 +27,6 @@ import {
   sweepPages,
 } from '../../src/commands/page-entities.ts';
 import { repairEntities } from '../../src/commands/repair-entities.ts';
-import { reviewMerges } from '../../src/commands/review-merges.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
 import type { EntityMerge } from '../../src/domain/entity.ts';
 import { tallyEntities } from '../../src/domain/entity-tallies.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
-import { erasePage } from '../../src/commands/erase-page.ts';
 import { ingestPage, titleBehind } from '../../src/commands/ingest-page.ts';
 import { failJob, ownsJob } from '../../src/commands/settle-job.ts';
+import { visitTimes } from '../../src/compute/structures/visit-times.ts';
 import { pageRow } from '../machines/rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
@@ -76,7 +76,9 @@ test('a known URL is a revisit: counted, times widened, content and job left alo
     });
   }
   const { pages, jobs } = temporary.store.reader;
-  assert.deepEqual(pages.get(1), { ...first, visit_count: 4, first_seen_at: 500, last_seen_at: 3000 });
+  const { visits: _, ...page } = pages.get(1) ?? assert.fail('no page');
+  assert.deepEqual(page, { ...first, visit_count: 4, first_seen_at: 500, last_seen_at: 3000 });
+  assert.deepEqual(visitTimes(pages.get(1) ?? page), [3000, 2000, 1000, 500]);
   assert.equal(pages.body(1), 'some text');
   assert.equal(jobs.list({ limit: 10 }).length, 1);
 });
@@ -152,18 +154,6 @@ test('what a revisit says beside the text is kept, whichever visit is told again
   );
 });
 
-test('a hundred submissions of one URL in one batch are one page, one job and ninety-nine revisits', async () => {
-  await using temporary = await TemporaryStore.open();
-  const { results } = await temporary.store.transact(Array.from({ length: 100 }, () => ingestPage(submission())));
-  const revisit = { outcome: 'revisit', page_no: 1, status: 'queued', content_hash_differs: false };
-  assert.deepEqual(results, [
-    { ok: true, reply: { outcome: 'accepted', page_no: 1 } },
-    ...Array.from({ length: 99 }, () => ({ ok: true, reply: revisit })),
-  ]);
-  const { pages, jobs } = temporary.store.reader;
-  assert.deepEqual([pages.count(), pages.get(1)?.visit_count, jobs.list({ limit: 10 }).length], [1, 100, 1]);
-});
-
 test('a blacklisted URL is refused exactly, a blacklisted domain by label suffix, and nothing is stored', async () => {
   await using temporary = await TemporaryStore.open();
   const rule = (no: number, kind: 'url' | 'domain', pattern: string) => ({
@@ -210,23 +200,6 @@ test('a visit that is to count once does so, however often it is handed in; one 
   assert.equal(count(), 3, 'the one between the first and the last, too');
   await visit(2000, false);
   assert.equal(count(), 4, 'who does not ask for it counts each time');
-  const page = temporary.store.reader.pages.get(1);
-  assert.ok(page);
-  await temporary.commit((transaction) => erasePage(transaction, page, 5000));
-  assert.equal(temporary.store.reader.pages.knowsVisit(1, 2000), false, 'forgotten with its page');
-});
-
-test('a title that is only the address gives way to one that names the page', async () => {
-  await using temporary = await TemporaryStore.open();
-  const canonical_url = 'https://example.com/a';
-  const titleAfter = async (title: string | null) => {
-    await temporary.commit(ingestPage(submission({ canonical_url, title })));
-    return temporary.store.reader.pages.get(1)?.title;
-  };
-  assert.equal(await titleAfter('example.com/a'), 'example.com/a');
-  assert.equal(await titleAfter(null), 'example.com/a');
-  assert.equal(await titleAfter('A page'), 'A page');
-  assert.equal(await titleAfter('https://example.com/a'), 'A page');
 });
 
 test('a page that has its text keeps its title, also one that walls have', async () => {

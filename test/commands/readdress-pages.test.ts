@@ -5,6 +5,7 @@ import { beginForget } from '../../src/commands/forget.ts';
 import { ingestPage, type PageSubmission } from '../../src/commands/ingest-page.ts';
 import { giveFeedback, purgeFromLog } from '../../src/commands/log-queries.ts';
 import { addressesKey, allReaddressed, readdressPages } from '../../src/commands/readdress-pages.ts';
+import { visitTimes } from '../../src/compute/structures/visit-times.ts';
 import {
   type CanonicalizeSettings,
   canonicalizeUrl,
@@ -101,10 +102,7 @@ test('pages of one address become one, which has all that was kept with each', a
     ],
   });
   assert.equal(pages.body(2), 'a longer text');
-  assert.deepEqual(
-    [300, 400, 500].map((seenAt) => pages.knowsVisit(2, seenAt)),
-    [true, true, true],
-  );
+  assert.deepEqual(visitTimes(page), [800, 500, 400, 300]);
   assert.deepEqual(
     [1, 2, 3, 4].map((no) => pages.numberOfId(idOf('page', no))),
     [2, 2, 2, 4],

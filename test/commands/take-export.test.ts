@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { takeExport } from '../../src/commands/take-export.ts';
+import { visitTimes } from '../../src/compute/structures/visit-times.ts';
 import { defaultTrackingParams, presetKeepParams } from '../../src/compute/web/canonical-url.ts';
 import { exportLine } from '../../src/domain/export.ts';
+import { instantOf } from '../../src/domain/ids.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 
 const canonicalize = { tracking_params: defaultTrackingParams, keep_params: presetKeepParams, known_addresses: true };
@@ -36,15 +38,18 @@ test('pages of an earlier export get the current address, however often it is im
     ...{ source: null, metadata: null, first_seen_at: '2026-01-01T00:00:00Z', last_seen_at: '2026-01-02T00:00:00Z' },
   };
   const [shared, usual] = ['https://m.youtube.com/watch?v=dQw4w9WgXcQ', 'https://www.youtube.com/watch?v=dQw4w9WgXcQ'];
+  const visits = ['2026-01-02T00:00:00Z', '2026-01-01T12:00:00Z', '2026-01-01T00:00:00Z'];
   const lines = [
     exportLine.parse({ ...page, canonical_url: shared, original_url: shared, visit_count: 2 }),
-    exportLine.parse({ ...page, canonical_url: usual, original_url: usual, visit_count: 3 }),
+    exportLine.parse({ ...page, canonical_url: usual, original_url: usual, visit_count: 3, visits }),
   ];
   for (const known_pages of [1, 2]) {
     const counts = await temporary.commit(takeExport(lines, options));
     assert.deepEqual([counts.new_pages, counts.known_pages], [2 - known_pages, known_pages]);
   }
   const { pages } = temporary.store.reader;
-  const { canonical_url, domain, visit_count } = pages.get(pages.numberByUrl(usual) ?? 0) ?? assert.fail('no page');
+  const taken = pages.get(pages.numberByUrl(usual) ?? 0) ?? assert.fail('no page');
+  const { canonical_url, domain, visit_count } = taken;
   assert.deepEqual([canonical_url, domain, visit_count, pages.count()], [usual, 'www.youtube.com', 3, 1]);
+  assert.deepEqual(visitTimes(taken), visits.map(instantOf));
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { installModel } from '../../src/commands/manage-models.ts';
-import { ensureActiveModel, renewModels } from '../../src/composition/first-model.ts';
+import { ensureActiveModel, renewModels } from '../../src/composition/open-library.ts';
 import { isOperatorError } from '../../src/domain/errors.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { Store } from '../../src/store/store.ts';

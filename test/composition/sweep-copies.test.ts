@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { keptCopyMs, sweepCopies } from '../../src/composition/sweep-copies.ts';
+import { keptCopyMs, sweepCopies } from '../../src/composition/join-cluster.ts';
 import { openDataFolder } from '../../src/store/data-folder.ts';
 import { keptLog } from '../actors/quiet-log.ts';
 

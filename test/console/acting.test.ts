@@ -226,18 +226,16 @@ test('a token is copied also where the browser keeps the clipboard from a page, 
   assert.deepEqual(faults, []);
 });
 
-test('System has no fault that axe-core finds on a narrow screen', { skip }, async () => {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const { page, faults, show } = await signedIn(browser, service, {
-      viewport: { width: 360, height: 740 },
-      colorScheme,
-    });
-    await show('#/system');
-    await page.locator('summary', { hasText: 'Settings' }).press('Enter');
-    await page.getByRole('region', { name: 'All settings' }).waitFor();
-    assert.deepEqual(await accessibilityFaults(page), []);
-    assert.deepEqual(faults, []);
-  }
+test('the settings in System have no fault that axe-core finds on a narrow screen', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, {
+    viewport: { width: 360, height: 740 },
+    colorScheme: 'dark',
+  });
+  await show('#/system');
+  await page.locator('summary', { hasText: 'Settings' }).press('Enter');
+  await page.getByRole('region', { name: 'All settings' }).waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  assert.deepEqual(faults, []);
 });
 
 test('a dead job is begun again once by a double click, and all of them at once', { skip }, async () => {

@@ -5,7 +5,7 @@ import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { factsText } from '../../src/compute/text/facts-text.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { porterStem } from '../../src/compute/text/stemmers.ts';
-import type { QueryClause } from '../../src/domain/query-clause.ts';
+import type { WordClause } from '../../src/domain/query-clause.ts';
 import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { createHighlighter } from '../../src/engine/highlight.ts';
 import { openPageTools, type PageText, preparePages } from '../../src/engine/prepare-page.ts';
@@ -53,7 +53,7 @@ function library(texts: readonly Text[]) {
       const { forms } = analyze({ query }, wordsIn(corpus, null));
       return [...searcher.search({ terms: forms, k: 100 }).covered];
     },
-    matching: (clause: QueryClause) => [...labelsMatching(corpus, analyzer, clause)],
+    matching: (clause: WordClause) => [...labelsMatching(corpus, analyzer, clause)],
   };
 }
 

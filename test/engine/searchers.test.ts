@@ -39,6 +39,7 @@ function thread() {
     closeRows: ({ id }: { id: number }) => void held.rows.delete(id),
     find: () => (isReady() ? noCandidates : null),
     locate: () => (isReady() ? [] : null),
+    match: () => (isReady() ? new Uint32Array(0) : null),
     nearest: () => (isReady() ? noCandidates.dense : null),
     related: () => (isReady() ? [] : null),
     mark: () => (isReady() ? [] : null),
@@ -53,6 +54,7 @@ function thread() {
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const query = { ...wordsOnly, query: 'ant', k: 1 };
+const words = { query: 'ant', prefix: false, spelling: true, end: 64 };
 const near = { rows: 1, to: Float32Array.of(1), k: 1, minScore: -1 };
 const related = { rows: 1, to: Uint32Array.of(1), k: 1, few: 1, minScore: -1, except: new Set<number>() };
 const passages = { passages: [], stems: [] };
@@ -76,6 +78,7 @@ test('a searcher that was replaced is given all segments and open rows, and aske
   const tasks = {
     find: () => searchers.find(query),
     locate: () => searchers.locate([{ in: 'phrase', text: 'ant' }]),
+    match: () => searchers.match(words),
     nearest: () => searchers.nearest(near),
     related: () => searchers.related(related),
     mark: () => searchers.mark(passages),
@@ -101,6 +104,7 @@ test('no task is given to a searcher for a client that has left', async () => {
   for (const asking of [
     searchers.find(query, gone),
     searchers.locate([], gone),
+    searchers.match(words, gone),
     searchers.nearest(near, gone),
     searchers.related(related, gone),
     searchers.mark(passages, gone),

@@ -29,7 +29,10 @@ export const pageFaults: Faults = {
     finding: /text of no page: 77/,
   },
   'sections of no page': { plant: ({ sections }) => sections.put(77, []), finding: /sections of no page: 77/ },
-  'a visit of no page': { plant: ({ visits }) => visits.put([77, 1000], 0), finding: /visit of no page: 77/ },
+  'visits that do not lead to the first one': {
+    plant: ({ pages }) => edit(pages, 2, { visits: Buffer.of(5, 200) }),
+    finding: /page 2: its visits do not lead to the first one/,
+  },
   'a text that was changed': {
     plant: ({ bodies }) => bodies.put(2, 'first half. secund half.'),
     finding: /page 2: its text does not match its content_hash/,

@@ -20,7 +20,6 @@ export interface Tables {
   bodyParts: Table<string, [number, number]>;
   chunkParts: Table<Chunk[], [number, number]>;
   sections: Table<Section[], number>;
-  visits: Table<number, [number, number]>;
   rules: Table<BlacklistRule, number>;
   rulesByPattern: Table<number, Key>;
   vectors: Table<Buffer, [number, number]>;
@@ -68,7 +67,6 @@ export async function tamper(dir: string, change: (tables: Tables) => unknown): 
     bodyParts: root.openDB({ name: 'body_parts', encoding: 'string' }),
     chunkParts: root.openDB({ name: 'chunk_parts', ...plain }),
     sections: root.openDB({ name: 'page_sections', keyEncoding: 'uint32', ...plain }),
-    visits: root.openDB({ name: 'known_visits', ...plain }),
     rules: root.openDB({ name: 'blacklist', keyEncoding: 'uint32', ...plain }),
     rulesByPattern: root.openDB({ name: 'blacklist_by_pattern', ...plain }),
     vectors: root.openDB({ name: 'vectors', encoding: 'binary' }),

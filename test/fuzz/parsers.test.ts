@@ -8,7 +8,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { ExtractionLimitError, extractHtml } from '../../src/compute/extraction/extract-html.ts';
+import { extractHtml } from '../../src/compute/extraction/extract-html.ts';
+import { ExtractionLimitError } from '../../src/compute/extraction/parse-page.ts';
 import { readFeed, readPodcast } from '../../src/compute/feed/read-feed.ts';
 import {
   hostOfQuery,
@@ -20,10 +21,10 @@ import {
 import { readOperators } from '../../src/compute/ranking/query-operators.ts';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
-import { ImportError } from '../../src/importers/import-error.ts';
+import { ImportError } from '../../src/importers/item-parts.ts';
 import { openSource } from '../../src/importers/open-source.ts';
+import { note } from '../process/rare-states.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
-import { note } from '../soak/rare-states.ts';
 import { documentsLike, feedSamples, importSamples, pageSamples, querySamples, sharedSamples } from './documents.ts';
 import { inputs, isLong, runsOf, seed } from './size.ts';
 

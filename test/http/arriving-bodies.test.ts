@@ -50,6 +50,40 @@ test('bodies beyond the room are not read until others are answered, and small o
   assert.equal(total(), 3 * body.length + Buffer.byteLength(JSON.stringify({ url: 'https://b.example/' })));
 });
 
+test('queries without an end do not hold up pages', async (t) => {
+  const size = 1_000_000;
+  const { app } = testServer({}, { bounds: { bodies: new BodyRoom(size) } });
+  t.after(() => app.close());
+  let received = 0;
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    request.raw.on('data', (bytes: Buffer) => {
+      received += bytes.length;
+    });
+    done(null, payload);
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const head = rawHead('POST', '/v1/search', 'content-type: application/json', `content-length: ${size}`);
+  const sockets = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const socket = connect(port, '127.0.0.1').resume();
+      await once(socket, 'connect');
+      socket.write(head + ' '.repeat(size - 1));
+      return socket;
+    }),
+  );
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await until(() => received === sockets.length * (size - 1), 'the queries have arrived but for their ends');
+  const { status } = await fetch(`http://127.0.0.1:${port}/v1/pages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${writer}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: 'https://b.example/', body_extracted: 'x'.repeat(size / 2) }),
+  });
+  assert.equal(status, 404);
+});
+
 test('a body in crumbs is cut off, one in small pieces is read', async (t) => {
   const { app, asked } = testServer();
   t.after(() => app.close());

@@ -71,24 +71,11 @@ test('nothing outside the folder, no folder and no hidden file is served', async
   const { app, consoleDir, home } = await consoleServer(t);
   symlinkSync(join(home, 'secret.txt'), join(consoleDir, 'secret-link.txt'));
   const paths = [
-    '/assets/',
-    '/assets/inner',
-    '/assets/inner/',
-    '/assets/nothing.js',
-    '/assets/.hidden',
-    '/assets/../index.html',
-    '/assets/../../secret.txt',
-    '/assets/..%2f..%2fsecret.txt',
-    '/assets/%2e%2e/%2e%2e/secret.txt',
-    '/assets/..%5c..%5csecret.txt',
-    '/assets//../..//secret.txt',
-    '/assets/%00',
-    '/assets/%zz',
-    '/assets/app-1a2b3c.js%00.html',
-    '/index.html',
-    '/secret-link.txt',
-    '//secret.txt',
-  ];
+    '/assets/ /assets/inner /assets/inner/ /assets/nothing.js /assets/.hidden /assets/../index.html',
+    '/assets/../../secret.txt /assets/..%2f..%2fsecret.txt /assets/%2e%2e/%2e%2e/secret.txt',
+    '/assets/..%5c..%5csecret.txt /assets//../..//secret.txt /assets/%00 /assets/%zz',
+    '/assets/app-1a2b3c.js%00.html /index.html /secret-link.txt //secret.txt',
+  ].flatMap((line) => line.split(' '));
   for (const path of paths) {
     const { status, body } = await sendRaw(app, `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
     assert.ok([401, 404].includes(status), `${path}: ${status}`);

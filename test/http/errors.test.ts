@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
 import { statusOf } from '../../src/http/errors.ts';
+import { nothingFound } from './search-defaults.ts';
 import { rawHead, testServer, writer } from './test-server.ts';
 
 const headers = { authorization: `Bearer ${writer}` };
@@ -103,23 +104,12 @@ test('when the caller leaves, the work is told to stop, with a body and without'
 
 test('a finished request is not told to stop before its answer is out', async (t) => {
   let signal: AbortSignal | undefined;
-  const found = {
-    query_id: 'q',
-    results: [],
-    corrected: [],
-    corrected_query: null,
-    no_results: null,
-    offset: 0,
-    has_more: false,
-    suggestions: [],
-    timing_ms: {},
-  };
   const { app } = testServer({
     'search.query': async (_request, given) => {
       signal = given;
       await new Promise((resolve) => setImmediate(resolve));
       assert.equal(given?.aborted, false);
-      return found;
+      return nothingFound;
     },
   });
   t.after(() => app.close());
@@ -129,6 +119,6 @@ test('a finished request is not told to stop before its answer is out', async (t
     headers: { ...headers, 'content-type': 'application/json' },
     body: '{"query":"x"}',
   });
-  assert.deepEqual([answer.status, await answer.json()], [200, found]);
+  assert.deepEqual([answer.status, await answer.json()], [200, nothingFound]);
   assert.ok(signal);
 });

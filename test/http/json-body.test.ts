@@ -85,15 +85,6 @@ test('a key that would change other objects leaves the other items of a batch al
   assert.equal(JSON.stringify(asked[0].request), body);
 });
 
-test('keys named as parts of objects are data', async (t) => {
-  const { app, got, post } = ingestServer();
-  t.after(() => app.close());
-  const metadata =
-    '{"constructor":{"prototype":{"x":1}},"prototype":1,"toString":null,"hasOwnProperty":[],"toJSON":1,"then":2,"text":"__proto__"}';
-  assert.equal((await post(`{"url":"http://a/","metadata":${metadata}}`)).statusCode, 202);
-  assert.equal(JSON.stringify(got[0].metadata), metadata);
-});
-
 test('an encoded body is refused by the name of its encoding', async (t) => {
   const { app, got, post } = ingestServer();
   t.after(() => app.close());

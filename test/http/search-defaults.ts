@@ -1,3 +1,5 @@
+import type { SearchResponse } from '../../src/domain/search.ts';
+
 /** What a search is asked with where its request says nothing of it: contract "SearchRequest". */
 export const searchDefaults = {
   operators: false,
@@ -13,4 +15,17 @@ export const searchDefaults = {
   rollup_m: 3,
   suggest: 3,
   mediation: 'vector',
+};
+
+/** A search that found nothing. */
+export const nothingFound: SearchResponse = {
+  query_id: 'q',
+  results: [],
+  corrected: [],
+  corrected_query: null,
+  no_results: null,
+  offset: 0,
+  has_more: false,
+  suggestions: [],
+  timing_ms: {},
 };

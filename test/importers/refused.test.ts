@@ -7,8 +7,8 @@ import sqlite from 'node-sqlite3-wasm';
 import { seededRandom } from '../../src/compute/seeded-random.ts';
 import { type ImportFormat, importFormats } from '../../src/domain/import.ts';
 import { formatRows } from '../../src/importers/formats.ts';
-import { ImportError } from '../../src/importers/import-error.ts';
-import { readHistory } from '../../src/importers/read-history.ts';
+import { ImportError } from '../../src/importers/item-parts.ts';
+import { readHistory, visitsLeftOut } from '../../src/importers/read-history.ts';
 import { temporaryFolder } from '../scope.ts';
 import { syntheticHistory, writeHistory } from './history-file.ts';
 import { readItems, writtenFile } from './read-items.ts';
@@ -141,6 +141,32 @@ test('a history that is damaged in its midst gives what is before that, and says
   })();
   await assert.rejects(reading, (error) => error instanceof ImportError && /damaged/.test(error.message));
   assert.ok(items > 0, 'what is before it');
+});
+
+test('long addresses and titles are not read once for each visit', async (t) => {
+  const path = join(temporaryFolder(t), 'History');
+  const database = new sqlite.Database(path);
+  database.exec(`CREATE TABLE urls(id INTEGER PRIMARY KEY, url TEXT, title TEXT, visit_count INTEGER, last_visit_time INTEGER, hidden INTEGER DEFAULT 0);
+    CREATE TABLE visits(id INTEGER PRIMARY KEY, url INTEGER, visit_time INTEGER, transition INTEGER);
+    INSERT INTO urls VALUES (1, 'https://a.example/', hex(zeroblob(500000)), 1, 1, 0), (2, 'https://b.example/' || hex(zeroblob(500000)), 'b', 1, 1, 0), (3, 'https://c.example/', 'c', 1, 1, 0);
+    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 2999)
+    INSERT INTO visits SELECT NULL, 1 + i % 3, 1, ${0x20000001} FROM n`);
+  database.close();
+  let characters = 0;
+  const titles = new Map<string, Set<string | null>>();
+  for await (const { url, title } of readHistory(path, 'chromium')) {
+    characters += url.length + (title?.length ?? 0);
+    titles.set(url, (titles.get(url) ?? new Set()).add(title));
+  }
+  assert.deepEqual(
+    [...titles],
+    [
+      ['https://a.example/', new Set([null])],
+      ['https://c.example/', new Set(['c'])],
+    ],
+  );
+  assert.ok(characters < 100_000, `${characters} characters`);
+  assert.deepEqual(await visitsLeftOut(path, 'chromium'), { 'addresses that are too long': 1000 });
 });
 
 test('a database that is to compute what a history has is refused, as is one whose rows never end', async (t) => {

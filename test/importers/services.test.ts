@@ -28,21 +28,26 @@ async function assertRead(t: TestContext, content: string, format: string, expec
   assert.deepEqual({ format: found.format, items: known }, { format, items: expected });
 }
 
+/** The page that most exports have. */
+const weir = (at: string | null, metadata: PageMetadata | null, more: Partial<Known> = {}): Known => ({
+  url: 'https://weir.example/',
+  title: 'The weir',
+  at,
+  metadata,
+  ...more,
+});
+
 test('bookmarks of Google and Pinboard: without a doctype, in microseconds, marked to be read', async (t) => {
   const google = `<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8"><TITLE>Bookmarks</TITLE><H1>Bookmarks</H1>
     <DL><p><DT><H3 ADD_DATE="1437166399187482">Science</H3><DL><p>
     <DT><A HREF="https://weir.example/" ADD_DATE="1437166399187482">The weir</A></DL><p></DL><p>`;
   const at = '2015-07-17T20:53:19.187Z';
-  await assertRead(t, google, 'bookmarks', [
-    { url: 'https://weir.example/', title: 'The weir', at, metadata: { folder: 'Science' } },
-  ]);
+  await assertRead(t, google, 'bookmarks', [weir(at, { folder: 'Science' })]);
   const pinboard = `<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Pinboard Bookmarks</TITLE><H1>Bookmarks</H1><DL><p>
     <DT><A HREF="https://weir.example/" ADD_DATE="1437166399" PRIVATE="1" TOREAD="1" TAGS="water,old mills">The weir</A>
     <DD>On fish ladders</DL></p>`;
   const metadata = { tags: ['water', 'old mills'], note: 'On fish ladders', status: 'unread' };
-  await assertRead(t, pinboard, 'bookmarks', [
-    { url: 'https://weir.example/', title: 'The weir', at: '2015-07-17T20:53:19.000Z', metadata },
-  ]);
+  await assertRead(t, pinboard, 'bookmarks', [weir('2015-07-17T20:53:19.000Z', metadata)]);
 });
 
 test('Pocket as HTML: two lists with the state as their heading', async (t) => {
@@ -50,12 +55,7 @@ test('Pocket as HTML: two lists with the state as their heading', async (t) => {
     <li><a href="https://weir.example/" time_added="1600322788" tags="water,mills">The weir</a></li></ul>
     <h1>Read Archive</h1><ul><li><a href="https://mill.example/" time_added="1600322789" tags="">The mill</a></li></ul></body></html>`;
   await assertRead(t, page, 'pocket', [
-    {
-      url: 'https://weir.example/',
-      title: 'The weir',
-      at: '2020-09-17T06:06:28.000Z',
-      metadata: { tags: ['water', 'mills'], status: 'unread' },
-    },
+    weir('2020-09-17T06:06:28.000Z', { tags: ['water', 'mills'], status: 'unread' }),
     {
       url: 'https://mill.example/',
       title: 'The mill',
@@ -68,9 +68,7 @@ test('Pocket as HTML: two lists with the state as their heading', async (t) => {
 test('Instapaper as HTML: the list is the folder', async (t) => {
   const page =
     '<!DOCTYPE html><html><head><title>Instapaper: Export</title></head><body><h1>Unread</h1><ol><li><a href="https://weir.example/">The weir</a></ol></body></html>';
-  await assertRead(t, page, 'instapaper', [
-    { url: 'https://weir.example/', title: 'The weir', at: null, metadata: { folder: 'Unread' } },
-  ]);
+  await assertRead(t, page, 'instapaper', [weir(null, { folder: 'Unread' })]);
 });
 
 test('bookmarks of Chrome and of Firefox as JSON: folders within folders', async (t) => {
@@ -96,12 +94,7 @@ test('bookmarks of Chrome and of Firefox as JSON: folders within folders', async
     version: 1,
   };
   await assertRead(t, JSON.stringify(chrome, null, 3), 'chromium-bookmarks', [
-    {
-      url: 'https://weir.example/',
-      title: 'The weir',
-      at: '2018-01-21T14:09:27.315Z',
-      metadata: { folder: 'Bookmarks bar/Water' },
-    },
+    weir('2018-01-21T14:09:27.315Z', { folder: 'Bookmarks bar/Water' }),
     { url: 'https://mill.example/', title: 'The mill', at: null, metadata: { folder: 'Bookmarks bar' } },
   ]);
   const container = (title: string, children: unknown[], root?: string) => ({
@@ -131,12 +124,7 @@ test('bookmarks of Chrome and of Firefox as JSON: folders within folders', async
     'placesRoot',
   );
   await assertRead(t, JSON.stringify(firefox), 'firefox-bookmarks', [
-    {
-      url: 'https://weir.example/',
-      title: 'The weir',
-      at: '2016-05-19T19:43:55.000Z',
-      metadata: { tags: ['fish', 'mills'], folder: 'menu/Water' },
-    },
+    weir('2016-05-19T19:43:55.000Z', { tags: ['fish', 'mills'], folder: 'menu/Water' }),
   ]);
 });
 
@@ -169,11 +157,9 @@ test('Wallabag: its article, its annotations, its message that there is no artic
   };
   const at = '2016-09-08T09:55:58.000Z';
   await assertRead(t, JSON.stringify([entry, failed]), 'wallabag', [
-    {
-      url: entry.url,
-      title: 'The weir',
+    weir(
       at,
-      metadata: {
+      {
         tags: ['water'],
         author: 'Ann, Bo',
         published_at: '2016-09-01T00:00:00+0200',
@@ -182,19 +168,13 @@ test('Wallabag: its article, its annotations, its message that there is no artic
         starred: true,
         highlights: ['Salmon pass it.\ncheck this'],
       },
-      html: '<p>Salmon pass it.</p>',
-    },
-    { url: entry.url, title: 'The weir', at, metadata: { lang: 'en' } },
+      { html: '<p>Salmon pass it.</p>' },
+    ),
+    weir(at, { lang: 'en' }),
   ]);
   const csv = `Title;URL;Content;Tags;"MIME Type";Language;"Creation date"\n"The weir";https://weir.example/;"<p>Salmon</p>";water,fish;text/html;en;"08/09/2016 11:55:58"\n`;
   await assertRead(t, csv, 'wallabag', [
-    {
-      url: entry.url,
-      title: 'The weir',
-      at: '2016-09-08T00:00:00.000Z',
-      metadata: { tags: ['water', 'fish'], lang: 'en' },
-      html: '<p>Salmon</p>',
-    },
+    weir('2016-09-08T00:00:00.000Z', { tags: ['water', 'fish'], lang: 'en' }, { html: '<p>Salmon</p>' }),
   ]);
 });
 
@@ -206,12 +186,7 @@ test('Pinboard and Delicious: JSON and XML', async (t) => {
     time: '2015-07-17T20:53:19Z',
   };
   const known = [
-    {
-      url: 'https://weir.example/',
-      title: 'The weir',
-      at: '2015-07-17T20:53:19.000Z',
-      metadata: { tags: ['water', 'mills'], note: 'On fish ladders', status: 'unread' },
-    },
+    weir('2015-07-17T20:53:19.000Z', { tags: ['water', 'mills'], note: 'On fish ladders', status: 'unread' }),
   ];
   await assertRead(
     t,
@@ -238,12 +213,7 @@ test('Readability: what was read is archived', async (t) => {
     article__title: 'The weir',
   };
   await assertRead(t, JSON.stringify({ bookmarks: [bookmark], recommendations: [] }), 'readability', [
-    {
-      url: 'https://weir.example/',
-      title: 'The weir',
-      at: '2016-09-07T10:00:00.000Z',
-      metadata: { description: 'Salmon pass it.', status: 'archived', starred: true },
-    },
+    weir('2016-09-07T10:00:00.000Z', { description: 'Salmon pass it.', status: 'archived', starred: true }),
   ]);
 });
 
@@ -257,21 +227,14 @@ test('Raindrop.io: folder, note, excerpt, tags', async (t) => {
     description: 'Salmon pass it.',
     starred: true,
   };
-  await assertRead(t, csv, 'raindrop', [
-    { url: 'https://weir.example/', title: 'The weir', at: '2020-05-01T10:10:00.000Z', metadata },
-  ]);
+  await assertRead(t, csv, 'raindrop', [weir('2020-05-01T10:10:00.000Z', metadata)]);
 });
 
 test('Readwise: a library of Reader, highlights with their notes, documents; a book has no address', async (t) => {
   const csv = `Title,URL,ID,Document tags,Saved date,Reading progress,Location,Seen
 The weir,https://weir.example/,01a,"['water', ""miller's""]",2022-11-06 04:33:50+00:00,0.5,archive,True\n`;
   await assertRead(t, csv, 'readwise', [
-    {
-      url: 'https://weir.example/',
-      title: 'The weir',
-      at: '2022-11-06T04:33:50.000Z',
-      metadata: { tags: ['water', "miller's"], status: 'archive' },
-    },
+    weir('2022-11-06T04:33:50.000Z', { tags: ['water', "miller's"], status: 'archive' }),
   ]);
   const highlight = { id: 1, text: 'Salmon pass it.', note: 'check', highlighted_at: '2022-11-06T04:33:50Z', tags: [] };
   const source = {
@@ -286,18 +249,13 @@ The weir,https://weir.example/,01a,"['water', ""miller's""]",2022-11-06 04:33:50
   };
   const book = { user_book_id: 2, title: 'A book', source_url: null, highlights: [] };
   await assertRead(t, JSON.stringify({ count: 2, results: [source, book] }), 'readwise', [
-    {
-      url: 'https://weir.example/',
-      title: 'The weir',
-      at: '2021-01-01T00:00:00.000Z',
-      metadata: {
-        tags: ['water'],
-        note: 'mine',
-        description: 'On fish',
-        author: 'Ann',
-        highlights: ['Salmon pass it.\ncheck', 'Old.'],
-      },
-    },
+    weir('2021-01-01T00:00:00.000Z', {
+      tags: ['water'],
+      note: 'mine',
+      description: 'On fish',
+      author: 'Ann',
+      highlights: ['Salmon pass it.\ncheck', 'Old.'],
+    }),
     { url: '', title: 'A book', at: null, metadata: null },
   ]);
   const document = {
@@ -312,12 +270,7 @@ The weir,https://weir.example/,01a,"['water', ""miller's""]",2022-11-06 04:33:50
     published_date: '2022-01-01',
   };
   await assertRead(t, JSON.stringify({ count: 1, nextPageCursor: null, results: [document] }), 'readwise', [
-    {
-      url: 'https://weir.example/',
-      title: 'The weir',
-      at: '2022-11-06T04:33:50.000Z',
-      metadata: { tags: ['Water'], published_at: '2022-01-01', status: 'later' },
-    },
+    weir('2022-11-06T04:33:50.000Z', { tags: ['Water'], published_at: '2022-01-01', status: 'later' }),
   ]);
 });
 
@@ -332,7 +285,7 @@ test('Zotero: CSV, its own JSON, CSL JSON and RIS tell the same of a work; a DOI
     published_at: '2020-05-01',
     site_name: 'Water Today',
   };
-  const known = { url: 'https://weir.example/', title: 'The weir', at: '2023-05-01T10:00:00.000Z', metadata };
+  const known = weir('2023-05-01T10:00:00.000Z', metadata);
   await assertRead(t, csv, 'zotero', [{ ...known, metadata: { ...metadata, author: 'Lovelace, Ann; Babbage, Bo' } }]);
   const own = {
     itemType: 'journalArticle',
@@ -409,12 +362,11 @@ test('Hypothesis: annotations of a page become one item, of its interface and of
     annotation('a note on the page', null, '2022-11-05T00:00:00+00:00', ['water', 'fish']),
   ];
   const known = [
-    {
-      url: 'https://weir.example/',
-      title: 'The weir',
-      at: '2022-11-05T00:00:00.000Z',
-      metadata: { tags: ['fish', 'water'], note: 'a note on the page', highlights: ['Salmon pass it.\ncheck'] },
-    },
+    weir('2022-11-05T00:00:00.000Z', {
+      tags: ['fish', 'water'],
+      note: 'a note on the page',
+      highlights: ['Salmon pass it.\ncheck'],
+    }),
     { url: 'https://mill.example/', title: null, at: '2022-01-01T00:00:00.000Z', metadata: { highlights: ['Flour.'] } },
   ];
   await assertRead(t, JSON.stringify({ total: 3, rows }), 'hypothesis', known);

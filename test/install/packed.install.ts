@@ -44,16 +44,7 @@ test('a checkout installs by its lock file and is built on a machine without a c
   const { home, env } = machineWithoutCompiler(t);
   const checkout = join(home, 'checkout');
   mkdirSync(checkout);
-  for (const name of [
-    'package.json',
-    'package-lock.json',
-    '.npmrc',
-    'tsconfig.json',
-    'scripts',
-    'src',
-    'console',
-    'extension',
-  ])
+  for (const name of 'package.json package-lock.json .npmrc tsconfig.json scripts src console extension'.split(' '))
     cpSync(join(root, name), join(checkout, name), { recursive: true });
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: checkout, env, stdio: 'pipe' });
   execFileSync('npm', ['run', 'build'], { cwd: checkout, env, stdio: 'pipe' });

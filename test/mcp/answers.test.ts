@@ -6,6 +6,7 @@ import type { PageResult, SearchResponse } from '../../src/domain/search.ts';
 import { type Answer, enveloped } from '../../src/mcp/answer.ts';
 import { tools } from '../../src/mcp/mcp-server.ts';
 import { toolCall } from '../../src/mcp/tool.ts';
+import { nothingFound } from '../http/search-defaults.ts';
 import { noDetails } from '../rows.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
@@ -42,7 +43,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
     score: 1,
     relevance: 0.9,
     highlights: [],
-    snippet: { start: 0, end: 0, text: '' },
+    snippet: { start: Math.max(0, text.indexOf('The governor')), end: text.length, text: '' },
     link: `https://example.com/${no}#:~:text=The%20governor`,
   })),
   exact_match: false,
@@ -50,16 +51,9 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
   ...changes,
 });
 
-const found = (results: PageResult[], changes: Partial<SearchResponse> = {}): SearchResponse => ({
-  query_id: 'qr_1',
+const found = (results: PageResult[], changes: Partial<SearchResponse> = {}) => ({
+  ...nothingFound,
   results,
-  corrected: [],
-  corrected_query: null,
-  no_results: null,
-  offset: 0,
-  has_more: false,
-  suggestions: [],
-  timing_ms: {},
   ...changes,
 });
 
@@ -127,15 +121,7 @@ test('a search tells title, URL, day and the parts that match, with their places
   const answer = answerOf('search', { query: 'governor' }, found([result(1, text), result(2, 'A governor.')]));
   assert.equal(answer.said, 'Pages 1 to 2, best first.');
   const [first, second] = (answer.lines ?? []) as { passages: { offset: number; text: string }[] }[];
-  assert.deepEqual(Object.keys(first), [
-    'page_id',
-    'title',
-    'canonical_url',
-    'first_seen_at',
-    'relevance',
-    'passages',
-    'link',
-  ]);
+  assert.deepEqual(Object.keys(first), 'page_id title canonical_url first_seen_at relevance passages link'.split(' '));
   assert.deepEqual(
     first.passages.map((passage) => [passage.offset, passage.text.slice(0, 14)]),
     [

@@ -2,15 +2,22 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { Cli } from '../cli/run-cli.ts';
+import { newestFirst } from '../scope.ts';
 import { EventStream } from './event-stream.ts';
 import { RunningService, token, until } from './service.ts';
+
+let service: RunningService;
+const scope = newestFirst({ after });
+before(async () => {
+  service = await RunningService.start(scope, { SERVICE_EVENTS__HEARTBEAT_S: '3600' });
+});
 
 const ownPage = { 'sec-fetch-site': 'same-origin' };
 
 /** The cookie of a session that a code or a token makes. */
-async function signIn(service: RunningService, body: object): Promise<string> {
+async function signIn(body: object, service: RunningService): Promise<string> {
   const { status, headers } = await service.call('POST', '/v1/sessions', body, { token: null, headers: ownPage });
   assert.equal(status, 201);
   return String(headers.get('set-cookie')).split(';')[0];
@@ -18,8 +25,7 @@ async function signIn(service: RunningService, body: object): Promise<string> {
 
 const asPage = (cookie: string) => ({ token: null, headers: { ...ownPage, cookie } });
 
-test('`readback open` prints a link that signs one browser in; the session outlives kill -9, and is not in the log', async (t) => {
-  const service = await RunningService.start(t);
+test('`readback open` prints a link that signs one browser in; the session outlives kill -9, and is not in the log', async () => {
   const cli = new Cli(service.home, { SERVICE_AUTH_TOKEN: token });
   const { url } = await cli.json<{ url: string }>(['--url', service.url, 'open']);
   assert.ok(url.startsWith(`${service.url}/#code=`));
@@ -27,7 +33,7 @@ test('`readback open` prints a link that signs one browser in; the session outli
   assert.deepEqual([printed.code, printed.stderr], [0, 'it signs in one browser within a minute\n']);
   assert.match(printed.stdout, /^http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{43}\n$/);
   const code = new URL(url).hash.slice('#code='.length);
-  const cookie = await signIn(service, { code });
+  const cookie = await signIn({ code }, service);
   const again = await service.call('POST', '/v1/sessions', { code }, { token: null });
   assert.deepEqual([again.status, again.body], [401, { detail: 'missing or invalid bearer token' }]);
   await service.kill();
@@ -39,12 +45,10 @@ test('`readback open` prints a link that signs one browser in; the session outli
   await service.start();
   const renamed = `readback_session_${new URL(service.url).port}=${secret}`;
   assert.equal((await service.call('GET', '/v1/jobs', undefined, asPage(renamed))).status, 200);
-  await service.stop();
   for (const each of [secret, code]) assert.ok(!service.output.includes(each));
 });
 
-test('`readback pair` prints a code that an extension exchanges for a token', async (t) => {
-  const service = await RunningService.start(t);
+test('`readback pair` prints a code that an extension exchanges for a token', async () => {
   const cli = new Cli(service.home, { SERVICE_AUTH_TOKEN: token });
   const printed = await cli.run(['--url', service.url, 'pair']);
   assert.equal(printed.code, 0);
@@ -61,11 +65,10 @@ test('`readback pair` prints a code that an extension exchanges for a token', as
   assert.equal(asked.headers.get('access-control-allow-origin'), origin);
 });
 
-test('an event stream ends when what opened it is revoked, and the others go on', async (t) => {
-  const service = await RunningService.start(t, { SERVICE_EVENTS__HEARTBEAT_S: '3600' });
+test('an event stream ends when what opened it is revoked, and the others go on', async () => {
   const made = await service.call<{ id: string; token: string }>('POST', '/v1/tokens', { name: 'phone' });
   assert.equal(made.status, 201);
-  const cookie = await signIn(service, { token });
+  const cookie = await signIn({ token }, service);
   const streams = [made.body.token, asPage(cookie).headers, token].map((sent) => EventStream.open(service.url, sent));
   const [ofToken, ofSession, other] = await Promise.all(streams);
   for (const stream of [ofToken, ofSession, other]) assert.equal((await stream.next())?.name, 'snapshot');
@@ -92,7 +95,7 @@ test('a session belongs to the library of its token', async (t) => {
     SERVICE_AUTH_TOKENS: JSON.stringify(tokens),
   });
   await service.start({ SERVICE_LIBRARIES__DIR: join(service.home, 'libraries') });
-  const cookie = await signIn(service, { token: ben });
+  const cookie = await signIn({ token: ben }, service);
   const added = async () => {
     const body = { url: 'https://ben.example/', title: 'Of Ben', body_extracted: 'Herons wade in shallow water.' };
     return (await service.call('POST', '/v1/pages', body, asPage(cookie))).status < 300;
@@ -113,8 +116,7 @@ test('a session belongs to the library of its token', async (t) => {
   assert.equal((await service.call('DELETE', `/v1/tokens/${id}`)).status, 404);
 });
 
-test('what was acknowledged of tokens outlives kill -9 at any moment, and what was revoked stays so', async (t) => {
-  const service = await RunningService.start(t);
+test('what was acknowledged of tokens outlives kill -9 at any moment, and what was revoked stays so', async () => {
   const held = new Map<string, string>();
   const revoked: string[] = [];
   for (let round = 0; round < 4; round++) {
@@ -146,8 +148,7 @@ test('what was acknowledged of tokens outlives kill -9 at any moment, and what w
   assert.ok(revoked.length > 20);
 });
 
-test('the console that was built is served with all that it names, and nothing of it is from elsewhere', async (t) => {
-  const service = await RunningService.start(t);
+test('the console that was built is served with all that it names, and nothing of it is from elsewhere', async () => {
   const get = (path: string) => service.call<string>('GET', path, undefined, { token: null });
   const page = await get('/');
   assert.equal(page.status, 200);

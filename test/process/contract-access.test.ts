@@ -1,11 +1,12 @@
 /** Contract section: Authentication, errors and limits. Every route with every kind of token, the bodies of errors, and each bound. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { token } from './service.ts';
+import { tinyEncoder, token } from './service.ts';
 import { type Invalid, readToken, sharedService } from './shared-service.ts';
 
 const writerToken = 'process-test-writer-41ad07';
 const shared = sharedService({
+  ...tinyEncoder,
   SERVICE_AUTH_TOKENS: JSON.stringify([
     { name: 'phone', token: readToken, scopes: ['read'] },
     { name: 'importer', token: writerToken, scopes: ['write'] },
@@ -126,76 +127,15 @@ test('write implies read, scopes are both by default, and the single token is on
   assert.deepEqual(await names(writerToken), { name: 'importer', scopes: ['read', 'write'] });
   assert.deepEqual(await names('process-test-both-77b3c9'), { name: 'both', scopes: ['read', 'write'] });
   assert.deepEqual(await names(token), { name: 'default', scopes: ['read', 'write'] });
-});
-
-test('tokens in the query are no tokens', async () => {
-  for (const name of ['token', 'access_token', 'auth_token'])
-    assert.deepEqual(await knock('GET', `/v1/whoami?${name}=${token}`, null), [401, unauthenticated]);
-});
-
-for (const [method, path] of [
-  ['GET', '/v1/pages/none'],
-  ['GET', '/v1/pages/none/chunks'],
-  ['GET', '/v1/pages/none/status'],
-  ['GET', '/v1/pages/none/entities'],
-  ['GET', '/v1/pages/none/similar'],
-  ['DELETE', '/v1/blacklist/none'],
-  ['POST', '/v1/jobs/none/retry'],
-  ['GET', '/v1/clusters/none'],
-  ['GET', '/v1/clusters/projection?run_id=none'],
-  ['GET', '/v1/entities/none'],
-  ['POST', '/v1/entities/merges/none/undo'],
-  ['POST', '/v1/models/none/activate'],
-  ['DELETE', '/v1/models/none'],
-  ['GET', '/v1/models/none/backfill'],
-  ['POST', '/v1/models/none/backfill'],
-  ['GET', '/v1/watches/none'],
-  ['PATCH', '/v1/watches/none'],
-  ['DELETE', '/v1/watches/none'],
-  ['POST', '/v1/watches/none/run'],
-  ['GET', '/v1/admin/query-log/none'],
-  ['GET', '/v1/admin/eval/replay/none'],
-]) {
-  test(`${method} ${path} is 404 with a detail in words`, async () => {
-    const { status, body } = await shared.call<{ detail: unknown }>(method, path);
-    assert.deepEqual([status, Object.keys(body), typeof body.detail], [404, ['detail'], 'string']);
-  });
-}
-
-test('a job that is not dead, and the active model, are 409 with a detail in words', async () => {
-  await shared.add([{ url: 'https://access.example/1', body_extracted: 'A page.' }]);
-  const [job] = (await shared.found<{ jobs: { job_id: string }[] }>('/v1/jobs?status=done')).jobs;
-  for (const [method, path] of [
-    ['POST', `/v1/jobs/${job.job_id}/retry`],
-    ['DELETE', '/v1/models/local-multilingual-e5-small-384'],
-  ]) {
-    const { status, body } = await shared.call<{ detail: unknown }>(method, path);
-    assert.deepEqual([status, Object.keys(body), typeof body.detail], [409, ['detail'], 'string'], path);
-  }
-});
-
-test('what is blacklisted is 403 with error and pattern', async () => {
-  await shared.post('/v1/forget', { domain: 'blocked.example' });
-  const { status, body } = await shared.post('/v1/pages', { url: 'https://a.blocked.example/' });
-  assert.deepEqual([status, body], [403, { error: 'blacklisted', pattern: 'blocked.example' }]);
-});
-
-test('an ingest rule that is broken is 422 with the cause in words', async () => {
-  const url = 'https://access.example/2';
-  for (const wrong of [{ url, body_extracted: 'a', body_html: 'b' }, { url: '/path' }, { url: 'access.example' }]) {
-    const { status, body } = await shared.post<{ detail: unknown }>('/v1/pages', wrong);
-    assert.deepEqual([status, typeof body.detail], [422, 'string'], JSON.stringify(wrong));
-  }
+  assert.deepEqual(await names(readToken), { name: 'phone', scopes: ['read'] });
 });
 
 /** A body that is taken where one field has an allowed value, and refused at that field beyond it. */
 const query = { query: 'heron' };
 const queries = { queries: ['heron'] };
-const compare = { ...query, models: ['a', 'b'] };
 const text = (length: number) => 'x'.repeat(length);
 const many = (length: number) => Array.from({ length }, (_, i) => `item ${i}`);
 const pages = (length: number) => many(length).map((url) => ({ url }));
-const model = { provider: 'nobody', model_name: 'm', dim: 16, max_input_tokens: 512 };
 type Bounds = readonly [path: string, base: object, field: string, taken: unknown[], refused: unknown[]];
 const search = (path: string, base: object): Bounds[] => [
   [path, base, 'k', [1, 100], [0, 101, 1.5]],
@@ -222,12 +162,6 @@ const bounds: readonly Bounds[] = [
   ['/v1/jobs/retry', {}, 'limit', [1, 500], [0, 501]],
   ['/v1/jobs/retry', {}, 'status', ['dead'], ['done', 'failed', null]],
   ['/v1/jobs/retry', {}, 'kind', [null, 'poll_watch'], ['dance']],
-  ['/v1/compare', compare, 'query', [], ['', text(4001)]],
-  ['/v1/compare', compare, 'models', [], [[], many(1), many(6)]],
-  ['/v1/compare', compare, 'k', [], [0, 101]],
-  ['/v1/compare', compare, 'candidates', [], [0, 1001]],
-  ['/v1/models', model, 'dim', [], [0, 8193]],
-  ['/v1/models', model, 'max_input_tokens', [], [0]],
   ['/v1/admin/eval/score', {}, 'k', [1, 1000], [0, 1001]],
   ['/v1/admin/eval/replay', {}, 'k', [1, 1000], [0, 1001]],
   ['/v1/admin/eval/replay', {}, 'candidates', [1, 10_000], [0, 10_001]],
@@ -290,30 +224,3 @@ test('a validation failure has the shape of HTTPValidationError, and does not re
   );
   assert.ok(!JSON.stringify(body).includes('a-secret-9f2'), 'repeated');
 });
-
-for (const [method, path, body] of [
-  ['POST', '/v1/pages', { url: 'https://access.example/' }],
-  ['POST', '/v1/pages/batch', { pages: [{}] }],
-  ['POST', '/v1/pages/status/batch', { page_ids: ['x'] }],
-  ['POST', '/v1/jobs/retry', {}],
-  ['POST', '/v1/search', query],
-  ['POST', '/v1/search/batch', queries],
-  ['POST', '/v1/feedback', { query_id: 'q', page_id: 'p', relevant: true }],
-  ['POST', '/v1/compare', compare],
-  ['POST', '/v1/forget', { url: 'https://access.example/' }],
-  ['POST', '/v1/models', model],
-  ['POST', '/v1/models/none/backfill', {}],
-  ['POST', '/v1/watches', { url: 'https://access.example/' }],
-  ['PATCH', '/v1/watches/none', {}],
-  ['POST', '/v1/admin/eval/score', {}],
-  ['POST', '/v1/admin/eval/replay', {}],
-] as const) {
-  test(`${method} ${path} refuses a field that it does not know`, async () => {
-    const { status, body: answer } = await shared.call<Invalid>(method, path, { ...body, no_such_field: 1 });
-    assert.equal(status, 422);
-    assert.deepEqual(
-      answer.detail.map(({ loc }) => loc),
-      [['body', 'no_such_field']],
-    );
-  });
-}

@@ -47,19 +47,6 @@ test('it is an event stream for every valid token, one that may only read among 
   assert.match(headers.get('content-type') ?? '', /^text\/event-stream/);
 });
 
-test('it wants the bearer header: without it, with a wrong one or with the token in the query it is 401', async () => {
-  const unauthenticated = { detail: 'missing or invalid bearer token' };
-  for (const [query, token] of [
-    ['', null],
-    ['', 'wrong'],
-    [`?token=${readToken}`, null],
-    [`?access_token=${readToken}`, null],
-  ] as const) {
-    const { status, body } = await shared.call('GET', `/v1/events${query}`, undefined, { token });
-    assert.deepEqual([status, body], [401, unauthenticated]);
-  }
-});
-
 test('it opens with a snapshot in the shape of the job list, of the current jobs', async () => {
   await shared.add([{ url: 'https://events.example/1', body_extracted: 'A page before the stream.' }]);
   await until(async () => {

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JobListResponse, JobResponse, JobRetryBatchResponse } from '../../src/domain/job.ts';
 import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
-import { until } from './service.ts';
-import { readToken, sharedService } from './shared-service.ts';
+import { tinyEncoder, until } from './service.ts';
+import { sharedService } from './shared-service.ts';
 
 /** One attempt, so that a page which cannot be fetched is dead at once. */
-const shared = sharedService({ SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+const shared = sharedService({ ...tinyEncoder, SERVICE_JOBS__MAX_ATTEMPTS: '1' });
 
 test('a page without a body waits for its fetch, and a retry brings it back from the dead', async () => {
   const id = await shared.addPage({ url: 'http://127.0.0.1:9/nowhere/page' });
@@ -131,54 +131,4 @@ test('jobs are listed newest first, filtered by status and kind, and never under
     assert.equal(body.detail[0].loc[0], 'query');
   }
   assert.deepEqual((await shared.get('/v1/jobs?kind=poll_watch&other=1')).body, { jobs: [] });
-});
-
-test('tokens: none or a wrong one is 401, a reader may not write, and each is told who it is', async () => {
-  const unauthenticated = { status: 401, body: { detail: 'missing or invalid bearer token' } };
-  for (const token of [null, 'wrong', readToken.slice(0, -1), `${readToken}x`]) {
-    for (const [method, path] of [
-      ['GET', '/v1/whoami'],
-      ['POST', '/v1/search'],
-      ['GET', '/metrics'],
-      ['GET', '/v1/none'],
-    ]) {
-      const { status, body } = await shared.call(method, path, method === 'POST' ? {} : undefined, { token });
-      assert.deepEqual({ status, body }, unauthenticated, `${method} ${path}`);
-    }
-  }
-  const asReader = { token: readToken };
-  assert.deepEqual((await shared.call('GET', '/v1/whoami', undefined, asReader)).body, {
-    name: 'phone',
-    scopes: ['read'],
-  });
-  assert.equal((await shared.call('POST', '/v1/search', { query: 'whale' }, asReader)).status, 200);
-  for (const path of ['/v1/pages', '/v1/pages/batch', '/v1/jobs/retry', '/v1/jobs/jb_1/retry']) {
-    const { status, body } = await shared.call('POST', path, {}, asReader);
-    assert.deepEqual({ status, body }, { status: 403, body: { detail: 'token lacks required scope: write' } }, path);
-  }
-  assert.equal((await shared.call('POST', '/v1/pages/status/batch', { page_ids: ['pg_1'] }, asReader)).status, 200);
-});
-
-test('health and readiness are public, and the metrics count what came in', async () => {
-  const anonymous = { token: null };
-  assert.deepEqual((await shared.call('GET', '/healthz', undefined, anonymous)).body, { status: 'ok' });
-  const { body: ready } = await shared.call<Record<string, unknown>>('GET', '/readyz', undefined, anonymous);
-  assert.deepEqual([ready.status, ready.features], ['ready', { batch_ingest: true, batch_status: true }]);
-  const counted = async () => {
-    const { body, headers } = await shared.service.metrics();
-    assert.match(headers.get('content-type') ?? '', /^text\/plain/);
-    return (outcome: string) =>
-      Number(new RegExp(`^ingest_pages_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(body)?.[1]);
-  };
-  const earlier = await counted();
-  const page = { url: 'https://metrics.example/', body_extracted: 'Counted.' };
-  await shared.post('/v1/pages', page);
-  await shared.post('/v1/pages/batch', {
-    pages: [page, { url: 'bad' }, { ...page, url: 'https://metrics.example/2' }],
-  });
-  const later = await counted();
-  assert.deepEqual(
-    ['queued', 'revisit', 'blacklisted'].map((outcome) => later(outcome) - earlier(outcome)),
-    [2, 1, 0],
-  );
 });

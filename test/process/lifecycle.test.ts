@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -78,7 +77,8 @@ test('SIGTERM under load stops in order, and nothing that was acknowledged is lo
   for (const secret of [token, canary]) assert.ok(!service.output.includes(secret), 'nothing secret is in the log');
 });
 
-test('a client that never finishes its request does not keep a stopping service', async (t) => {
+/** A request whose body never ends keeps a stop waiting. */
+async function stuckService(t: Scope): Promise<RunningService> {
   const service = await RunningService.start(t);
   const { hostname, port } = new URL(service.url);
   const unfinished = request({
@@ -91,25 +91,13 @@ test('a client that never finishes its request does not keep a stopping service'
   unfinished.on('error', () => {}); // it is cut off, which is what is wanted
   unfinished.write('{"url": ');
   assert.equal((await service.call('GET', '/healthz')).status, 200);
-  await service.stop();
-});
-
-/** A request whose body never ends keeps a stop waiting. */
-async function stuckService(t: Scope): Promise<RunningService> {
-  const service = await RunningService.start(t);
-  const { hostname, port } = new URL(service.url);
-  const unfinished = request({
-    hostname,
-    port,
-    method: 'POST',
-    path: '/v1/pages',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': 1000 },
-  });
-  unfinished.on('error', () => {});
-  unfinished.write('{"url": ');
-  assert.equal((await service.call('GET', '/healthz')).status, 200);
   return service;
 }
+
+test('a client that never finishes its request does not keep a stopping service', async (t) => {
+  const service = await stuckService(t);
+  await service.stop();
+});
 
 test('a signal that arrives twice stops in order', async (t) => {
   const service = await stuckService(t);
@@ -169,25 +157,28 @@ test('a stop that takes longer than it may ends the process', async (t) => {
   assert.match(service.output, /stopping took too long/);
 });
 
-test('a second service on the same data folder is refused with one clear line', async (t) => {
+test('a second service on the same data folder, or port, is refused with a line; a killed one leaves lock and port free', async (t) => {
   const service = await RunningService.start(t);
   const { code, stdout, stderr } = await service.attempt();
   assert.deepEqual(
     { code, stdout, stderr },
     { code: 1, stdout: '', stderr: `another readback (process ${service.pid}) is using ${service.dataDir}\n` },
   );
+  const { port } = new URL(service.url);
+  const other = { SERVICE_DATA_DIR: join(service.home, 'other'), SERVICE_BIND_PORT: port };
+  const taken = `cannot listen on 127.0.0.1 port ${port}: the port is in use: stop the program that has it, or set SERVICE_BIND_PORT\n`;
+  for (const what of ['at first', 'the data folder was let go']) {
+    const refused = await service.attempt(other);
+    assert.deepEqual([refused.code, refused.stderr], [1, taken], what);
+  }
   await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
-});
-
-test('the lock of a killed service is taken over, and the copy that a killed restore has left is deleted', async (t) => {
-  const service = await RunningService.start(t);
   await service.kill();
   const copy = join(service.dataDir, 'store-restored');
   mkdirSync(copy);
   writeFileSync(join(copy, 'data.mdb'), 'forgotten since');
   await service.start();
-  assert.equal(existsSync(copy), false);
-  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
+  assert.equal(existsSync(copy), false, 'the copy that a killed restore has left is deleted');
+  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready again');
 });
 
 test('a service whose folder was taken by one that did not see it writes nothing more, and ends', async (t) => {
@@ -223,22 +214,6 @@ test('a wrong setting ends the start with exit code 2 and a line with variable, 
   ]);
 });
 
-test('a port that is taken ends the start with exit code 1 and a line that says what to do', async (t) => {
-  const service = await RunningService.start(t);
-  const { port } = new URL(service.url);
-  const { code, stderr } = await service.attempt({
-    SERVICE_DATA_DIR: join(service.home, 'other'),
-    SERVICE_BIND_PORT: port,
-  });
-  assert.equal(code, 1);
-  assert.equal(
-    stderr,
-    `cannot listen on 127.0.0.1 port ${port}: the port is in use: stop the program that has it, or set SERVICE_BIND_PORT\n`,
-  );
-  const freed = await service.attempt({ SERVICE_DATA_DIR: join(service.home, 'other'), SERVICE_BIND_PORT: port });
-  assert.equal(freed.stderr, stderr, 'the data folder was let go');
-});
-
 test('an unknown argument ends the start with exit code 2 and the usage', async (t) => {
   const service = RunningService.prepare(t);
   const wrong = await service.attempt({}, ['--damo']);
@@ -271,7 +246,7 @@ test('without a configured token the first start makes one that only its owner c
   assert.ok(!service.output.includes(made), 'the token itself is not in the log');
 });
 
-test('a data folder that is a link, or a file, is refused in one line', async (t) => {
+test('a data folder that is a link or a file, or cannot be made, is refused in one line', async (t) => {
   const service = RunningService.prepare(t);
   mkdirSync(join(service.home, 'real'));
   symlinkSync(join(service.home, 'real'), join(service.home, 'link'));
@@ -282,21 +257,11 @@ test('a data folder that is a link, or a file, is refused in one line', async (t
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
     assert.equal(stderr, `${path} is not a plain folder (a link or a file)\n`);
   }
-});
-
-test('a data folder that cannot be made is refused in one line', async (t) => {
-  const service = RunningService.prepare(t);
-  if (process.getuid?.() === 0) {
-    writeFileSync(join(service.home, 'closed'), '');
-  } else {
-    mkdirSync(join(service.home, 'closed'));
-    chmodSync(join(service.home, 'closed'), 0o500);
-  }
-  const path = join(service.home, 'closed', 'data');
+  const path = join(service.home, 'file', 'data');
   const { code, stdout, stderr } = await service.attempt({ SERVICE_DATA_DIR: path });
   assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
-  assert.ok(stderr.startsWith(`${path} cannot be made: `), stderr);
-  assert.equal(stderr.trimEnd().split('\n').length, 1);
+  assert.match(stderr, /^\S+ cannot be made: .*\n$/);
+  assert.ok(stderr.startsWith(path));
 });
 
 function entriesOf(folder: string): { path: string; mode: number; folder: boolean }[] {

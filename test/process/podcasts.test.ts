@@ -3,30 +3,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Capabilities } from '../../src/domain/capabilities.ts';
 import { FakePrograms, fakeFfmpeg } from '../providers/fake-programs.ts';
 import { Site, say } from '../providers/small-web.ts';
 import { RunningService, until } from './service.ts';
 
 const env = { SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]', SERVICE_JOBS__BACKOFF_BASE_S: '0.1' };
-test('a podcast is refused where nothing can transcribe it, and what was found is shown', async (t) => {
-  const service = await RunningService.start(t, { ...env, SERVICE_PROGRAM_PATH: '/nowhere' });
-  const watch = await service.call<{ detail: { msg: string }[] }>('POST', '/v1/watches', {
-    url: 'http://podcast.test/feed',
-    kind: 'podcast',
-  });
-  assert.equal(watch.status, 422);
-  assert.match(
-    watch.body.detail[0]?.msg ?? '',
-    /^podcasts cannot be watched: no speech recognizer: set transcribe\.command/,
-  );
-  const { body } = await service.call<{ settings: { capabilities: Capabilities } }>('GET', '/v1/admin/config');
-  assert.deepEqual(body.settings.capabilities.transcription, {
-    kind: null,
-    detail: 'no speech recognizer: set transcribe.command or transcribe.base_url',
-    ffmpeg: false,
-  });
-});
 
 test('a kill while a recording is transcribed leaves nothing behind, and the next process transcribes it', async (t) => {
   const programs = new FakePrograms(t);

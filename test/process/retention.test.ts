@@ -5,8 +5,8 @@ import type { JobListResponse } from '../../src/domain/job.ts';
 import type { QueryLogListResponse } from '../../src/domain/query-log.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { Cli } from '../cli/run-cli.ts';
-import { ShiftedClock } from '../soak/shifted-clock.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
+import { ShiftedClock } from './shifted-clock.ts';
 
 const clock = ShiftedClock.build();
 const skip = typeof clock === 'string' ? clock : false;

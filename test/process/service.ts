@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelListResponse } from '../../src/domain/model.ts';
 import type { Scope } from '../scope.ts';
-import { noteRareStates } from '../soak/rare-states.ts';
+import { noteRareStates } from './rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** How soon a condition is looked at again, ms, at first; later after a tenth of what was waited, for looking takes time from what is waited for. */
@@ -37,18 +37,12 @@ export const patientSettings: Record<string, string> = {
   ...tinyEncoder,
   ...Object.fromEntries(
     [
-      'STOP_TIMEOUT_S',
-      'SEARCH__EMBED_DEADLINE_S',
-      'SEARCH__RERANK_DEADLINE_S',
-      'STORAGE__FLUSH_TIMEOUT_S',
-      'RESILIENCE__EMBED_TIMEOUT_S',
-      'RESILIENCE__RERANK_TIMEOUT_S',
-      'LLM__TIMEOUT_S',
-      'FETCH__TIMEOUT_S',
-      'FETCH__VIDEO_TIMEOUT_S',
-      'FETCH__AUDIO_TIMEOUT_S',
-      'TRANSCRIBE__TIMEOUT_S',
-    ].map((name) => [`SERVICE_${name}`, '600']),
+      'STOP_TIMEOUT_S SEARCH__EMBED_DEADLINE_S SEARCH__RERANK_DEADLINE_S STORAGE__FLUSH_TIMEOUT_S',
+      'RESILIENCE__EMBED_TIMEOUT_S RESILIENCE__RERANK_TIMEOUT_S LLM__TIMEOUT_S FETCH__TIMEOUT_S',
+      'FETCH__VIDEO_TIMEOUT_S FETCH__AUDIO_TIMEOUT_S TRANSCRIBE__TIMEOUT_S',
+    ]
+      .flatMap((line) => line.split(' '))
+      .map((name) => [`SERVICE_${name}`, '600']),
   ),
 };
 

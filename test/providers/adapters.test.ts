@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { endpointOf } from '../../src/providers/endpoint.ts';
 import { addressOf } from '../../src/providers/http-json.ts';
+import { endpointOf } from '../../src/providers/provider-settings.ts';
 import { callsTo, dim } from './calls-to.ts';
 import { type FakeProvider, startFakeProvider, vectorOf } from './fake-provider-server.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { batchTexts, cutToTokens, estimateTokens } from '../../src/providers/batch-texts.ts';
+import { batchTexts, cutToTokens, estimateTokens } from '../../src/providers/open-embedder.ts';
 
 test('batches keep order, hold everything and stay within both limits', () => {
   const limits = fc.record({ maxTexts: fc.integer({ min: 1, max: 5 }), maxTokens: fc.integer({ min: 1, max: 20 }) });

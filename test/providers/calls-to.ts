@@ -2,8 +2,7 @@
 import { openReranker, type Reranker } from '../../src/providers/api-reranker.ts';
 import { type ChatClient, openChatClient } from '../../src/providers/chat-client.ts';
 import { type Clock, systemClock } from '../../src/providers/clock.ts';
-import type { Embedder } from '../../src/providers/embedder.ts';
-import { openEmbedder } from '../../src/providers/open-embedder.ts';
+import { type Embedder, openEmbedder } from '../../src/providers/open-embedder.ts';
 import { type ProviderCall, resilientCall } from '../../src/providers/resilient-call.ts';
 import { runBreakers } from '../actors/system/running-breakers.ts';
 import type { FakeProvider } from './fake-provider-server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deadline } from '../../src/providers/deadline.ts';
+import { Deadline } from '../../src/providers/clock.ts';
 import { HandClock } from './hand-clock.ts';
 
 const late = new Error('late');

@@ -28,13 +28,12 @@ function open(env: Record<string, string>, clock: Clock = systemClock): Opened {
   const { breakers } = runBreakers({ failureThreshold: 2, cooldownMs: 60_000 }, () => clock.monotonic());
   const failed: string[] = [];
   const onError = (provider: string) => failed.push(provider);
-  const runTransformer = () => Promise.reject(new Error('no transformer is run here'));
   const { signal: stopping } = new AbortController();
   const encoder = {
     query: async () => null,
     encode: () => Promise.reject(new Error('nothing is encoded here')),
   };
-  const parts = { settings, encoder, runTransformer, breakers, clock, random: Math.random, onError, stopping };
+  const parts = { settings, encoder, breakers, clock, random: Math.random, onError, stopping };
   return { embedders: openEmbedders(parts), failed };
 }
 
@@ -55,30 +54,6 @@ function assertNear(actual: Float32Array | null, expected: ArrayLike<number>): v
   assert.ok(actual?.every((value, i) => Math.abs(value - expected[i]) < 1e-6));
 }
 
-test('a registered model of any wire format is found by its provider’s name', async () => {
-  server.faultOf = () => undefined;
-  const { embedders, failed } = open({ ...shared('OPENAI'), ...shared('VOYAGE'), ...shared('COHERE', '/v2') });
-  for (const provider of ['openai', 'voyage', 'cohere']) {
-    const model = modelAt(provider);
-    assertNear(await embedders.queryVector(model, 'a query'), vectorOf('a query', dim));
-    const rows = await embedders.documentVectors(model, ['one', 'two']);
-    assertNear(rows, [...vectorOf('one', dim), ...vectorOf('two', dim)]);
-  }
-  assert.deepEqual(failed, []);
-});
-
-test('queries and passages get the prefixes that the model was trained with', async () => {
-  const { embedders } = open(shared('OLLAMA'));
-  const model = modelAt('ollama', 'nomic-embed-text');
-  const earlier = server.calls.length;
-  await embedders.queryVector(model, 'herons');
-  await embedders.documentVectors(model, ['Herons hunt fish.']);
-  assert.deepEqual(
-    server.calls.slice(earlier).map(({ body }) => body.input),
-    [['search_query: herons'], ['search_document: Herons hunt fish.']],
-  );
-});
-
 test('a blank passage has a row of zeros and is not sent; a blank query has no vector', async () => {
   const { embedders } = open(shared('OPENAI'));
   const earlier = server.calls.length;
@@ -87,19 +62,6 @@ test('a blank passage has a row of zeros and is not sent; a blank query has no v
   assert.equal(server.calls.length, earlier);
   const rows = await embedders.documentVectors(modelAt('openai'), ['', 'text', '\u0000']);
   assertNear(rows, [...new Float32Array(dim), ...vectorOf('text', dim), ...new Float32Array(dim)]);
-});
-
-test('an answer of another length than the model’s is refused, said and counted, and does not open the breaker', async () => {
-  const { embedders, failed } = open(shared('OPENAI'));
-  const model = { ...modelAt('openai'), dim: 32 };
-  for (let nth = 0; nth < 3; nth++) {
-    await assert.rejects(embedders.documentVectors(model, ['text']), {
-      code: 'bad_answer',
-      message: 'provider openai: unusable vectors: row 0: length 16 instead of 32',
-    });
-  }
-  assert.deepEqual(failed, ['openai', 'openai', 'openai']);
-  assert.equal(embedders.breakerOf(model).waitMs(), 0);
 });
 
 test('the breaker is the provider’s: open after failures of any of its models, and says for how long', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readRows } from '../../src/providers/embedding-rows.ts';
+import { readRows } from '../../src/providers/open-embedder.ts';
 
 test('of the rows of a model that was trained for shorter ones the first numbers are taken, of unit length', () => {
   const packed = Buffer.from(Float32Array.of(0, 5, 7, 7).buffer).toString('base64');

@@ -4,7 +4,7 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/providers/clock.ts';
-import { endpointRecognizer } from '../../src/providers/endpoint-recognizer.ts';
+import { endpointRecognizer } from '../../src/providers/recognizer.ts';
 import { resilientCall } from '../../src/providers/resilient-call.ts';
 import { until } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';

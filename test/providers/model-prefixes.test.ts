@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { poolingOf, prefixesOf } from '../../src/providers/model-prefixes.ts';
+import { prefixesOf } from '../../src/providers/model-prefixes.ts';
 
 const passages = 'Represent this sentence for searching relevant passages: ';
 const task = 'Instruct: Given a web search query, retrieve relevant passages that answer the query\n';
@@ -29,20 +29,3 @@ for (const [model, query, document] of known) {
     assert.deepEqual(prefixesOf(model), { query, document });
   });
 }
-
-test('families that were trained by their first token are told from those that were by the mean', () => {
-  const byFirst = [
-    'Xenova/bge-m3',
-    '/models/bge-small-en-v1.5',
-    'mixedbread-ai/mxbai-embed-large-v1',
-    'Snowflake/snowflake-arctic-embed-m',
-  ];
-  for (const model of byFirst) assert.equal(poolingOf(model), 'cls', model);
-  const byMean = [
-    'Xenova/all-MiniLM-L6-v2',
-    'Xenova/multilingual-e5-small',
-    'nomic-ai/nomic-embed-text-v1.5',
-    'thenlper/gte-small',
-  ];
-  for (const model of byMean) assert.equal(poolingOf(model), 'mean', model);
-});

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { quietestCut, waveFile } from '../../src/compute/transcript/wave.ts';
+import { quietestCut, waveFile } from '../../src/providers/decode-audio.ts';
 import { commandWords } from '../../src/providers/recognizer.ts';
 import { findTranscription, openTranscription } from '../../src/providers/transcription.ts';
 import { until } from '../process/service.ts';

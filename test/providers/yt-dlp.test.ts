@@ -80,16 +80,8 @@ test('it is given the address behind “--”, the proxy on its standard input, 
   const [, password] = /^--proxy http:\/\/readback:([\w-]{32})@127\.0\.0\.1:\d+\n$/.exec(input) ?? [];
   assert.ok(password !== undefined, input);
   assert.ok(!JSON.stringify([args, env]).includes(password), 'only its input says the password');
-  const known = [
-    'HOME',
-    'LANG',
-    'PATH',
-    'PYTHONDONTWRITEBYTECODE',
-    'PYTHONPATH',
-    'READBACK_MAX_FILE_BYTES',
-    'READBACK_PROXY_PORT',
-    'TMPDIR',
-  ];
+  const known =
+    'HOME LANG PATH PYTHONDONTWRITEBYTECODE PYTHONPATH READBACK_MAX_FILE_BYTES READBACK_PROXY_PORT TMPDIR'.split(' ');
   assert.deepEqual(Object.keys(env).sort(), [...known, 'YTDLP_NO_PLUGINS']);
   assert.deepEqual([env.HOME, env.TMPDIR, env.PYTHONPATH], [cwd, cwd, cwd]);
   assert.ok(cwd.startsWith(tempDir) && mode === 0o700, `${cwd} ${mode.toString(8)}`);

@@ -7,6 +7,8 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { type Key, open } from 'lmdb';
 import { beginForget } from '../../src/commands/forget.ts';
+import { visitTimes } from '../../src/compute/structures/visit-times.ts';
+import { hourMs, minuteMs } from '../../src/domain/durations.ts';
 import { isOperatorError } from '../../src/domain/errors.ts';
 import { auditStore } from '../../src/store/audit.ts';
 import { makeBackup, restoreBackup } from '../../src/store/backup.ts';
@@ -39,6 +41,7 @@ function openFile(dataDir: string) {
     rows: root.openDB<Record<string, unknown>, number>({ name: 'pages', ...numbered }),
     bodies: root.openDB<string, number>({ name: 'bodies', ...texts }),
     chunks: root.openDB<unknown[], number>({ name: 'chunks', ...numbered }),
+    visits: root.openDB<number, Key>({ name: 'known_visits', ...plain }),
   };
 }
 
@@ -170,6 +173,37 @@ test('a migration that is killed between two transactions goes on where it was, 
   assertLarge(store.reader);
   await store.close();
   assert.deepEqual(await stateOf(folder.path), { format: storeFormat, done: null, whole: [], inRow: [] });
+});
+
+test('times of visits come into the rows of their pages', async () => {
+  await using folder = await TemporaryFolder.make();
+  unpackStore(1, folder.path);
+  const known: Record<number, number[]> = {
+    1: [1000, 5000, 9000],
+    2: Array.from({ length: 20_500 }, (_, minute) => minute * minuteMs),
+    77: [1000],
+  };
+  const before = openFile(folder.path);
+  await before.root.transaction(() => {
+    for (const [no, times] of Object.entries(known)) {
+      const row = before.rows.get(Number(no));
+      const seen = { first_seen_at: times[0], last_seen_at: times.at(-1) };
+      if (row !== undefined) void before.rows.put(Number(no), { ...row, ...seen });
+      for (const at of times) void before.visits.put([Number(no), at], 0);
+    }
+  });
+  await before.root.close();
+  const store = await Store.open(folder.path, () => 'never');
+  const hoursOf = (times: readonly number[]) => new Set(times.map((at) => Math.floor(at / hourMs)));
+  const timesOf = (no: number) => visitTimes(store.reader.pages.get(no) ?? assert.fail('no page')).reverse();
+  assert.deepEqual(timesOf(1), known[1]);
+  assert.deepEqual(hoursOf(timesOf(2)), hoursOf(known[2]));
+  assert.equal(timesOf(3).length, 1);
+  await store.close();
+  const after = openFile(folder.path);
+  assert.equal(after.visits.getKeysCount(), 0);
+  await after.root.close();
+  assert.deepEqual((await auditStore(folder.path)).findings, []);
 });
 
 test('a disk that gets full stops a migration between two transactions, in one line, and with room it goes on', async (t) => {

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { erasePage } from '../../src/commands/erase-page.ts';
+import { erasePage } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { Store } from '../../src/store/store.ts';
 import { submission } from '../commands/submissions.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { erasePage } from '../../src/commands/erase-page.ts';
+import { erasePage } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { roomFor } from '../../src/store/replace-file.ts';
 import { submission } from '../commands/submissions.ts';

@@ -1,5 +1,6 @@
 /** The search criteria, in the address and in requests. */
-import type { SearchFilters } from '../../../src/domain/search.ts';
+import type { PageType } from '../../../src/domain/query-clause.ts';
+import type { SearchFilters, SearchSort } from '../../../src/domain/search.ts';
 import { linkTo } from '../../app/router.ts';
 
 export interface Criteria {
@@ -14,6 +15,12 @@ export interface Criteria {
   /** The name, for display if the filter is an id. */
   nameText: string | null;
   lang: string | null;
+  type: PageType | null;
+  tag: string | null;
+  folder: string | null;
+  source: string | null;
+  /** Null: by relevance. */
+  sort: SearchSort | null;
   /** Days, `YYYY-MM-DD`, inclusive. */
   from: string | null;
   to: string | null;
@@ -28,9 +35,29 @@ const keys = {
   name: 'name',
   nameText: 'name-text',
   lang: 'lang',
+  type: 'type',
+  tag: 'tag',
+  folder: 'folder',
+  source: 'source',
+  sort: 'sort',
   from: 'from',
   to: 'to',
 } as const;
+export const sortNames: Readonly<Record<SearchSort, string>> = {
+  relevance: 'Relevance',
+  newest: 'Newest',
+  oldest: 'Oldest',
+  most_visited: 'Most visited',
+};
+export const typeNames: Readonly<Record<PageType, string>> = {
+  html: 'Web page',
+  pdf: 'PDF',
+  video: 'Video',
+  audio: 'Audio',
+  feed: 'Feed item',
+};
+const keyIn = <Key extends string>(names: Readonly<Record<Key, string>>, text: string | null): Key | null =>
+  text !== null && Object.hasOwn(names, text) ? (text as Key) : null;
 /** The service's maximum query length. */
 export const maxLetters = 4000;
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
@@ -58,6 +85,11 @@ export function criteriaOf(params: URLSearchParams): Criteria {
     name: params.get(keys.name),
     nameText: params.get(keys.nameText),
     lang: /^[a-z]{2}$/.exec(params.get(keys.lang) ?? '')?.[0] ?? null,
+    type: keyIn(typeNames, params.get(keys.type)),
+    tag: params.get(keys.tag),
+    folder: params.get(keys.folder),
+    source: params.get(keys.source),
+    sort: keyIn(sortNames, params.get(keys.sort)),
     ...periodIn(params),
   };
 }
@@ -71,19 +103,23 @@ export function linkOf(criteria: Criteria, view = 'search'): string {
   );
 }
 
-export const filterless: Omit<Criteria, 'query' | 'spelling'> = {
+export const filterless: Omit<Criteria, 'query' | 'spelling' | 'sort'> = {
   site: null,
   topic: null,
   topicName: null,
   name: null,
   nameText: null,
   lang: null,
+  type: null,
+  tag: null,
+  folder: null,
+  source: null,
   from: null,
   to: null,
 };
 
-export const isFiltered = ({ site, topic, name, lang, from, to }: Criteria): boolean =>
-  [site, topic, name, lang, from, to].some((value) => value !== null);
+export const isFiltered = ({ query: _query, spelling: _spelling, sort: _sort, ...filters }: Criteria): boolean =>
+  Object.values(filters).some((value) => value !== null);
 
 /** The start of a local day. */
 export const startOf = (day: string): Date => new Date(`${day}T00:00:00`);
@@ -97,13 +133,18 @@ export function dayOf(date: Date): string {
   return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())}`;
 }
 
-export function filtersOf({ site, topic, name, lang, ...period }: Criteria): SearchFilters | null {
+export function filtersOf(criteria: Criteria): SearchFilters | null {
+  const { site, topic, name, lang, type, tag, folder, source, ...period } = criteria;
   const { from, to } = inOrder(period);
   const filters: SearchFilters = {
     ...(site !== null && { domain: site }),
     ...(topic !== null && { cluster_id: topic }),
     ...(name !== null && { entity: name }),
     ...(lang !== null && { lang }),
+    ...(type !== null && { type }),
+    ...(tag !== null && { tag }),
+    ...(folder !== null && { folder }),
+    ...(source !== null && { source }),
     ...(from !== null && { after: startOf(from).toISOString() }),
     ...(to !== null && { before: dayAfter(to).toISOString() }),
   };

@@ -1,6 +1,8 @@
 /** Filters: chips of the active ones, and a panel with counts of the results. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { EntityListResponse } from '../../../src/domain/entity.ts';
+import type { FacetName } from '../../../src/domain/search.ts';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { useKept } from '../../app/router.ts';
@@ -8,20 +10,33 @@ import { count, fullDateOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { SiteMark } from '../../ui/text.tsx';
 import { isName } from '../names/names-view.tsx';
-import { type Criteria, inOrder, startOf } from './criteria.ts';
+import { type Criteria, inOrder, startOf, typeNames } from './criteria.ts';
 import { Histogram } from './histogram.tsx';
 import type { Counted } from './use-search.ts';
 
 type Change = (part: Partial<Criteria>, options?: { again?: boolean }) => void;
 
-export function FilterChips({ criteria, change }: { criteria: Criteria; change: Change }) {
-  const { site, topic, topicName, name, nameText, lang } = criteria;
+/** `total`: pages that pass; null if unknown. */
+export function FilterChips({
+  criteria,
+  total = null,
+  change,
+}: {
+  criteria: Criteria;
+  total?: number | null;
+  change: Change;
+}) {
+  const { site, topic, topicName, name, nameText, lang, type, tag, folder, source } = criteria;
   const { from, to } = inOrder(criteria);
   const chips: { label: string; text: string; clear: Partial<Criteria> }[] = [];
   if (site !== null) chips.push({ label: 'Site', text: site, clear: { site: null } });
   if (topic !== null) chips.push({ label: 'Topic', text: topicName ?? topic, clear: { topic: null, topicName: null } });
   if (name !== null) chips.push({ label: 'Name', text: nameText ?? name, clear: { name: null, nameText: null } });
   if (lang !== null) chips.push({ label: 'Language', text: languageOf(lang), clear: { lang: null } });
+  if (type !== null) chips.push({ label: 'Type', text: typeNames[type], clear: { type: null } });
+  if (tag !== null) chips.push({ label: 'Tag', text: tag, clear: { tag: null } });
+  if (folder !== null) chips.push({ label: 'Folder', text: folder, clear: { folder: null } });
+  if (source !== null) chips.push({ label: 'Source', text: source, clear: { source: null } });
   if (from !== null || to !== null)
     chips.push({ label: 'Read', text: periodOf(from, to), clear: { from: null, to: null } });
   if (chips.length === 0) return null;
@@ -36,6 +51,7 @@ export function FilterChips({ criteria, change }: { criteria: Criteria; change: 
             aria-label={`Remove filter ${label}: ${text}`}
           >
             <span class="chip-label">{label}:</span> <bdi>{text}</bdi>
+            {total !== null && <span class="numbers">{count(total)}</span>}
             <Icon name="x" />
           </button>
         </li>
@@ -68,7 +84,7 @@ interface Option {
 
 export function FilterPanel({
   criteria,
-  counted: { results: counted, of },
+  counted: { results: counted, facets, of },
   isOld,
   change,
   isOpen,
@@ -80,17 +96,10 @@ export function FilterPanel({
   change: Change;
   isOpen: boolean;
 }) {
-  const sites = tally(counted.map(({ domain }) => ({ value: domain, text: domain })));
-  const topics = tally(
-    counted.flatMap(({ cluster }) =>
-      cluster === null ? [] : [{ value: cluster.id, text: cluster.label ?? cluster.id }],
-    ),
-  );
-  const languages = tally(
-    counted.flatMap(({ language }) =>
-      language === null ? [] : [{ value: language.slice(0, 2), text: languageOf(language.slice(0, 2)) }],
-    ),
-  );
+  const options = (field: FacetName, textOf = (value: string) => value): Option[] =>
+    (facets?.[field] ?? []).map(({ value, label, count }) => ({ value, text: label ?? textOf(value), pages: count }));
+  const languages = options('lang', languageOf);
+  const types = options('type', (type) => (typeNames as Record<string, string>)[type] ?? type);
   return (
     <aside
       id="filters"
@@ -106,29 +115,53 @@ export function FilterPanel({
         to={criteria.to}
         change={(part, again) => change(part, again === undefined ? {} : { again })}
       />
-      <Options title="Sites" options={sites} chosen={criteria.site} choose={(site) => change({ site })} isSite />
+      <Options
+        title="Sites"
+        options={options('site')}
+        chosen={criteria.site}
+        choose={(site) => change({ site })}
+        isSite
+      />
       <Options
         title="Topics"
-        options={topics}
+        options={options('topic')}
         chosen={criteria.topic}
         choose={(topic, topicName) => change({ topic, topicName })}
       />
       {(languages.length > 1 || criteria.lang !== null) && (
         <Options title="Languages" options={languages} chosen={criteria.lang} choose={(lang) => change({ lang })} />
       )}
-      <NameFilter name={criteria.nameText ?? criteria.name} change={change} />
+      {(types.length > 1 || criteria.type !== null) && (
+        <Options
+          title="Types"
+          options={types}
+          chosen={criteria.type}
+          choose={(type) => change({ type: type as Criteria['type'] })}
+        />
+      )}
+      <Options title="Tags" options={options('tag')} chosen={criteria.tag} choose={(tag) => change({ tag })} />
+      <Options
+        title="Folders"
+        options={options('folder')}
+        chosen={criteria.folder}
+        choose={(folder) => change({ folder })}
+      />
+      <Options
+        title="Sources"
+        options={options('source')}
+        chosen={criteria.source}
+        choose={(source) => change({ source })}
+      />
+      <Options
+        title="Names"
+        options={options('name')}
+        chosen={criteria.name}
+        choose={(name, nameText) => change({ name, nameText })}
+      >
+        <NameFilter name={criteria.nameText ?? criteria.name} change={change} />
+      </Options>
     </aside>
   );
-}
-
-function tally(values: readonly { value: string; text: string }[]): Option[] {
-  const options = new Map<string, Option>();
-  for (const { value, text } of values) {
-    const option = options.get(value) ?? { value, text, pages: 0 };
-    option.pages++;
-    options.set(value, option);
-  }
-  return [...options.values()].sort((a, b) => b.pages - a.pages || a.text.localeCompare(b.text));
 }
 
 const shownAtFirst = 6;
@@ -139,17 +172,19 @@ function Options({
   chosen,
   choose,
   isSite = false,
+  children,
 }: {
   title: string;
   options: readonly Option[];
   chosen: string | null;
   choose: (value: string | null, text: string | null) => void;
   isSite?: boolean;
+  children?: ComponentChildren;
 }) {
   const [showsAll, setShowsAll] = useKept(`all ${title}`, false);
-  if (options.length === 0) return null;
+  if (options.length === 0 && children === undefined) return null;
   const shown = showsAll ? options : options.slice(0, shownAtFirst);
-  const most = options[0].pages;
+  const most = options[0]?.pages ?? 1;
   return (
     <section class="facet">
       <h2>{title}</h2>
@@ -179,6 +214,7 @@ function Options({
           {showsAll ? 'Fewer' : `All ${options.length}`}
         </button>
       )}
+      {children}
     </section>
   );
 }
@@ -200,37 +236,34 @@ function NameFilter({ name, change }: { name: string | null; change: Change }) {
     setText('');
   };
   return (
-    <section class="facet">
-      <h2 id="facet-name">Names</h2>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          choose(q);
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        choose(q);
+      }}
+    >
+      <input
+        type="text"
+        class="input input-small"
+        aria-label="Names"
+        placeholder={name === null ? 'Person, place, organisation…' : name}
+        maxLength={1024}
+        list="names-offered"
+        autocomplete="off"
+        value={text}
+        onInput={(event) => {
+          const { value } = event.currentTarget;
+          // A choice from the list is no typing.
+          const isChosen = !(event instanceof InputEvent) || event.inputType === 'insertReplacementText';
+          if (isChosen && offered.some(({ canonical_form }) => canonical_form === value)) choose(value);
+          else setText(value);
         }}
-      >
-        <input
-          type="text"
-          class="input input-small"
-          aria-labelledby="facet-name"
-          placeholder={name === null ? 'Person, place, organisation…' : name}
-          maxLength={1024}
-          list="names-offered"
-          autocomplete="off"
-          value={text}
-          onInput={(event) => {
-            const { value } = event.currentTarget;
-            // A choice from the list is no typing.
-            const isChosen = !(event instanceof InputEvent) || event.inputType === 'insertReplacementText';
-            if (isChosen && offered.some(({ canonical_form }) => canonical_form === value)) choose(value);
-            else setText(value);
-          }}
-        />
-        <datalist id="names-offered">
-          {offered.map(({ id, canonical_form }) => (
-            <option key={id} value={canonical_form} />
-          ))}
-        </datalist>
-      </form>
-    </section>
+      />
+      <datalist id="names-offered">
+        {offered.map(({ id, canonical_form }) => (
+          <option key={id} value={canonical_form} />
+        ))}
+      </datalist>
+    </form>
   );
 }

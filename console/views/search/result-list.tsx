@@ -51,7 +51,13 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
     shownBefore.current = results.length;
     more();
   };
-  if (results.length === 0) return <NothingFound found={found} again={again} change={change} />;
+  if (results.length === 0)
+    return (
+      <>
+        <Ignored found={found} />
+        <NothingFound found={found} again={again} change={change} />
+      </>
+    );
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isInChord()) return;
     const list = event.currentTarget as HTMLElement;
@@ -77,6 +83,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
   return (
     <>
       <Corrected found={found} criteria={criteria} change={change} />
+      <Ignored found={found} />
       <ol ref={list} class="result-list" onKeyDown={onKeyDown}>
         {results.map((result) => (
           <Result
@@ -264,6 +271,16 @@ function Relevance({ value }: { value: number | null }) {
   );
 }
 
+/** Operators that were searched as text; not those still typed. */
+function Ignored({ found: { ignored_operators: ignored = [], query, isUnfinished } }: Pick<Props, 'found'>) {
+  const settled = ignored.filter(({ operator }) => !isUnfinished || !query.endsWith(operator));
+  return settled.map(({ operator, reason }) => (
+    <p key={operator} class="corrected">
+      Searched as text: <bdi>{operator}</bdi> ({reason})
+    </p>
+  ));
+}
+
 function Corrected({
   found: { query, corrected_query: corrected },
   criteria,
@@ -299,9 +316,19 @@ const filterNames: Readonly<Record<string, string>> = {
   cluster_id: 'Topic',
   entity: 'Name',
   lang: 'Language',
+  type: 'Type',
+  tag: 'Tag',
+  folder: 'Folder',
+  source: 'Source',
   after: 'Period',
   before: 'Period',
 };
+
+/** An operator may have several parts, as `a OR b`. */
+function without(query: string, operator: string): string {
+  const rest = withParts(query, (part) => (part === operator ? '' : part));
+  return rest === query ? query.replace(operator, '') : rest;
+}
 
 function NothingFound({ found, again, change }: Pick<Props, 'found' | 'again' | 'change'>) {
   const { data } = useLoad((signal) => get<PageListResponse>('/v1/pages', { limit: 1 }, signal), []);
@@ -327,7 +354,7 @@ function NothingFound({ found, again, change }: Pick<Props, 'found' | 'again' | 
     // With filters alone the operator is the console's own.
     const operators = query === '' ? [] : why.operators;
     const filters = new Set(why.filters.map((name) => filterNames[name] ?? name));
-    const rest = withParts(query, (part) => (operators.includes(part) ? '' : part)).trim();
+    const rest = operators.reduce(without, query).trim();
     const names = [
       ...operators.map((written) => <code key={written}>{written}</code>),
       ...Array.from(filters, (name) => `the filter ${name}`),

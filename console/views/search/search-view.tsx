@@ -6,7 +6,7 @@ import { go, keep, kept, route, settle, stepNow, useTitle } from '../../app/rout
 import { count, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Fault } from '../../ui/parts.tsx';
-import { type Criteria, criteriaOf, isFiltered, linkOf, maxLetters } from './criteria.ts';
+import { type Criteria, criteriaOf, isFiltered, linkOf, maxLetters, sortNames } from './criteria.ts';
 import { FilterChips, FilterPanel } from './filters.tsx';
 import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
@@ -198,6 +198,30 @@ export function SearchView() {
                 isAway: connection.value === 'lost',
               })}
             </p>
+            <div class="search-chips">
+              <FilterChips
+                criteria={criteria}
+                total={isCounted ? (counted.facets?.total ?? null) : null}
+                change={(part) =>
+                  isFiltered({ ...criteria, ...part }) || isEmpty ? change(part) : changeFromResults(part)
+                }
+              />
+            </div>
+            <label class="select">
+              <span class="hidden">Sort by</span>
+              <select
+                value={criteria.sort ?? 'relevance'}
+                onChange={({ currentTarget: { value } }) =>
+                  change({ sort: value === 'relevance' ? null : (value as Criteria['sort']) })
+                }
+              >
+                {Object.entries(sortNames).map(([value, text]) => (
+                  <option key={value} value={value}>
+                    {text}
+                  </option>
+                ))}
+              </select>
+            </label>
             <a class="quiet-link" href={linkOf({ ...criteria, query: title }, 'map')}>
               On the map
               <Icon name="chevron" />
@@ -218,10 +242,6 @@ export function SearchView() {
             </button>
           </div>
         )}
-        <FilterChips
-          criteria={criteria}
-          change={(part) => (isFiltered({ ...criteria, ...part }) || isEmpty ? change(part) : changeFromResults(part))}
-        />
       </div>
       {isIdle ? (
         <Landing />
@@ -275,7 +295,9 @@ function statusOf({ found, busy, looksStale, counted, hasFailed, isAway }: Told)
   const best = counted.results.length > found.results.length ? counted : found;
   const all = best.results.length;
   if (all === 0) return 'No results';
-  const pages = best.has_more ? `More than ${count(all)} pages` : many(all, 'page');
+  const total = counted.facets?.total ?? 0;
+  const more = total > all ? many(total, 'page') : `More than ${count(all)} pages`;
+  const pages = best.has_more ? more : many(all, 'page');
   const mended = found.corrected_query === null ? '' : ', spelling corrected';
   return `${pages} in ${duration(found.tookMs / 1000)}${mended}`;
 }

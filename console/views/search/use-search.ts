@@ -4,7 +4,7 @@
  * prefix, also in the full search. A space after it sends nothing. Results stay until newer ones arrive, so that nothing flickers.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
+import type { PageResult, SearchFacets, SearchResponse } from '../../../src/domain/search.ts';
 import { ApiError, call, epoch, isAbort } from '../../api/client.ts';
 import { dropKept, keep, kept } from '../../app/router.ts';
 import { type Criteria, filtersOf, isFiltered, linkOf } from './criteria.ts';
@@ -22,7 +22,7 @@ const full = { k: pageSize, chunks_per_page: 3 };
 const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false };
 /** Filters alone need an operator: this matches every page. */
 const anyPage = 'after:1970-01-01';
-const counts = { k: maxCounted, chunks_per_page: 0, suggest: 0, log: false };
+const counts = { k: maxCounted, chunks_per_page: 0, suggest: 0, log: false, facets: true };
 /** For an unknown name in a filter. */
 const nothing: SearchResponse = {
   query_id: '',
@@ -47,16 +47,17 @@ export interface Found extends SearchResponse {
   tookMs: number;
 }
 
-/** The best results, for the filter counts. */
+/** The first results, for the bars of time, and counts of all pages that match. */
 export interface Counted {
   results: readonly PageResult[];
+  facets: SearchFacets | null;
   /** Whether there are more than the counted ones. */
   has_more: boolean;
   /** Their request as a key, with and without the period. */
   key: string;
   of: string;
 }
-export const nothingCounted: Counted = { results: [], has_more: false, key: '', of: '' };
+export const nothingCounted: Counted = { results: [], facets: null, has_more: false, key: '', of: '' };
 
 interface Search {
   found: Found | null;
@@ -86,10 +87,12 @@ interface Search {
 /** The query of a request; filters alone send no words. */
 export const askedBy = (criteria: Criteria, isUnfinished = false) => {
   const query = criteria.query.trim();
-  const shared = { filters: filtersOf(criteria), operators: true };
+  const { timeZone: tz } = Intl.DateTimeFormat().resolvedOptions();
+  const shared = { filters: filtersOf(criteria), operators: true, sort: criteria.sort ?? 'relevance' };
   if (query === '') return { ...shared, query: anyPage, log: false, suggest: 0 };
   const spelling = criteria.spelling === null;
-  return { ...shared, query, prefix: isUnfinished && spelling, spelling };
+  const hasTime = /(?:after|before):/i.test(query);
+  return { ...shared, ...(hasTime && { tz }), query, prefix: isUnfinished && spelling, spelling };
 };
 
 /** State kept for returns. */
@@ -196,7 +199,8 @@ export function useSearch(criteria: Criteria): Search {
       setIsCounted(true);
     };
     const of = linkOf({ ...criteria, from: null, to: null });
-    const count = () => search(counts, ({ results, has_more }) => showCounted({ results, has_more, key, of }));
+    const count = () =>
+      search(counts, ({ results, facets = null, has_more }) => showCounted({ results, facets, has_more, key, of }));
     // Also after a lost connection, to keep the scroll position. Typed text is searched again.
     const before = kept<Kept | null>(keptName);
     if (before?.key === key && !isTyping && !isAgain) {

@@ -64,7 +64,7 @@ export function Calendar({ counts, from, to, choose }: Props) {
         class="calendar"
         viewBox={`0 0 ${weeks * cell} ${top + 7 * cell}`}
         role="img"
-        aria-label="Pages of the last year by day; choose a period by the dates below"
+        aria-label="Visits of the last year by day; choose a period by the dates below"
         onPointerDown={(event) => {
           if (event.button !== 0) return;
           const day = dayAt(event);
@@ -100,7 +100,7 @@ export function Calendar({ counts, from, to, choose }: Props) {
             class={`day level-${levelOf(day)}${isChosen(day) ? ' day-chosen' : ''}`}
           >
             <title>
-              {fullDateOf(startOf(day))}: {many(counts.get(day) ?? 0, 'page')}
+              {fullDateOf(startOf(day))}: {many(counts.get(day) ?? 0, 'visit')}
             </title>
           </rect>
         ))}

@@ -24,7 +24,7 @@ export async function readingSince(since: Date, domain: string | null, signal: A
   const pages: PageSummary[] = [];
   let cursor: string | null = null;
   do {
-    const query = { after: since.toISOString(), domain, limit: pagesAtOnce, cursor };
+    const query = { after: since.toISOString(), visits: 'true', domain, limit: pagesAtOnce, cursor };
     const answer: PageListResponse = await get<PageListResponse>('/v1/pages', query, signal);
     pages.push(...answer.pages);
     cursor = answer.next_cursor;
@@ -53,34 +53,40 @@ export async function topicsOfPages(signal: AbortSignal): Promise<Map<string, To
   );
 }
 
-/** A visit; only the first and the last are stored. */
-export interface Visit {
+/** A page on a day. */
+export interface PageDay {
   page: PageSummary;
-  at: string;
   /** The local day, `YYYY-MM-DD`. */
   day: string;
+  visits: number;
+  /** Of the last visit. */
+  at: string;
 }
 
-/** Newest first; the last visit per page and day. */
-export function visitsOf(pages: readonly PageSummary[]): Visit[] {
+/** By the last visit, newest first. */
+export function pageDaysOf(pages: readonly PageSummary[]): PageDay[] {
   return pages
     .flatMap((page) => {
-      const [last, first] = [page.last_seen_at, page.first_seen_at].map((at) => ({
-        page,
-        at,
-        day: dayOf(new Date(at)),
-      }));
-      return first.day === last.day ? [last] : [last, first];
+      const days = new Map<string, PageDay>();
+      for (const at of page.visits ?? []) {
+        const day = dayOf(new Date(at));
+        const known = days.get(day);
+        if (known === undefined) days.set(day, { page, day, visits: 1, at });
+        else known.visits++;
+      }
+      return [...days.values()];
     })
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
 
-export function byDay(visits: readonly Visit[]): Map<string, Visit[]> {
-  const days = new Map<string, Visit[]>();
-  for (const visit of visits) {
-    const list = days.get(visit.day);
-    if (list === undefined) days.set(visit.day, [visit]);
-    else list.push(visit);
+export function byDay(pageDays: readonly PageDay[]): Map<string, PageDay[]> {
+  const days = new Map<string, PageDay[]>();
+  for (const pageDay of pageDays) {
+    const list = days.get(pageDay.day);
+    if (list === undefined) days.set(pageDay.day, [pageDay]);
+    else list.push(pageDay);
   }
   return days;
 }
+
+export const visitsIn = (pageDays: readonly PageDay[]): number => pageDays.reduce((sum, { visits }) => sum + visits, 0);

@@ -11,7 +11,16 @@ import { dayOf, filterless, inOrder, periodIn, startOf } from '../search/criteri
 import { Dates } from '../search/dates.tsx';
 import { FilterChips, periodOf } from '../search/filters.tsx';
 import { Calendar, firstDay } from './calendar.tsx';
-import { byDay, maxPages, readingSince, type Topic, topicsOfPages, type Visit, visitsOf } from './reading.ts';
+import {
+  byDay,
+  maxPages,
+  type PageDay,
+  pageDaysOf,
+  readingSince,
+  type Topic,
+  topicsOfPages,
+  visitsIn,
+} from './reading.ts';
 
 export function TimeView() {
   const { params } = route.value;
@@ -26,27 +35,33 @@ export function TimeView() {
     [site ?? '', since ?? ''],
   );
   const topics = useLoad(topicsOfPages, []);
-  const visits = useMemo(() => visitsOf(reading.data?.pages ?? []), [reading.data]);
-  const counts = useMemo(() => new Map([...byDay(visits)].map(([day, list]) => [day, list.length])), [visits]);
+  const pageDays = useMemo(() => pageDaysOf(reading.data?.pages ?? []), [reading.data]);
+  const counts = useMemo(() => new Map([...byDay(pageDays)].map(([day, list]) => [day, visitsIn(list)])), [pageDays]);
   const show = (change: Record<string, string | null>, again = false) =>
     go(linkTo('time', '', { site, ...typed, ...change }), { replace: again });
   const earliest = from ?? since ?? '';
   const shown = useMemo(
-    () => visits.filter(({ day }) => day >= earliest && (to === null || day <= to)),
-    [visits, earliest, to],
+    () => pageDays.filter(({ day }) => day >= earliest && (to === null || day <= to)),
+    [pageDays, earliest, to],
   );
   const pages = useMemo(() => [...new Set(shown.map(({ page }) => page))], [shown]);
   const isWhole = from === null && to === null;
   const period = isWhole ? 'the last year' : periodOf(from, to);
   return (
     <div class="view">
-      <ViewHead title="Time" lead={reading.data && `${many(pages.length, 'page')} · ${period}`}>
+      <ViewHead
+        title="Time"
+        lead={reading.data && `${many(pages.length, 'page')} · ${many(visitsIn(shown), 'visit')} · ${period}`}
+      >
         <a class="button" href={linkTo('search', '', { from: isWhole ? year : from, to, site })}>
           <Icon name="search" />
           Search within
         </a>
       </ViewHead>
-      <FilterChips criteria={{ ...filterless, query: '', spelling: null, site }} change={() => show({ site: null })} />
+      <FilterChips
+        criteria={{ ...filterless, query: '', spelling: null, sort: null, site }}
+        change={() => show({ site: null })}
+      />
       <Fault error={reading.error ?? topics.error} retry={reading.error ? reading.reload : topics.reload} />
       {reading.data?.isPart && <p class="quiet">These are the newest {count(maxPages)} pages; there are more.</p>}
       <section class="card" aria-label="Calendar" aria-busy={reading.loading}>
@@ -75,12 +90,10 @@ export function TimeView() {
         <Empty
           icon="clock"
           title={`Nothing ${site === null ? '' : `of ${isolated(site)} `}was read ${isWhole ? 'in the last year' : 'then'}`}
-        >
-          {!isWhole && <p>Only the first and last visit of a page are stored.</p>}
-        </Empty>
+        />
       ) : (
         <div class="time-body">
-          <PageDays visits={shown} />
+          <PageDays pageDays={shown} />
           <aside class="time-side" aria-label="In this period">
             <Ranking
               title="Sites"
@@ -151,18 +164,19 @@ function Ranking({
 
 const shownAtFirst = 60;
 
-function PageDays({ visits }: { visits: readonly Visit[] }) {
+function PageDays({ pageDays }: { pageDays: readonly PageDay[] }) {
   const [most, setMost] = useKept('most', shownAtFirst);
-  const groups = [...byDay(visits.slice(0, most))];
+  const groups = [...byDay(pageDays.slice(0, most))];
   return (
     <section aria-label="Pages">
       {groups.map(([day, list]) => (
         <section key={day} class="day-group">
           <h2>{fullDateOf(startOf(day))}</h2>
           <ul class="page-list">
-            {list.map(({ page, at }) => (
+            {list.map(({ page, visits, at }) => (
               <PageRow key={page.page_id} page={page} domain={page.domain}>
                 <time dateTime={at} title={timeOf(at)}>
+                  {visits > 1 && `${many(visits, 'visit')} · `}
                   {clockOf(at)}
                 </time>
               </PageRow>
@@ -170,7 +184,7 @@ function PageDays({ visits }: { visits: readonly Visit[] }) {
           </ul>
         </section>
       ))}
-      {visits.length > most && (
+      {pageDays.length > most && (
         <button type="button" class="button" onClick={() => setMost(most * 3)}>
           More pages
         </button>

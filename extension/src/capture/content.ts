@@ -9,7 +9,7 @@ import { withoutNames } from './without-names.ts';
 
 /**
  * The service's limits: three bytes a unit stay below the 16 MiB of a body (docs/api.md), and below the 400,000
- * elements and 800,000 nodes of src/compute/extraction/extraction-limit.ts.
+ * elements and 800,000 nodes of src/compute/extraction/parse-page.ts.
  */
 const limits: Limits = { units: 5_000_000, elements: 390_000, nodes: 780_000 };
 /** Maximum blocking time of serialising, ms. */

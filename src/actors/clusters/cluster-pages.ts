@@ -6,31 +6,25 @@
  * 3. texts go to the thread, which finds keywords
  * 4. the job's completion makes the clusters those that count
  */
-import { finishRun, storeDraft, storePoints, takeClusterNumbers } from '../../commands/cluster-runs.ts';
-import { queueNaming } from '../../commands/name-clusters.ts';
+import { finishRun, queueNaming, storeDraft, storePoints, takeClusterNumbers } from '../../commands/cluster-runs.ts';
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../../domain/cluster.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
 import type { OldBefore } from '../system/retention.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 import { pointBlocks } from './cluster-census.ts';
 import { type ClusteredText, type ClusterPool, clusterInThread, findKeywords } from './thread-work.ts';
 
-export interface ClusterPagesDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
+interface ClusterPagesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'now'> {
   pool: ClusterPool;
   resolution: number;
   /** Of runs. */
   oldBefore: OldBefore;
   /** Whether a language model is there to label what was found. */
   labels: boolean;
-  maxAttempts: number;
-  now: () => number;
 }
 
-/** Points stored at a time. */
 const slicePoints = 1024;
 
 export function clusterPagesHandler(dependencies: ClusterPagesDependencies): JobHandler {

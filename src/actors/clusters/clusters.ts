@@ -3,33 +3,22 @@
  * put to the nearest cluster, and renames clusters that lost pages to a forget. The rows are the truth; what is kept here is what
  * waits for the next step.
  */
-import type { Logger } from 'pino';
-import { isRunInFlight, startRun } from '../../commands/cluster-runs.ts';
-import { queueNamingOfStale } from '../../commands/name-clusters.ts';
+
+import { Cron } from 'croner';
+import { isRunInFlight, queueNamingOfStale, startRun } from '../../commands/cluster-runs.ts';
 import type { ClusterRun, ClusterTrigger } from '../../domain/cluster.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { StoreReader } from '../../store/store.ts';
 import { Background, type Every } from '../system/background.ts';
-import type { CommitFeed } from '../system/commit-feed.ts';
-import type { Handlers, StartService } from '../system/service.ts';
-import { commitThrough, type SystemAsk, type SystemMessageName } from '../system/system-messages.ts';
+import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
+import { commitThrough, type SystemMessageName } from '../system/system-messages.ts';
 import { clusterCensus } from './cluster-census.ts';
 import { PagePlacement } from './page-placement.ts';
-import { RunClock, type RunClockSettings } from './run-clock.ts';
 import { showClusters } from './show-clusters.ts';
 
-export interface ClustersDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
-  feed: CommitFeed;
+interface ClustersDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'feed' | 'maxAttempts' | 'log' | 'now'> {
   settings: RunClockSettings & { leiden_resolution: number };
   /** `indexing.page_vector_pooling`, told with each run. */
   pooling: string;
-  maxAttempts: number;
-  log: Logger;
-  /** Wall clock, ms. */
-  now: () => number;
-  /** Run something every so many ms; gives how to stop it. */
   every?: Every;
 }
 
@@ -113,4 +102,78 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
     };
   };
   return start;
+}
+
+/*
+ * Says when a run of clustering is due: after a quiet time in which pages came, or by `cron`. It looks at the wall clock and keeps when
+ * it last looked, when pages last came, and when `cron` comes next.
+ */
+
+interface RunClockSettings {
+  min_pages: number;
+  min_new_pages: number;
+  idle_default_minutes: number;
+  cron: string | null;
+}
+
+interface RunClockDependencies extends Pick<LibraryParts, 'reader' | 'now'> {
+  settings: RunClockSettings;
+  /** Of the active model, or null. */
+  activeSpace: () => number | null;
+}
+
+const minuteMs = 60_000;
+/** Of all pages. While more of them wait for vectors no run is due: it would make topics of the others only, and drop those of the rest. */
+const mostWaiting = 0.1;
+
+class RunClock {
+  readonly #dependencies: RunClockDependencies;
+  #activeAt: number;
+  #lastLookAt: number;
+  #cronAt: number | null;
+
+  constructor(dependencies: RunClockDependencies) {
+    const { reader, now } = dependencies;
+    this.#dependencies = dependencies;
+    this.#activeAt = now();
+    this.#lastLookAt = now();
+    const lastCron = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ trigger }) => trigger === 'cron');
+    this.#cronAt = this.#cronTimeAfter(Math.min(lastCron?.started_at ?? this.#lastLookAt, this.#lastLookAt));
+  }
+
+  pagesCame(): void {
+    this.#activeAt = this.#dependencies.now();
+  }
+
+  /** What a run is to be started for now, or null. */
+  async dueRun(): Promise<Extract<ClusterTrigger, 'cron' | 'idle'> | null> {
+    const { reader, settings, activeSpace, now } = this.#dependencies;
+    const at = now();
+    if (at < this.#lastLookAt) {
+      // The clock was set back: nothing waits until it has caught up.
+      this.#activeAt = Math.min(this.#activeAt, at);
+      this.#cronAt = this.#cronTimeAfter(at);
+    }
+    this.#lastLookAt = at;
+    if (isRunInFlight(reader)) return null;
+    const isCronDue = this.#cronAt !== null && at >= this.#cronAt;
+    const { idle_default_minutes: idleMinutes, min_pages: minPages, min_new_pages: minNewPages } = settings;
+    // What a run since then has not put anywhere has no vector, or the run failed for good: neither is a reason for another one.
+    const ranAt = reader.clusters.latestRun()?.started_at ?? 0;
+    const isSettled = ranAt >= this.#activeAt && ranAt <= at;
+    if (!isCronDue && (isSettled || at - this.#activeAt < idleMinutes * minuteMs)) return null;
+    const space = activeSpace();
+    if (space !== null && reader.backfills.pending(space).pages > mostWaiting * reader.pages.count()) return null;
+    if (isCronDue) this.#cronAt = this.#cronTimeAfter(at);
+    const { pages, newPages } = await clusterCensus(reader, space);
+    if (isCronDue && pages >= minPages) return 'cron';
+    const isQuiet = at - this.#activeAt >= idleMinutes * minuteMs;
+    return isQuiet && pages >= minPages && newPages >= minNewPages ? 'idle' : null;
+  }
+
+  /** Null where the expression names no time that comes. Errors: throws for one that cannot be read. */
+  #cronTimeAfter(from: number): number | null {
+    const { cron } = this.#dependencies.settings;
+    return cron === null ? null : (new Cron(cron, { paused: true }).nextRun(new Date(from))?.getTime() ?? null);
+  }
 }

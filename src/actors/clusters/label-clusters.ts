@@ -3,19 +3,16 @@
  * is configured, clusters that it has not named yet get their label from it. Each name is stored as it comes; where the provider
  * refuses single ones, the others are named, and the job fails at its end; where it refuses the first ones, the job fails at once.
  */
-import { labelCluster, renameCluster } from '../../commands/name-clusters.ts';
+import { labelCluster, renameCluster } from '../../commands/cluster-runs.ts';
 import type { Cluster } from '../../domain/cluster.ts';
 import type { ChatClient } from '../../providers/chat-client.ts';
 import { ProviderError } from '../../providers/provider-error.ts';
-import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 import { pointBlocks } from './cluster-census.ts';
 import { type ClusteredText, type ClusterPool, evenSample, findKeywords } from './thread-work.ts';
 
-export interface LabelClustersDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
+interface LabelClustersDependencies extends Pick<LibraryParts, 'reader' | 'commit'> {
   pool: ClusterPool;
   /** Null: labels are made of keywords. */
   chat: ChatClient | null;

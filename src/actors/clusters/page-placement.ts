@@ -2,14 +2,10 @@
 import { assignPages } from '../../commands/cluster-runs.ts';
 import type { ClusterPoint } from '../../domain/cluster.ts';
 import type { NearPage } from '../../index/page-space.ts';
-import type { StoreReader } from '../../store/store.ts';
-import type { CommitCommand, SystemAsk } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 import { clusterCensus } from './cluster-census.ts';
 
-export interface PagePlacementDependencies {
-  ask: SystemAsk;
-  commit: CommitCommand;
-  reader: StoreReader;
+interface PagePlacementDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'commit'> {
   /** Of the active model, or null. */
   activeSpace: () => number | null;
   /** What is under way ends with the commit that it is at. */
@@ -20,7 +16,6 @@ export interface PagePlacementDependencies {
 const voters = 15;
 /** Share of the votes that makes a member. */
 const leastShare = 0.4;
-/** Pages put somewhere in one commit. */
 const pagesPerCommit = 32;
 
 export class PagePlacement {

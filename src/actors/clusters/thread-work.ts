@@ -25,7 +25,6 @@ export interface ClusteredText {
 /** Bytes of vectors, and pages, read before others get their turn: a millisecond or two. */
 const batchBytes = 2 * 1024 * 1024;
 const batchPages = 64;
-/** Page numbers listed at a time. */
 const sliceNumbers = 2000;
 /** Characters of a page's text that are read for keywords: the beginning says what it is about. */
 const maxCharacters = 4000;

@@ -8,15 +8,10 @@ import { matchedTo, noteMatched } from '../../commands/match-entities.ts';
 import { mergeVariants } from '../../commands/merge-entities.ts';
 import { ownsJob } from '../../commands/settle-job.ts';
 import type { EntityReader } from '../../store/entities.ts';
-import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobHandler, takenOver } from '../jobs/job-actor.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 
-export interface CanonicalizeDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
-  now: () => number;
-}
+type CanonicalizeDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'now'>;
 
 /** Rows read, and merges made, before others get their turn: a millisecond or two. A merge looks the pages of one name up. */
 const rowsAtOnce = 100;

@@ -2,13 +2,10 @@
  * The entities: answers what is known of them, merges them by hand and splits merges, reviews merges of earlier versions, has the
  * languages of pages that were indexed earlier decided again and queues these pages to be read, and has names compared when nothing else is to be done.
  */
-import type { Logger } from 'pino';
 import { canonicalForm, mentionsOf, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import { queueMatching } from '../../commands/match-entities.ts';
-import { mergeEntities, rejectMerge, splitMerge } from '../../commands/merge-entities.ts';
+import { areReviewed, mergeEntities, rejectMerge, reviewMerges, splitMerge } from '../../commands/merge-entities.ts';
 import { sweepPages } from '../../commands/page-entities.ts';
-import { areReviewed, reviewMerges } from '../../commands/review-merges.ts';
-import { allDecided, hasEarlierLanguage, storeLanguages } from '../../commands/store-languages.ts';
 import type {
   Entity,
   EntityDetailResponse,
@@ -22,28 +19,23 @@ import type {
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
+import type { Page } from '../../domain/page.ts';
 import type { ChunkedText } from '../../engine/prepare-page.ts';
 import { chunkedTextOf } from '../../index/recover-index.ts';
-import type { StoreReader } from '../../store/store.ts';
+import type { Command, StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
-import type { Handlers, StartService } from '../system/service.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
 import { listEntities } from './list-entities.ts';
 import { entityIdf, requireEntity } from './resolve-entity.ts';
 import { type SuggestionThresholds, suggestMerges } from './suggest-merges.ts';
 
-export interface EntitiesDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
+interface EntitiesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
   /** Decides the language of a page on a work thread. */
   languageOfPage: (page: ChunkedText, signal: AbortSignal) => Promise<string | null>;
-  maxAttempts: number;
   /** Whether pages are read for entities; those that are known are answered all the same. */
   enabled: boolean;
   /** How alike names are that may be one. */
   thresholds: SuggestionThresholds;
-  log: Logger;
-  now: () => number;
 }
 
 type EntityMessages = Extract<MessageName, `entity.${string}`> | 'page.entities';
@@ -240,5 +232,34 @@ function presentMerge(
     merged_at: isoOf(merged_at),
     undone_at: undone_at === null ? null : isoOf(undone_at),
     made_by: made_by ?? null,
+  };
+}
+
+/*
+ * Stores languages of pages indexed by an earlier version, and the progress for a restart. `passage_languages` stays absent: the page's
+ * segment and vectors follow the old decision. Its passages are still found, since query words are stemmed in every language of the
+ * segments. The next indexing renews all.
+ */
+
+/** `languages_to` when all are decided. */
+const allDecided = 0xffffffff;
+
+interface DecidedLanguage {
+  no: number;
+  language: string | null;
+}
+
+function hasEarlierLanguage({ status, passage_languages }: Pick<Page, 'status' | 'passage_languages'>): boolean {
+  return status === 'indexed' && passage_languages === undefined;
+}
+
+/** `to`: the last page examined; null when done. */
+function storeLanguages(decided: readonly DecidedLanguage[], to: number | null): Command<void> {
+  return ({ pages, entities }) => {
+    for (const { no, language } of decided) {
+      const page = pages.get(no);
+      if (page !== undefined && hasEarlierLanguage(page)) pages.put({ ...page, language }, page);
+    }
+    entities.setState('languages_to', to ?? allDecided);
   };
 }

@@ -8,16 +8,14 @@ import { JobError } from '../../domain/errors.ts';
 import { localProvider } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
-import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobHandler } from '../jobs/job-actor.ts';
 import type { TakeTurn } from '../models/fill-built-in.ts';
 import { encodePages } from '../models/model-embedder.ts';
+import type { LibraryParts } from '../system/service.ts';
 
-export interface ExtractEntitiesDependencies {
-  reader: StoreReader;
+interface ExtractEntitiesDependencies extends Pick<LibraryParts, 'reader' | 'now'> {
   embedders: Pick<Embedders, 'passages'>;
   takeTurn: TakeTurn;
-  now: () => number;
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 

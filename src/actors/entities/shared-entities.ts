@@ -15,8 +15,7 @@ export interface SharingPage {
   shared: string[];
 }
 
-/** Types that are no names. */
-export const uncounted: ReadonlySet<string> = new Set(['date', 'amount']);
+export const uncountedTypes: ReadonlySet<string> = new Set(['date', 'amount']);
 /** Links to pages that are followed: a few ms. */
 const maxLinks = 3000;
 
@@ -97,7 +96,7 @@ function rootsOf(entities: EntityReader, pageNo: number): Map<number, Entity> {
   const roots = new Map<number, Entity>();
   for (const { no } of entities.ofPage(pageNo) ?? []) {
     const entity = entities.get(no);
-    if (entity === undefined || uncounted.has(entity.type)) continue;
+    if (entity === undefined || uncountedTypes.has(entity.type)) continue;
     const root = rootOf(entities, entity);
     roots.set(root.no, root);
   }

@@ -9,31 +9,29 @@
  * 4. store the text unless its final address is blacklisted; a retry that finds it stored continues here
  * 5. index it like any other page
  */
+
+import { hash } from 'node:crypto';
 import { type FetchedPage, type StoredFetch, storeFetched, storeSaid } from '../../commands/store-fetched.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { isWallTitle } from '../../compute/extraction/recognize-wall.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
-import { addressToFetch, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { addressToFetch, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { isRecording, isRecordingAddress, unnamedTypes } from '../../compute/web/content-types.ts';
-import { JobError } from '../../domain/errors.ts';
+import { DomainError, JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';
 import type { PageFacts } from '../../domain/page-facts.ts';
 import { endsTries, FetchError, type SaidOfPage } from '../../providers/fetch-error.ts';
 import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
-import type { StoreReader } from '../../store/store.ts';
 import type { PageIndexer } from '../ingest/index-page.ts';
-import { type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import { type Completion, type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import type { LibraryParts } from '../system/service.ts';
 import { type ContentReader, type ContentReaders, contentTypeOf, sniffedType } from './content-readers.ts';
-import { fetchedPage } from './feed-content.ts';
 import type { EpisodeReader } from './read-episode.ts';
 import type { OpenRecording, RecordingReader } from './read-recording.ts';
 import type { VideoReader } from './read-video.ts';
 
-export interface FetchAndIndexDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
+interface FetchAndIndexDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize'> {
   fetch: WebFetch;
   readers: ContentReaders;
   readVideo: VideoReader['read'];
@@ -41,7 +39,6 @@ export interface FetchAndIndexDependencies {
   recordings: RecordingReader;
   indexPage: JobHandler;
   index: PageIndexer;
-  canonicalize: CanonicalizeSettings;
 }
 
 interface ReadPage {
@@ -211,4 +208,65 @@ function settle(stored: StoredFetch): void {
 
 function blacklisted(): FetchError {
   return new FetchError('blacklisted', 'redirected to a blacklisted page');
+}
+
+/*
+ * Wraps the handler of `fetch_and_index` jobs: if a feed's page can never be fetched, the feed's content becomes its text, unless its
+ * address is blacklisted.
+ */
+
+interface FeedContentDependencies extends Pick<LibraryParts, 'reader' | 'commit'> {
+  /** Errors: DomainError. */
+  extract: (html: string, url: string, isArticle: true) => Promise<ExtractedPage>;
+  indexPage: JobHandler;
+}
+
+export function withFeedContent(fetchAndIndex: JobHandler, dependencies: FeedContentDependencies): JobHandler {
+  const { reader, commit, extract, indexPage } = dependencies;
+
+  const textOf = async (html: string, page: Page): Promise<ExtractedPage | null> => {
+    try {
+      const read = await extract(html, page.canonical_url, true);
+      return read.text.trim() === '' ? null : read;
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'invalid') return null;
+      throw error;
+    }
+  };
+
+  return async (job, context) => {
+    const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
+    const html = page === undefined ? undefined : reader.pages.feedContent(page.no);
+    if (page === undefined || html === undefined) return fetchAndIndex(job, context);
+    try {
+      return dropping(page.no, await fetchAndIndex(job, context));
+    } catch (error) {
+      if (!isForGood(error, job)) throw error;
+      const read = await textOf(html, page);
+      if (read === null) throw error;
+      const fetched = fetchedPage(page.no, page, read);
+      const stored = await commit(storeFetched(context.attempt, fetched));
+      if (stored !== 'stored') throw error;
+      return dropping(page.no, await indexPage(job, context));
+    }
+  };
+}
+
+function isForGood(error: unknown, job: Job): boolean {
+  return error instanceof FetchError && error.code !== 'blacklisted' && endsTries(error, job);
+}
+
+/** The page's own text makes the feed's obsolete. */
+function dropping(pageNo: number, completion: Completion): Completion {
+  return (transaction) => {
+    completion?.(transaction);
+    transaction.pages.removeFeedContent(pageNo);
+  };
+}
+
+/** Extraction may split a surrogate pair; a lone half becomes U+FFFD. */
+function fetchedPage(page_no: number, final: FetchedPage['final'], read: ExtractedPage & PageFacts): FetchedPage {
+  const body = read.text.toWellFormed();
+  const title = read.title?.toWellFormed() ?? null;
+  return { page_no, final, title, body, content_hash: hash('sha256', body), sections: read.sections, facts: read };
 }

@@ -2,6 +2,8 @@
  * Threads that read untrusted documents, which may take much time or memory. Each kind has its own pool and does not wait for others.
  * Thread faults become errors of the job; the caller gives entry, limits and messages.
  */
+
+import { errorCode } from '../../domain/error-code.ts';
 import { JobError } from '../../domain/errors.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import {
@@ -13,7 +15,6 @@ import {
   type ThreadPool,
   type ThreadPoolOptions,
 } from '../../threads/thread-pool.ts';
-import { ranOutOfMemory, taskCode } from '../system/thread-faults.ts';
 
 export interface ParserLimits {
   /** Processor time per document, ms. */
@@ -45,7 +46,7 @@ export interface SharedParserPool<Tasks> {
   run: ThreadPool<Tasks>['run'];
 }
 
-export interface ParserPool<Tasks> extends SharedParserPool<Tasks>, Pick<ThreadPool<Tasks>, 'close'> {
+interface ParserPool<Tasks> extends SharedParserPool<Tasks>, Pick<ThreadPool<Tasks>, 'close'> {
   /** As of ThreadPool. */
   of(owner: string): SharedParserPool<Tasks>;
 }
@@ -73,4 +74,19 @@ function asFailure(cause: unknown, { sentences, retriesLate = false, retryAfterM
   }
   if (ranOutOfMemory(cause)) return unreadable(sentences.tooLarge);
   return cause instanceof Error && taskCode(cause) === 'unreadable' ? unreadable(cause.message) : cause;
+}
+
+/** Whether the document exceeded its thread's memory. */
+export function ranOutOfMemory(error: unknown): boolean {
+  return errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+/** Errors lose their fields between threads, so the code is in the cause. */
+function taskCode(error: unknown): unknown {
+  return error instanceof Error ? errorCode(error.cause) : undefined;
+}
+
+/** Transfer list for bytes: empty if they are part of a larger buffer. */
+export function givenAway({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && byteLength === buffer.byteLength ? [buffer] : [];
 }

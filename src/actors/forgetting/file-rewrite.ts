@@ -6,19 +6,16 @@
  * due      a rewrite follows once nothing was forgotten for `afterMs` and topics are renamed
  * rewrite  index files, the store's file, then the check; after a failure (disk full) it is due again
  */
-import type { Logger } from 'pino';
-import { markVerified } from '../../commands/forget.ts';
+import { markDeleted, markVerified, purgeSlice } from '../../commands/forget.ts';
+import { purgeFromLog } from '../../commands/log-queries.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
 import { inFlightStatuses } from '../../domain/job.ts';
-import type { StoreReader } from '../../store/store.ts';
-import { type CommitCommand, maxBatch, type SystemAsk } from '../system/system-messages.ts';
+import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import type { LibraryParts } from '../system/service.ts';
+import { maxBatch } from '../system/system-messages.ts';
 
-export interface FileRewriteDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
-  commit: CommitCommand;
+interface FileRewriteDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'commit' | 'log'> {
   afterMs: number;
-  log: Logger;
 }
 
 /** Per transaction: some ms. */
@@ -101,4 +98,32 @@ export class FileRewrite {
       inFlightStatuses.some((status) => jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0)
     );
   }
+}
+
+type PurgeDependencies = Pick<LibraryParts, 'reader' | 'commit'>;
+
+/** Per transaction: some ms. */
+const slicePages = 100;
+
+export function purgeVectorsHandler({ reader, commit }: PurgeDependencies): JobHandler {
+  /** Pages already removed from the log. */
+  let unlogged: ReadonlySet<number> = new Set();
+
+  return async (job, { attempt, signal }) => {
+    const pageNos = reader.tombstones.pageNumbers('pending', { job_no: job.no });
+    for (let at = 0; at < pageNos.length; at += slicePages) {
+      signal.throwIfAborted();
+      const owned = await commit(purgeSlice(attempt, pageNos.slice(at, at + slicePages)));
+      if (!owned) throw takenOver();
+    }
+    if (pageNos.some((no) => !unlogged.has(no))) {
+      const waiting = new Set(reader.tombstones.pageNumbers('pending'));
+      for (let after: number | null = 0; after !== null; ) {
+        signal.throwIfAborted();
+        after = await commit(purgeFromLog(waiting, after));
+      }
+      unlogged = waiting;
+    }
+    return (transaction) => markDeleted(transaction, job.no);
+  };
 }

@@ -1,10 +1,11 @@
 /**
  * Forgetting: adds and removes rules, erases matching pages, and later rewrites all files. One forget at a time. After a crash,
- * interrupted-forgets.ts continues with purging rules and unverified tombstones. Steps: docs/forgetting.md; states:
+ * the start continues with purging rules and unverified tombstones. Steps: docs/forgetting.md; states:
  * src/machines/tombstone.ts. Also merges pages whose addresses became one (readdress-all.ts), as that erases pages.
  */
+
+import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import type { Logger } from 'pino';
 import { beginForget, type ForgetTarget, removeRule } from '../../commands/forget.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
@@ -13,25 +14,16 @@ import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../../dom
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { CommitFeed } from '../system/commit-feed.ts';
-import type { Handlers, ServiceHooks, StartService } from '../system/service.ts';
-import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
+import { tellProgress } from '../system/background.ts';
+import type { Handlers, LibraryParts, ServiceHooks, StartService } from '../system/service.ts';
+import { commitThrough } from '../system/system-messages.ts';
 import { FileRewrite } from './file-rewrite.ts';
-import { finishPurges, retryMs, takeUpRest } from './interrupted-forgets.ts';
 import { readdressAll } from './readdress-all.ts';
 import { RuleEraser } from './rule-eraser.ts';
 
-export interface ForgettingDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
-  feed: CommitFeed;
-  canonicalize: CanonicalizeSettings;
-  maxAttempts: number;
+interface ForgettingDependencies
+  extends Pick<LibraryParts, 'ask' | 'reader' | 'feed' | 'canonicalize' | 'maxAttempts' | 'log' | 'now' | 'monotonic'> {
   compactAfterMs: number;
-  log: Logger;
-  now: () => number;
-  /** Monotonic, ms. */
-  monotonic: () => number;
 }
 
 /** Rules per read: half a millisecond. */
@@ -137,4 +129,68 @@ function targetOf(
     throw new DomainError('invalid', `anybody may have a domain under ${pattern}: name the domain in full`);
   }
   return { kind: 'domain', pattern, ...rest };
+}
+
+interface InterruptedForgetsDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'log'> {
+  eraser: RuleEraser;
+  rewrite: FileRewrite;
+  /** Aborted on stop: the next start continues. */
+  ending: AbortSignal;
+}
+
+const retryMs = 1000;
+
+/**
+ * Finish purges. Their pages are readable by id, so nothing is served before, however often this fails (a full disk, say). Errors: none;
+ * ends early only on stop.
+ */
+async function finishPurges(dependencies: InterruptedForgetsDependencies): Promise<void> {
+  const { reader, ending, log } = dependencies;
+  while (!ending.aborted && reader.blacklist.purging().length > 0) {
+    try {
+      await erasePurging(dependencies);
+    } catch (error) {
+      if (ending.aborted) return;
+      log.error(
+        { err: error },
+        'an interrupted purge could not be finished: tried again, and nothing is served before',
+      );
+      await delay(retryMs);
+    }
+  }
+}
+
+async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsDependencies): Promise<void> {
+  const rules = reader.blacklist.purging();
+  log.info({ rules: rules.length }, 'an interrupted purge continues');
+  const left = { rules: rules.length, pages: 0 };
+  const tell = () => log.info({ rules_left: left.rules, pages_left: left.pages }, 'erasing what was being forgotten');
+  await tellProgress(tell, async () => {
+    for (const rule of rules) {
+      await eraser.erase(rule, (pages) => {
+        ending.throwIfAborted();
+        left.pages = pages;
+      });
+      left.rules--;
+    }
+  });
+}
+
+/** Continue the rest, which is unreadable. Returns whether it is done or must be retried. Errors: none. */
+async function takeUpRest(dependencies: InterruptedForgetsDependencies): Promise<boolean> {
+  const { ask, reader, eraser, rewrite, ending, log } = dependencies;
+  if (ending.aborted) return true;
+  try {
+    await eraser.noteSettings();
+    const pages = await eraser.adoptOrphans();
+    if (pages > 0) log.info({ pages }, 'an interrupted purge continues');
+    const { dropped, setAside } = await ask('index.heldAtStart', {});
+    if ((dropped > 0 || setAside) && reader.tombstones.any()) rewrite.dueUntracked();
+    else rewrite.due();
+    return true;
+  } catch (error) {
+    if (ending.aborted) return true;
+    log.warn({ err: error }, 'what an earlier process left of forgotten pages could not be taken up: tried again');
+    return false;
+  }
 }

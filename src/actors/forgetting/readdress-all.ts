@@ -4,30 +4,22 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LimitFunction } from 'p-limit';
-import type { Logger } from 'pino';
 import { renameTopics } from '../../commands/forget.ts';
 import { addressesKey, allReaddressed, currentAddress, readdressPages } from '../../commands/readdress-pages.ts';
-import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
-import type { StoreReader } from '../../store/store.ts';
-import { type CommitCommand, maxBatch } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
+import { maxBatch } from '../system/system-messages.ts';
 import type { RuleEraser } from './rule-eraser.ts';
 
-export interface ReaddressDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
+interface ReaddressDependencies
+  extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize' | 'maxAttempts' | 'log' | 'now'> {
   eraser: Pick<RuleEraser, 'removeFromIndex' | 'queuePurges'>;
-  canonicalize: CanonicalizeSettings;
-  maxAttempts: number;
   inTurn: LimitFunction;
   /** Aborted on stop: the next start continues. */
   ending: AbortSignal;
-  log: Logger;
-  now: () => number;
 }
 
 /** Rows per turn of the event loop: some ms. */
 const rowsPerTurn = 200;
-/** Pages per transaction: some ms. */
 const slicePages = 20;
 /** Rows after which progress is stored, if none of them changes. */
 const rowsPerNote = 20_000;

@@ -11,27 +11,21 @@ import {
   orphanPurges,
   queuePurge,
 } from '../../commands/forget.ts';
-import { type CanonicalizeSettings, canonicalizeUrl, hostOf, withoutQuery } from '../../compute/web/canonical-url.ts';
+import { canonicalizeUrl, hostOf, withoutQuery } from '../../compute/web/canonical-url.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { mayMove, movedDomains } from '../../compute/web/known-addresses.ts';
 import type { BlacklistRule } from '../../store/blacklist.ts';
 import type { FailureKey } from '../../store/imports.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
 import { forgetFailures } from '../ingest/import-target.ts';
-import { type CommitCommand, maxBatch, type SystemAsk } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
+import { maxBatch } from '../system/system-messages.ts';
 
-export interface RuleEraserDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
-  commit: CommitCommand;
-  canonicalize: CanonicalizeSettings;
-  maxAttempts: number;
+interface RuleEraserDependencies
+  extends Pick<LibraryParts, 'ask' | 'reader' | 'commit' | 'canonicalize' | 'maxAttempts' | 'now' | 'monotonic'> {
   /** Called when something without a tombstone was erased. */
   onUntracked: () => void;
   stopped: AbortSignal;
-  now: () => number;
-  /** Monotonic, ms. */
-  monotonic: () => number;
 }
 
 /** Pages per slice, and its duration, ms: pages differ a hundredfold in size. */

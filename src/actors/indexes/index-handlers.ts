@@ -9,14 +9,14 @@ import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { NearRequest, PageSpace } from '../../index/page-space.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { QueueFullError } from '../../threads/thread-pool.ts';
+import { pageMatcher } from '../search/match-pages.ts';
 import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
-import type { Handlers } from '../system/service.ts';
+import { Background } from '../system/background.ts';
+import type { Handlers, LibraryParts } from '../system/service.ts';
 import type { NearPagesRequest } from '../system/system-messages.ts';
-import type { IndexCompleteness } from './index-completeness.ts';
-import type { IdleDetector } from './index-maintenance.ts';
-import type { StartRecovery } from './start-recovery.ts';
+import type { IndexCompleteness, StartRecovery } from './start-recovery.ts';
 
-export interface IndexHandlersOptions {
+interface IndexHandlersOptions {
   reader: StoreReader;
   catalog: Catalog;
   sparse: SparseIndex;
@@ -39,6 +39,7 @@ type ContentMessages =
   | 'index.settled';
 type QuestionMessages =
   | 'index.retrieve'
+  | 'index.match'
   | 'index.markPassages'
   | 'index.nearPages'
   | 'index.relatedPages'
@@ -139,11 +140,17 @@ function questionHandlers({
     const floor = model.floor === null || anyScore ? {} : { minScore: model.floor };
     return orOverloaded(() => spaces.use(model, ({ pages }) => ask(pages, { ...allow, ...floor })));
   };
+  const matchPages = pageMatcher({ catalog, searchers, reader });
   return {
     'index.retrieve': async (request, signal) => {
       idle.searched();
       const model = searchableModel(request.model);
       return orOverloaded(() => retrieve(request, model, signal));
+    },
+    'index.match': async (request, signal) => {
+      idle.searched();
+      const spelling = request.spelling && completeness.state().state === 'whole';
+      return orOverloaded(() => matchPages({ ...request, spelling }, signal));
     },
     'index.nearPages': ({ filters, anyScore = false, ...request }, signal) =>
       near({ ...request, filters, anyScore }, [], (pages, among) => pages.near({ ...request, ...among, signal })),
@@ -165,4 +172,79 @@ async function orOverloaded<Reply>(work: () => Promise<Reply>): Promise<Reply> {
     if (!(error instanceof QueueFullError)) throw error;
     throw new DomainError('overloaded', 'too much work is waiting', { retryAfterS: 1, cause: error });
   }
+}
+
+/*
+ * Maintains the index some seconds after its last change: merges small segments, saves if worthwhile, frees threads' memory. Not during
+ * searches, which would share the processor and load the new segments' words; a user who just saved pages often searches next. Waiting
+ * costs little: a few more small segments per search, and more to recover after a crash.
+ */
+
+/** Quiet time without changes and searches, ms. */
+const idleMs = 5000;
+/** Searches delay it at most this long after the first change, ms. */
+const patienceMs = 60_000;
+
+type IdleDetector = ReturnType<typeof idleDetector>;
+
+export function idleDetector(monotonic: () => number) {
+  /** First and last change since maintenance; null: none. */
+  let dueSince: number | null = null;
+  let changedAt = 0;
+  let searchedAt = Number.NEGATIVE_INFINITY;
+  return {
+    changed(): void {
+      changedAt = monotonic();
+      dueSince ??= changedAt;
+    },
+    searched(): void {
+      searchedAt = monotonic();
+    },
+    /** Whether it is due; then not until the next change. */
+    take(): boolean {
+      if (dueSince === null || monotonic() - changedAt < idleMs) return false;
+      if (monotonic() - searchedAt < idleMs && monotonic() - dueSince < patienceMs) return false;
+      dueSince = null;
+      return true;
+    },
+    /** Due again after another quiet time. */
+    again(): void {
+      if (dueSince === null) this.changed();
+    },
+  };
+}
+
+interface IndexMaintenanceOptions extends Pick<LibraryParts, 'reader' | 'log'> {
+  sparse: SparseIndex;
+  searchers: Searchers;
+  spaces: ModelSpaces;
+  idle: IdleDetector;
+}
+
+export function maintainIndex({ sparse, searchers, spaces, reader, idle, log }: IndexMaintenanceOptions): Background {
+  const save = async () => {
+    try {
+      await Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()]);
+    } catch (error) {
+      log.error({ err: error }, 'the index could not be saved: it is tried again');
+      idle.again();
+    }
+  };
+  const releaseMemory = async () => {
+    try {
+      // Idle work threads end by themselves.
+      await searchers.releaseMemory();
+    } catch (error) {
+      log.warn({ err: error }, 'the memory of a thread could not be released');
+    }
+  };
+  const background = new Background(log);
+  // If the store is unreadable, the library is being closed.
+  background.every(idleMs, 'the index could not be maintained', async () => {
+    spaces.closeIdle(reader.models.activeModel()?.space ?? null);
+    if (!idle.take()) return;
+    await save();
+    await releaseMemory();
+  });
+  return background;
 }

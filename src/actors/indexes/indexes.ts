@@ -4,7 +4,6 @@
  * its text and vectors, extra labels deleted.
  */
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import type { SearchThreadData } from '../../engine/analyze-query.ts';
 import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
@@ -19,23 +18,17 @@ import type { CommitHistory } from '../../store/stored-rows.ts';
 import type { AskQueryVector } from '../search/query-vector.ts';
 import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
-import type { StartService } from '../system/service.ts';
-import { indexCompleteness } from './index-completeness.ts';
-import { type IndexMessages, indexHandlers } from './index-handlers.ts';
-import { idleDetector, maintainIndex } from './index-maintenance.ts';
-import { StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
+import type { LibraryParts, StartService } from '../system/service.ts';
+import { type IndexMessages, idleDetector, indexHandlers, maintainIndex } from './index-handlers.ts';
+import { indexCompleteness, StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
 
-export interface IndexesDependencies {
+export interface IndexesDependencies extends Pick<LibraryParts, 'reader' | 'feed' | 'log' | 'monotonic'> {
   dir: string;
   storeId: string;
-  reader: StoreReader;
-  feed: CommitFeed;
   work: WorkPool;
   threads: IndexThreads;
   searchData: SearchThreadData;
   askQueryVector: AskQueryVector;
-  log: Logger;
-  monotonic: () => number;
   /** Null for a standalone store. */
   history: CommitHistory | null;
   recoveryWaitMs?: StartRecoveryOptions['waitMs'];
@@ -164,7 +157,7 @@ function openLiveCatalog(reader: StoreReader, feed: CommitFeed): { catalog: Cata
   const hideForgotten = () =>
     catalog.hide(reader.blacklist.purging().flatMap(({ kind, pattern }) => (kind === 'domain' ? [pattern] : [])));
   hideForgotten();
-  const apply = (page: PageHead) => catalog.apply(page, reader.pages.byline(page).published_at);
+  const apply = (page: PageHead) => catalog.apply(page, reader.pages.byline(page));
   for (const page of reader.pages.all()) apply(page);
   catalog.noteFlushed(catalog.labelEnd);
   const stopApplying = feed.subscribe('visible', ({ pages, removedPages, rules }) => {

@@ -1,17 +1,20 @@
 /**
  * Restores at start what index files lack, on the sparse side and in the active model's space. Changes unsaved before a crash are waited
  * for (in a cluster: briefly). Lost files (after a restore, or of another version) are rebuilt in the background, with a report by
- * index-completeness.ts. Spaces opened later recover by themselves (src/index/model-spaces.ts).
+ * `indexCompleteness`. Spaces opened later recover by themselves (src/index/model-spaces.ts).
  */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { IndexState } from '../../domain/messages.ts';
+import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import type { IndexLog } from '../../engine/index-log.ts';
 import type { WorkPool } from '../../engine/index-threads.ts';
 import type { OpenedIndex } from '../../engine/words/sparse-index.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import { labelsOf, type ModelSpace } from '../../index/model-space.ts';
+import type { ModelSpaces } from '../../index/model-spaces.ts';
 import { IndexRecovery, recoverText } from '../../index/recover-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { tellProgress } from '../system/background.ts';
@@ -127,4 +130,48 @@ export class StartRecovery {
     await Promise.all([sparse.index.save(), dense?.chunks.save()]);
     await rm(join(dir, rebuildingMark), { force: true });
   }
+}
+
+/* Whether the index has everything in the store: the one source for searches and readiness. */
+
+interface CompletenessDependencies {
+  reader: Pick<StoreReader, 'models' | 'backfills'>;
+  catalog: Catalog;
+  spaces: ModelSpaces;
+  recovery: StartRecovery;
+}
+
+export interface IndexCompleteness {
+  isWhole(model: EmbeddingModel): boolean;
+  /** With the active model. */
+  state(): IndexState;
+}
+
+export function indexCompleteness({ reader, catalog, spaces, recovery }: CompletenessDependencies): IndexCompleteness {
+  const isWhole = (model: EmbeddingModel): boolean =>
+    (model.status === 'ready' || isBuiltIn(model)) &&
+    recovery.text.isWhole &&
+    spaces.opened(model.space)?.isWhole !== false;
+
+  const missing = (model: EmbeddingModel | undefined): number => {
+    const text = recovery.text.lacking().chunks;
+    if (model === undefined) return text;
+    const lacking = spaces.opened(model.space)?.lacking().chunks ?? 0;
+    // Missing vectors of the built-in model are filled later and no fault.
+    if (model.status === 'ready' || isBuiltIn(model)) return Math.max(text, lacking);
+    const backfill = reader.backfills.get(model.space);
+    const unmade = backfill === undefined ? 0 : (backfill.total_chunks ?? 0) - backfill.embedded_chunks;
+    return Math.max(text, lacking, unmade);
+  };
+
+  return {
+    isWhole,
+    state: () => {
+      const model = reader.models.activeModel();
+      const whole = model === undefined ? recovery.text.isWhole : isWhole(model);
+      const total_chunks = catalog.liveLabels;
+      const indexed_chunks = Math.max(0, total_chunks - missing(model));
+      return { state: whole ? 'whole' : 'rebuilding', indexed_chunks, total_chunks };
+    },
+  };
 }

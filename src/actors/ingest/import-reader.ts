@@ -1,12 +1,12 @@
 /** Reads an import file on its own thread, which bounds the memory of a hostile or huge file. */
 import type { ImportFormat } from '../../domain/import.ts';
 import { programFile } from '../../files/program-files.ts';
-import { ImportError } from '../../importers/import-error.ts';
+import { ImportError } from '../../importers/item-parts.ts';
 import type { ImportSource } from '../../importers/open-source.ts';
 import { openThreadPool } from '../../threads/thread-pool.ts';
-import { ranOutOfMemory } from '../system/thread-faults.ts';
+import { ranOutOfMemory } from '../fetching/parser-pool.ts';
 
-export interface ImportReader {
+interface ImportReader {
   source: ImportSource;
   close(): Promise<void>;
 }

@@ -5,23 +5,21 @@
 
 import { ingestPage, type PageSubmission } from '../../commands/ingest-page.ts';
 import { afterBatch, type ImportBatch, type ItemOutcome } from '../../compute/import-progress.ts';
-import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import type { ImportCheckpoint } from '../../domain/import.ts';
 import { type ImportTarget, submissionOf } from '../../importers/run-import.ts';
 import type { FailureKey, ImportReader } from '../../store/imports.ts';
 import type { Command } from '../../store/store.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 import type { SubmissionPreparer } from './prepare-submission.ts';
 
-export interface ImportTargetDependencies extends Pick<SubmissionPreparer, 'prepareItem'> {
+interface ImportTargetDependencies
+  extends Pick<SubmissionPreparer, 'prepareItem'>,
+    Pick<LibraryParts, 'commit' | 'canonicalize' | 'now'> {
   label: string;
   maxItems: number;
-  commit: CommitCommand;
   imports: Pick<ImportReader, 'get' | 'failures'>;
-  canonicalize: CanonicalizeSettings;
-  /** Throws if nothing new may be stored. */
   refuseOverQuota: () => void;
-  now: () => number;
 }
 
 export function importTarget(dependencies: ImportTargetDependencies): ImportTarget {
@@ -52,7 +50,6 @@ export function importTarget(dependencies: ImportTargetDependencies): ImportTarg
 interface ImportRequest {
   before: ImportCheckpoint;
   batch: ImportBatch;
-  /** One per item. */
   submissions: (PageSubmission | { rejected: string })[];
   /** Canonical URL and domain for the blacklist, or null. */
   targetOf: (url: string) => { canonical_url: string; domain: string } | null;

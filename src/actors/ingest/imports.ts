@@ -12,27 +12,24 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { errorCode } from '../../domain/error-code.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { isoOf } from '../../domain/ids.ts';
 import type { FailedItem, ImportCheckpoint, ImportQuery, ImportResponse } from '../../domain/import.ts';
-import { ImportError } from '../../importers/import-error.ts';
+import { ImportError } from '../../importers/item-parts.ts';
 import type { ImportSource } from '../../importers/open-source.ts';
 import { type ImportTarget, runImport } from '../../importers/run-import.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import { Semaphore } from '../../threads/semaphore.ts';
-import type { Handlers, ServiceHooks, StartService } from '../system/service.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { Handlers, LibraryParts, ServiceHooks, StartService } from '../system/service.ts';
 import { openImportReader } from './import-reader.ts';
 import { importTarget } from './import-target.ts';
 import { overQuota } from './intake.ts';
 import { type PreparerDependencies, submissionPreparer } from './prepare-submission.ts';
 
-export interface ImportsDependencies extends PreparerDependencies {
-  commit: CommitCommand;
+interface ImportsDependencies extends PreparerDependencies, Pick<LibraryParts, 'commit' | 'log'> {
   reader: Pick<StoreReader, 'imports'>;
   storeId: string;
   /** Temporary folder, emptied at start. */
@@ -40,8 +37,6 @@ export interface ImportsDependencies extends PreparerDependencies {
   quotaBytes: number | null;
   usedBytes: () => number;
   metrics: Pick<LibraryMetrics, 'ingestPages'>;
-  log: Logger;
-  /** For tests. */
   mostKept?: number;
 }
 
@@ -254,7 +249,6 @@ export function importsService(dependencies: ImportsDependencies): StartService<
   return start;
 }
 
-/** Reports a faulty file to its sender. */
 function refuse(error: unknown): never {
   if (error instanceof ImportError) throw new DomainError('invalid', error.message, { cause: error });
   throw error;

@@ -1,6 +1,6 @@
 /**
  * The handler of `index_page` jobs: makes a stored text searchable. Idempotent: new content gets new labels and replaces earlier
- * attempts' content. Waiting pages share steps 1 to 3, also pages without text (bare-pages.ts).
+ * attempts' content. Waiting pages share steps 1 to 3, also pages without text (intake.ts).
  *
  * 1. chunk texts and build a segment on a work thread; then ask outside models for vectors. The built-in model gets a gap
  * 2. commit chunks and vectors, allocating labels
@@ -18,24 +18,23 @@ import { JobError } from '../../domain/errors.ts';
 import { type EmbeddingModel, isOutside, takesPages } from '../../domain/model.ts';
 import type { Chunk, Page } from '../../domain/page.ts';
 import type { PageText, PreparedPages } from '../../engine/prepare-page.ts';
+import { Deadline, systemClock } from '../../providers/clock.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
-import { floorCalibrator } from '../models/calibrate-outside.ts';
-import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
-import { outsideVectors } from './outside-vectors.ts';
+import { type CalibrateOutside, floorCalibrator } from '../models/model-embedder.ts';
+import type { LibraryParts } from '../system/service.ts';
+import { commitThrough } from '../system/system-messages.ts';
 import { type BatchedPage, PageBatches } from './page-batches.ts';
 
-export interface PageIndexerDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
+interface PageIndexerDependencies extends Pick<LibraryParts, 'ask' | 'reader'> {
   prepare: (pages: readonly PageText[], signal: AbortSignal) => Promise<PreparedPages>;
   threads: number;
   embedders: Embedders;
 }
 
-export interface PageToIndex extends BatchedPage {
+interface PageToIndex extends BatchedPage {
   page: Page;
   /** Of the job that indexes its text; null for a bare chunk. */
   attempt: Attempt | null;
@@ -58,7 +57,6 @@ interface EmbeddedPages {
   vectors: ReadonlyMap<number, Float32Array>;
 }
 
-/** How long pages wait for an inactive model, ms. */
 const outsidePatienceMs = 5000;
 
 export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer {
@@ -76,7 +74,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
         facts: factsText(page),
         author: authorText(page),
         address: page.canonical_url,
-        declared: bylineOf(page.metadata).declared_language,
+        declared: bylineOf(page).declared_language,
         text: texts[place],
         sections: reader.pages.sections(page.no),
       })),
@@ -135,7 +133,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
   };
 }
 
-export interface IndexPageDependencies {
+interface IndexPageDependencies {
   reader: StoreReader;
   index: PageIndexer;
   readEntities: boolean;
@@ -162,4 +160,75 @@ function mayBeOnePage(error: unknown): boolean {
 
 function noText(): JobError {
   return new JobError('the page has no text', { permanent: true });
+}
+
+/*
+ * Vectors of outside models for pages being indexed. A page waits for the active model. For another model it waits briefly: if that
+ * provider is down, refuses or is slow, the page gets a gap, which the model's backfill fills; during the backfill, or after its
+ * failure, the provider gets no single pages.
+ */
+
+interface OutsideVectorsOptions {
+  embedders: Pick<Embedders, 'documentVectors'>;
+  reader: Pick<StoreReader, 'models' | 'backfills'>;
+  calibrate: CalibrateOutside;
+  /** How long pages wait for an inactive model, ms. */
+  patienceMs: number;
+}
+
+/**
+ * Rows by space for outside models among `models`; none for a model that gets a gap.
+ * Errors: of the active model's provider; the signal's reason.
+ */
+type OutsideVectors = (
+  models: readonly EmbeddingModel[],
+  passages: readonly string[],
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<number, Float32Array>>;
+
+class TooLate extends Error {}
+
+function outsideVectors({ embedders, reader, calibrate, patienceMs }: OutsideVectorsOptions): OutsideVectors {
+  /** Spaces of slow models: not asked until their backfills have closed the gaps. */
+  const late = new Set<number>();
+
+  const isLeftToBackfill = ({ space }: EmbeddingModel): boolean => {
+    if (reader.backfills.get(space)?.status === 'failed') return true;
+    if (late.has(space) && reader.backfills.gaps(space, 1).length === 0) late.delete(space);
+    return late.has(space);
+  };
+
+  const rowsOf = async (model: EmbeddingModel, passages: readonly string[], signal: AbortSignal) => {
+    await calibrate(model, signal);
+    return embedders.documentVectors(model, passages, signal);
+  };
+
+  const rowsInTime = async (
+    model: EmbeddingModel,
+    passages: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Float32Array | null> => {
+    if (isLeftToBackfill(model)) return null;
+    try {
+      const tooLate = new TooLate(`no vectors within ${patienceMs} ms`);
+      return await new Deadline(systemClock, patienceMs, signal, tooLate).run((limited) =>
+        rowsOf(model, passages, limited),
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof TooLate) late.add(model.space);
+      else if (!(error instanceof BreakerOpenError || error instanceof ProviderError)) throw error;
+      return null;
+    }
+  };
+
+  return async (models, passages, signal) => {
+    const rows = await Promise.all(
+      models.filter(isOutside).map(async (model) => {
+        const isActive = model.id === reader.models.activeId();
+        return [model.space, await (isActive ? rowsOf : rowsInTime)(model, passages, signal)] as const;
+      }),
+    );
+    return new Map(rows.flatMap(([space, found]) => (found === null ? [] : [[space, found] as const])));
+  };
 }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { z } from 'zod';
 import type { PageSubmission } from '../../commands/ingest-page.ts';
 import { recognizeWallText, wallNames } from '../../compute/extraction/recognize-wall.ts';
-import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { instantOf } from '../../domain/ids.ts';
 import { type IngestPageRequest, ingestPageRequest, ownTitle } from '../../domain/page.ts';
@@ -11,13 +11,11 @@ import { withFacts } from '../../domain/page-facts.ts';
 import { prototypeKeyPath } from '../../domain/prototype-key.ts';
 import { schemaFaults } from '../../domain/schema-fault.ts';
 import type { SubmittedPage } from '../../threads/extract-thread.ts';
+import type { LibraryParts } from '../system/service.ts';
 
-export interface PreparerDependencies {
+export interface PreparerDependencies extends Pick<LibraryParts, 'canonicalize' | 'maxAttempts' | 'now'> {
   /** Runs on an extraction thread. Errors: DomainError. */
   extract: (html: string, url: string, isArticle: boolean) => Promise<SubmittedPage>;
-  canonicalize: CanonicalizeSettings;
-  maxAttempts: number;
-  now: () => number;
 }
 
 export interface SubmissionPreparer {

@@ -21,7 +21,7 @@ import {
   noteUnreached,
   releaseJob,
 } from '../../commands/settle-job.ts';
-import { backoffDelayMs, reachDelayMs } from '../../compute/retries/retry-delay.ts';
+import { backoffDelayMs, reachDelayMs } from '../../compute/retries.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
@@ -33,7 +33,6 @@ import type { Command, Transaction } from '../../store/store.ts';
 import { traced } from '../../tracing/span.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 
-/** The error of an attempt that lost its job. */
 export function takenOver(): JobError {
   return new JobError('another attempt has taken over');
 }
@@ -100,15 +99,12 @@ interface Context extends JobActorInput {
 }
 
 interface HandleInput extends JobActorInput {
-  /** The attempt has made progress. */
   progressed: () => void;
-  /** The scheduler has asked to stop. */
   isLeaving: () => boolean;
 }
 
 class SteppedBack extends Error {}
 
-/** Retry time of a report, ms. */
 const settleRetryMs = 500;
 
 export const jobActor = setup({

@@ -1,5 +1,6 @@
 /** Lists stored pages, newest first, in parts; also finds the page of an address. */
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
+import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { readMinutes } from '../../compute/text/byline.ts';
 import { addressesLike, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
@@ -11,13 +12,14 @@ import type { StoreReader } from '../../store/store.ts';
 
 /** Rows per turn of the event loop: some milliseconds. */
 const rowsPerTurn = 500;
+/** Per part, as stored: some 60,000 visits. The part ends before the page that exceeds it. */
+const maxVisitBytes = 2 ** 18;
 
 /**
  * Errors: DomainError `invalid` for an invalid domain, address or cursor. Pages added or forgotten during the listing may or may not
  * appear; all others are in exactly one part.
  */
 export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettings) {
-  const summaryOf = (page: PageHead) => pageSummaryOf(reader, page);
   const ofAddress = (url: string): PageHead[] => {
     const canonical = canonicalizeUrl(url, canonicalize);
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
@@ -30,7 +32,7 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
   };
 
   return async (
-    { url, status, limit, cursor, ...given }: PageListQuery,
+    { url, status, limit, cursor, visits = false, ...given }: PageListQuery,
     signal?: AbortSignal | undefined,
   ): Promise<PageListResponse> => {
     const domain = given.domain === undefined ? null : normalizeDomain(given.domain);
@@ -38,32 +40,41 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
     const time = (text: string | undefined) => (text === undefined ? null : instantOf(text));
     const filters = { domain, after: time(given.after), before: time(given.before), pages: null };
     const passes = (page: PageHead) =>
-      (status === undefined || page.status === status) &&
-      passesFilters(page, () => reader.pages.byline(page).published_at, filters);
+      (status === undefined || page.status === status) && passesFilters(page, () => reader.pages.byline(page), filters);
+    const summaryOf = (page: PageHead): PageSummary => {
+      const summary = pageSummaryOf(reader, page);
+      if (!visits) return summary;
+      const isShown = (at: number) => at >= (filters.after ?? at) && (filters.before === null || at < filters.before);
+      return { ...summary, visits: visitTimes(page).filter(isShown).map(isoOf) };
+    };
     if (url !== undefined) return { pages: ofAddress(url).filter(passes).map(summaryOf), next_cursor: null };
 
     const from = cursor === undefined ? undefined : numberOf('page', cursor);
     if (from === null) throw new DomainError('invalid', 'cursor: must be the `next_cursor` of an answer');
     const found: PageHead[] = [];
     let below = from ?? Number.MAX_SAFE_INTEGER;
+    let visitBytes = 0;
+    let isFull = false;
     for (;;) {
       const rows = reader.pages.headsBelow(below, rowsPerTurn);
       for (const page of rows) {
         below = page.no;
-        if (passes(page)) found.push(page);
-        if (found.length > limit) break;
+        if (!passes(page)) continue;
+        found.push(page);
+        visitBytes += visits ? (page.visits?.length ?? 0) : 0;
+        isFull = found.length > limit || (visitBytes > maxVisitBytes && found.length > 1);
+        if (isFull) break;
       }
-      if (found.length > limit || rows.length < rowsPerTurn) break;
+      if (isFull || rows.length < rowsPerTurn) break;
       await new Promise(setImmediate);
       signal?.throwIfAborted();
     }
-    const pages = found.slice(0, limit);
-    const hasMore = found.length > limit;
-    return { pages: pages.map(summaryOf), next_cursor: hasMore ? idOf('page', pages[limit - 1].no) : null };
+    const pages = isFull ? found.slice(0, -1) : found;
+    return { pages: pages.map(summaryOf), next_cursor: isFull ? idOf('page', pages[pages.length - 1].no) : null };
   };
 }
 
-function pageSummaryOf(reader: StoreReader, page: PageHead): PageSummary {
+export function pageSummaryOf(reader: StoreReader, page: PageHead): PageSummary {
   return {
     page_id: idOf('page', page.no),
     canonical_url: page.canonical_url,

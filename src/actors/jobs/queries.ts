@@ -1,9 +1,8 @@
 /** Answers questions about pages and jobs from the store's readers, retries dead jobs, and deletes old completed ones. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
-import { ownCopy } from '../../compute/text/own-copy.ts';
-import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
+import { ownCopy } from '../../compute/structures/longer.ts';
+import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
@@ -23,24 +22,18 @@ import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background, type Every } from '../system/background.ts';
 import type { OldBefore } from '../system/retention.ts';
-import type { Handlers, StartService } from '../system/service.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
-import { clusterRefOf, pageDetailsOf, pageLister } from './list-pages.ts';
+import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
+import { clusterRefOf, pageLister, pageSummaryOf } from './list-pages.ts';
 import type { HeldLane } from './scheduler.ts';
 
-export interface QueriesDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
+interface QueriesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize' | 'log' | 'now'> {
   /** Why the last write was refused, or null. */
   writeTrouble: () => Promise<string | null>;
   indexState: () => Promise<IndexState>;
   /** Why fetching is paused while there is no network, or null. */
   held?: () => HeldLane | null;
-  canonicalize: CanonicalizeSettings;
   /** For completed jobs. */
   oldBefore: OldBefore;
-  log: Logger;
-  now: () => number;
   every?: Every;
 }
 
@@ -95,20 +88,10 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
       const page = reader.pages.get(requirePage(page_id).no);
       if (page === undefined) throw unknownId('page', page_id);
       return {
-        page_id: idOf('page', page.no),
-        canonical_url: page.canonical_url,
+        ...pageSummaryOf(reader, page),
         original_url: page.original_url,
-        domain: page.domain,
-        title: page.title,
-        source: page.source,
         metadata: page.metadata,
-        first_seen_at: isoOf(page.first_seen_at),
-        last_seen_at: isoOf(page.last_seen_at),
-        visit_count: page.visit_count,
-        indexed_at: page.indexed_at === null ? null : isoOf(page.indexed_at),
-        status: page.status,
         cluster: clusterRefOf(reader, page.no),
-        ...pageDetailsOf(reader, page),
       };
     },
     'page.text': ({ page_id, offset = 0, length }) => {
@@ -127,13 +110,13 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
       return { page_id: idOf('page', no), chunks: chunkRows(reader, no) };
     },
     'page.visits': ({ page_id }) => {
-      const { no, visit_count, first_seen_at, last_seen_at } = requirePage(page_id);
+      const page = requirePage(page_id);
       return {
-        page_id: idOf('page', no),
-        visit_count,
-        first_seen_at: isoOf(first_seen_at),
-        last_seen_at: isoOf(last_seen_at),
-        visits: [...new Set([last_seen_at, first_seen_at])].map((at) => ({ seen_at: isoOf(at) })),
+        page_id: idOf('page', page.no),
+        visit_count: page.visit_count,
+        first_seen_at: isoOf(page.first_seen_at),
+        last_seen_at: isoOf(page.last_seen_at),
+        visits: visitTimes(page).map((at) => ({ seen_at: isoOf(at) })),
       };
     },
     'page.status': ({ page_id }) => statusOf(requirePage(page_id)),
@@ -242,7 +225,6 @@ async function* chunkRows({ pages }: StoreReader, no: number): AsyncGenerator<Pa
   }
 }
 
-/** The contract's view of a job. */
 export function jobResponseOf(job: Job): JobResponse {
   return {
     job_id: idOf('job', job.no),

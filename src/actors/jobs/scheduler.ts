@@ -9,7 +9,6 @@
  * claiming    the writer claims; a new reason (`again`) leads to another look, a stop (`last`) to draining
  * draining    no new claims; job actors were asked to stop; ends with the last of them
  */
-import type { Logger } from 'pino';
 import {
   type ActorRefFrom,
   assign,
@@ -26,24 +25,17 @@ import { type Claimed, claimJobs, drawInWaits, expireLeases, recoverOrphans } fr
 import { DomainError } from '../../domain/errors.ts';
 import type { JobKind } from '../../domain/job.ts';
 import { type Lane, laneOf } from '../../domain/lane.ts';
-import type { CommitFeed } from '../system/commit-feed.ts';
-import type { StartService } from '../system/service.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { LibraryParts, StartService } from '../system/service.ts';
 import { type JobHandler, type JobLimits, jobActor } from './job-actor.ts';
 
-export interface SchedulerDependencies {
-  commit: CommitCommand;
-  feed: CommitFeed;
+export interface SchedulerDependencies extends Pick<LibraryParts, 'commit' | 'feed' | 'log' | 'now'> {
   handlers: Partial<Record<JobKind, JobHandler>>;
   limits: JobLimits;
-  /** Concurrent jobs per lane. */
   capacity: Record<Lane, number>;
   /** Without a network: how many jobs of its lane may run, and when to look again, ms; else null. */
   held?: () => HeldLane | null;
   incarnation: string;
-  now: () => number;
   random: () => number;
-  log: Logger;
 }
 
 export interface HeldLane {
@@ -60,7 +52,6 @@ interface RunningJob {
 }
 
 interface Context {
-  /** By actor id. */
   running: ReadonlyMap<string, RunningJob>;
   nextDueAt: number | null;
   error: unknown;
@@ -68,12 +59,10 @@ interface Context {
 
 type Event =
   | { type: 'wake' }
-  /** The job's actor stops. */
   | { type: 'cancelled'; id: string }
   | { type: 'stop' }
   | { type: `xstate.done.actor.job.${string}`; actorId: string };
 
-/** Retry time of a failed look, ms. */
 const retryMs = 1000;
 /** Longest time between two looks, each a commit: limits how late a clock change or a lost claim is detected. */
 const longestMs = 60_000;

@@ -19,21 +19,14 @@ import type {
 } from '../../domain/evaluation.ts';
 import { idOf, instantOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { NumberedRun } from '../../store/query-log.ts';
-import type { StoreReader } from '../../store/store.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 
-export interface EvaluationDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
-  maxAttempts: number;
-  now: () => number;
-}
+export type EvaluationDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'now'>;
 
 /** Per turn: a few ms with 1,000 candidates each. */
 const sliceRuns = 10;
 
 export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDependencies) {
-  /** In slices. */
   async function* runsOf(next: (after: number) => number[], wanted: (run: NumberedRun) => boolean) {
     for (let after = 0; ; ) {
       const numbers = next(after);

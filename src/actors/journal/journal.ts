@@ -31,7 +31,6 @@ type JournalMessages =
   | 'eval.replay'
   | 'eval.replays';
 
-/** Interval of deletions, ms. */
 const purgeEveryMs = 3_600_000;
 const oldRunsStay = 'old runs could not be deleted from the query log';
 
@@ -51,7 +50,6 @@ export function journalService(dependencies: JournalDependencies): StartService<
     background.soon(oldRunsStay, purge);
     background.every(purgeEveryMs, oldRunsStay, purge);
 
-    /** Reads each on demand. */
     async function* runsOf(numbers: readonly number[]): AsyncGenerator<QueryLogRunResponse> {
       for (const no of numbers) {
         const run = reader.queryLog.get(no);
@@ -103,7 +101,6 @@ export function journalService(dependencies: JournalDependencies): StartService<
   return start;
 }
 
-/** The contract's view of a run. */
 function runResponseOf(logged: NumberedRun, reader: StoreReader): QueryLogRunResponse {
   const stays = (pageNo: number) => reader.pages.has(pageNo); // a forgotten page is taken out of the log a little later
   const run = { ...logged, ...withoutPages(logged, stays) };
@@ -145,7 +142,6 @@ const runsPerCommit = 32;
 
 function openRunWriter(parts: { queue: QueryLogQueue; commit: CommitCommand; log: Logger }): RunWriter {
   const { queue, commit, log } = parts;
-  /** Runs written or dropped. */
   let settled = queue.offered - queue.waiting;
   let writing: Promise<void> | undefined;
   let gathering: NodeJS.Timeout | undefined;

@@ -24,7 +24,6 @@ export class QueryLogQueue {
   #offered = 0;
   #wake: () => void = () => {};
 
-  /** `onDrop` is called per dropped run. */
   constructor(onDrop: () => void) {
     this.#onDrop = onDrop;
   }

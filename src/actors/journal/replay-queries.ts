@@ -22,15 +22,11 @@ import type { StoreReader } from '../../store/store.ts';
 import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
 import { countPages } from '../models/backfill-slices.ts';
 import { costOf } from '../models/estimate-backfill.ts';
-import type { SystemAsk } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 
-export interface ReplayDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
+interface ReplayDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'monotonic'> {
   /** US dollars per million tokens, by model name. */
   prices: Readonly<Record<string, number>>;
-  /** Monotonic, ms. */
-  monotonic: () => number;
 }
 
 interface JudgedQuery {
@@ -44,7 +40,6 @@ const sliceQueries = 8;
 const sliceRuns = 100;
 /** Default number of library queries: enough to show a difference of .05 in nDCG. */
 const usualQueries = 200;
-/** Pages tried per query. */
 const triesEach = 8;
 /** Per turn. */
 const slicePages = 20;
@@ -174,7 +169,6 @@ function requestOf({ query_text, params }: NumberedRun): SearchRequest {
 
 /** UTF-16 units from which a sentence is taken. */
 const stretch = 4000;
-/** Longest query. */
 const maxLength = 4000;
 
 /** A query for the page; null if it is gone or has too few words. A whole title would find its page trivially, so a word is dropped. */

@@ -31,25 +31,19 @@ import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
-import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
-import type { SystemAsk } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';
 import { batchChunks, nextBatch, type TakeTurn } from './fill-built-in.ts';
 import type { EmbeddedTexts, ModelEmbedder } from './model-embedder.ts';
 
-export interface BackfillDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
+interface BackfillDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'now' | 'monotonic'> {
   embedder: ModelEmbedder;
   /** Slices that are read ahead and embedded while one is stored. */
   width: number;
   takeTurn: TakeTurn;
   /** Whether the names that the encoder sees are kept. */
   readNames: boolean;
-  /** Wall clock and monotonic, ms. */
-  now: () => number;
-  monotonic: () => number;
 }
 
 interface EmbeddedSlice {
@@ -59,7 +53,6 @@ interface EmbeddedSlice {
 
 /** An encoder that cannot be used is tried again after so long, ms. */
 const unusableEncoderMs = 120_000;
-/** Pages of gaps taken at a time. */
 const gapsAtOnce = 64;
 /** Pages that are looked at in one transaction for whether they lack vectors: some ms. */
 const gapsOpenedAtOnce = 500;

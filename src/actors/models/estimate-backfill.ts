@@ -4,18 +4,14 @@
  */
 import { type BackfillEstimateResponse, type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { ollamaProvider } from '../../domain/usual-address.ts';
-import { transformersProvider } from '../../providers/transformers.ts';
-import type { StoreReader } from '../../store/store.ts';
+import type { LibraryParts } from '../system/service.ts';
 import { countPages, slicesFrom } from './backfill-slices.ts';
 import type { ModelEmbedder } from './model-embedder.ts';
 
-export interface EstimateDependencies {
-  reader: StoreReader;
+export interface EstimateDependencies extends Pick<LibraryParts, 'reader' | 'monotonic'> {
   embedder: ModelEmbedder;
   /** US dollars for a million tokens, by name of the model. */
   prices: Readonly<Record<string, number>>;
-  /** Ms, for what lasts. */
-  monotonic: () => number;
 }
 
 const tokensPerPrice = 1_000_000;
@@ -26,9 +22,8 @@ export function costOf(
   model: Pick<EmbeddingModel, 'provider' | 'model_name'>,
   prices: EstimateDependencies['prices'],
 ): number | null {
-  const runsHere = !isOutside(model) || model.provider === transformersProvider;
   const unset = model.provider === ollamaProvider ? 0 : undefined;
-  const price = runsHere ? 0 : (prices[model.model_name] ?? unset);
+  const price = !isOutside(model) ? 0 : (prices[model.model_name] ?? unset);
   return price === undefined ? null : (tokens / tokensPerPrice) * price;
 }
 

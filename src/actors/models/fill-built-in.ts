@@ -25,7 +25,6 @@ export interface EncoderTurns {
   library: string;
   /** Share of one core that all filling may take, above 0 to 1. */
   pace: number;
-  /** Ms. */
   monotonic: () => number;
   after: (ms: number, run: () => void) => void;
 }

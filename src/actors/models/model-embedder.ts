@@ -1,12 +1,16 @@
 /** Embeds stored pages by any model of the registry. */
+
+import { setModelFloor } from '../../commands/manage-models.ts';
 import { embeddingTexts, passagesToEmbed } from '../../compute/embedding/embedding-text.ts';
+import { FLOOR_SAMPLE, floorOfSample } from '../../compute/embedding/floor-sample.ts';
 import type { NameSpans } from '../../compute/entities/name-tags.ts';
 import { spansInPage } from '../../compute/entities/page-names.ts';
 import { type EmbeddingModel, isBuiltIn, isOutside } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
+import { ProviderError } from '../../providers/provider-error.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { CommitCommand } from '../system/system-messages.ts';
 import type { PageToEmbed } from './backfill-slices.ts';
-import type { CalibrateOutside } from './calibrate-outside.ts';
-import { embedApart, type TextVectors } from './embed-apart.ts';
 
 export interface ModelEmbedder {
   /**
@@ -30,7 +34,7 @@ export interface EmbeddedTexts extends TextVectors {
   names: NameSpans[] | null;
 }
 
-export interface ModelEmbedderDependencies {
+interface ModelEmbedderDependencies {
   embedders: Pick<Embedders, 'documentVectors' | 'passages' | 'breakerOf'>;
   calibrateOutside: CalibrateOutside;
 }
@@ -65,4 +69,114 @@ export async function encodePages(
   const texts = toEmbed.map(({ text }) => text);
   const encoded = await embedders.passages(texts, signal);
   return { ...encoded, names: encoded.names.map((spans, at) => spansInPage(spans, toEmbed[at])) };
+}
+
+/*
+ * Embeds texts at a provider that may refuse some of them (too long, a content filter, a vector of NaN): the others shall not do
+ * without theirs. What is refused together is halved until the texts at fault are alone. So that a provider which refuses everything
+ * (a model that is unknown there, a wrong setting) is not asked for each text of a collection, a text of our own goes out first:
+ * where that is refused as well, no text is at fault. n texts with r refused ones take about 2 r log2(n / r) calls.
+ */
+
+interface TextVectors {
+  /** One row a text, zeros for one that is refused. */
+  rows: Float32Array;
+  refused: ReadonlyMap<number, string>;
+}
+
+interface EmbedApartOptions {
+  dim: number;
+  /** Vectors of texts, one after the other. */
+  embed: (texts: readonly string[]) => Promise<Float32Array>;
+  tolerated: number;
+}
+
+const [{ passage: harmless }] = FLOOR_SAMPLE;
+
+/** Errors: those of `embed` that are no text's; a refusal beyond the tolerated ones, or of a harmless text too. */
+export async function embedApart(
+  texts: readonly string[],
+  { dim, embed, tolerated }: EmbedApartOptions,
+): Promise<TextVectors> {
+  const rows = new Float32Array(texts.length * dim);
+  const refused = new Map<number, string>();
+  let takesOthers = false;
+
+  const fill = async (from: number, to: number): Promise<void> => {
+    try {
+      rows.set(await embed(texts.slice(from, to)), from * dim);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      if (!takesOthers) await tryHarmless(error);
+      takesOthers = true;
+      if (to - from > 1) {
+        const middle = Math.floor((from + to) / 2);
+        await fill(from, middle);
+        await fill(middle, to);
+      } else if (refused.size < tolerated) refused.set(from, error.message);
+      else throw error;
+    }
+  };
+  const tryHarmless = async (refusal: ProviderError) => {
+    try {
+      await embed([harmless]);
+    } catch (error) {
+      throw isRefusal(error) ? refusal : error;
+    }
+  };
+
+  if (texts.length > 0) await fill(0, texts.length);
+  return { rows, refused };
+}
+
+function isRefusal(error: unknown): error is ProviderError {
+  return error instanceof ProviderError && error.mayBeOneText;
+}
+
+/*
+ * Measures the floor of an outside model (compute/embedding/floor-sample.ts) before its first vectors are made, and stores it with the
+ * model: without one every passage would be a hit of every query. Three small requests, once in a model's life.
+ */
+
+interface FloorCalibration {
+  embedders: Pick<Embedders, 'queryVectors' | 'documentVectors'>;
+  reader: Pick<StoreReader, 'models'>;
+  commit: CommitCommand;
+}
+
+/** Makes sure that a model has a floor. Errors: of the calls, as those for any vectors; of the store. */
+export type CalibrateOutside = (model: EmbeddingModel, signal: AbortSignal) => Promise<void>;
+
+export function floorCalibrator({ embedders, reader, commit }: FloorCalibration): CalibrateOutside {
+  /** By vector space: whoever comes meanwhile waits for the same measurement, and has its error. */
+  const measuring = new Map<number, Promise<void>>();
+
+  const measure = async (model: EmbeddingModel): Promise<void> => {
+    const rowsOf = (rows: Float32Array) =>
+      Array.from({ length: rows.length / model.dim }, (_, at) => rows.subarray(at * model.dim, (at + 1) * model.dim));
+    const passages = await embedders.documentVectors(
+      model,
+      FLOOR_SAMPLE.map(({ passage }) => passage),
+    );
+    const queries = rowsOf(
+      await embedders.queryVectors(
+        model,
+        FLOOR_SAMPLE.flatMap((subject) => subject.queries),
+      ),
+    );
+    const bySubject = FLOOR_SAMPLE.map((_, at) => queries.slice(2 * at, 2 * at + 2));
+    await commit(setModelFloor(model, floorOfSample(rowsOf(passages), bySubject)));
+  };
+
+  return async (model, signal) => {
+    const { id, space } = model;
+    if (reader.models.get(id)?.floor != null) return;
+    signal.throwIfAborted();
+    let measured = measuring.get(space);
+    if (measured === undefined) {
+      measured = measure(model).finally(() => measuring.delete(space));
+      measuring.set(space, measured);
+    }
+    await measured;
+  };
 }

@@ -8,7 +8,6 @@
  *   leaves of that is deleted at the next start.
  */
 
-import type { Logger } from 'pino';
 import { pauseFill, startBackfill } from '../../commands/backfill-model.ts';
 import { activateModel, emptySpace, registerModel, retireModel } from '../../commands/manage-models.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
@@ -28,23 +27,18 @@ import {
 } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
-import type { Handlers, StartService } from '../system/service.ts';
-import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
+import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
+import { commitThrough } from '../system/system-messages.ts';
 import { refusedIn } from './backfill-slices.ts';
 import { backfillEstimator, type EstimateDependencies } from './estimate-backfill.ts';
 
-export interface ModelsDependencies extends EstimateDependencies {
-  ask: SystemAsk;
+interface ModelsDependencies extends EstimateDependencies, Pick<LibraryParts, 'ask' | 'maxAttempts' | 'log' | 'now'> {
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
   /** Tokens that no chunk exceeds: what every model must be able to read. */
   chunkBudget: number;
-  maxAttempts: number;
   /** What runs the encoder, or why it cannot be used; null before it is first used. */
   encoderRuntime: () => string | null;
-  log: Logger;
-  /** Wall clock, ms. */
-  now: () => number;
 }
 
 type ModelMessages = Extract<MessageName, `model.${string}`>;

@@ -155,7 +155,7 @@ function byNames({ reader }: MediationDependencies): Mediator {
       const ranked = new Set(except);
       const passes = (no: number) => {
         const page = ranked.has(no) ? undefined : reader.pages.head(no);
-        return page?.status === 'indexed' && passesFilters(page, () => reader.pages.byline(page).published_at, filters);
+        return page?.status === 'indexed' && passesFilters(page, () => reader.pages.byline(page), filters);
       };
       return pagesSharing(reader.entities, page_nos, { k, passes }).flatMap(({ page_no, shared }) =>
         suggestion(reader, page_no, sharedResultsReason(shared)),

@@ -2,7 +2,8 @@
 
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
-import type { QueryClause, QueryClauses } from '../../domain/query-clause.ts';
+import { anyPage } from '../../domain/page.ts';
+import { type QueryClause, type QueryClauses, type WordClause, wordClausesIn } from '../../domain/query-clause.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { AllowedLabels, Catalog } from '../../index/catalog.ts';
 import type { CandidatePages } from '../system/system-messages.ts';
@@ -16,6 +17,8 @@ export interface ClauseMatches {
   phrases: readonly Uint32Array[];
 }
 
+const noLabels = new Uint32Array(0);
+
 /** Within the filters' passages. Errors: those of the threads, the signal's reason. */
 export async function matchClauses(
   { catalog, searchers }: { catalog: Catalog; searchers: Pick<Searchers, 'locate'> },
@@ -23,13 +26,15 @@ export async function matchClauses(
   filtered: AllowedLabels | null,
   signal: AbortSignal | undefined,
 ): Promise<ClauseMatches> {
-  const quoted = phrases.map((text): QueryClause => ({ in: 'phrase', text }));
-  const ofWords = [...quoted, ...must.filter((each) => each.in !== 'phrase'), ...mustNot].filter(
-    (each) => each.in !== 'site',
-  );
+  const quoted = phrases.map((text): WordClause => ({ in: 'phrase', text }));
+  const sites = must.filter((each) => each.in === 'site');
+  const others = must.filter((each) => each.in !== 'site' && each.in !== 'phrase');
+  const wanted: QueryClause[] = sites.length === 0 ? others : [...others, { in: 'any', of: sites }];
+  const ofWords = [...quoted, ...wordClausesIn([...wanted, ...mustNot])];
   if (ofWords.length === 0 && must.length + mustNot.length === 0)
     return { allowed: filtered, quoting: null, phrases: [] };
   const labels = ofWords.length === 0 ? [] : await searchers.locate(ofWords, signal);
+  const labelsOf = new Map(ofWords.map((clause, at) => [clause, labels[at]]));
   const ofPhrases = labels.slice(0, phrases.length);
   const isRequired = must.some((each) => each.in === 'phrase');
 
@@ -38,27 +43,33 @@ export async function matchClauses(
     for (const label of labels) addBit(pages, catalog.pageOf(label));
     return pages;
   };
-  const pagesUnder = (sites: readonly QueryClause[]): Bitmap => {
-    const pages = createBitmap(catalog.pageEnd);
-    for (const { text } of sites) for (const no of catalog.pagesUnder(text)) addBit(pages, no);
-    return pages;
+  const pagesWith = (clause: QueryClause): Bitmap => {
+    switch (clause.in) {
+      case 'any':
+        return inSome(clause.of.map(pagesWith), catalog.pageEnd);
+      case 'not':
+        return pagesWith(clause.of).map((word) => ~word);
+      case 'after':
+      case 'before':
+        return catalog.pagesPassing({ ...anyPage, [clause.in]: clause.at });
+      case 'site':
+        return catalog.pagesPassing({ ...anyPage, domain: clause.text });
+      case 'type':
+      case 'tag':
+      case 'folder':
+      case 'source':
+        return catalog.pagesPassing({ ...anyPage, [clause.in]: clause.text });
+      default:
+        return pagesOf(labelsOf.get(clause) ?? noLabels);
+    }
   };
-  const locatedIn = (list: readonly QueryClause[]) =>
-    ofWords.flatMap((each, at) => (list.includes(each) ? [{ clause: each, labels: labels[at] }] : []));
 
   const quotingPages = inAll(ofPhrases.map(pagesOf));
-  const sites = must.filter((each) => each.in === 'site');
-  const wanted = locatedIn(must);
-  const pages = inAll([
-    ...wanted.map((each) => pagesOf(each.labels)),
-    ...(sites.length > 0 ? [pagesUnder(sites)] : []),
-    ...(isRequired && quotingPages !== null ? [quotingPages] : []),
-  ]);
-  const unwanted = pagesUnder(mustNot.filter((each) => each.in === 'site'));
-  for (const { labels } of locatedIn(mustNot)) for (const label of labels) addBit(unwanted, catalog.pageOf(label));
-  const passages = wanted
-    .filter((each) => each.clause.in === 'language')
-    .map((each) => bitmapOf([each.labels], catalog.labelEnd));
+  const pages = inAll([...wanted.map(pagesWith), ...(isRequired && quotingPages !== null ? [quotingPages] : [])]);
+  const unwanted = inSome(mustNot.map(pagesWith), catalog.pageEnd);
+  const passages = wanted.flatMap((each) =>
+    each.in === 'language' ? [bitmapOf([labelsOf.get(each) ?? noLabels], catalog.labelEnd)] : [],
+  );
   if (isRequired) passages.push(bitmapOf(ofPhrases, catalog.labelEnd));
   const passes = (label: number): boolean => {
     const page = catalog.pageOf(label);
@@ -101,6 +112,12 @@ function inAll(sets: readonly Bitmap[]): Bitmap | null {
   if (sets.length === 0) return null;
   const [first, ...others] = sets;
   return first.map((word, at) => others.reduce((left, set) => left & set[at], word));
+}
+
+function inSome(sets: readonly Bitmap[], end: number): Bitmap {
+  const all = createBitmap(end);
+  for (const set of sets) for (const [at, word] of set.entries()) all[at] |= word;
+  return all;
 }
 
 function bitmapOf(lists: readonly Uint32Array[], end: number): Bitmap {

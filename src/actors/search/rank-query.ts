@@ -16,12 +16,13 @@ import { instantOf, numberOf } from '../../domain/ids.ts';
 import { isOutside } from '../../domain/model.ts';
 import { foldTitle } from '../../domain/normalize-text.ts';
 import type { PageFilters } from '../../domain/page.ts';
-import type { QueryClause, QueryClauses } from '../../domain/query-clause.ts';
+import { pageFacts, type QueryClause, type QueryClauses } from '../../domain/query-clause.ts';
 import {
   defaultMinRelevance,
   defaultRrfK,
   type ExactMatch,
   fewWordsMinRelevance,
+  type IgnoredOperator,
   type SearchFilters,
   type SearchRequest,
 } from '../../domain/search.ts';
@@ -52,6 +53,7 @@ export type RankRequest = Pick<
   SearchRequest,
   | 'query'
   | 'operators'
+  | 'tz'
   | 'prefix'
   | 'spelling'
   | 'candidates'
@@ -82,9 +84,12 @@ export interface Asked {
   query: string;
   /** Whether its last word may be unfinished. */
   prefix: boolean;
+  /** Whether unknown words are corrected. */
+  spelling: boolean;
   phrases: readonly string[];
   filters: PageFilters;
   clauses: QueryClauses;
+  ignored: readonly IgnoredOperator[];
 }
 
 export interface OrderedPage extends RankedPage {
@@ -108,6 +113,8 @@ export interface Ranking {
   quoting: ReadonlySet<number>;
   /** Best first. */
   pages: OrderedPage[];
+  /** Operators that were searched as text. */
+  ignored: readonly IgnoredOperator[];
   timing_ms: Record<string, number>;
 }
 
@@ -156,7 +163,7 @@ export function queryRanker(dependencies: RankDependencies) {
       if (
         page === undefined ||
         page.chunk_count === 0 ||
-        !passesFilters(page, () => reader.pages.byline(page).published_at, filters)
+        !passesFilters(page, () => reader.pages.byline(page), filters)
       )
         continue;
       named.set(no, { exact, last_seen_at: page.last_seen_at });
@@ -227,16 +234,13 @@ export function queryRanker(dependencies: RankDependencies) {
       isLocal = false,
       byWords = false,
       relevance = null,
-      asked = askedBy(request, reader),
+      asked = askedBy(request, reader, now()),
       signal,
     }: RankOptions = {},
   ): Promise<Ranking> => {
     signal?.throwIfAborted();
     const { candidates } = request;
-    const { query, prefix, phrases, filters, clauses } = asked;
-    // No corrections in an address.
-    const isAddress = urlOfQuery(query) !== null;
-    const spelling = request.spelling && !isAddress;
+    const { query, prefix, spelling, phrases, filters, clauses } = asked;
     const wanted = request.rerank && query !== '';
     const [{ used, retrieved }, named] = await Promise.all([
       retrieve(
@@ -249,7 +253,7 @@ export function queryRanker(dependencies: RankDependencies) {
           candidates,
           filters,
           // Unfinished queries, addresses and exclusions use words only.
-          byWords: byWords || prefix || isAddress || clauses.mustNot.length > 0,
+          byWords: byWords || prefix || urlOfQuery(query) !== null || clauses.mustNot.length > 0,
           relevance: relevance !== null,
         },
         model,
@@ -299,7 +303,8 @@ export function queryRanker(dependencies: RankDependencies) {
       dependencies.onRerankDegraded();
     }
     const reranker = reordered !== null ? (outside?.name ?? null) : local === null ? null : LOCAL_RERANKER;
-    return { model: used, reranker, retrieved, fused, relevanceOf, scored, quoting, pages, timing_ms };
+    const { ignored } = asked;
+    return { model: used, reranker, retrieved, fused, relevanceOf, scored, quoting, pages, ignored, timing_ms };
   };
 
   return async (request: RankRequest, options: RankOptions = {}): Promise<Ranking> => {
@@ -348,23 +353,36 @@ const none: ReadonlyMap<number, NamedPage> = new Map();
 
 /** Errors: as of `pageFiltersOf`. */
 export function askedBy(
-  { query: typed, operators, prefix, filters: body }: Pick<RankRequest, 'query' | 'operators' | 'prefix' | 'filters'>,
+  {
+    query: typed,
+    operators,
+    tz = 'UTC',
+    prefix,
+    spelling: isCorrected,
+    filters: body,
+  }: Pick<RankRequest, 'query' | 'operators' | 'tz' | 'prefix' | 'spelling' | 'filters'>,
   reader: StoreReader,
+  now: number,
 ): Asked {
   const filters = pageFiltersOf(body, reader);
   const language: QueryClause[] = body?.lang == null ? [] : [{ in: 'language', text: body.lang }];
+  // No corrections in an address.
+  const spelling = (query: string) => isCorrected && urlOfQuery(query) === null;
   if (!operators) {
     const phrases = quotedPhrases(typed).slice(0, maxPhrases);
-    return { query: typed, prefix, phrases, filters, clauses: { must: language, mustNot: [] } };
+    const clauses = { must: language, mustNot: [] };
+    return { query: typed, prefix, spelling: spelling(typed), phrases, filters, clauses, ignored: [] };
   }
-  const { text, phrases, must, mustNot, after, before } = readOperators(typed);
+  const { text, phrases, must, mustNot, after, before, ignored } = readOperators(typed, { now, zone: tz });
   return {
     query: text,
     // The typed end may be an operator or a space.
     prefix: prefix && typed.endsWith(text.slice(text.lastIndexOf(' ') + 1)),
+    spelling: spelling(text),
     phrases: phrases.slice(0, maxPhrases),
     filters: { ...filters, after: latest(filters.after, after), before: earliest(filters.before, before) },
     clauses: { must: [...must, ...language], mustNot },
+    ignored,
   };
 }
 
@@ -390,7 +408,10 @@ export function pageFiltersOf(
     published_after: time(filters?.published_after),
     published_before: time(filters?.published_before),
   };
-  return { domain, after: time(filters?.after), before: time(filters?.before), ...published, pages };
+  const facts = Object.fromEntries(
+    pageFacts.flatMap((fact) => (filters?.[fact] == null ? [] : [[fact, foldTitle(filters[fact])]])),
+  );
+  return { domain, after: time(filters?.after), before: time(filters?.before), ...published, ...facts, pages };
 }
 
 function inBoth(pages: ReadonlySet<number>, others: ReadonlySet<number> | null): ReadonlySet<number> {

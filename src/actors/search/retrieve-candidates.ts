@@ -11,6 +11,7 @@ import { TopK } from '../../compute/structures/top-k.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page.ts';
+import { beginningsIn } from '../../domain/query-clause.ts';
 import { slotFor } from '../../engine/query-slot.ts';
 import { noCandidates, type RankedChunks } from '../../engine/retrieve.ts';
 import type { Searchers } from '../../engine/searchers.ts';
@@ -41,17 +42,6 @@ export type RetrieveCandidates = (
 export function retrieveCandidates(dependencies: RetrievalDependencies): RetrieveCandidates {
   const { catalog, spaces, searchers, askQueryVector, isWhole, monotonic } = dependencies;
 
-  /** Filters and allowed labels of the query's host; null if it is no host or has no pages. */
-  const findHost = (query: string, filters: PageFilters, allowed: AllowedLabels | null) => {
-    const host = hostOfQuery(query);
-    const within = host === null ? null : filtersWithin(filters, host.domain);
-    if (host === null || within === null) return null;
-    const ofHost = catalog.allowed(within)?.labels;
-    if (ofHost === undefined) return null;
-    const allow = allowed === null ? ofHost : bitsInBoth(ofHost, allowed.labels);
-    return allow.some((word) => word !== 0) ? { words: host.words, filters: within, allow } : null;
-  };
-
   /** `host`: filters of the query's host; `phrases`: labels of each. */
   const pagesOf = (
     sides: readonly Uint32Array[],
@@ -80,7 +70,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const wasWhole = isWhole(model);
     const within = catalog.allowed(filters);
     const { allowed, quoting, phrases } = await matchClauses({ catalog, searchers }, request, within, signal);
-    const host = findHost(asGiven, filters, allowed);
+    const host = findHost(catalog, asGiven, filters, allowed);
     const query = host?.words ?? asGiven;
     const timing_ms: Record<string, number> = { filter: monotonic() - began };
     const isAsked = query !== '' || allowed !== null;
@@ -94,6 +84,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       query,
       prefix: request.prefix,
       spelling: request.spelling && wasWhole,
+      beginnings: beginningsIn(request.clauses.must),
       k,
       allow: allowed?.labels,
       alsoAmong: quoting === null ? ofHost : [...ofHost, quoting],
@@ -140,6 +131,17 @@ function newest(catalog: Catalog, allowed: Bitmap, k: number): RankedChunks {
   }
   const { labels } = latest.take();
   return { labels, scores: Float32Array.from(labels, (_, at) => 1 - at / labels.length) };
+}
+
+/** Filters and allowed labels of the query's host; null if it is no host or has no pages. */
+export function findHost(catalog: Catalog, query: string, filters: PageFilters, allowed: AllowedLabels | null) {
+  const host = hostOfQuery(query);
+  const within = host === null ? null : filtersWithin(filters, host.domain);
+  if (host === null || within === null) return null;
+  const ofHost = catalog.allowed(within)?.labels;
+  if (ofHost === undefined) return null;
+  const allow = allowed === null ? ofHost : bitsInBoth(ofHost, allowed.labels);
+  return allow.some((word) => word !== 0) ? { words: host.words, filters: within, allow } : null;
 }
 
 /** Null if the filters exclude the host. */

@@ -3,20 +3,32 @@ import pLimit from 'p-limit';
 import { correctedQuery } from '../../compute/ranking/corrected-query.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import { numberOf } from '../../domain/ids.ts';
-import type {
-  PageResult,
-  SearchBatchItem,
-  SearchBatchRequest,
-  SearchRequest,
-  SearchResponse,
+import { anyPage } from '../../domain/page.ts';
+import { noClauses } from '../../domain/query-clause.ts';
+import {
+  maxCandidates,
+  type PageResult,
+  type SearchBatchItem,
+  type SearchBatchRequest,
+  type SearchFacets,
+  type SearchRequest,
+  type SearchResponse,
 } from '../../domain/search.ts';
 import type { QueryLogQueue } from '../journal/query-log-queue.ts';
 import type { Handlers, StartService } from '../system/service.ts';
-import type { RankedPages } from '../system/system-messages.ts';
+import type { MatchedPages, RankedPages } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';
 import { markedBy, placeExplainer, presentPage, textsOf } from './present-page.ts';
-import { onNextTurn, queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
+import {
+  type Asked,
+  askedBy,
+  type OrderedPage,
+  onNextTurn,
+  queryRanker,
+  type RankDependencies,
+  type Ranking,
+} from './rank-query.ts';
 import { querySuggester } from './suggest.ts';
 import { nothingExplainer } from './why-nothing.ts';
 
@@ -36,6 +48,14 @@ const presentedAtOnce = 8;
 /** Concurrent batches, with up to 20 such results each. */
 const batchesAtOnce = 4;
 
+interface Found {
+  ranking: Ranking;
+  pages: OrderedPage[];
+  best: OrderedPage[];
+  total: number;
+  facets: SearchFacets | null;
+}
+
 type RetrieverMessages =
   | 'search.query'
   | 'search.batch'
@@ -47,20 +67,68 @@ type RetrieverMessages =
 export function retrieverService(dependencies: RetrieverDependencies): StartService<RetrieverMessages> {
   const { ask, reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
   const rank = queryRanker(dependencies);
-  const explainNothing = nothingExplainer(rank, reader);
+  const explainNothing = nothingExplainer(rank, reader, now);
   const { suggest, similar } = mediation(dependencies);
   const suggestQueries = querySuggester({ ...dependencies, rank });
   const toPresent = pLimit(presentedAtOnce);
   const inTurn = pLimit(batchesAtOnce);
 
+  /** All pages that match the words; if they match none, those of the ranking. */
+  const matchAll = async (
+    { sort, facets, offset, k, tz = 'UTC' }: SearchRequest,
+    { query, prefix, spelling, phrases, filters, clauses }: Asked,
+    ranking: () => Promise<Ranking>,
+    signal: AbortSignal | undefined,
+  ): Promise<MatchedPages> => {
+    const shared = { sort, facets, top: offset + k, zone: tz, prefix, spelling };
+    const matched = await ask('index.match', { ...shared, query, phrases, filters, clauses }, { signal });
+    if (matched.total > 0) return matched;
+    const pages = new Set((await ranking()).pages.map(({ page_no }) => page_no));
+    const among = { query: '', phrases: [], filters: { ...anyPage, pages }, clauses: noClauses };
+    return ask('index.match', { ...shared, ...among }, { signal });
+  };
+
+  /** The requested part of the results, and `best`, those that suggestions are based on. */
+  const find = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<Found> => {
+    const { sort, facets, offset, k } = request;
+    const options = { relevance: { least: request.min_relevance }, signal };
+    let ranked: Promise<Ranking> | undefined;
+    const rankOnce = () => {
+      ranked ??= rank(request, options);
+      return ranked;
+    };
+    if (sort === 'relevance') {
+      const matching = facets ? matchAll(request, askedBy(request, reader, now()), rankOnce, signal) : null;
+      const [ranking, matched] = await Promise.all([rankOnce(), matching]);
+      const best = ranking.pages.slice(0, offset + k);
+      const total = ranking.pages.length;
+      return { ranking, pages: best.slice(offset), best, total, facets: matched?.facets ?? null };
+    }
+    const asked = askedBy(request, reader, now());
+    const matched = await matchAll(request, asked, rankOnce, signal);
+    const shown = matched.first.slice(offset);
+    const within = { ...asked, filters: { ...asked.filters, pages: new Set(shown) } };
+    const ranking =
+      shown.length === 0
+        ? await rankOnce()
+        : await rank(
+            { ...request, candidates: maxCandidates },
+            { ...options, relevance: { least: 0 }, isLocal: true, asked: within },
+          );
+    const known = new Map(ranking.pages.map((page) => [page.page_no, page]));
+    // The index may take other words for a phrase.
+    const isQuoted = asked.clauses.must.some((each) => each.in === 'phrase');
+    const unranked = { score: 0, hits: [], exact: null, relevance: null };
+    const pages = shown.flatMap((page_no) => known.get(page_no) ?? (isQuoted ? [] : [{ ...unranked, page_no }]));
+    return { ranking, pages, best: pages, total: matched.total, facets: matched.facets };
+  };
+
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
     const began = monotonic();
     // A page that becomes searchable while this search runs is missing from it, and no longer waits at its end.
     const wasIndexing = reader.jobs.countIndexing(1) > 0;
-    const ranking = await rank(request, { relevance: { least: request.min_relevance }, signal });
+    const { ranking, pages, best, total, facets } = await find(request, signal);
     const ranked = monotonic();
-    const end = request.offset + request.k;
-    const pages = ranking.pages.slice(request.offset, end);
     const readText = textsOf(reader);
     let presenting = ranked;
     let presented = ranked;
@@ -77,10 +145,10 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     // Threads compute suggestions while passages are read here.
     const [suggestions, results] = await toPresent(() => {
       signal?.throwIfAborted();
-      return Promise.all([suggest(request, ranking.model, ranking.pages.slice(0, end), signal), marked()]);
+      return Promise.all([suggest(request, ranking.model, best, signal), marked()]);
     });
     const isPartial = wasIndexing || ranking.timing_ms.rebuilding === 1;
-    const no_results = ranking.pages.length > 0 ? null : await explainNothing(request, isPartial, signal);
+    const no_results = total > 0 ? null : await explainNothing(request, isPartial, signal);
     const done = monotonic();
     const timing_ms = rounded({
       ...ranking.timing_ms,
@@ -99,8 +167,10 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       corrected: retrieved.corrected,
       corrected_query: correctedQuery(request, retrieved.corrected),
       no_results,
+      ...(ranking.ignored.length > 0 && { ignored_operators: [...ranking.ignored] }),
+      ...(facets !== null && { facets }),
       offset: request.offset,
-      has_more: ranking.pages.length > end,
+      has_more: total > request.offset + request.k,
       suggestions,
       timing_ms,
     };

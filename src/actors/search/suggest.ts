@@ -9,7 +9,7 @@ import { isOfDictionary, isOfPairs } from '../../compute/text/unspaced-scripts.t
 import { idOf } from '../../domain/ids.ts';
 import { type QuerySuggestion, type SuggestResponse, suggestionKinds } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { uncounted } from '../entities/shared-entities.ts';
+import { uncountedTypes } from '../entities/shared-entities.ts';
 import type { SystemAsk } from '../system/system-messages.ts';
 import type { RankQuery } from './rank-query.ts';
 
@@ -73,7 +73,7 @@ export function querySuggester({ ask, reader, rank, keepQueriesMs, now }: Sugges
     const found = [...[...named].flatMap((no) => reader.entities.get(no) ?? []), ...reader.entities.named(typed)];
     const roots = new Map(found.map((entity) => rootOf(reader.entities, entity)).map((root) => [root.no, root]));
     const suggestions = [...roots.values()]
-      .filter(({ type }) => !uncounted.has(type))
+      .filter(({ type }) => !uncountedTypes.has(type))
       .map((root): QuerySuggestion => {
         const [text, id] = [canonicalForm(root), idOf('entity', root.no)];
         return { ...blank, kind: 'entity', text, id, page_count: pageCountOf(root) };

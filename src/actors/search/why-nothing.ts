@@ -25,9 +25,10 @@ export type ExplainNothing = (
   signal: AbortSignal | undefined,
 ) => Promise<NoResults>;
 
-export function nothingExplainer(rank: RankQuery, reader: StoreReader): ExplainNothing {
+export function nothingExplainer(rank: RankQuery, reader: StoreReader, now: () => number): ExplainNothing {
   return async (request, isPartial, signal) => {
-    const { query, prefix } = askedBy(request, reader);
+    const at = now();
+    const { query, prefix, spelling } = askedBy(request, reader, at);
     const given = Object.entries(request.filters ?? {}).filter(([, value]) => value != null);
     const operators = new Set(request.operators ? readOperators(request.query).written : []);
     const all: Narrowing[] = [
@@ -40,12 +41,12 @@ export function nothingExplainer(rank: RankQuery, reader: StoreReader): ExplainN
       const fields = new Set(named(narrowings, 'filters'));
       const filters = Object.fromEntries(given.filter(([name]) => fields.has(name)));
       const typed = request.operators ? named(narrowings, 'operators').join(' ') : request.query;
-      const asked = askedBy({ ...request, query: typed, filters }, reader);
+      const asked = askedBy({ ...request, query: typed, filters }, reader, at);
       // With a time and no words, the newest pages are found.
       const after = asked.filters.after ?? Number.NEGATIVE_INFINITY;
       const relevance = { least: request.min_relevance };
       const options = {
-        asked: { ...asked, query, prefix, filters: { ...asked.filters, after } },
+        asked: { ...asked, query, prefix, spelling, filters: { ...asked.filters, after } },
         byWords: true,
         relevance,
         signal,

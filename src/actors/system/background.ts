@@ -26,7 +26,6 @@ export class Background {
     return this.signal.aborted;
   }
 
-  /** Aborted by `stop`. */
   get signal(): AbortSignal {
     return this.#stopping.signal;
   }
@@ -72,7 +71,6 @@ export class Background {
   }
 }
 
-/** ms. */
 export const progressMs = 3000;
 
 /** Calls `tell` every 3 s during the work. Errors: those of the work. */

@@ -15,19 +15,13 @@ import { idOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { jobResponseOf } from '../jobs/queries.ts';
-import type { CommitFeed } from './commit-feed.ts';
-import { EventBacklog, type Place } from './event-backlog.ts';
-import type { StartService } from './service.ts';
+import type { LibraryParts, StartService } from './service.ts';
 
-export interface EventsDependencies {
+interface EventsDependencies extends Pick<LibraryParts, 'feed' | 'monotonic'> {
   reader: Pick<StoreReader, 'jobs' | 'counters'>;
-  feed: CommitFeed;
   maxSubscribers: number;
   /** Waiting events of a stalled subscriber. */
   queueSize: number;
-  /** Monotonic, ms. */
-  monotonic: () => number;
-  /** Called with the count, and at each end. */
   onSubscribers: (count: number) => void;
   onEnd: (reason: SubscriptionEnd) => void;
 }
@@ -36,7 +30,6 @@ export interface EventsDependencies {
 const snapshotJobs = 100;
 /** Stalled after this time, ms. */
 export const stallMs = 5_000;
-/** Check interval, ms. */
 const lookEveryMs = 1_000;
 /** UTF-16 code units of all stored events: some 25,000. */
 export const maxBacklog = 8 * 1024 * 1024;
@@ -45,7 +38,6 @@ const takenLength = 64 * 1024;
 
 interface Subscriber {
   place: Place;
-  /** Wakes `take`. */
   wake: (() => void) | undefined;
   /** When it last took or waited for events. */
   movedAt: number;
@@ -160,4 +152,95 @@ function eventText(job: Job): string {
   const event: JobEventData = jobResponseOf(job);
   if (job.page_no !== null) event.page_id = idOf('page', job.page_no);
   return streamEvent('job', event);
+}
+
+/**
+ * Events waiting for readers of the stream: each stored once as text, with a position per reader, and dropped when every reader has it.
+ * No clock.
+ */
+
+/** Number of the reader's next event. */
+interface Place {
+  next: number;
+}
+
+/** Dropped entries at the front before the list is compacted. */
+const cutEvery = 1024;
+
+export class EventBacklog {
+  readonly #places = new Set<Place>();
+  #events: string[] = [];
+  #first = 0;
+  #dropped = 0;
+  /** UTF-16 code units. */
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  append(events: readonly string[]): void {
+    if (this.#places.size === 0) return;
+    for (const event of events) {
+      this.#events.push(event);
+      this.#length += event.length;
+    }
+  }
+
+  /** Receives events appended from now on. */
+  join(): Place {
+    const place = { next: this.#end };
+    this.#places.add(place);
+    return place;
+  }
+
+  leave(place: Place): void {
+    this.#places.delete(place);
+    this.#dropRead();
+  }
+
+  waiting({ next }: Place): number {
+    return this.#end - next;
+  }
+
+  /** The next events as text of about `maxLength` or one event; empty if none. Advances the reader. */
+  take(place: Place, maxLength: number): string {
+    const from = place.next - this.#first;
+    let to = from;
+    for (let length = 0; to < this.#events.length && (to === from || length < maxLength); to++) {
+      length += this.#events[to].length;
+    }
+    const text = this.#events.slice(from, to).join('');
+    place.next += to - from;
+    this.#dropRead();
+    return text;
+  }
+
+  /** Skip events that the reader already has. */
+  skip(place: Place, events: number): void {
+    place.next += events;
+    this.#dropRead();
+  }
+
+  slowest(): Place | undefined {
+    let slowest: Place | undefined;
+    for (const place of this.#places) if (slowest === undefined || place.next < slowest.next) slowest = place;
+    return slowest;
+  }
+
+  get #end(): number {
+    return this.#first + this.#events.length;
+  }
+
+  #dropRead(): void {
+    const read = (this.slowest()?.next ?? this.#end) - this.#first;
+    for (; this.#dropped < read; this.#dropped++) {
+      this.#length -= this.#events[this.#dropped].length;
+      this.#events[this.#dropped] = '';
+    }
+    if (read < cutEvery && read < this.#events.length) return;
+    this.#events = this.#events.slice(read);
+    this.#first += read;
+    this.#dropped = 0;
+  }
 }

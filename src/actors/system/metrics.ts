@@ -1,23 +1,32 @@
 /** Metrics over time: stores periodic snapshots, answers about the past, and counts job changes from the commit feed. */
-import type { Logger } from 'pino';
+
+import { percentile, SeriesPoints } from '../../compute/series-points.ts';
+import type { DiskResponse } from '../../domain/disk.ts';
 import { dayMs, hourMs } from '../../domain/durations.ts';
-import type { MetricSeries } from '../../domain/metrics.ts';
+import { instantOf, isoOf } from '../../domain/ids.ts';
+import { type JobStatus, jobStatuses } from '../../domain/job.ts';
+import type {
+  MetricSeries,
+  MetricSeriesResponse,
+  MetricsSummaryResponse,
+  MetricsTimeseriesResponse,
+  SampleValue,
+  SummaryQuery,
+  TimeseriesQuery,
+} from '../../domain/metrics.ts';
 import type { MetricSnapshot } from '../../store/metric-snapshots.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
-import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import { Background } from './background.ts';
-import type { CommitFeed } from './commit-feed.ts';
-import { countJobs, type MetricAnswersDependencies, type MetricsMessages, metricAnswers } from './metric-answers.ts';
+import type { Breakers } from './breakers.ts';
 import type { OldBefore } from './retention.ts';
-import type { StartService } from './service.ts';
-import type { CommitCommand } from './system-messages.ts';
+import type { Handlers, LibraryParts, StartService } from './service.ts';
 
-export interface MetricsDependencies extends SnapshotKeeperDependencies, MetricAnswersDependencies {
-  feed: CommitFeed;
+interface MetricsDependencies
+  extends SnapshotKeeperDependencies,
+    MetricAnswersDependencies,
+    Pick<LibraryParts, 'feed' | 'log'> {
   snapshotEveryMs: number;
-  /** For snapshots. */
   oldBefore: OldBefore;
-  log: Logger;
 }
 
 const thinEveryMs = 3_600_000;
@@ -65,13 +74,9 @@ export function metricsService(dependencies: MetricsDependencies): StartService<
   return start;
 }
 
-interface SnapshotKeeperDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
-  metrics: LibraryMetrics;
+interface SnapshotKeeperDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'metrics' | 'now'> {
   /** Skips host metrics, which are meaningless after a move and change constantly. */
   ownOnly: boolean;
-  now: () => number;
 }
 
 /** Labels have few values, so there are some hundred. */
@@ -153,5 +158,124 @@ export function thinSnapshots(from: number, now: number, keepMs: number): Comman
     if (last === undefined || times.length < sliceRows) return null;
     // The slice's last hour is examined again from its beginning.
     return Math.max(from + 1, Math.floor(last / hourMs) * hourMs);
+  };
+}
+
+interface MetricAnswersDependencies extends Pick<LibraryParts, 'reader' | 'metrics' | 'now'> {
+  breakerStates: Breakers['states'];
+  disk: () => Promise<DiskResponse>;
+}
+
+type MetricsMessages = 'metrics.timeseries' | 'metrics.summary' | 'disk.usage';
+
+/** Per turn of the event loop: 2 ms. */
+const readSlice = 50;
+/** Latencies are of the newest logged searches. */
+const maxRuns = 10_000;
+
+function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<MetricsMessages> {
+  const { reader, metrics, breakerStates, disk, now } = dependencies;
+
+  const timeseries = async ({ metric, since, step }: TimeseriesQuery): Promise<MetricsTimeseriesResponse> => {
+    const wanted = new Map<number, { series: MetricSeries; points: SeriesPoints }>();
+    for (const { no, series } of reader.metrics.series()) {
+      if (series.metric !== metric) continue;
+      wanted.set(no, { series, points: new SeriesPoints(step * 1000, series.metric_type === 'gauge') });
+    }
+    let from = since === undefined ? 0 : instantOf(since);
+    while (wanted.size > 0) {
+      const slice = reader.metrics.snapshots(from, readSlice);
+      for (const { ts, pairs } of slice) {
+        for (let i = 0; i < pairs.length; i += 2) wanted.get(pairs[i])?.points.add(ts, pairs[i + 1]);
+      }
+      const last = slice.at(-1);
+      if (last === undefined || slice.length < readSlice) break;
+      from = last.ts + 1;
+      await new Promise(setImmediate);
+    }
+    const series = [...wanted.values()].filter(({ points }) => points.points.length > 0);
+    const at = now();
+    const current = (await metrics.samples()).filter((each) => each.series.metric === metric);
+    return {
+      metric,
+      series: series.map(({ series: each, points }) => seriesResponse(each, points.points)),
+      current: current
+        .filter(({ value }) => Number.isFinite(value))
+        .map(({ series: each, value }) => seriesResponse(each, [{ ts: at, value }])),
+    };
+  };
+
+  const latency = async (since: string | undefined): Promise<MetricsSummaryResponse['search_latency']> => {
+    const range = since === undefined ? {} : { since: instantOf(since) };
+    const totals: number[] = [];
+    for (const [i, no] of reader.queryLog.numbers({ ...range, kind: 'search', limit: maxRuns }).entries()) {
+      if (i % readSlice === readSlice - 1) await new Promise(setImmediate);
+      const total = reader.queryLog.get(no)?.timing_ms.total;
+      if (total !== undefined) totals.push(total);
+    }
+    if (totals.length === 0) return null;
+    totals.sort((a, b) => a - b);
+    return {
+      since: since ?? null,
+      runs: totals.length,
+      p50_ms: percentile(totals, 0.5),
+      p95_ms: percentile(totals, 0.95),
+    };
+  };
+
+  const summary = async ({ since }: SummaryQuery): Promise<MetricsSummaryResponse> => {
+    const samples = await metrics.samples();
+    const sumBy = (name: string, label: string, when: (labels: Record<string, string>) => boolean = () => true) =>
+      sumByLabel(
+        samples.filter(({ series }) => series.sample === name && when(series.labels)),
+        label,
+      );
+    const total = (name: string) => samples.find(({ series }) => series.sample === name)?.value ?? 0;
+    const by_status = countJobs(reader);
+    return {
+      generated_at: isoOf(now()),
+      tombstones: reader.tombstones.countByState(),
+      jobs: {
+        by_status,
+        queue_depth: by_status.pending + by_status.failed,
+        dead: by_status.dead,
+        failures_by_kind: sumBy('job_changes_total', 'kind', ({ status }) => status === 'failed' || status === 'dead'),
+      },
+      query_log_dropped_rows: total('query_log_dropped_rows_total'),
+      embedding_errors_by_provider: sumBy('embedding_errors_total', 'provider'),
+      rerank_degraded_total: total('rerank_degraded_total'),
+      search_latency: await latency(since),
+      breakers: breakerStates(),
+    };
+  };
+
+  return { 'metrics.timeseries': timeseries, 'metrics.summary': summary, 'disk.usage': disk };
+}
+
+type JobCounts = Record<JobStatus, number>;
+
+function countJobs(reader: StoreReader): JobCounts {
+  const counts = jobStatuses.map((status) => [status, reader.jobs.countByStatus(status)]);
+  return Object.fromEntries(counts) as JobCounts;
+}
+
+function sumByLabel(samples: readonly SampleValue[], label: string): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { series, value } of samples) {
+    const name = series.labels[label] ?? '';
+    sums[name] = (sums[name] ?? 0) + value;
+  }
+  return sums;
+}
+
+function seriesResponse(
+  { sample, labels, metric_type }: MetricSeries,
+  points: readonly { ts: number; value: number }[],
+): MetricSeriesResponse {
+  return {
+    sample,
+    labels,
+    metric_type,
+    points: points.map(({ ts, value }) => ({ ts: isoOf(ts), value })),
   };
 }

@@ -2,19 +2,12 @@
  * Which rows are old enough to delete. A wrong clock would lose data, so a clock far ahead of the store's last event is not trusted:
  * nothing is deleted by age until the service has run for `doubtMs` in total. A clock that goes back only deletes less.
  */
-import type { Logger } from 'pino';
 import { dayMs, hourMs } from '../../domain/durations.ts';
 import type { ClockRecord } from '../../store/clock.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { CommitCommand } from './system-messages.ts';
+import type { LibraryParts } from './service.ts';
 
-export interface RetentionDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
-  log: Logger;
-  now: () => number;
-  monotonic: () => number;
-}
+type RetentionDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'log' | 'now' | 'monotonic'>;
 
 /** Rows before this time, ms, may be deleted; null: none. */
 export type OldBefore = () => Promise<number | null>;

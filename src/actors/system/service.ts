@@ -1,13 +1,34 @@
 /**
  * Services answer messages. A service starts asynchronously, handles requests concurrently, and on stop finishes requests and frees
  * resources. A request's error goes to its caller; a fatal one is reported by `crash`: the library then closes and reopens
- * (src/machines/library.ts), so a service has one life.
+ * (library.ts), so a service has one life.
  */
+import type { Logger } from 'pino';
+import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { SystemMessageName, SystemReplyOf, SystemRequestOf } from './system-messages.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { LibraryMetrics } from '../../telemetry/metrics.ts';
+import type { CommitFeed } from './commit-feed.ts';
+import type { CommitCommand, SystemAsk, SystemMessageName, SystemReplyOf, SystemRequestOf } from './system-messages.ts';
 
-/** A request with its reply's promise. */
-export interface Envelope {
+/** What services and handlers of jobs have in common. */
+export interface LibraryParts {
+  ask: SystemAsk;
+  reader: StoreReader;
+  commit: CommitCommand;
+  feed: CommitFeed;
+  metrics: LibraryMetrics;
+  canonicalize: CanonicalizeSettings;
+  /** Of new jobs. */
+  maxAttempts: number;
+  log: Logger;
+  /** Wall clock, ms. */
+  now: () => number;
+  /** Monotonic, ms. */
+  monotonic: () => number;
+}
+
+interface Envelope {
   name: SystemMessageName;
   request: unknown;
   signal: AbortSignal | undefined;
@@ -35,13 +56,11 @@ export interface ServiceHooks {
   ending: AbortSignal;
 }
 
-/** Errors: why it cannot start. */
 export type StartService<Names extends SystemMessageName = never> = (hooks: ServiceHooks) => Promise<Service<Names>>;
 
 export interface RunningService {
   /** Errors: why it could not start. */
-  ready: Promise<unknown>;
-  /** Once started. */
+  ready: Promise<Pick<Service<never>, 'handlers'>>;
   handle(envelope: Envelope): void;
   /** Refuse new requests, answer accepted ones, free resources. Errors: a resource that could not be freed. */
   stop(): Promise<void>;

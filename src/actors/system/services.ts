@@ -1,9 +1,9 @@
-/** A library's services: started by dependency, stopped in reverse. Every message goes through here to the service that answers it. */
+/** A library's services: started by dependency, stopped in reverse. Every message goes through here to the service whose handlers name it. */
 import type { Logger } from 'pino';
 import { DomainError, LeaseEndedError } from '../../domain/errors.ts';
 import { traced } from '../../tracing/span.ts';
 import { type RunningService, runService, type StartService } from './service.ts';
-import type { SystemAsk, SystemMessageName } from './system-messages.ts';
+import type { SystemAsk } from './system-messages.ts';
 
 /** Start order: services of a row start together, after the row before. */
 export const startOrder = [
@@ -27,104 +27,11 @@ export const startOrder = [
 ] as const;
 export type ServiceName = (typeof startOrder)[number][number];
 
-export const answeredBy = {
-  'page.ingest': 'intake',
-  'page.ingestBatch': 'intake',
-  'import.begin': 'imports',
-  'import.list': 'imports',
-  'import.get': 'imports',
-  'import.stop': 'imports',
-  'page.list': 'queries',
-  'page.get': 'queries',
-  'page.text': 'queries',
-  'page.chunks': 'queries',
-  'page.visits': 'queries',
-  'page.status': 'queries',
-  'page.statusBatch': 'queries',
-  'page.entities': 'entities',
-  'entity.list': 'entities',
-  'entity.get': 'entities',
-  'entity.merge': 'entities',
-  'entity.undoMerge': 'entities',
-  'entity.splitMerge': 'entities',
-  'entity.merges': 'entities',
-  'entity.suggestions': 'entities',
-  'entity.reject': 'entities',
-  'page.forget': 'forgetting',
-  'blacklist.list': 'forgetting',
-  'blacklist.remove': 'forgetting',
-  'job.list': 'queries',
-  'job.retry': 'queries',
-  'job.retryBatch': 'queries',
-  'system.readiness': 'queries',
-  'events.subscribe': 'events',
-  'metrics.timeseries': 'metrics',
-  'metrics.summary': 'metrics',
-  'disk.usage': 'metrics',
-  'search.query': 'retriever',
-  'search.batch': 'retriever',
-  'search.similar': 'retriever',
-  'search.compare': 'retriever',
-  'search.suggest': 'retriever',
-  'search.rank': 'retriever',
-  'queryLog.list': 'journal',
-  'queryLog.get': 'journal',
-  'feedback.give': 'journal',
-  'eval.score': 'journal',
-  'eval.startReplay': 'journal',
-  'eval.replay': 'journal',
-  'eval.replays': 'journal',
-  'cluster.list': 'clusters',
-  'cluster.runs': 'clusters',
-  'cluster.get': 'clusters',
-  'cluster.projection': 'clusters',
-  'cluster.recompute': 'clusters',
-  'cluster.place': 'clusters',
-  'watch.list': 'watches',
-  'watch.get': 'watches',
-  'watch.create': 'watches',
-  'watch.update': 'watches',
-  'watch.delete': 'watches',
-  'watch.run': 'watches',
-  'model.list': 'models',
-  'model.register': 'models',
-  'model.activate': 'models',
-  'model.pauseFill': 'models',
-  'model.retire': 'models',
-  'model.backfill': 'models',
-  'model.estimateBackfill': 'models',
-  'model.startBackfill': 'models',
-  'store.commit': 'writer',
-  'store.compact': 'writer',
-  'store.trouble': 'writer',
-  'index.add': 'indexes',
-  'index.addVectors': 'indexes',
-  'index.openSpace': 'indexes',
-  'index.dropSpace': 'indexes',
-  'index.retrieve': 'indexes',
-  'index.nearPages': 'indexes',
-  'index.relatedPages': 'indexes',
-  'index.settled': 'indexes',
-  'index.markPassages': 'indexes',
-  'index.pagesUnder': 'indexes',
-  'index.domains': 'indexes',
-  'index.pagesWithoutChunks': 'indexes',
-  'index.state': 'indexes',
-  'index.remove': 'indexes',
-  'index.heldAtStart': 'indexes',
-  'index.purge': 'indexes',
-} as const satisfies Record<SystemMessageName, ServiceName>;
+export type ServiceStarts = Record<ServiceName, StartService>;
 
-type MessagesOf<Name extends ServiceName> = {
-  [Message in SystemMessageName]: (typeof answeredBy)[Message] extends Name ? Message : never;
-}[SystemMessageName];
-
-export type ServiceStarts = { [Name in ServiceName]: StartService<MessagesOf<Name>> };
-
-export interface Services {
+interface Services {
   /** Errors: those of the service; DomainError `store_unavailable` or `shutting_down` if it does not run. */
   ask: SystemAsk;
-  /** Resolves with the first crash. */
   crashed: Promise<unknown>;
   /** Stop in reverse order. Errors: the first failure to free a resource, after all are stopped. */
   stop(): Promise<void>;
@@ -136,23 +43,30 @@ export async function startServices(
   { ending, log }: { ending: AbortSignal; log: Logger },
 ): Promise<Services> {
   const running = new Map<ServiceName, RunningService>();
+  /** Which service answers a message: filled as services become ready. */
+  const answeredBy = new Map<string, ServiceName>();
+  let registered: Promise<unknown> = Promise.resolve();
   let tellCrash: (error: unknown) => void = () => {};
   const crashed = new Promise<unknown>((resolve) => {
     tellCrash = resolve;
   });
   const ask: SystemAsk = (name, request, options) =>
-    traced(
-      `ask ${name}`,
-      {},
-      () =>
-        new Promise((resolve, reject) => {
-          const service = running.get(answeredBy[name]);
-          const answer = (reply: unknown) => resolve(reply as never);
-          if (service !== undefined)
-            service.handle({ name, request, signal: options?.signal, resolve: answer, reject });
-          else reject(new DomainError('store_unavailable', `${answeredBy[name]} is not running`, { retryAfterS: 1 }));
-        }),
-    );
+    traced(`ask ${name}`, {}, async () => {
+      // Its service may start together with the one that asks.
+      if (!answeredBy.has(name)) await registered.catch(() => {});
+      const owner = answeredBy.get(name);
+      const service = owner === undefined ? undefined : running.get(owner);
+      if (service === undefined)
+        throw new DomainError('store_unavailable', `nothing answers ${name} now`, { retryAfterS: 1 });
+      return new Promise((resolve, reject) => {
+        const answer = (reply: unknown) => resolve(reply as never);
+        service.handle({ name, request, signal: options?.signal, resolve: answer, reject });
+      });
+    });
+  const register = async (name: ServiceName) => {
+    const service = await running.get(name)?.ready;
+    for (const message of Object.keys(service?.handlers ?? {})) answeredBy.set(message, name);
+  };
   const crash = crashed.then((error) => {
     throw error;
   });
@@ -190,7 +104,8 @@ export async function startServices(
           }),
         );
       }
-      await Promise.race([crash, Promise.all(names.map((name) => running.get(name)?.ready))]);
+      registered = Promise.all(names.map(register));
+      await Promise.race([crash, registered]);
     }
     ending.throwIfAborted();
   } catch (error) {

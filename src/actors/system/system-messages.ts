@@ -1,11 +1,10 @@
 /**
- * All messages of the actor system, public and internal, in one map, so that the table of services (services.ts) is complete or does not
- * compile.
+ * All messages of the actor system, public and internal, in one map.
  */
 import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
 import type { LabelRange, PageFilters } from '../../domain/page.ts';
 import type { QueryClauses } from '../../domain/query-clause.ts';
-import type { SearchRequest } from '../../domain/search.ts';
+import type { SearchFacets, SearchRequest } from '../../domain/search.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
 import type { Candidates } from '../../engine/retrieve.ts';
 import type { NearPage, RelatedPage } from '../../index/page-space.ts';
@@ -30,6 +29,22 @@ export interface RetrieveRequest {
   spelling: boolean;
   /** Without vectors. */
   byWords: boolean;
+}
+
+/** All pages that match; `top`: first pages of the order that are wanted. */
+export interface MatchRequest
+  extends Pick<RetrieveRequest, 'query' | 'prefix' | 'spelling' | 'phrases' | 'clauses' | 'filters'>,
+    Pick<SearchRequest, 'sort' | 'facets'> {
+  top: number;
+  /** IANA name, for months. */
+  zone: string;
+}
+
+export interface MatchedPages {
+  total: number;
+  /** In order; none by relevance. */
+  first: number[];
+  facets: SearchFacets | null;
 }
 
 /** The candidates' pages at the time of the search. */
@@ -67,7 +82,7 @@ export interface NearPagesRequest {
   anyScore?: boolean;
 }
 
-export interface InternalMessages {
+interface InternalMessages {
   /** Rewrite the store's file without deleted data. Reads continue, writes wait. Errors: file system errors. */
   'store.compact': { request: Record<string, never>; reply: { bytesBefore: number; bytesAfter: number } };
   /** Pages of a domain and its subdomains, as of the last answered commit. */
@@ -123,6 +138,7 @@ export interface InternalMessages {
   /** Rank without answering or logging; an inactive model must be ready. JobError if a provider did not answer. */
   'search.rank': { request: { request: SearchRequest; model: string | null; isLocal: boolean }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
+  'index.match': { request: MatchRequest; reply: MatchedPages };
   /** Positions of the query's stems in passages, snippets and links. */
   'index.markPassages': { request: MarkTask; reply: readonly MarkedPassage[] };
   /** Assign completed pages to the topics of their nearest pages. Replies before it is done. */
@@ -131,7 +147,7 @@ export interface InternalMessages {
   'index.settled': { request: Record<string, never>; reply: undefined };
 }
 
-export type SystemMessages = Messages & InternalMessages;
+type SystemMessages = Messages & InternalMessages;
 export type SystemMessageName = MessageName | keyof InternalMessages;
 export type SystemRequestOf<Name extends SystemMessageName> = SystemMessages[Name]['request'];
 export type SystemReplyOf<Name extends SystemMessageName> = SystemMessages[Name]['reply'];

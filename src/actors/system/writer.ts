@@ -9,26 +9,22 @@
  *
  * A refused command may have been stored: callers may retry, as commands are idempotent.
  */
-import type { Logger } from 'pino';
 import { DomainError, FatalError, LeaseEndedError } from '../../domain/errors.ts';
 import { type Commit, storeUnavailable } from '../../store/commit.ts';
 import type { Command, Store } from '../../store/store.ts';
 import { isTraced, presentContext, remember } from '../../tracing/span.ts';
-import type { CommitFeed, CommitMoment } from './commit-feed.ts';
-import type { ServiceHooks, StartService } from './service.ts';
+import type { CommitMoment } from './commit-feed.ts';
+import type { LibraryParts, ServiceHooks, StartService } from './service.ts';
 import { maxBatch } from './system-messages.ts';
 
-export interface WriterDependencies {
+interface WriterDependencies extends Pick<LibraryParts, 'feed' | 'log'> {
   store: Pick<Store, 'transact' | 'compact' | 'close'>;
-  feed: CommitFeed;
-  log: Logger;
   /** Longest flush before waiting commands are refused. */
   flushTimeoutMs: number;
 }
 
 interface Write {
   command: Command<unknown>;
-  /** Number of records. */
   weight: number;
   resolve(reply: unknown): void;
   reject(error: unknown): void;
@@ -54,13 +50,10 @@ export function writerService({
   flushTimeoutMs,
 }: WriterDependencies): StartService<'store.commit' | 'store.compact' | 'store.trouble'> {
   const start = async ({ crash }: ServiceHooks) => {
-    /** Unanswered commands. */
     const waiting = new Set<Write>();
     /** Resolves when the latest batch, and so all before, are durable and published. */
     let toldUpTo: Promise<void> = Promise.resolve();
-    /** Batches with a late flush. */
     const overdue = new Set<Write[]>();
-    /** Why the last write was refused. */
     let trouble: string | null = null;
     /** Number of failed batches: an older batch in flight does not prove that the disk works again. */
     let failures = 0;

@@ -2,17 +2,20 @@
  * The poller of kind `rss`, also used for other feeds: fetches a feed if changed and parses it on a thread. If the URL is an HTML page,
  * polls the feed it announces.
  */
+
+import type { Episode } from '../../compute/feed/episode.ts';
 import type { FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { Validators, Watch } from '../../domain/watch.ts';
 import { readRssConfig } from '../../domain/watch-config.ts';
+import { programFile } from '../../files/program-files.ts';
 import { statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import { contentTypeOf } from '../fetching/content-readers.ts';
-import type { FeedReader } from './feed-reader.ts';
+import { openParserPool, type ParserLimits } from '../fetching/parser-pool.ts';
 import type { Poller, SourceReading } from './poll-watch.ts';
 
-export interface FeedPollerDependencies {
+interface FeedPollerDependencies {
   fetch: WebFetch;
   read: FeedReader['read'];
 }
@@ -25,7 +28,7 @@ const notModified = 304;
 
 type Polled<Item> = SourceReading<Item> | { announced: readonly string[] };
 
-export interface FeedSourceDependencies<Item> {
+interface FeedSourceDependencies<Item> {
   fetch: WebFetch;
   /** Errors: JobError. */
   read: (feed: FeedBytes, signal: AbortSignal) => Promise<FeedReading<Item>>;
@@ -116,7 +119,6 @@ function isPermanent(error: unknown): boolean {
   return error instanceof JobError && error.permanent;
 }
 
-/** In characters. */
 const maxValidatorLength = 1000;
 
 function validatorsOf({ finalUrl, headers }: WebAnswer): Validators | null {
@@ -124,4 +126,36 @@ function validatorsOf({ finalUrl, headers }: WebAnswer): Validators | null {
   const etag = kept(headers.etag);
   const last_modified = kept(headers['last-modified']);
   return etag === null && last_modified === null ? null : { url: finalUrl, etag, last_modified };
+}
+
+export interface FeedReader {
+  /** Errors: those of ParserPool. */
+  read(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading>;
+  /** Entries with a recording. Errors: as of `read`. */
+  readEpisodes(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading<Episode>>;
+  close(): Promise<void>;
+}
+
+/** 280,000 entries take a fifth of a second. */
+const defaultLimits: ParserLimits = { processorMs: 10_000, timeoutMs: 50_000 };
+
+export function openFeedReader(limits = defaultLimits): FeedReader {
+  const pool = openParserPool<typeof import('../../threads/feed-thread.ts')>({
+    entry: programFile('threads/feed-thread'),
+    name: 'feeds',
+    maxQueue: 64,
+    maxHeapMb: 512, // `fetch.max_bytes` is 10 MB; a feed takes some ten times its length while it is read
+    limits,
+    retriesLate: true,
+    sentences: {
+      tooMany: 'too many feeds are waiting to be read',
+      tooLong: 'the feed takes longer than',
+      tooLarge: 'the feed takes too much memory to read',
+    },
+  });
+  return {
+    read: (feed, signal) => pool.run('read', feed, { signal }),
+    readEpisodes: (feed, signal) => pool.run('readEpisodes', feed, { signal }),
+    close: () => pool.close(),
+  };
 }

@@ -7,11 +7,10 @@ import type { FoundTranscription } from '../../domain/capabilities.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
 import { type PublishedTranscript, readPodcastConfig } from '../../domain/watch-config.ts';
 import type { WebFetch } from '../../providers/web-fetch.ts';
-import type { FeedReader } from './feed-reader.ts';
-import { feedSource } from './poll-feed.ts';
+import { type FeedReader, feedSource } from './poll-feed.ts';
 import type { Poller, SourceItem } from './poll-watch.ts';
 
-export interface PodcastPollerDependencies {
+interface PodcastPollerDependencies {
   fetch: WebFetch;
   readEpisodes: FeedReader['readEpisodes'];
   /** Why podcasts cannot be watched, or null. */

@@ -12,7 +12,6 @@ export interface VideoPollerDependencies {
   maxEntries: number;
 }
 
-/** Nested lists that are read. */
 const maxLists = 3;
 
 export function videoPoller({ videos, maxEntries }: VideoPollerDependencies): Poller {

@@ -8,17 +8,14 @@
  * Logs when a source begins to fail and when it recovers, and when the number of its entries without an address changes. Other faults
  * are logged like those of other jobs.
  */
-import type { Logger } from 'pino';
 import { cameElsewhere, type ItemSubmission, notePolled, takeItems } from '../../commands/take-items.ts';
-import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { JobError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../../domain/watch.ts';
 import { ProviderError } from '../../providers/provider-error.ts';
-import type { StoreReader } from '../../store/store.ts';
-import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import {
   type Completion,
   codeOf,
@@ -28,7 +25,7 @@ import {
   LoggedError,
   takenOver,
 } from '../jobs/job-actor.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 
 export interface SourceItem {
   /** Absolute, http or https. */
@@ -56,8 +53,7 @@ export interface SourceReading<Item = SourceItem> {
   feed_url: string | null;
 }
 
-/** From a watch's config. */
-export interface SourcePolicy {
+interface SourcePolicy {
   /** The pages' `source`. */
   source: string;
   /** Items per poll; null: the setting's. */
@@ -66,7 +62,6 @@ export interface SourcePolicy {
   metadata?: PageMetadata;
 }
 
-/** One per kind of watch. */
 export interface Poller {
   /** Errors: `{invalid}` with a message that names the key. */
   policyOf(config: WatchConfig | null): SourcePolicy | { invalid: string };
@@ -77,18 +72,12 @@ export interface Poller {
 /** A kind without a poller cannot be watched. */
 export type Pollers = Readonly<Partial<Record<WatchKind, Poller>>>;
 
-export interface PollWatchDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
+interface PollWatchDependencies
+  extends Pick<LibraryParts, 'reader' | 'commit' | 'metrics' | 'canonicalize' | 'maxAttempts' | 'log' | 'now'> {
   pollers: Pollers;
-  canonicalize: CanonicalizeSettings;
-  maxAttempts: number;
   maxItemsPerPoll: number;
   /** Why nothing new is stored now, or null. */
   overQuota: () => string | null;
-  metrics: LibraryMetrics;
-  log: Logger;
-  now: () => number;
 }
 
 /** Per commit: a few ms. */

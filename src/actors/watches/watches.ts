@@ -1,16 +1,23 @@
 /** Watches: answers about them, changes them, and starts polls on request. The poll clock starts due polls and is notified of changes. */
-import { createWatch, deleteWatch, editWatch, runWatch } from '../../commands/change-watches.ts';
+import {
+  createWatch,
+  deleteWatch,
+  drawInSchedules,
+  editWatch,
+  runWatch,
+  startDuePolls,
+} from '../../commands/change-watches.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import { isPart, type ListPart } from '../../domain/query-values.ts';
 import type { CreateWatchRequest, Watch, WatchConfig, WatchKind, WatchResponse } from '../../domain/watch.ts';
-import type { Handlers, StartService } from '../system/service.ts';
-import { type PollClockDependencies, startPollClock } from './poll-clock.ts';
+import { Background, type Every } from '../system/background.ts';
+import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
 import type { Pollers } from './poll-watch.ts';
 
-export interface WatchesDependencies extends PollClockDependencies {
+interface WatchesDependencies extends PollClockDependencies {
   pollers: Pollers;
   canonicalize: Pick<CanonicalizeSettings, 'tracking_params'>;
   defaultIntervalHours: number;
@@ -118,7 +125,6 @@ async function* watchRows(
   }
 }
 
-/** The contract's view of a watch. */
 function watchResponseOf(watch: Watch): WatchResponse {
   return {
     id: idOf('watch', watch.no),
@@ -134,5 +140,69 @@ function watchResponseOf(watch: Watch): WatchResponse {
     last_error: watch.last_error,
     last_item_count: watch.last_item_count,
     created_at: isoOf(watch.created_at),
+  };
+}
+
+/*
+ * Starts due polls every minute, and after changes that may make a watch due. Uses the wall clock and the rows, not elapsed time: after
+ * a machine's sleep there is one poll per watch.
+ */
+
+interface PollClockDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
+  /** `watch.poll_tick_enabled`; without it only users start polls. */
+  tickEnabled: boolean;
+  maxDuePerTick: number;
+  every?: Every;
+}
+
+interface PollClock {
+  /** Start what is due now, within this minute's allowance. */
+  lookSoon(): void;
+  stop(): Promise<void>;
+}
+
+const tickMs = 60_000;
+/** Watches rescheduled per commit after the clock was set: a few ms. */
+const drawnInPerCommit = 100;
+
+/** Looks at once. */
+function startPollClock(dependencies: PollClockDependencies): PollClock {
+  const { reader, commit, tickEnabled, maxDuePerTick, maxAttempts, log, now, every } = dependencies;
+  const background = new Background(log, every);
+  /** Polls left until the next tick. */
+  let allowance = maxDuePerTick;
+  /** Wall clock at the last tick; Infinity, as the clock may have been set before the start. */
+  let lastTickAt = Number.POSITIVE_INFINITY;
+
+  const startDue = async () => {
+    const at = now();
+    if (!tickEnabled || allowance === 0 || reader.watches.dueAt(at, 1).length === 0) return;
+    const limit = allowance;
+    allowance = 0;
+    allowance = limit - (await commit(startDuePolls(limit, { at, max_attempts: maxAttempts })));
+  };
+  const drawIn = async () => {
+    const at = now();
+    const before = lastTickAt;
+    lastTickAt = at;
+    if (!tickEnabled || at >= before) return;
+    await background.slices(0, (after: number) => commit(drawInSchedules(at, after, drawnInPerCommit)));
+  };
+  const renewAllowance = async () => {
+    allowance = maxDuePerTick;
+    await startDue();
+  };
+
+  // Sequential, to respect the allowance.
+  const notPolled = 'due watches could not be polled';
+  const tick = async () => {
+    background.soon('the schedules of watches could not be looked at', drawIn);
+    background.soon(notPolled, renewAllowance);
+  };
+  background.soon(notPolled, tick);
+  background.every(tickMs, notPolled, tick);
+  return {
+    lookSoon: () => background.soon(notPolled, startDue),
+    stop: () => background.stop(),
   };
 }

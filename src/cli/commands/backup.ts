@@ -3,9 +3,8 @@ import { resolve } from 'node:path';
 import { makeBackup, readBackup, restoreBackup } from '../../store/backup.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { counted } from '../page-lines.ts';
 import { refuseCopies, withOwnFolder } from '../stopped-folder.ts';
-import { bytesText } from '../terminal.ts';
+import { bytesText, counted } from '../terminal.ts';
 
 export async function backupCommand(context: Context, dir: string): Promise<ExitCode> {
   const { settings, terminal, json, now, version, url } = context;

@@ -1,8 +1,11 @@
-/** `readback doctor`: checks settings, folder, native modules, capabilities, models and the index. Changes nothing. */
+/**
+ * `readback doctor`: checks settings, folder, native modules, capabilities, models and the index; changes nothing. `readback fsck`:
+ * checks the store in full and repairs it.
+ */
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { dimProblem } from '../../domain/known-models.ts';
@@ -12,7 +15,6 @@ import { checkEncoderFiles, encoderDir } from '../../encoder/encoder-files.ts';
 import { loadWordList } from '../../engine/words/word-list.ts';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
 import { findTranscription } from '../../providers/transcription.ts';
-import { transformersPackage, transformersProvider } from '../../providers/transformers.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
 import { unknownVariableText } from '../../settings/unknown-variables.ts';
 import { proveStore } from '../../store/look-apart.ts';
@@ -27,7 +29,6 @@ export interface Check {
   detail: string;
 }
 
-/** Warn below this free disk space. */
 const littleRoom = 2 ** 30;
 const marks: Record<Check['state'], [string, Style]> = {
   ok: ['ok  ', 'green'],
@@ -70,7 +71,6 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
   await look('transcription', () => transcription(context));
   await look('encoder', () => encoder(context));
   await look('word list', wordList);
-  await look('transformers', () => transformers(context));
   await look('yt-dlp', () => ytDlp(context));
   await look('data folder', () => dataFolder(context));
   await look('disk', () => disk(context));
@@ -133,33 +133,6 @@ function wordList(): Found {
   loadWordList();
   return { state: 'ok', detail: 'words for spelling, completions and compounds' };
 }
-
-/** The optional package, needed only for its provider, and the reranker's files. */
-async function transformers(context: Context): Promise<Found> {
-  const { embedder, reranker, data_dir } = context.settings;
-  const reranks = reranker.kind === 'api' && reranker.provider === transformersProvider;
-  const isRegistered = () =>
-    withStore(context, ({ reader }) => reader.models.all().some(({ provider }) => provider === transformersProvider));
-  const isWanted =
-    reranks || embedder.provider === transformersProvider || (existsSync(data_dir) && (await isRegistered()));
-  if (!isWanted) return { state: 'skipped', detail: 'no model needs it' };
-  try {
-    createRequire(import.meta.url).resolve(transformersPackage);
-  } catch {
-    return { state: 'fail', detail: `${transformersPackage} is not installed: npm install ${transformersPackage}` };
-  }
-  const model = reranks ? (reranker.model ?? '') : '';
-  const lacking = isAbsolute(model) && neededFiles(reranker.dtype).find((file) => !existsSync(join(model, file)));
-  if (lacking) return { state: 'fail', detail: `the reranker's file ${join(model, lacking)} is missing` };
-  return { state: 'ok', detail: `${transformersPackage} is installed` };
-}
-
-const suffixes: Readonly<Record<string, string>> = { fp32: '', q8: '_quantized' };
-const neededFiles = (dtype: string) => [
-  'config.json',
-  'tokenizer.json',
-  `onnx/model${suffixes[dtype] ?? `_${dtype}`}.onnx`,
-];
 
 /** In its own folder: the data folder may be in use. */
 async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {
@@ -249,4 +222,23 @@ async function index(context: Context): Promise<Found> {
     }
     throw error;
   }
+}
+
+export interface FsckArguments {
+  repair: boolean;
+  full: boolean;
+  seed: number | undefined;
+}
+
+/** Checks first for a running service, to end like other commands. */
+export async function fsckCommand(context: Context, { repair, full, seed }: FsckArguments): Promise<ExitCode> {
+  await withStore(context, () => undefined); // there is something to prove
+  await withStoppedFolder(context, 'fsck', async () => undefined);
+  const { settings, terminal, newId, now, json } = context;
+  const { runFsck } = await import('../../fsck/run-fsck.ts');
+  const lines: string[] = [];
+  const say = (line: string) => (json ? lines.push(line) : terminal.say(line));
+  const sound = await runFsck({ settings, repair, full, seed: seed ?? now() % 2 ** 31, say, newId, now });
+  if (json) terminal.json({ sound, report: lines });
+  return sound ? exitCodes.done : exitCodes.failed;
 }

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { errorCode } from '../../domain/error-code.ts';
 import { type ExportLine, exportVersion } from '../../domain/export.ts';
 import { isoOf } from '../../domain/ids.ts';
@@ -140,6 +141,7 @@ function pageLine(reader: StoreReader, no: number, vectors: boolean): ExportLine
     first_seen_at: isoOf(page.first_seen_at),
     last_seen_at: isoOf(page.last_seen_at),
     visit_count: page.visit_count,
+    ...(page.visits && { visits: visitTimes(page).map(isoOf) }),
     ...(vectors ? { vectors: vectorsOf(reader, no) } : {}),
   };
 }

@@ -2,10 +2,9 @@
 import type { BlacklistResponse, ForgetResponse } from '../../domain/blacklist.ts';
 import type { PageListResponse } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf } from '../context.ts';
-import { counted, day } from '../page-lines.ts';
+import { type Context, clientOf, get, tell } from '../context.ts';
 import { ServiceError } from '../service-client.ts';
-import { plain } from '../terminal.ts';
+import { counted, day, plain } from '../terminal.ts';
 import { fitted } from '../text-width.ts';
 
 export interface ForgetArguments {
@@ -47,10 +46,9 @@ function forget(context: Context, named: string, { domain, reason }: ForgetArgum
 }
 
 async function refuse(context: Context, domains: readonly string[]): Promise<never> {
-  const client = clientOf(context, 'read');
   for (const domain of domains) {
     const query = new URLSearchParams({ domain, limit: String(maxCounted) });
-    const { pages, next_cursor } = await client.call<PageListResponse>('GET', `/v1/pages?${query}`);
+    const { pages, next_cursor } = await get<PageListResponse>(context, `/v1/pages?${query}`);
     const count = `${next_cursor === null ? '' : 'more than '}${counted(pages.length, 'page')}`;
     context.terminal.note(`${plain(domain, 200)}: ${count} would be deleted for good`);
   }
@@ -58,18 +56,15 @@ async function refuse(context: Context, domains: readonly string[]): Promise<nev
 }
 
 export async function rulesCommand(context: Context): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const rules = await clientOf(context, 'read').call<BlacklistResponse>('GET', '/v1/blacklist', undefined, signal);
-  if (json) terminal.json(rules);
-  else if (rules.entries.length === 0) terminal.say('no blocked sites');
-  else {
+  const rules = await get<BlacklistResponse>(context, '/v1/blacklist');
+  return tell(context, rules, (terminal) => {
+    if (rules.entries.length === 0) terminal.say('no blocked sites');
     for (const { id, kind, pattern, reason, created_at } of rules.entries) {
       const why = reason === null ? '' : ` (${plain(reason, 200)})`;
       const line = `${id}  ${day(created_at)}  ${kind.padEnd(6)}  ${plain(pattern, 2000)}${why}`;
       terminal.say(fitted(line, terminal.columns));
     }
-  }
-  return exitCodes.done;
+  });
 }
 
 export async function allowCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {

@@ -10,16 +10,15 @@ import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { isoOf } from '../../domain/ids.ts';
 import type { FailedItem, ImportCheckpoint, ImportFormat, ImportOptions } from '../../domain/import.ts';
-import { ImportError } from '../../importers/import-error.ts';
+import { ImportError } from '../../importers/item-parts.ts';
 import { type ImportSource, openSource } from '../../importers/open-source.ts';
 import { dryRun, type ImportTarget, runImport } from '../../importers/run-import.ts';
 import type { Store } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { httpPromise, httpTarget } from '../http-target.ts';
-import { counted } from '../page-lines.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
-import { plain, type Terminal, table } from '../terminal.ts';
+import { counted, plain, type Terminal, table } from '../terminal.ts';
 import { importExport, isExport } from './import-export.ts';
 
 export interface ImportArguments {

@@ -1,5 +1,6 @@
 /** `readback inspect`: a job's or page's stored row, its history, and the events that its state accepts. */
 import type { AnyStateMachine } from 'xstate';
+import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { idOf, numberOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import { laneOf } from '../../domain/lane.ts';
@@ -119,6 +120,7 @@ function inspectPage(reader: StoreReader, id: string): Inspection | null {
       vectors: reader.models.all().flatMap((model) => (reader.vectors.has(model.space, no) ? [model.id] : [])),
       first_seen_at: isoOf(page.first_seen_at),
       last_seen_at: isoOf(page.last_seen_at),
+      visits: page.visits && visitTimes(page).map(isoOf),
       indexed_at: isoOf(page.indexed_at),
     },
     history: momentsOfPage(page, job),

@@ -3,8 +3,7 @@ import { jobResponseOf, jobSubjectOf } from '../../actors/jobs/queries.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
-import { titled } from '../page-lines.ts';
-import { plain, type Style, type Terminal } from '../terminal.ts';
+import { plain, type Style, type Terminal, titled } from '../terminal.ts';
 import { fitted } from '../text-width.ts';
 
 export interface JobsArguments {

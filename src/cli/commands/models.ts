@@ -1,6 +1,6 @@
 /** `readback model`: lists, adds, fills and switches embedding models. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { dimProblem, type KnownModel, knownModels } from '../../domain/known-models.ts';
+import { dimProblem, knownModels } from '../../domain/known-models.ts';
 import type {
   BackfillEstimateResponse,
   ModelBackfillResponse,
@@ -9,10 +9,9 @@ import type {
 } from '../../domain/model.ts';
 import { prefixesOf } from '../../providers/model-prefixes.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf } from '../context.ts';
-import { counted } from '../page-lines.ts';
+import { type Context, clientOf, get, post, tell } from '../context.ts';
 import type { ServiceClient } from '../service-client.ts';
-import { bar, durationText, plain, table } from '../terminal.ts';
+import { bar, counted, durationText, plain, table } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface AddModelArguments {
@@ -25,10 +24,8 @@ const lookEveryMs = 500;
 const pathOf = (id: string) => `/v1/models/${encodeURIComponent(id)}`;
 
 export async function modelsCommand(context: Context): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const found = await clientOf(context, 'read').call<ModelListResponse>('GET', '/v1/models', undefined, signal);
-  if (json) terminal.json(found);
-  else {
+  const found = await get<ModelListResponse>(context, '/v1/models');
+  return tell(context, found, (terminal) => {
     const rows = found.models.map((model) => [
       model.is_active ? '*' : ' ',
       model.is_active ? 'active' : model.status,
@@ -38,8 +35,7 @@ export async function modelsCommand(context: Context): Promise<ExitCode> {
     ]);
     // Not cut: models differ at the end of their names.
     for (const row of table(rows)) for (const line of wrapped(row, terminal.columns)) terminal.say(line);
-  }
-  return exitCodes.done;
+  });
 }
 
 function pendingText({ vectors_pending = 0, paused = false }: ModelInfo): string[] {
@@ -47,11 +43,7 @@ function pendingText({ vectors_pending = 0, paused = false }: ModelInfo): string
   return [`${counted(vectors_pending, 'passage')} without vectors`, ...(paused ? ['paused'] : [])];
 }
 
-export function knownModelsCommand({ terminal, json }: Context): ExitCode {
-  if (json) {
-    terminal.json({ models: knownModels });
-    return exitCodes.done;
-  }
+export function knownModelsCommand(context: Context): ExitCode {
   const rows = knownModels.map(({ name, does, parameters_millions, dim, memory_mb, languages, score }) => [
     name,
     parameters_millions === null ? 'by API' : `${parameters_millions} M`,
@@ -61,18 +53,16 @@ export function knownModelsCommand({ terminal, json }: Context): ExitCode {
     languages,
   ]);
   const [head, ...lines] = table([['name', 'size', 'vectors', 'of 100,000', 'nDCG@10', 'languages'], ...rows]);
-  terminal.say(terminal.style('dim', fitted(head, terminal.columns)));
-  for (const line of lines) terminal.say(fitted(line, terminal.columns));
-  terminal.note('nDCG@10 as published, of MTEB or BEIR in English: readback model show NAME');
-  return exitCodes.done;
+  return tell(context, { models: knownModels }, (terminal) => {
+    terminal.say(terminal.style('dim', fitted(head, terminal.columns)));
+    for (const line of lines) terminal.say(fitted(line, terminal.columns));
+    terminal.note('nDCG@10 as published, of MTEB or BEIR in English: readback model show NAME');
+  });
 }
 
-export function knownModelCommand({ terminal, json }: Context, name: string): ExitCode {
-  const model = knownModel(name);
-  if (json) {
-    terminal.json(model);
-    return exitCodes.done;
-  }
+export function knownModelCommand(context: Context, name: string): ExitCode {
+  const model = knownModels.find((each) => each.name === name);
+  if (model === undefined) throw new CliError(exitCodes.misuse, `unknown model ${name}: readback model list --known`);
   const { does, dim, dims, memory_mb, max_input_tokens, parameters_millions, languages, license, score } = model;
   const before = prefixesOf(Object.values(model.names)[0]);
   const facts: [string, string | null][] = [
@@ -90,27 +80,24 @@ export function knownModelCommand({ terminal, json }: Context, name: string): Ex
     ...Object.entries(model.names).map(([provider, called]): [string, string] => [provider, called]),
   ];
   const width = Math.max(...facts.map(([label]) => label.length)) + 2;
-  for (const [label, value] of facts) {
-    if (value === null) continue;
-    const [first, ...more] = wrapped(value, terminal.columns - width);
-    terminal.say(label.padEnd(width) + first);
-    for (const line of more) terminal.say(' '.repeat(width) + line);
-  }
-  return exitCodes.done;
+  return tell(context, model, (terminal) => {
+    for (const [label, value] of facts) {
+      if (value === null) continue;
+      const [first, ...more] = wrapped(value, terminal.columns - width);
+      terminal.say(label.padEnd(width) + first);
+      for (const line of more) terminal.say(' '.repeat(width) + line);
+    }
+  });
 }
 
 const afterWords = (prefix: string) => (prefix === '' ? null : `after “${prefix.trim().replaceAll('\n', ' ')}”`);
 
 export async function addModelCommand(context: Context, name: string, args: AddModelArguments): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const body = registrationOf(name, args);
-  const model = await clientOf(context, 'write').call<ModelInfo>('POST', '/v1/models', body, signal);
-  if (json) terminal.json(model);
-  else {
+  const model = await post<ModelInfo>(context, '/v1/models', registrationOf(name, args));
+  return tell(context, model, (terminal) => {
     terminal.say(`registered ${plain(model.id, 200)}, without vectors`);
     terminal.note(`readback model fill ${plain(model.id, 200)} computes them`);
-  }
-  return exitCodes.done;
+  });
 }
 
 function registrationOf(name: string, { provider, dim, tokens }: AddModelArguments) {
@@ -136,24 +123,21 @@ function registrationOf(name: string, { provider, dim, tokens }: AddModelArgumen
 
 /** Compute a model's vectors after showing the cost. An interrupted run resumes. */
 export async function fillModelCommand(context: Context, id: string, { yes }: { yes: boolean }): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const client = clientOf(context, 'write');
   const path = `${pathOf(id)}/backfill`;
   if (!yes) {
-    const estimate = await client.call<BackfillEstimateResponse>('POST', path, {}, signal);
-    if (json) terminal.json(estimate);
-    else {
+    const estimate = await post<BackfillEstimateResponse>(context, path, {});
+    return tell(context, estimate, (terminal) => {
       for (const line of estimateLines(estimate)) terminal.say(line);
       terminal.note('not started: pass --yes to start');
-    }
-    return exitCodes.done;
+    });
   }
-  await client.call('POST', path, { confirm: true }, signal);
-  const progress = await followBackfill(context, client, id);
+  await post(context, path, { confirm: true });
+  const progress = await followBackfill(context, clientOf(context, 'write'), id);
   const { status, embedded_chunks: part, last_error } = progress;
-  if (json) terminal.json(progress);
-  else if (status === 'complete') terminal.say(`${plain(id, 200)} has vectors of ${counted(part, 'passage')}`);
-  else terminal.note(`failed: ${plain(last_error ?? 'unknown reason', 500)}`);
+  tell(context, progress, ({ say, note }) => {
+    if (status === 'complete') say(`${plain(id, 200)} has vectors of ${counted(part, 'passage')}`);
+    else note(`failed: ${plain(last_error ?? 'unknown reason', 500)}`);
+  });
   return status === 'complete' ? exitCodes.done : exitCodes.failed;
 }
 
@@ -195,34 +179,16 @@ function timeLeft(monotonic: () => number): (part: number, whole: number) => str
 }
 
 export async function pauseFillCommand(context: Context, paused: boolean): Promise<ExitCode> {
-  const client = clientOf(context, 'write');
-  const found = await client.call<ModelListResponse>('POST', '/v1/models/fill', { paused }, context.signal);
-  if (context.json) context.terminal.json(found);
-  else context.terminal.say(paused ? 'filling is paused' : 'filling resumed');
-  return exitCodes.done;
+  const found = await post<ModelListResponse>(context, '/v1/models/fill', { paused });
+  return tell(context, found, ({ say }) => say(paused ? 'filling is paused' : 'filling resumed'));
 }
 
 export async function useModelCommand(context: Context, id: string): Promise<ExitCode> {
-  const model = await clientOf(context, 'write').call<ModelInfo>(
-    'POST',
-    `${pathOf(id)}/activate`,
-    undefined,
-    context.signal,
-  );
-  if (context.json) context.terminal.json(model);
-  else context.terminal.say(`searches now use ${plain(model.id, 200)}`);
-  return exitCodes.done;
+  const model = await post<ModelInfo>(context, `${pathOf(id)}/activate`);
+  return tell(context, model, ({ say }) => say(`searches now use ${plain(model.id, 200)}`));
 }
 
 export async function removeModelCommand(context: Context, id: string): Promise<ExitCode> {
   await clientOf(context, 'write').call('DELETE', pathOf(id), undefined, context.signal);
-  if (context.json) context.terminal.json({ removed: id });
-  else context.terminal.say(`deleted ${plain(id, 200)} and its vectors`);
-  return exitCodes.done;
-}
-
-function knownModel(name: string): KnownModel {
-  const model = knownModels.find((each) => each.name === name);
-  if (model === undefined) throw new CliError(exitCodes.misuse, `unknown model ${name}: readback model list --known`);
-  return model;
+  return tell(context, { removed: id }, ({ say }) => say(`deleted ${plain(id, 200)} and its vectors`));
 }

@@ -10,21 +10,15 @@ import type {
 } from '../../domain/entity.ts';
 import type { PageResponse } from '../../domain/page.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf } from '../context.ts';
-import { counted, day, titled } from '../page-lines.ts';
-import { plain, table } from '../terminal.ts';
+import { type Context, get, post, tell } from '../context.ts';
+import { counted, day, plain, table, titled } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 import { pageIdOf } from './pages.ts';
 
 export async function nameCommand(context: Context, name: string, { limit }: { limit: number }): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const client = clientOf(context, 'read');
-  const path = `/v1/entities/${encodeURIComponent(name)}`;
-  const found = await client.call<EntityDetailResponse>('GET', path, undefined, signal);
-  if (json) {
-    terminal.json(found);
-    return exitCodes.done;
-  }
+  const { terminal, json } = context;
+  const found = await get<EntityDetailResponse>(context, `/v1/entities/${encodeURIComponent(name)}`);
+  if (json) return tell(context, found, () => {});
   const { entity, aliases, page_ids } = found;
   const mentions = `${counted(entity.mention_count, 'mention')} in ${counted(entity.page_count, 'page')}`;
   terminal.say(
@@ -33,7 +27,7 @@ export async function nameCommand(context: Context, name: string, { limit }: { l
   const others = aliases.filter((alias) => alias !== entity.canonical_form).map((alias) => plain(alias, 100));
   if (others.length > 0) for (const line of wrapped(`also ${others.join(', ')}`, terminal.columns)) terminal.say(line);
   for (const id of page_ids.slice(0, limit)) {
-    const page = await client.call<PageResponse>('GET', `/v1/pages/${id}?length=1`, undefined, signal);
+    const page = await get<PageResponse>(context, `/v1/pages/${id}?length=1`);
     terminal.say(fitted(`${id}  ${titled(page.title, page.canonical_url)}`, terminal.columns));
   }
   if (page_ids.length > limit) terminal.note(`${limit} of ${page_ids.length} pages; --limit shows more`);
@@ -41,12 +35,10 @@ export async function nameCommand(context: Context, name: string, { limit }: { l
 }
 
 export async function namesOfPageCommand(context: Context, page: string): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
   const path = `/v1/pages/${encodeURIComponent(await pageIdOf(context, page))}/entities`;
-  const found = await clientOf(context, 'read').call<PageEntitiesResponse>('GET', path, undefined, signal);
-  if (json) terminal.json(found);
-  else if (found.entities.length === 0) terminal.say('no names in this page');
-  else {
+  const found = await get<PageEntitiesResponse>(context, path);
+  return tell(context, found, (terminal) => {
+    if (found.entities.length === 0) return terminal.say('no names in this page');
     const rows = found.entities.map(({ id, type, page_count, canonical_form }) => [
       id,
       type,
@@ -54,42 +46,30 @@ export async function namesOfPageCommand(context: Context, page: string): Promis
       plain(canonical_form, 200),
     ]);
     for (const line of table(rows)) terminal.say(fitted(line, terminal.columns));
-  }
-  return exitCodes.done;
+  });
 }
 
 export async function mergesCommand(context: Context, name?: string): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
   const path = `/v1/admin/entity-merges${name === undefined ? '' : `?entity=${encodeURIComponent(name)}`}`;
-  const found = await clientOf(context, 'read').call<EntityMergeListResponse>('GET', path, undefined, signal);
+  const found = await get<EntityMergeListResponse>(context, path);
   // A pair that a user said is not one is stored as a merge undone at once.
   const merges = found.merges.filter((each) => each.made_by !== 'user' || each.undone_at !== each.merged_at);
-  if (json) terminal.json(found);
-  else if (merges.length === 0) terminal.say('no merges');
-  else {
+  return tell(context, found, (terminal) => {
+    if (merges.length === 0) terminal.say('no merges');
     for (const { merge_id, merged_form, kept_form, merged_at, undone_at, made_by } of merges) {
       const by = made_by === 'user' ? ', by you' : '';
       const split = undone_at === null ? '' : `, split ${day(undone_at)}`;
       const line = `${merge_id}  ${day(merged_at)}  ${plain(merged_form, 200)} → ${plain(kept_form, 200)}${by}${split}`;
       terminal.say(fitted(line, terminal.columns));
     }
-  }
-  return exitCodes.done;
+  });
 }
 
 /** Pairs that may be one name. `decide` accepts or rejects one of them. */
 export async function suggestionsCommand(context: Context): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const client = clientOf(context, 'read');
-  const found = await client.call<EntitySuggestionListResponse>(
-    'GET',
-    '/v1/admin/entity-suggestions',
-    undefined,
-    signal,
-  );
-  if (json) terminal.json(found);
-  else if (found.suggestions.length === 0) terminal.say('no names may be one');
-  else {
+  const found = await get<EntitySuggestionListResponse>(context, '/v1/admin/entity-suggestions');
+  return tell(context, found, (terminal) => {
+    if (found.suggestions.length === 0) terminal.say('no names may be one');
     const rows = found.suggestions.map((each) => [
       each.entity_id,
       each.other_entity_id,
@@ -97,8 +77,7 @@ export async function suggestionsCommand(context: Context): Promise<ExitCode> {
       `${plain(each.form, 200)} = ${plain(each.other_form, 200)}?`,
     ]);
     for (const line of table(rows)) terminal.say(fitted(line, terminal.columns));
-  }
-  return exitCodes.done;
+  });
 }
 
 export async function decideCommand(
@@ -107,29 +86,23 @@ export async function decideCommand(
   route: 'merge' | 'reject',
 ): Promise<ExitCode> {
   const path = `/v1/entities/${encodeURIComponent(names[0])}/${route}`;
-  const client = clientOf(context, 'write');
-  const answer = await client.call<EntityMergeResponse>('POST', path, { with: names[1] }, context.signal);
+  const answer = await post<EntityMergeResponse>(context, path, { with: names[1] });
   const [kept, merged] = [plain(answer.kept_form, 200), plain(answer.merged_form, 200)];
-  if (context.json) context.terminal.json(answer);
-  else context.terminal.say(route === 'merge' ? `${merged} is ${kept} now` : `${merged} and ${kept} stay two`);
-  return exitCodes.done;
+  return tell(context, answer, ({ say }) =>
+    say(route === 'merge' ? `${merged} is ${kept} now` : `${merged} and ${kept} stay two`),
+  );
 }
 
 /** Only the latest merge can be undone; any can be split. */
 export async function splitMergeCommand(context: Context, id: string, route: 'split' | 'undo'): Promise<ExitCode> {
-  const path = `/v1/entities/merges/${encodeURIComponent(id)}/${route}`;
-  const answer = await clientOf(context, 'write').call<UndoMergeResponse>('POST', path, undefined, context.signal);
-  if (context.json) context.terminal.json(answer);
-  else context.terminal.say(`${answer.restored_entity_id} is a separate name again`);
-  return exitCodes.done;
+  const answer = await post<UndoMergeResponse>(context, `/v1/entities/merges/${encodeURIComponent(id)}/${route}`);
+  return tell(context, answer, ({ say }) => say(`${answer.restored_entity_id} is a separate name again`));
 }
 
 export async function topicsCommand(context: Context): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const found = await clientOf(context, 'read').call<ClusterListResponse>('GET', '/v1/clusters', undefined, signal);
-  if (json) terminal.json(found);
-  else if (found.clusters.length === 0) terminal.say('no topics yet: readback topics find');
-  else {
+  const found = await get<ClusterListResponse>(context, '/v1/clusters');
+  return tell(context, found, (terminal) => {
+    if (found.clusters.length === 0) return terminal.say('no topics yet: readback topics find');
     const width = String(Math.max(...found.clusters.map(({ size }) => size))).length;
     for (const { id, label, keywords, size } of found.clusters) {
       const name = label ?? keywords.join(', ');
@@ -137,35 +110,29 @@ export async function topicsCommand(context: Context): Promise<ExitCode> {
       const about = more.length === 0 ? '' : ` · ${more.join(', ')}`;
       terminal.say(fitted(`${id}  ${String(size).padStart(width)}  ${plain(name + about, 2000)}`, terminal.columns));
     }
-  }
-  return exitCodes.done;
+  });
 }
 
 export async function topicCommand(context: Context, id: string, { limit }: { limit: number }): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
   const path = `/v1/clusters/${encodeURIComponent(id)}?limit=${limit}`;
-  const found = await clientOf(context, 'read').call<ClusterDetailResponse>('GET', path, undefined, signal);
-  if (json) {
-    terminal.json(found);
-    return exitCodes.done;
-  }
+  const found = await get<ClusterDetailResponse>(context, path);
   const { cluster, pages, total = pages.length } = found;
-  const name = cluster.label ?? cluster.keywords.join(', ');
-  const state = cluster.tombstoned ? 'deleted' : counted(total, 'page');
-  terminal.say(`${terminal.style('bold', plain(name, 200))} (${state})`);
-  for (const page of pages) {
-    terminal.say(fitted(`${page.page_id}  ${titled(page.title, page.canonical_url)}`, terminal.columns));
-  }
-  if (pages.length < total) terminal.note(`the most typical ${pages.length} of ${total}; --limit shows more`);
-  return exitCodes.done;
+  return tell(context, found, (terminal) => {
+    const name = cluster.label ?? cluster.keywords.join(', ');
+    const state = cluster.tombstoned ? 'deleted' : counted(total, 'page');
+    terminal.say(`${terminal.style('bold', plain(name, 200))} (${state})`);
+    for (const page of pages) {
+      terminal.say(fitted(`${page.page_id}  ${titled(page.title, page.canonical_url)}`, terminal.columns));
+    }
+    if (pages.length < total) terminal.note(`the most typical ${pages.length} of ${total}; --limit shows more`);
+  });
 }
 
 export async function findTopicsCommand(context: Context): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const path = '/v1/clusters/recompute';
-  const answer = await clientOf(context, 'write').call<RecomputeResponse>('POST', path, undefined, signal);
-  if (json) terminal.json(answer);
-  else if (answer.accepted) terminal.say('refreshing topics: readback jobs --kind cluster');
-  else terminal.note(`not now: ${plain(answer.detail ?? 'refused', 300)}`);
+  const answer = await post<RecomputeResponse>(context, '/v1/clusters/recompute');
+  tell(context, answer, (terminal) => {
+    if (answer.accepted) terminal.say('refreshing topics: readback jobs --kind cluster');
+    else terminal.note(`not now: ${plain(answer.detail ?? 'refused', 300)}`);
+  });
   return answer.accepted ? exitCodes.done : exitCodes.failed;
 }

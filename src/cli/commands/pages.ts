@@ -1,9 +1,8 @@
 /** `readback pages`: lists pages, newest first, and shows one page. */
 import type { PageListResponse, PageResponse, PageStatus, PageSummary } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf } from '../context.ts';
-import { byline, counted, day, titled } from '../page-lines.ts';
-import { plain, type Terminal, table } from '../terminal.ts';
+import { type Context, get, tell } from '../context.ts';
+import { byline, counted, day, plain, type Terminal, table, titled } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface PagesArguments {
@@ -17,8 +16,7 @@ export interface PagesArguments {
 const maxAtOnce = 500;
 
 export async function pagesCommand(context: Context, args: PagesArguments): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const client = clientOf(context, 'read');
+  const { terminal } = context;
   const pages: PageSummary[] = [];
   let cursor: string | null = null;
   do {
@@ -30,13 +28,14 @@ export async function pagesCommand(context: Context, args: PagesArguments): Prom
       ...(args.status !== undefined && { status: args.status }),
       ...(cursor !== null && { cursor }),
     });
-    const part: PageListResponse = await client.call('GET', `/v1/pages?${query}`, undefined, signal);
+    const part: PageListResponse = await get(context, `/v1/pages?${query}`);
     pages.push(...part.pages);
     cursor = part.next_cursor;
   } while (cursor !== null && pages.length < args.limit);
-  if (json) terminal.json({ pages });
-  else if (pages.length === 0) terminal.say('no such pages');
-  else for (const page of pages) terminal.say(fitted(lineOf(terminal, page), terminal.columns));
+  tell(context, { pages }, () => {
+    if (pages.length === 0) terminal.say('no such pages');
+    for (const page of pages) terminal.say(fitted(lineOf(terminal, page), terminal.columns));
+  });
   if (cursor !== null) terminal.note(`the newest ${args.limit}; --limit shows more`);
   return exitCodes.done;
 }
@@ -49,36 +48,29 @@ function lineOf(terminal: Terminal, { page_id, last_seen_at, status, title, cano
 /** A page by its id or address. Errors: CliError for an unknown address. */
 export async function pageIdOf(context: Context, named: string): Promise<string> {
   if (!URL.canParse(named)) return named;
-  const path = `/v1/pages?${new URLSearchParams({ url: named })}`;
-  const { pages } = await clientOf(context, 'read').call<PageListResponse>('GET', path, undefined, context.signal);
+  const { pages } = await get<PageListResponse>(context, `/v1/pages?${new URLSearchParams({ url: named })}`);
   if (pages.length === 0) throw new CliError(exitCodes.failed, `no page ${plain(named, 200)}`);
   return pages[0].page_id;
 }
 
 export async function pageCommand(context: Context, named: string, { text }: { text: boolean }): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
   const id = encodeURIComponent(await pageIdOf(context, named));
-  const part = text || json ? '' : '?length=1';
-  const page = await clientOf(context, 'read').call<PageResponse>('GET', `/v1/pages/${id}${part}`, undefined, signal);
-  if (json) {
-    terminal.json(page);
-    return exitCodes.done;
-  }
-  const facts = table(factsOf(page));
-  for (const line of facts) terminal.say(fitted(line, terminal.columns));
-  if (!text) return exitCodes.done;
-  terminal.say('');
-  if (page.body_text === null) terminal.note('no text yet');
-  for (const line of (page.body_text ?? '').split('\n')) {
-    for (const each of wrapped(plain(line), terminal.columns)) terminal.say(each);
-  }
-  return exitCodes.done;
+  const page = await get<PageResponse>(context, `/v1/pages/${id}${text || context.json ? '' : '?length=1'}`);
+  return tell(context, page, (terminal) => {
+    for (const line of table(factsOf(page))) terminal.say(fitted(line, terminal.columns));
+    if (!text) return;
+    terminal.say('');
+    if (page.body_text === null) terminal.note('no text yet');
+    for (const line of (page.body_text ?? '').split('\n')) {
+      for (const each of wrapped(plain(line), terminal.columns)) terminal.say(each);
+    }
+  });
 }
 
 function factsOf(page: PageResponse): string[][] {
   const { language, read_minutes, visit_count } = page;
   const by = byline(page);
-  const seen = `${day(page.first_seen_at)}${visit_count === 1 ? '' : `, ${visit_count} times, last ${day(page.last_seen_at)}`}`;
+  const seen = `${day(page.first_seen_at)}${visit_count === 1 ? '' : `, ${visit_count} visits, last ${day(page.last_seen_at)}`}`;
   const length = read_minutes === null ? null : counted(read_minutes, 'minute');
   const text = [language, length].filter((fact) => fact !== null);
   return [

@@ -1,9 +1,8 @@
 import { noResultsText } from '../../domain/no-results-text.ts';
-import { maxPages, type SearchResponse } from '../../domain/search.ts';
+import { maxPages, type SearchResponse, type SearchSort } from '../../domain/search.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
-import { byline, counted, day } from '../page-lines.ts';
-import { plain, type Terminal } from '../terminal.ts';
+import { byline, counted, day, plain, type Terminal } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface SearchArguments {
@@ -11,6 +10,7 @@ export interface SearchArguments {
   domain: string | undefined;
   after: number | null;
   before: number | null;
+  sort: SearchSort;
   rerank: boolean;
   spelling: boolean;
 }
@@ -51,11 +51,14 @@ export async function searchCommand(
     ...(args.after !== null && { after: new Date(args.after).toISOString() }),
     ...(args.before !== null && { before: new Date(args.before).toISOString() }),
   };
+  const query = words.join(' ');
   const request = {
-    query: words.join(' '),
+    query,
     operators: true,
-    // Older services do not know the field.
+    // Older services do not know these fields.
     ...(!args.spelling && { spelling: false }),
+    ...(args.sort !== 'relevance' && { sort: args.sort }),
+    ...(/(?:after|before):/i.test(query) && { tz: Intl.DateTimeFormat().resolvedOptions().timeZone }),
     k: args.k,
     chunks_per_page: 1,
     rerank: args.rerank,
@@ -67,6 +70,8 @@ export async function searchCommand(
     return exitCodes.done;
   }
   if (found.timing_ms.rebuilding !== undefined) terminal.note('the index is being rebuilt: results may be incomplete');
+  for (const { operator, reason } of found.ignored_operators ?? [])
+    terminal.note(`searched as text: ${plain(operator, 160)} (${reason})`);
   if (found.results.length === 0) terminal.say(plain(noResultsText(found.no_results), 400));
   else if (found.corrected_query != null) {
     const [shown, asked] = [found.corrected_query, request.query].map((query) => plain(query, 160));

@@ -10,9 +10,8 @@ import { networkName } from '../../providers/network.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
-import { counted } from '../page-lines.ts';
 import { type ServiceClient, ServiceError, UnreachableError } from '../service-client.ts';
-import { bytesText, plain, table } from '../terminal.ts';
+import { bytesText, counted, plain, table } from '../terminal.ts';
 import { wrapped } from '../text-width.ts';
 
 interface ServiceStatus {

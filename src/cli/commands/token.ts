@@ -1,11 +1,13 @@
 /** `readback token new`: creates an access token. */
+
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import type { z } from 'zod';
 import { type codeResponse, libraryName, type Scope } from '../../domain/access.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf } from '../context.ts';
+import { type Context, clientOf, post, tell } from '../context.ts';
 
 export interface TokenArguments {
   /** Name for SERVICE_AUTH_TOKENS; without one the data folder's token is replaced. */
@@ -44,15 +46,46 @@ export function newTokenCommand(context: Context, { name, scope }: TokenArgument
 }
 
 export async function pairCommand(context: Context): Promise<ExitCode> {
-  const { terminal, json } = context;
-  const client = clientOf(context, 'write');
-  const body = { purpose: 'pair' };
-  const { code, expires_at } = await client.call<z.infer<typeof codeResponse>>('POST', '/v1/codes', body);
-  if (json) terminal.json({ code, address: client.baseUrl, expires_at });
-  else {
+  const { baseUrl: address } = clientOf(context, 'write');
+  const { code, expires_at } = await post<z.infer<typeof codeResponse>>(context, '/v1/codes', { purpose: 'pair' });
+  return tell(context, { code, address, expires_at }, (terminal) => {
     terminal.say(`code     ${terminal.style('bold', code)}`);
-    terminal.say(`address  ${client.baseUrl}`);
+    terminal.say(`address  ${address}`);
     terminal.note('type both into the extension within a minute; `readback pair` gives another code');
+  });
+}
+
+export interface OpenArguments {
+  print: boolean;
+}
+
+export async function openCommand(context: Context, { print }: OpenArguments): Promise<ExitCode> {
+  const { terminal, json, settings, stdout } = context;
+  const client = clientOf(context, 'write');
+  const body = { purpose: 'session' };
+  const { code, expires_at } = await client.call<z.infer<typeof codeResponse>>('POST', '/v1/codes', body);
+  const url = `${client.baseUrl}/#code=${code}`;
+  if (json) terminal.json({ url, expires_at });
+  else {
+    terminal.say(url);
+    terminal.note('it signs in one browser within a minute');
   }
+  const opener = print || json || stdout.isTTY !== true ? null : browserOpener(settings.program_path);
+  if (opener !== null) await started(opener, url);
   return exitCodes.done;
+}
+
+function browserOpener(path: string): string | null {
+  const name = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  const found = path.split(delimiter).map((dir) => join(dir, name));
+  return found.find((file) => existsSync(file)) ?? null;
+}
+
+/** The browser outlives this command. If it cannot start, the link is still printed. */
+function started(program: string, url: string): Promise<void> {
+  const child = spawn(program, [url], { stdio: 'ignore', detached: true });
+  return new Promise((resolve) => {
+    child.once('spawn', resolve).once('error', () => resolve());
+    child.unref();
+  });
 }

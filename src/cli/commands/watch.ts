@@ -1,18 +1,16 @@
 /** `readback watch`: manages watched sources. */
 import type { WatchKind, WatchListResponse, WatchResponse, WatchRunAccepted } from '../../domain/watch.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf } from '../context.ts';
-import { counted, titled } from '../page-lines.ts';
-import { plain, type Terminal } from '../terminal.ts';
+import { type Context, clientOf, get, post, tell } from '../context.ts';
+import { counted, plain, type Terminal, titled } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export async function watchesCommand(context: Context): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
-  const found = await clientOf(context, 'read').call<WatchListResponse>('GET', '/v1/watches', undefined, signal);
-  if (json) terminal.json(found);
-  else if (found.watches.length === 0) terminal.say('no watches: readback watch add ADDRESS');
-  else for (const watch of found.watches) sayWatch(terminal, watch);
-  return exitCodes.done;
+  const found = await get<WatchListResponse>(context, '/v1/watches');
+  return tell(context, found, (terminal) => {
+    if (found.watches.length === 0) terminal.say('no watches: readback watch add ADDRESS');
+    for (const watch of found.watches) sayWatch(terminal, watch);
+  });
 }
 
 function sayWatch(terminal: Terminal, watch: WatchResponse): void {
@@ -41,10 +39,8 @@ export interface WatchArguments {
 export async function addWatchCommand(context: Context, url: string, args: WatchArguments): Promise<ExitCode> {
   const { kind, title, hours } = args;
   const body = { url, kind, ...(title !== undefined && { title }), ...(hours && { interval_hours: hours }) };
-  const watch = await clientOf(context, 'write').call<WatchResponse>('POST', '/v1/watches', body, context.signal);
-  if (context.json) context.terminal.json(watch);
-  else sayWatch(context.terminal, watch);
-  return exitCodes.done;
+  const watch = await post<WatchResponse>(context, '/v1/watches', body);
+  return tell(context, watch, (terminal) => sayWatch(terminal, watch));
 }
 
 export async function removeWatchesCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
@@ -58,10 +54,9 @@ export async function removeWatchesCommand(context: Context, ids: readonly strin
 }
 
 export async function runWatchesCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
-  const client = clientOf(context, 'write');
   const runs: WatchRunAccepted[] = [];
   for (const id of ids) {
-    const run = await client.call<WatchRunAccepted>('POST', `${watchPath(id)}/run`, undefined, context.signal);
+    const run = await post<WatchRunAccepted>(context, `${watchPath(id)}/run`);
     runs.push(run);
     if (!context.json) context.terminal.say(`polling ${run.watch_id}${run.job_id === null ? '' : `: ${run.job_id}`}`);
   }

@@ -14,7 +14,6 @@ export interface VectorTable {
 
 /** Chunk vectors of some pages, page by page. */
 export interface ChunkRows {
-  /** Number of chunks of each page. */
   counts: readonly number[];
   rows: Float32Array;
   /** Of each page, ISO 639-1; '' for unknown. */

@@ -175,7 +175,6 @@ class LanguageWords {
     for (const [key, { pages }] of this.#terms) if (pages <= mostPages) this.#terms.delete(key);
   }
 
-  /** The keywords of each topic, best first. */
   keywords(): Map<number, string[]> {
     const scored = new Map<number, ScoredTerm[]>([...this.sizes.keys()].map((topic) => [topic, []]));
     for (const [key, { pages, byTopic }] of this.#terms) {

@@ -23,7 +23,6 @@ export function headingOf(title: string | null): string {
   return (title ?? '').trim().slice(0, maxHeading);
 }
 
-/** The text of one passage; for a page without a text its title, or ''. */
 export function embeddingText(title: string | null, section_title: string | null, passage: string): string {
   const headings = [title, section_title].map(headingOf);
   return [...new Set([...headings, passage].filter((each) => each !== ''))].join('\n');

@@ -58,9 +58,7 @@ interface Mention {
 export interface PassagePlace {
   /** Of the text that was read: its title's length, 0 where the text does not begin with the title, or is not the page's first. */
   title: number;
-  /** Where the body's part begins in the text. */
   bodyAt: number;
-  /** Offset of that part in the body. */
   charStart: number;
 }
 

@@ -52,7 +52,6 @@ const facts = [
   'https?://\\S{1,500}',
 ];
 
-/** Picture credits. */
 const credits = [
   '\\(?(?:photo(?:graph|graphy|s)?|image|picture|illustration|credit|video|foto|bild|quelle|crédit)s?(?: credits?| by| courtesy(?: of)?| via| from| source|s)?\\s?[:©/].{1,100}',
   '\\(?(?:photo|image|picture|illustration|photo illustration)s? by .{1,80}',

@@ -3,8 +3,8 @@
  * of the page's running text stay, so no article is lost to a class name.
  */
 import { boilerplateName, isComments, nameNeutralizer } from './boilerplate-signs.ts';
-import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
-import { readingLength } from './reading-length.ts';
+import { type DomNode, elementNode, elementsBelow, moveChildren, textNode, walkTree } from './dom-tree.ts';
+import { readingLength } from './readable-text.ts';
 
 /** Characters of text outside links that count as running text. */
 const shortestRunning = 40;
@@ -52,22 +52,18 @@ export function clearPage(root: DomNode, isArticle = false): number {
   const most = all * largestShare;
   showText(weights, all);
   const found = new Map<string, { nodes: DomNode[]; running: number }>();
-  walkTree(
-    root,
-    (node) => {
-      const weight = weights.get(node);
-      if (weight === undefined || node.localName === 'head') return false;
-      const sign = weight.holdsArticle ? null : signOf(node, weight, most, isArticle);
-      // A name in a heading or paragraph, such as `toc-backref`, marks a word that is read.
-      if (sign === null) return !textLines.has(node.localName);
-      const same = found.get(sign) ?? { nodes: [], running: 0 };
-      same.nodes.push(node);
-      same.running += weight.running;
-      found.set(sign, same);
-      return false;
-    },
-    () => {},
-  );
+  walkTree(root, (node) => {
+    const weight = weights.get(node);
+    if (weight === undefined || node.localName === 'head') return false;
+    const sign = weight.holdsArticle ? null : signOf(node, weight, most, isArticle);
+    // A name in a heading or paragraph, such as `toc-backref`, marks a word that is read.
+    if (sign === null) return !textLines.has(node.localName);
+    const same = found.get(sign) ?? { nodes: [], running: 0 };
+    same.nodes.push(node);
+    same.running += weight.running;
+    found.set(sign, same);
+    return false;
+  });
   let left = all;
   for (const [sign, { nodes, running }] of found) {
     if (running > most && sign !== commentsOfArticle) continue;
@@ -114,26 +110,13 @@ function showText(weights: ReadonlyMap<DomNode, Weight>, all: number): void {
     node.removeAttribute('hidden');
     if (node.getAttribute('aria-hidden') === 'true') node.removeAttribute('aria-hidden');
     if (hiddenStyle.test(node.getAttribute('style') ?? '')) node.removeAttribute('style');
-    if (node.localName === 'noscript' && running >= leastWithoutScripts) {
-      for (let child = node.firstChild; child !== null; child = node.firstChild)
-        node.parentNode?.insertBefore(child, node);
-    }
+    if (node.localName === 'noscript' && running >= leastWithoutScripts) moveChildren(node, node.parentNode, node);
   }
 }
 
 /** Unwrap quotations from frames such as embeds of posts, whose name ("social") and links look like boilerplate. */
 function unframeQuotes(root: DomNode): void {
-  const quotes: DomNode[] = [];
-  walkTree(
-    root,
-    (node) => {
-      if (node.nodeType !== elementNode) return false;
-      if (node.localName === 'blockquote') quotes.push(node);
-      return true;
-    },
-    () => {},
-  );
-  for (const quote of quotes) {
+  for (const quote of elementsBelow(root, ({ localName }) => localName === 'blockquote')) {
     for (
       let i = 0, frame = quote.parentNode;
       i < maxFrames && frame !== null && frame !== root && isFrame(frame);

@@ -29,7 +29,11 @@ export const elementNode = 1;
 export const textNode = 3;
 
 /** Visit the descendants of `root` in document order. `enter` returns whether to visit a node's content; then `leave` follows it. */
-export function walkTree(root: DomNode, enter: (node: DomNode) => boolean, leave: (node: DomNode) => void): void {
+export function walkTree(
+  root: DomNode,
+  enter: (node: DomNode) => boolean,
+  leave: (node: DomNode) => void = () => {},
+): void {
   let node = root.firstChild;
   while (node !== null) {
     if (enter(node)) {
@@ -47,4 +51,32 @@ export function walkTree(root: DomNode, enter: (node: DomNode) => boolean, leave
     }
     node = node.nextSibling;
   }
+}
+
+/** The elements below `root` that `isWanted` accepts, in document order, also within each other. */
+export function elementsBelow(root: DomNode, isWanted: (element: DomNode) => boolean): DomNode[] {
+  const found: DomNode[] = [];
+  walkTree(root, (node) => {
+    if (node.nodeType === elementNode && isWanted(node)) found.push(node);
+    return node.nodeType === elementNode;
+  });
+  return found;
+}
+
+export function siblingsFrom(first: DomNode | null): DomNode[] {
+  const siblings: DomNode[] = [];
+  for (let node = first; node !== null; node = node.nextSibling) siblings.push(node);
+  return siblings;
+}
+
+export const childrenOf = (node: DomNode): DomNode[] => siblingsFrom(node.firstChild);
+
+/** Move the content of `from` into `to`. `before` null: to the end. */
+export function moveChildren(from: DomNode, to: DomNode | null, before: DomNode | null = null): void {
+  for (const child of childrenOf(from)) to?.insertBefore(child, before);
+}
+
+export function isBelow(node: DomNode, outer: DomNode | null): boolean {
+  for (let at = node.parentNode; at !== null; at = at.parentNode) if (at === outer) return true;
+  return false;
 }

@@ -7,18 +7,15 @@
 import { Readability } from '@mozilla/readability';
 import type { Section } from '../../domain/page.ts';
 import { clearPage, hiddenStyle, neutralizeNames, runningLength, weigh } from './clear-page.ts';
-import type { DomDocument, DomNode } from './dom-tree.ts';
-import { checkMarkup, checkTree } from './extraction-limit.ts';
+import { type DomDocument, type DomNode, isBelow } from './dom-tree.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
 import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, uncut, withoutSite } from './page-metadata.ts';
-import { parsePage } from './parse-page.ts';
+import { checkMarkup, checkTree, parsePage } from './parse-page.ts';
 import { preparePage } from './prepare-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
 import { aroundParts, holds, repeatedParts } from './repeated-parts.ts';
 import { listBlocks, restoreBlocks } from './restore-blocks.ts';
 import { type SaidElsewhere, trimArticle } from './trim-article.ts';
-
-export { ExtractionLimitError } from './extraction-limit.ts';
 
 export interface ExtractedPage {
   title: string | null;
@@ -29,10 +26,8 @@ export interface ExtractedPage {
   author: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
-  /** As declared, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
-  /** Address of the page's own picture. */
   image?: string | null;
   /** The page's description, if the text is a scrap without it. */
   description?: string | null;
@@ -81,7 +76,7 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const facts = root === null ? null : readDeclaredFacts(root, url);
   const behindTitle = root === null || facts === null ? [] : blocksBehindTitle(root, facts.title);
   const running = root === null ? 0 : clearPage(root, facts?.isArticle);
-  const left = new Set(behindTitle.map(({ node }) => node).filter((node) => isBelow(root, node)));
+  const left = new Set(behindTitle.map(({ node }) => node).filter((node) => isBelow(node, root)));
   const led = (read: ReadableText) =>
     facts === null || read.text === '' ? read : withLead(read, behindTitle, facts, left);
   const isReadable = depthSum <= maxDepthSum;
@@ -162,12 +157,6 @@ function findArticle(page: DomDocument, facts: DeclaredFacts | null): Article {
     if (error instanceof RangeError) return noArticle;
     throw error;
   }
-}
-
-function isBelow(root: DomNode | null, node: DomNode): boolean {
-  let at: DomNode | null = node;
-  while (at !== null && at !== root) at = at.parentNode;
-  return at !== null;
 }
 
 const asNode = (node: DomNode): DomNode => node;

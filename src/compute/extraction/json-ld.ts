@@ -6,14 +6,12 @@ export interface LinkedArticle {
   isArticle: boolean;
   headline: string | null;
   authors: string[];
-  /** Authors that are persons. */
   persons: string[];
   published: string | null;
   language: string | null;
   publisher: string | null;
   /** Of the first picture. */
   image: string | null;
-  /** The whole article's text, if given. */
   body: string | null;
 }
 
@@ -26,7 +24,6 @@ const maxDepth = 8;
 const articleType =
   /(?:Article|Posting|Report|WebPage|Recipe|Review|HowTo|FAQPage|Chapter|Book|Thesis|Movie|VideoObject|PodcastEpisode|Event|Product)$/i;
 const oneText = /(?:Article|BlogPosting|Report|Review|Recipe)$/i;
-/** Types preferred as the article. */
 const truly = /(?:Article|Posting|Report|Review|Recipe|HowTo)$/i;
 
 /** Facts of one article, the first of the most specific type; null if none. */

@@ -5,7 +5,6 @@ import type { ExtractedPage } from './extract-html.ts';
 const longestTitle = 500;
 const fence = /^ {0,3}(```+|~~~+)/;
 const atxHeading = /^ {0,3}#{1,6}[ \t]+(\S.*)$/;
-/** Closing marks of a heading. */
 const atxEnd = /(?<![ \t])[ \t]+(?:#+[ \t]*)?$/;
 const underline = /^ {0,3}(?:=+|-+)[ \t]*$/;
 const frontMatter = /^---\n([\s\S]{0,20000}?)\n(?:---|\.\.\.)(?:\n|$)/;

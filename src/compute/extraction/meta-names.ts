@@ -2,49 +2,20 @@
 
 import type { DomNode } from './dom-tree.ts';
 
+const wordsOf = (list: string): string[] => list.trim().split(/\s+/);
+
 export const titleNames = ['og:title', 'twitter:title', 'citation_title', 'dc.title', 'dcterms.title', 'parsely-title'];
-export const authorNames = [
-  'author',
-  'citation_author',
-  'article:author',
-  'parsely-author',
-  'dc.creator',
-  'dcterms.creator',
-  'sailthru.author',
-  'byl',
-];
-export const dateNames = [
-  'article:published_time',
-  'og:article:published_time',
-  'citation_publication_date',
-  'citation_date',
-  'dc.date.issued',
-  'dcterms.issued',
-  'dcterms.created',
-  'dc.date',
-  'dc.date.created',
-  'parsely-pub-date',
-  'sailthru.date',
-  'date',
-  'pubdate',
-  'publish-date',
-  'publishdate',
-  'publication_date',
-  'published_time',
-  'article.published',
-  'release_date',
-  'datepublished',
-];
+export const authorNames = wordsOf(`
+  author citation_author article:author parsely-author dc.creator dcterms.creator sailthru.author byl
+`);
+export const dateNames = wordsOf(`
+  article:published_time og:article:published_time citation_publication_date citation_date dc.date.issued
+  dcterms.issued dcterms.created dc.date dc.date.created parsely-pub-date sailthru.date date pubdate publish-date
+  publishdate publication_date published_time article.published release_date datepublished
+`);
 export const siteNames = ['og:site_name', 'application-name', 'citation_journal_title', 'dc.publisher'];
 export const descriptionNames = ['description', 'og:description', 'twitter:description'];
-export const imageNames = [
-  'og:image:secure_url',
-  'og:image:url',
-  'og:image',
-  'twitter:image',
-  'twitter:image:src',
-  'image',
-];
+export const imageNames = 'og:image:secure_url og:image:url og:image twitter:image twitter:image:src image'.split(' ');
 export const languageNames = ['og:locale', 'dc.language', 'content-language', 'citation_language'];
 export const kindName = 'og:type';
 

@@ -1,6 +1,6 @@
 /** Authors in a page's markup: author elements (`rel`, microdata) and bylines by class. */
 import { decodeHTMLStrict } from 'entities';
-import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
+import { type DomNode, elementNode, elementsBelow, textNode, walkTree } from './dom-tree.ts';
 
 export const longestAuthor = 200;
 const longestName = 100;
@@ -58,20 +58,10 @@ export function markedAuthors(nodes: readonly DomNode[]): string[] {
 function markedName(node: DomNode): string {
   const [line] = linesOf(node);
   if (line !== undefined) return line;
-  let name = '';
-  walkTree(
-    node,
-    (inner) => {
-      if (inner.nodeType !== elementNode) return false;
-      if (name === '' && inner.getAttribute('itemprop') === 'name') name = inner.getAttribute('content') ?? '';
-      return name === '';
-    },
-    () => {},
-  );
-  return name || (node.getAttribute('content') ?? '');
+  const names = elementsBelow(node, (inner) => inner.getAttribute('itemprop') === 'name');
+  return [...names, node].map((each) => each.getAttribute('content') ?? '').find((name) => name !== '') ?? '';
 }
 
-/** Of the first byline with a name. */
 export function bylineAuthors(nodes: readonly DomNode[]): string[] {
   for (const node of nodes.slice(0, maxBylines)) {
     if ((node.textContent ?? '').length > 3 * longestAuthor) continue;
@@ -95,14 +85,7 @@ function linkedNames(byline: DomNode): string[] {
     if (name !== null && !href.startsWith('#')) links.push({ name, kind });
   };
   if (byline.localName === 'a') add(byline);
-  walkTree(
-    byline,
-    (node) => {
-      if (node.nodeType === elementNode && node.localName === 'a') add(node);
-      return true;
-    },
-    () => {},
-  );
+  for (const link of elementsBelow(byline, ({ localName }) => localName === 'a')) add(link);
   return links.filter(({ kind }) => kind === links[0]?.kind).map(({ name }) => name);
 }
 

@@ -2,11 +2,9 @@
 import { isCall, isCredit, isFact, isLabel } from './boilerplate-lines.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 import type { DeclaredFacts } from './page-metadata.ts';
-import { headings, type ReadableText } from './readable-text.ts';
-import { readingLength } from './reading-length.ts';
+import { headings, type ReadableText, readingLength } from './readable-text.ts';
 import { type Block, blocksOf, folded } from './trim-article.ts';
 
-/** Blocks examined after the title. */
 const maxBlocks = 20;
 /** Minimum characters of a lead's sentence, and maximum share of links. */
 const shortestSentence = 64;
@@ -20,17 +18,13 @@ export function blocksBehindTitle(root: DomNode, title: string | null): Block[] 
   const wanted = title === null ? '' : folded(title);
   let first: DomNode | null = null;
   let same: DomNode | null = null;
-  walkTree(
-    root,
-    (node) => {
-      if (node.nodeType !== elementNode || same !== null) return false;
-      if (!headings.has(node.localName)) return true;
-      if (node.localName === 'h1') first ??= node;
-      if (wanted !== '' && folded(node.textContent ?? '') === wanted) same = node;
-      return false;
-    },
-    () => {},
-  );
+  walkTree(root, (node) => {
+    if (node.nodeType !== elementNode || same !== null) return false;
+    if (!headings.has(node.localName)) return true;
+    if (node.localName === 'h1') first ??= node;
+    if (wanted !== '' && folded(node.textContent ?? '') === wanted) same = node;
+    return false;
+  });
   const heading = same ?? first;
   return heading === null ? [] : blocksOf(root, heading, maxBlocks);
 }

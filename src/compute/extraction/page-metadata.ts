@@ -24,7 +24,6 @@ export interface DeclaredFacts {
   author: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
-  /** As declared, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
   /** Absolute address of the page's own picture. */
@@ -35,7 +34,6 @@ export interface DeclaredFacts {
   /** Of the first and second level. */
   headings: string[];
   subheadings: string[];
-  /** Whether the page declares a single article. */
   isArticle: boolean;
   /** From JSON-LD. */
   declaredBody: string | null;
@@ -59,7 +57,6 @@ interface Found {
   metas: Map<string, string[]>;
   scripts: string[];
   window: string | null;
-  /** Declared base of addresses. */
   base: string | null;
   headings: string[];
   subheadings: string[];
@@ -76,7 +73,6 @@ interface Shown {
   isBehind: boolean;
 }
 
-/** One walk over the tree. */
 export function readDeclaredFacts(root: DomNode, url: string): DeclaredFacts {
   const found = gather(root);
   const linked = readJsonLd(found.scripts);
@@ -119,47 +115,43 @@ function gather(root: DomNode): Found {
     times: [],
     dates: [],
   };
-  walkTree(
-    root,
-    (node) => {
-      if (node.nodeType !== elementNode) return false;
-      const name = node.localName;
-      if (name === 'meta') {
-        const key =
-          node.getAttribute('property') ??
-          node.getAttribute('name') ??
-          node.getAttribute('itemprop') ??
-          node.getAttribute('http-equiv');
-        const content = node.getAttribute('content');
-        if (key !== null && content !== null) {
-          const same = found.metas.get(key.trim().toLowerCase()) ?? [];
-          same.push(content);
-          found.metas.set(key.trim().toLowerCase(), same);
-        }
-      } else if (name === 'script') {
-        const isLinkedData = /^application\/ld\+json/i.test(node.getAttribute('type') ?? '');
-        if (isLinkedData && found.scripts.length < maxScripts) found.scripts.push(node.textContent ?? '');
-      } else if (name === 'base') found.base ??= node.getAttribute('href');
-      else if (name === 'title') found.window ??= node.textContent;
-      else if (name === 'h1' && found.headings.length < maxPlaces) found.headings.push(node.textContent ?? '');
-      else if (name === 'h2' && found.subheadings.length < maxPlaces) found.subheadings.push(node.textContent ?? '');
-      if (name === 'svg' || name === 'script' || name === 'style') return false;
-      const note = <Value>(list: Value[], value: () => Value) => {
-        if (list.length < maxPlaces) list.push(value());
-      };
-      const dated = () => node.getAttribute('datetime') ?? node.getAttribute('content') ?? shortText(node);
-      const shown = (text: string): Shown => ({ text, isBehind: found.headings.length > 0 });
-      if (node.getAttribute('itemprop') === 'datePublished') note(found.itemDates, dated);
-      else if (name === 'time') {
-        if (!isForeignTime(node)) note(found.times, () => shown(dated()));
-      } else if (isDate(node)) note(found.dates, () => shown(shortText(node)));
-      const sign = authorSign(node);
-      if (sign === 'marked') note(found.authors, () => node);
-      else if (sign === 'byline') note(found.bylines, () => node);
-      return true;
-    },
-    () => {},
-  );
+  walkTree(root, (node) => {
+    if (node.nodeType !== elementNode) return false;
+    const name = node.localName;
+    if (name === 'meta') {
+      const key =
+        node.getAttribute('property') ??
+        node.getAttribute('name') ??
+        node.getAttribute('itemprop') ??
+        node.getAttribute('http-equiv');
+      const content = node.getAttribute('content');
+      if (key !== null && content !== null) {
+        const same = found.metas.get(key.trim().toLowerCase()) ?? [];
+        same.push(content);
+        found.metas.set(key.trim().toLowerCase(), same);
+      }
+    } else if (name === 'script') {
+      const isLinkedData = /^application\/ld\+json/i.test(node.getAttribute('type') ?? '');
+      if (isLinkedData && found.scripts.length < maxScripts) found.scripts.push(node.textContent ?? '');
+    } else if (name === 'base') found.base ??= node.getAttribute('href');
+    else if (name === 'title') found.window ??= node.textContent;
+    else if (name === 'h1' && found.headings.length < maxPlaces) found.headings.push(node.textContent ?? '');
+    else if (name === 'h2' && found.subheadings.length < maxPlaces) found.subheadings.push(node.textContent ?? '');
+    if (name === 'svg' || name === 'script' || name === 'style') return false;
+    const note = <Value>(list: Value[], value: () => Value) => {
+      if (list.length < maxPlaces) list.push(value());
+    };
+    const dated = () => node.getAttribute('datetime') ?? node.getAttribute('content') ?? shortText(node);
+    const shown = (text: string): Shown => ({ text, isBehind: found.headings.length > 0 });
+    if (node.getAttribute('itemprop') === 'datePublished') note(found.itemDates, dated);
+    else if (name === 'time') {
+      if (!isForeignTime(node)) note(found.times, () => shown(dated()));
+    } else if (isDate(node)) note(found.dates, () => shown(shortText(node)));
+    const sign = authorSign(node);
+    if (sign === 'marked') note(found.authors, () => node);
+    else if (sign === 'byline') note(found.bylines, () => node);
+    return true;
+  });
   return found;
 }
 

@@ -3,8 +3,16 @@
  * outside of the body, capital attribute names, declarative shadow trees, streamed parts, `<![CDATA[`, U+0000.
  */
 import { parseHTML } from 'linkedom';
-import { type DomDocument, type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
-import { ExtractionLimitError } from './extraction-limit.ts';
+import {
+  childrenOf,
+  type DomDocument,
+  type DomNode,
+  elementNode,
+  moveChildren,
+  siblingsFrom,
+  textNode,
+  walkTree,
+} from './dom-tree.ts';
 
 /** Capital attribute names lowered per element: each takes a walk over its attributes. */
 const maxLowered = 64;
@@ -39,29 +47,22 @@ function parseWhole(text: string): DomDocument {
   return parseHTML(`<!doctype html><html><head></head><body>${text}</body></html>`).document;
 }
 
-/** Deeper trees are refused (extraction-limit.ts). */
-const deepestPlace = 512;
-
 /** Lower attribute names, show declarative shadow trees, remove other templates, and move streamed parts to their places. */
 function mendElements(root: DomNode): void {
   const templates: DomNode[] = [];
   const places = new Map<string, DomNode>();
   const later: DomNode[] = [];
   lowerNamesOf(root);
-  walkTree(
-    root,
-    (node) => {
-      if (node.nodeType !== elementNode) return false;
-      lowerNamesOf(node);
-      if (node.localName === 'template') {
-        templates.push(node);
-        const place = streamedPlace.exec(node.getAttribute('id') ?? '');
-        if (place !== null) places.set(`S:${place[1]}`, node);
-      } else if (node.hasAttribute('hidden') && node.getAttribute('id')?.startsWith('S:')) later.push(node);
-      return true;
-    },
-    () => {},
-  );
+  walkTree(root, (node) => {
+    if (node.nodeType !== elementNode) return false;
+    lowerNamesOf(node);
+    if (node.localName === 'template') {
+      templates.push(node);
+      const place = streamedPlace.exec(node.getAttribute('id') ?? '');
+      if (place !== null) places.set(`S:${place[1]}`, node);
+    } else if (node.hasAttribute('hidden') && node.getAttribute('id')?.startsWith('S:')) later.push(node);
+    return true;
+  });
   for (const part of later) {
     const place = places.get(part.getAttribute('id') ?? '');
     if (place === undefined || holds(part, place)) continue;
@@ -69,8 +70,7 @@ function mendElements(root: DomNode): void {
     part.removeAttribute('hidden');
   }
   for (const template of templates) {
-    if (template.hasAttribute('shadowrootmode'))
-      for (const node of siblingsFrom(template.firstChild)) template.parentNode?.insertBefore(node, template);
+    if (template.hasAttribute('shadowrootmode')) moveChildren(template, template.parentNode, template);
     template.remove();
   }
 }
@@ -79,7 +79,7 @@ function mendElements(root: DomNode): void {
 function holds(outer: DomNode, inner: DomNode): boolean {
   let depth = 0;
   for (let node: DomNode | null = inner; node !== null; node = node.parentNode)
-    if (node === outer || ++depth > deepestPlace) return true;
+    if (node === outer || ++depth > maxDepth) return true;
   return false;
 }
 
@@ -104,7 +104,7 @@ function lowerNamesOf(element: DomNode): void {
  * Visible content ends the head, even without `</head>`.
  */
 function gatherStrays(page: DomDocument, root: DomNode): void {
-  const own = siblingsFrom(root.firstChild);
+  const own = childrenOf(root);
   const found = own.find(({ localName }) => localName === 'body');
   const body = found ?? page.createElement('body');
   const first = body.firstChild;
@@ -120,7 +120,7 @@ function gatherStrays(page: DomDocument, root: DomNode): void {
   for (const node of own) {
     if (node === body) isBehind = true;
     else if (node.localName !== 'head') take(node);
-    else for (const inHead of siblingsFrom(node.firstChild)) if (!headElements.has(inHead.localName)) take(inHead);
+    else for (const inHead of childrenOf(node)) if (!headElements.has(inHead.localName)) take(inHead);
   }
   if (found === undefined) root.insertBefore(body, null);
   isBehind = true;
@@ -133,8 +133,68 @@ function siblingsBefore(last: DomNode): DomNode[] {
   return nodes.reverse();
 }
 
-function siblingsFrom(first: DomNode | null): DomNode[] {
-  const nodes: DomNode[] = [];
-  for (let node = first; node !== null; node = node.nextSibling) nodes.push(node);
-  return nodes;
+/*
+ * Limits of extraction: a scan of the HTML before parsing and a walk over the tree before Readability, as both take quadratic time on
+ * hostile input.
+ */
+
+/** The largest single-page specifications have 300,000. */
+const maxElements = 400_000;
+/** Of any kind: every `&` and stray `<` in text begins a text node. */
+const maxNodes = 800_000;
+/** Browsers flatten deeper trees (512 in Blink). */
+const maxDepth = 512;
+/** Start tags without an end tag: 50,000 take the parser 2 s, 100,000 take 5 s. */
+const maxUnclosed = 5000;
+/** Elements without a required end tag, whose number says nothing about depth. */
+const endTagOptional = new Set(
+  (
+    'area base br col embed hr img input link meta param source track wbr ' +
+    'body colgroup dd dt head html li optgroup option p rb rp rt rtc tbody td tfoot th thead tr path circle rect use'
+  ).split(' '),
+);
+/** Longer white space is cut: Readability turns each further no-break space into a node. */
+const longestSpace = 200;
+const longSpace = new RegExp(`\\s{${longestSpace}}\\s+`, 'g');
+
+/** The page is too large or too deep; a retry is useless. */
+export class ExtractionLimitError extends Error {}
+
+/** Refuse HTML that takes the parser minutes; ignores U+0000, as it does. Errors: ExtractionLimitError. Linear. */
+export function checkMarkup(html: string, url: string): void {
+  let tags = 0;
+  let unclosed = 0;
+  for (const [, slash, name] of html.replaceAll('\0', '').matchAll(/<(\/?)([a-z][a-z0-9]{0,15})/gi)) {
+    if (++tags > maxElements * 2) throw new ExtractionLimitError(`page has over ${maxElements} elements: ${url}`);
+    if (endTagOptional.has(name.toLowerCase())) continue;
+    unclosed = slash === '' ? unclosed + 1 : Math.max(0, unclosed - 1);
+    if (unclosed > maxUnclosed) throw new ExtractionLimitError(`page leaves over ${maxUnclosed} elements open: ${url}`);
+  }
+}
+
+/**
+ * Check a parsed page and shorten white space. Returns the sum of its elements' depths, by which Readability's time grows.
+ * Errors: ExtractionLimitError over 400,000 elements, 800,000 nodes or a depth of 512.
+ */
+export function checkTree(root: DomNode, url: string): number {
+  let elements = 0;
+  let depth = 0;
+  let depths = 0;
+  let nodes = 0;
+  walkTree(
+    root,
+    (node) => {
+      if (++nodes > maxNodes) throw new ExtractionLimitError(`page has over ${maxNodes} nodes: ${url}`);
+      if (node.nodeType === textNode && node.data.length > longestSpace) {
+        node.data = node.data.replace(longSpace, (run) => run.slice(0, longestSpace));
+      }
+      if (node.nodeType !== elementNode) return false;
+      if (++elements > maxElements) throw new ExtractionLimitError(`page has over ${maxElements} elements: ${url}`);
+      if (++depth > maxDepth) throw new ExtractionLimitError(`page nests deeper than ${maxDepth} elements: ${url}`);
+      depths += depth;
+      return true;
+    },
+    () => depth--,
+  );
+  return depths;
 }

@@ -3,8 +3,17 @@
  * directly in the body, and every `aside`.
  */
 import { hiddenStyle } from './clear-page.ts';
-import { type DomDocument, type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
-import { readingLength } from './reading-length.ts';
+import {
+  childrenOf,
+  type DomDocument,
+  type DomNode,
+  elementNode,
+  elementsBelow,
+  moveChildren,
+  textNode,
+  walkTree,
+} from './dom-tree.ts';
+import { readingLength } from './readable-text.ts';
 
 /** Characters of text directly in the body that count as readable. */
 const shortestBare = 40;
@@ -38,22 +47,18 @@ export function preparePage(page: DomDocument): void {
 }
 
 function showFormulas(root: DomNode): void {
-  walkTree(
-    root,
-    (node) => {
-      if (node.localName !== 'math') return node.nodeType === elementNode;
-      for (
-        let at = node.parentNode, i = 0;
-        at !== null && at.localName === 'span' && i < maxHiding;
-        at = at.parentNode, i++
-      ) {
-        if (at.firstChild?.nextSibling !== null) break;
-        if (hiddenStyle.test(at.getAttribute('style') ?? '')) at.removeAttribute('style');
-      }
-      return false;
-    },
-    () => {},
-  );
+  walkTree(root, (node) => {
+    if (node.localName !== 'math') return node.nodeType === elementNode;
+    for (
+      let at = node.parentNode, i = 0;
+      at !== null && at.localName === 'span' && i < maxHiding;
+      at = at.parentNode, i++
+    ) {
+      if (at.firstChild?.nextSibling !== null) break;
+      if (hiddenStyle.test(at.getAttribute('style') ?? '')) at.removeAttribute('style');
+    }
+    return false;
+  });
 }
 
 /** Line elements become preformatted text, without line numbers. */
@@ -158,37 +163,26 @@ function mendLinks(root: DomNode): void {
     },
   );
   for (const link of inCode) {
-    for (let child = link.firstChild; child !== null; child = link.firstChild)
-      link.parentNode?.insertBefore(child, link);
+    moveChildren(link, link.parentNode, link);
     link.remove();
   }
 }
 
 function keepAdmonitions(page: DomDocument, root: DomNode): void {
-  const found: DomNode[] = [];
-  walkTree(
-    root,
-    (node) => {
-      if (node.localName === 'aside' && admonition.test((node.getAttribute('class') ?? '').slice(0, longestName)))
-        found.push(node);
-      return node.nodeType === elementNode;
-    },
-    () => {},
-  );
-  for (const aside of found) {
+  const isAdmonition = (node: DomNode) =>
+    node.localName === 'aside' && admonition.test((node.getAttribute('class') ?? '').slice(0, longestName));
+  for (const aside of elementsBelow(root, isAdmonition)) {
     const plain = page.createElement('div');
-    for (let child = aside.firstChild; child !== null; child = aside.firstChild) plain.insertBefore(child, null);
+    moveChildren(aside, plain);
     aside.replaceWith(plain);
   }
 }
 
 /** Readability ignores text nodes between a body's elements. */
 function wrapBareText(page: DomDocument, body: DomNode): void {
-  let isBare = false;
-  for (let node = body.firstChild; node !== null && !isBare; node = node.nextSibling)
-    isBare = node.nodeType === textNode && readingLength(node.data.trim()) >= shortestBare;
-  if (!isBare) return;
+  const isBare = (node: DomNode) => node.nodeType === textNode && readingLength(node.data.trim()) >= shortestBare;
+  if (!childrenOf(body).some(isBare)) return;
   const whole = page.createElement('div');
-  for (let node = body.firstChild; node !== null; node = body.firstChild) whole.insertBefore(node, null);
+  moveChildren(body, whole);
   body.insertBefore(whole, null);
 }

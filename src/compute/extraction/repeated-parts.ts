@@ -1,6 +1,6 @@
 /** Repeated parts of a page: posts, answers, sections of a manual. Readability chooses one element with its siblings, and misses some of them. */
 import { weigh } from './clear-page.ts';
-import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
+import { type DomNode, elementNode, isBelow, walkTree } from './dom-tree.ts';
 
 export interface RepeatedParts {
   /** Same name and classes, not nested, in page order; with running text in characters. */
@@ -29,7 +29,7 @@ export function repeatedParts(root: DomNode): RepeatedParts | null {
     if (kind === null) continue;
     const parts = kinds.get(kind) ?? { nodes: new Map(), last: node, running: 0 };
     kinds.set(kind, parts);
-    if (isWithin(node, parts.last)) continue;
+    if (isBelow(node, parts.last)) continue;
     parts.nodes.set(node, running);
     parts.last = node;
     parts.running += running;
@@ -75,7 +75,7 @@ export function aroundParts(root: DomNode): DomNode {
   const least = (parts.running / parts.nodes.size) * openingShare;
   const first = [...parts.nodes].find(([, running]) => running >= least)?.[0] ?? root;
   let up: DomNode = around ?? root;
-  while (up !== root && !isWithin(first, up)) up = up.parentNode ?? root;
+  while (up !== root && !isBelow(first, up)) up = up.parentNode ?? root;
   return up;
 }
 
@@ -87,9 +87,4 @@ function kindOf(node: DomNode): string | null {
   const classes = (node.getAttribute('class') ?? '').split(/\s+/).filter((name) => name !== '' && !/\d/.test(name));
   if (classes.length === 0 && node.localName !== 'article') return null;
   return [node.localName, ...classes.sort()].join('.');
-}
-
-function isWithin(node: DomNode, outer: DomNode): boolean {
-  for (let at = node.parentNode; at !== null; at = at.parentNode) if (at === outer) return true;
-  return false;
 }

@@ -4,7 +4,7 @@
  */
 import { isCall, isCredit, isFact, isLabel, isLabelled } from './boilerplate-lines.ts';
 import { type DomNode, textNode, walkTree } from './dom-tree.ts';
-import { readingLength } from './reading-length.ts';
+import { readingLength } from './readable-text.ts';
 import { type Block, blocksOf, folded } from './trim-article.ts';
 
 /** Characters of a link that is a sentence. */
@@ -64,14 +64,10 @@ export function restoreBlocks(content: DomNode, page: PageBlocks, title: string 
 /** Text nodes of kept blocks. If Readability made several attempts it copied the page: then blocks are compared by text. */
 function keptTexts(content: DomNode, blocks: readonly Block[]): Map<Block, DomNode[]> {
   const texts = new Set<DomNode>();
-  walkTree(
-    content,
-    (node) => {
-      if (node.nodeType === textNode) texts.add(node);
-      return true;
-    },
-    () => {},
-  );
+  walkTree(content, (node) => {
+    if (node.nodeType === textNode) texts.add(node);
+    return true;
+  });
   const kept = new Map<Block, DomNode[]>();
   for (const block of blocks) {
     const left = block.texts.filter((text) => texts.has(text));

@@ -13,8 +13,7 @@ import {
   longestBoilerplateLine,
 } from './boilerplate-lines.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
-import { headings } from './readable-text.ts';
-import { readingLength } from './reading-length.ts';
+import { headings, readingLength } from './readable-text.ts';
 import { writtenDate } from './written-dates.ts';
 
 /** The smallest element on lines of its own. */

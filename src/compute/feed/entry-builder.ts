@@ -18,30 +18,13 @@ interface Captured {
 }
 
 /** Best first. */
-const dateNames = [
-  'pubdate',
-  'published',
-  'issued',
-  'dcterms:issued',
-  'dc:date',
-  'created',
-  'dcterms:created',
-  'updated',
-  'modified',
-  'dcterms:modified',
-];
-const contentNames = new Set([
-  'description',
-  'content',
-  'content:encoded',
-  'summary',
-  'xhtml:body',
-  'body',
-  'fullitem',
-]);
+const dateNames =
+  'pubdate published issued dcterms:issued dc:date created dcterms:created updated modified dcterms:modified'.split(
+    ' ',
+  );
+const contentNames = new Set('description content content:encoded summary xhtml:body body fullitem'.split(' '));
 const authorNames = ['itunes:author', 'dc:creator'];
 const titleNames = ['title', 'dc:title'];
-/** Elements whose text is read. */
 export const entryTexts: ReadonlySet<string> = new Set([
   ...titleNames,
   ...['feedburner:origlink', 'link', 'guid', 'id'],

@@ -27,7 +27,6 @@ export interface Episode {
   link: string | null;
   author: string | null;
   duration_s: number | null;
-  /** The podcast's language. */
   lang: string | null;
   transcripts: ListedTranscript[];
   /** Of `podcast:chapters`, a JSON document. */
@@ -74,7 +73,6 @@ export class EpisodeParts {
     this.author ??= oneLine(text);
   }
 
-  /** Address of the first file. */
   file(bases: Bases): string | null {
     for (const { url, base } of this.#enclosures) {
       const absolute = itemUrl(url, [base, ...bases]);

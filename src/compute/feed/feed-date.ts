@@ -4,12 +4,8 @@ const iso = /^(\d{4}-\d\d?(?:-\d\d?)?)(?:[T ](\d\d?:\d\d(?::\d\d(?:\.\d+)?)?)\s*
 const rfc =
   /^(?:[a-z]{2,9},?\s+)?(\d{1,2})[\s-]+([a-z]{3})[a-z]*[\s-]+(\d{4}|\d\d)(?:\s+(\d\d?:\d\d(?::\d\d)?)\s*([a-z]{1,5}|[+-]\d{4}|[+-]\d\d:\d\d)?)?/i;
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** RFC 822's names, in hours. */
+/** Names, in hours; others are UTC. */
 const zones: Readonly<Record<string, number>> = {
-  ut: 0,
-  utc: 0,
-  gmt: 0,
-  z: 0,
   est: -5,
   edt: -4,
   cst: -6,

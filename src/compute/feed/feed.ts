@@ -15,7 +15,6 @@ export interface FeedItem {
 export interface Feed<Item = FeedItem> {
   kind: 'feed';
   title: string | null;
-  /** In the feed's order. */
   items: Item[];
   /** Entries without an address or recording. */
   leftOut: number;
@@ -29,7 +28,6 @@ export interface FeedLinks {
 
 export type FeedReading<Item = FeedItem> = Feed<Item> | FeedLinks | { kind: 'none'; reason: string };
 
-/** Later entries are ignored. */
 export const maxEntries = 5000;
 /** In characters. */
 const maxTitleLength = 1000;
@@ -45,13 +43,14 @@ export function itemUrl(link: string, bases: readonly (string | null)[]): string
   return (protocol === 'http:' || protocol === 'https:') && href.length <= maxUrlLength ? href.toWellFormed() : null;
 }
 
-/** One line, cut; null if empty. */
-export function oneLine(text: string): string | null {
+/** One line without control characters, cut; null if empty. */
+export function oneLine(text: string, maxLength = maxTitleLength): string | null {
   const line = text
-    .slice(0, 4 * maxTitleLength)
-    .replace(/\s+/g, ' ')
+    .slice(0, 4 * maxLength)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-    .slice(0, maxTitleLength)
+    .slice(0, maxLength)
+    .trimEnd()
     .toWellFormed();
   return line === '' ? null : line;
 }

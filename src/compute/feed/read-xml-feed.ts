@@ -30,7 +30,6 @@ const prefixes: readonly (readonly [string, string])[] = [
   ['https://github.com/podcastindex-org/podcast-namespace', 'podcast'],
 ];
 
-/** The feed's own elements whose text is kept. */
 const feedTexts = new Set(['title', 'link', 'language']);
 const feedTypes = /^application\/(?:rss\+xml|atom\+xml|feed\+json|rdf\+xml)\b/i;
 /** Characters between checks for the maximum number of entries. */
@@ -43,7 +42,6 @@ interface Element {
   base: string | null;
 }
 
-/** Collects the text of the element at this depth. */
 interface Capture {
   name: string;
   depth: number;
@@ -136,16 +134,15 @@ class XmlFeedReader {
   }
 
   #open(tag: string, raw: Attributes): void {
-    if (this.#stack.length >= maxDepth) {
-      this.#isOver = true;
-    }
+    if (this.#stack.length >= maxDepth) this.#isOver = true;
     if (this.#isOver) return;
     const attributes = lowerCased(raw);
     this.#declare(attributes);
     const name = this.#nameOf(tag, attributes.xmlns);
     const base = this.#baseOf(attributes['xml:base']);
     this.#stack.push({ name, base });
-    if (this.#capture !== null && this.#entryRestarts(name)) this.#dropCapture();
+    // An entry inside a text means that the text was never closed. Feeds quoted in content are escaped.
+    if ((name === 'item' || name === 'entry') && this.#capture?.name !== 'fullitem') this.#capture = null;
     if (this.#capture !== null) {
       this.#capture.hasTags = true;
       const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeAttribute(value)}"`);
@@ -191,11 +188,6 @@ class XmlFeedReader {
     return parent === 'channel' || parent === 'feed' || parent === 'rss';
   }
 
-  /** An entry inside a text means that the text was never closed. Feeds quoted in content are escaped. */
-  #entryRestarts(name: string): boolean {
-    return (name === 'item' || name === 'entry') && this.#capture?.name !== 'fullitem';
-  }
-
   #startCapture(name: string, attributes: Attributes): void {
     this.#capture = { name, depth: this.#stack.length, attributes, text: '', markup: '', hasTags: false };
   }
@@ -226,10 +218,6 @@ class XmlFeedReader {
     else if (name === 'title') this.#title ??= oneLine(textOfTitle(text));
     else if (name === 'language') this.#lang ??= tagOf(text);
     else if (text.trim() !== '') this.#home ??= text.trim();
-  }
-
-  #dropCapture(): void {
-    this.#capture = null;
   }
 
   #finishEntry(): void {

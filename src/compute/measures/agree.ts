@@ -1,12 +1,7 @@
 /** Agreement of two rankings by several measures. Pure; called by compare and by replays. */
+import type { CompareAgreement } from '../../domain/compare.ts';
 
-export interface Agreement {
-  jaccard_at_k: number;
-  rbo: number;
-  /** Null below two shared pages. */
-  kendall_tau: number | null;
-  intersection_size: number;
-}
+export type Agreement = Omit<CompareAgreement, 'model_a' | 'model_b'>;
 
 export function agreementAtK<Item>(a: readonly Item[], b: readonly Item[], k: number): Agreement {
   const [first, second] = [a.slice(0, k), b.slice(0, k)];

@@ -3,7 +3,6 @@ import type { Interval, Measures, Replay, ReplayedQuery, ReplayReport } from '..
 import { seededRandom } from '../seeded-random.ts';
 import { meanMeasures, meanOf } from './score-run.ts';
 
-/** Means over replayed queries; `null`: not replayed. */
 export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery | null)[]): ReplayReport {
   const replayed = results.filter((result) => result !== null);
   const [a, b] = [meanMeasures(replayed.map((each) => each.a)), meanMeasures(replayed.map((each) => each.b))];

@@ -4,7 +4,6 @@ import type { Measures } from '../../domain/evaluation.ts';
 export interface JudgedAnswer {
   /** By rank, best first; 0 for a rank that was not answered. */
   ranked: readonly number[];
-  /** Of all candidates. */
   candidates: readonly number[];
   grades: Grades<number>;
 }
@@ -48,7 +47,6 @@ export function meanMeasures(all: readonly Measures[]): Measures {
   };
 }
 
-/** Mean of non-null values; null without any. */
 export function meanOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;

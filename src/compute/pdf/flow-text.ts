@@ -100,7 +100,6 @@ function isHeadingLine(line: Line, before: Line | undefined, body: Body, leading
   );
 }
 
-/** The usual baseline distance on a page. */
 function usualLeading(lines: readonly Line[], body: number): number {
   const gaps: number[] = [];
   for (let i = 1; i < lines.length; i++) {

@@ -21,7 +21,6 @@ export interface Line {
   size: number;
   /** Null for several. */
   font: string | null;
-  /** Column number in reading order. */
   column: number;
 }
 

@@ -14,9 +14,9 @@ export function correctedQuery(
   if (corrected.length === 0) return null;
   const meant = new Map(corrected.map(({ word, taken: [taken] }) => [word, taken]));
   const written = normalizeText(query, 'NFC');
-  const kept = new Set(operators ? readOperators(written).written : []);
+  const isOperator = (part: string) => operators && (part === 'OR' || readOperators(part).written.length > 0);
   const read = withParts(written, (part) =>
-    kept.has(part) ? part : part.replace(word, (each) => meant.get(withoutJoiners(each).toLowerCase()) ?? each),
+    isOperator(part) ? part : part.replace(word, (each) => meant.get(withoutJoiners(each).toLowerCase()) ?? each),
   );
   return read === written ? null : read;
 }

@@ -25,10 +25,10 @@ export function urlOfQuery(query: string): string | null {
   return /^[^\s/?#@\\]+(?:[/?#]\S*)?$/.test(word) && /[.:/]/.test(word) ? `https://${word}` : null;
 }
 
-/** The query as the beginning of an address, as of `addressBeginnings`; null if it cannot be one. */
-export function addressOf(query: string): string | null {
+/** Beginnings of an address that the query has, longest first: it may end within a part of the path. Empty for other queries. */
+export function beginningsOfQuery(query: string): string[] {
   const url = urlOfQuery(query);
-  return url === null ? null : (addressBeginnings(url).at(-1) ?? null);
+  return url === null ? [] : addressBeginnings(url).reverse();
 }
 
 export interface QueriedHost {

@@ -1,18 +1,39 @@
 /** Search filters applied to one page. Pure. */
-import type { Page, PageFilters } from '../../domain/page.ts';
+import { foldTitle } from '../../domain/normalize-text.ts';
+import type { Byline, Page, PageFilters } from '../../domain/page.ts';
+import { type PageFact, pageFacts } from '../../domain/query-clause.ts';
+import { isVisitedWithin, type VisitTimes } from '../structures/visit-times.ts';
 import { domainMatches } from '../web/domain-match.ts';
 
-/** `wasPublished` is separate, as it costs more. Does not decide visibility. */
+type FilteredByline = Pick<Byline, 'published_at' | 'type' | 'tags' | 'folders'>;
+
+/** Does not decide visibility. */
 export function passesFilters(
-  { no, domain, first_seen_at, last_seen_at }: Pick<Page, 'no' | 'domain' | 'first_seen_at' | 'last_seen_at'>,
-  publishedAt: () => number | null,
+  page: Pick<Page, 'no' | 'domain' | 'source'> & VisitTimes,
+  bylineOf: () => FilteredByline,
   filters: PageFilters,
 ): boolean {
-  if (filters.pages !== null && !filters.pages.has(no)) return false;
-  if (filters.domain !== null && !domainMatches(domain, filters.domain)) return false;
-  if (filters.after !== null && last_seen_at < filters.after) return false;
-  if (filters.before !== null && first_seen_at >= filters.before) return false;
-  return !asksWhenPublished(filters) || wasPublished(publishedAt(), filters);
+  if (filters.pages !== null && !filters.pages.has(page.no)) return false;
+  if (filters.domain !== null && !domainMatches(page.domain, filters.domain)) return false;
+  if (!isVisitedWithin(page, filters.after, filters.before)) return false;
+  const byFacts = pageFacts.filter((fact) => filters[fact] != null);
+  if (byFacts.length === 0 && !asksWhenPublished(filters)) return true;
+  const byline = bylineOf();
+  const facts = factsOf(page, byline);
+  const has = (fact: PageFact) => facts[fact].some((value) => isFact(fact, foldTitle(value), filters[fact] ?? ''));
+  return byFacts.every(has) && (!asksWhenPublished(filters) || wasPublished(byline.published_at, filters));
+}
+
+export function factsOf(
+  { source }: Pick<Page, 'source'>,
+  { type, tags, folders }: FilteredByline,
+): Record<PageFact, string[]> {
+  return { type: [type], tag: tags, folder: folders, source: source === null ? [] : [source] };
+}
+
+/** Whether a page's fact is the wanted one, both folded; a folder may be below. */
+export function isFact(fact: PageFact, value: string, wanted: string): boolean {
+  return value === wanted || (fact === 'folder' && value.startsWith(`${wanted}/`));
 }
 
 export function asksWhenPublished({ published_after, published_before }: PageFilters): boolean {

@@ -1,26 +1,34 @@
 /**
- * Query operators: `"exact phrase"`, `-word`, `site:`, `title:`, `author:`, `before:`, `after:`, `lang:`, with optional space after the
- * colon; `-` negates all but times. A minus follows white space and precedes a letter, digit or quotation mark: `--all` is text.
- * Operators with invalid values are text. Pure.
+ * Reads the operators of a query (`operatorHelp` in src/domain/query-clause.ts), with optional space after the colon. A minus follows white
+ * space and precedes a letter, digit or quotation mark: `--all` is text. `OR` stands between words or operators. Operators with invalid
+ * values are text, and reported. Pure.
  */
-import type { QueryClause, QueryClauses } from '../../domain/query-clause.ts';
+import { foldTitle } from '../../domain/normalize-text.ts';
+import { pageTypes, type QueryClause, type QueryClauses } from '../../domain/query-clause.ts';
+import type { IgnoredOperator } from '../../domain/search.ts';
 import { languageOfTag } from '../text/language-tags.ts';
 import { normalizeDomain } from '../web/domain-match.ts';
+import { type Clock, timeOf, twoWordTime } from './query-times.ts';
 
 export interface QueryOperators extends QueryClauses {
   /** Words to search, including those of phrases, titles and authors. */
   text: string;
   phrases: readonly string[];
-  /** Seen at or after this time, ms. */
+  /** Visited at or after this time, ms. */
   after: number | null;
-  /** First seen before this time, ms. */
+  /** Visited before this time, ms. */
   before: number | null;
   /** As written. */
   written: readonly string[];
+  ignored: readonly IgnoredOperator[];
 }
 
-const part =
-  /(?<=^|\s)((?:-(?=[\p{L}\p{N}"“”«»„]))?)(?:(site|title|author|before|after|lang):\s*(?=\S))?(?:["“”«»„]([^"“”«»„]*)["“”«»„]|([^\s"“”«»„]+))(?=\s|$)|\S+/giu;
+const names = 'site|url|title|author|before|after|lang|type|tag|folder|source|in';
+const quotes = '"“”«»„';
+const part = new RegExp(
+  `(?<=^|\\s)((?:-(?=[\\p{L}\\p{N}${quotes}]))?)(?:(${names}):\\s*(?=\\S))?(?:[${quotes}]([^${quotes}]*)[${quotes}]|((?<=(?:after|before):\\s*)${twoWordTime}|[^\\s${quotes}]+))(?=\\s|$)|\\S+`,
+  'giu',
+);
 
 /** Changes each part of a query: operators, words and quotations. */
 export function withParts(query: string, change: (whole: string) => string): string {
@@ -31,67 +39,133 @@ export function withParts(query: string, change: (whole: string) => string): str
 const mostOperators = 16;
 /** With optional region or script. */
 const languageTag = /^[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}))?$/i;
+/** Shorter beginnings are of too many words. */
+const leastPrefix = 2;
 
-/** Errors: none. */
-export function readOperators(query: string): QueryOperators {
+const searchedToo = new Set<QueryClause['in']>(['word', 'phrase', 'prefix', 'title', 'author']);
+
+/** A part of a query; one without a clause is text. */
+interface Part {
+  whole: string;
+  from: number;
+  isNegative: boolean;
+  clause: QueryClause | 'in title' | null;
+  /** Why an operator is text. */
+  reason: string | null;
+}
+
+/** `clock`: for times, default UTC. Errors: none. */
+export function readOperators(query: string, clock: Clock = { now: 0, zone: 'UTC' }): QueryOperators {
+  const parts = Array.from(query.matchAll(part), (match) => readPart(match, clock));
   const [must, mustNot]: QueryClause[][] = [[], []];
-  const text: string[] = [];
-  const phrases: string[] = [];
-  const written: string[] = [];
+  const [text, phrases, written, ignored]: [string[], string[], string[], IgnoredOperator[]] = [[], [], [], []];
   const times: { after: number | null; before: number | null } = { after: null, before: null };
-  for (const [whole, minus = '', name, quoted, word] of query.matchAll(part)) {
-    const value = (quoted ?? word ?? '').trim();
-    const key = name?.toLowerCase();
-    const time = minus === '' && (key === 'after' || key === 'before') ? timeOf(value) : null;
-    const clause = clauseOf(key, value, quoted !== undefined);
-    const list = minus === '' ? must : mustNot;
-    const isWord = minus === '' && clause?.in === 'word';
-    if (time !== null) times[key as keyof typeof times] = time;
-    else if (clause === null || isWord || list.length >= mostOperators) {
-      text.push(whole);
+  const inTitle: QueryClause[][] = [];
+  const addText = ({ whole, reason }: Part) => {
+    text.push(whole);
+    if (reason !== null) ignored.push({ operator: whole, reason });
+  };
+  for (let at = 0; at < parts.length; at++) {
+    const group = groupAt(parts, at);
+    at += 2 * (group.length - 1);
+    const [{ from, isNegative, clause }] = group;
+    const isAlone = group.length === 1;
+    if (isAlone && (clause === null || (clause !== 'in title' && clause.in === 'word' && !isNegative))) {
+      addText(group[0]);
       continue;
-    } else {
-      list.push(clause);
-      if (minus === '' && clause.in === 'phrase') phrases.push(value);
-      if (minus === '' && clause.in !== 'site' && clause.in !== 'language') text.push(value);
     }
-    written.push(whole);
+    const list = isAlone && isNegative ? mustNot : must;
+    if (list.length + group.length > mostOperators) {
+      for (const each of group) addText({ ...each, reason: `only ${mostOperators} operators are read` });
+      continue;
+    }
+    const last = group[group.length - 1];
+    written.push(query.slice(from, last.from + last.whole.length));
+    for (const each of group) {
+      if (each.clause === null) addText(each);
+      else if (!each.isNegative && each.clause !== 'in title' && 'text' in each.clause)
+        if (searchedToo.has(each.clause.in)) text.push(each.clause.text);
+    }
+    if (!isAlone) must.push({ in: 'any', of: group.map(memberOf) });
+    else if (clause === 'in title') inTitle.push(list);
+    else if (clause !== null && 'at' in clause && !isNegative) times[clause.in] = clause.at;
+    else if (clause !== null) {
+      list.push(clause);
+      if (clause.in === 'phrase' && !isNegative) phrases.push(clause.text);
+    }
   }
-  return { text: text.join(' '), phrases, must, mustNot, ...times, written };
+  const words = text.join(' ');
+  for (const list of words === '' ? [] : inTitle) list.push({ in: 'title', text: words });
+  return { text: words, phrases, must, mustNot, ...times, written, ignored };
+}
+
+/** The part, and those that `OR` joins to it. */
+function groupAt(parts: readonly Part[], start: number): Part[] {
+  const group = [parts[start]];
+  const isJoined = (at: number) => parts[at]?.whole === 'OR' && (parts[at + 1]?.whole ?? 'OR') !== 'OR';
+  if (group[0].whole !== 'OR') for (let at = start + 1; isJoined(at); at += 2) group.push(parts[at + 1]);
+  return group;
+}
+
+function memberOf({ whole, clause, isNegative }: Part): QueryClause {
+  const member: QueryClause = clause === null || clause === 'in title' ? { in: 'word', text: whole } : clause;
+  return isNegative && clause !== null ? { in: 'not', of: member } : member;
+}
+
+function readPart(match: RegExpExecArray, clock: Clock): Part {
+  const [whole, minus = '', name, quoted, word = ''] = match;
+  const value = (quoted ?? word).trim();
+  const known = { whole, from: match.index, isNegative: minus !== '' };
+  const clause =
+    name === undefined ? wordClause(value, quoted !== undefined) : namedClause(name.toLowerCase(), value, clock);
+  return typeof clause === 'object' || clause === 'in title'
+    ? { ...known, clause, reason: null }
+    : { ...known, clause: null, reason: clause };
 }
 
 /** Null for text. */
-function clauseOf(key: string | undefined, value: string, isQuoted: boolean): QueryClause | null {
+function wordClause(value: string, isQuoted: boolean): QueryClause | null {
   if (!/[\p{L}\p{N}]/u.test(value)) return null;
-  switch (key) {
-    case undefined:
-      return { in: isQuoted ? 'phrase' : 'word', text: value };
+  if (isQuoted) return { in: 'phrase', text: value };
+  const beginning = /^([\p{L}\p{M}\p{N}]+)\*$/u.exec(value)?.[1] ?? '';
+  return beginning.length >= leastPrefix ? { in: 'prefix', text: beginning } : { in: 'word', text: value };
+}
+
+/** Or the reason why it cannot be read. */
+function namedClause(name: string, value: string, clock: Clock): QueryClause | 'in title' | string {
+  if (!/[\p{L}\p{N}]/u.test(value)) return 'it has no words';
+  switch (name) {
     case 'title':
     case 'author':
-      return { in: key, text: value };
+    case 'url':
+      return { in: name, text: value };
+    case 'in':
+      return value.toLowerCase() === 'title' ? 'in title' : 'only in:title is known';
     case 'site': {
       const [host] = value.replace(/^https?:\/\//i, '').split(/[/?#]/, 1);
       const domain = normalizeDomain(host.replace(/^(?:\*\.|www\.)/i, ''));
-      return typeof domain === 'string' ? { in: 'site', text: domain } : null;
+      return typeof domain === 'string' ? { in: 'site', text: domain } : 'not a site';
     }
     case 'lang': {
       const language = languageTag.test(value) ? languageOfTag(value) : '';
-      return language === '' ? null : { in: 'language', text: language };
+      return language === '' ? 'not a known language' : { in: 'language', text: language };
+    }
+    case 'type': {
+      const type = value.toLowerCase();
+      return pageTypes.some((each) => each === type)
+        ? { in: 'type', text: type }
+        : `not one of ${pageTypes.join(', ')}`;
+    }
+    case 'tag':
+    case 'folder':
+    case 'source':
+      return { in: name, text: foldTitle(value) };
+    case 'after':
+    case 'before': {
+      const at = timeOf(value, clock);
+      return at === null ? 'not a date' : { in: name, at };
     }
     default:
-      return null;
+      return 'unknown';
   }
-}
-
-/** Start of a year, month or day, or an instant, default UTC; null if invalid. */
-function timeOf(value: string): number | null {
-  const day = /^([1-9]\d{3})(?:-(\d\d?)(?:-(\d\d?))?)?$/.exec(value);
-  if (day === null) {
-    const instant = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/i.exec(value);
-    return instant === null ? null : Date.parse(instant[1] === undefined ? `${value}Z` : value) || null;
-  }
-  const [year, month, date] = [Number(day[1]), Number(day[2] ?? 1), Number(day[3] ?? 1)];
-  const time = Date.UTC(year, month - 1, date);
-  const isReal = new Date(time).getUTCMonth() === month - 1 && new Date(time).getUTCDate() === date;
-  return isReal ? time : null;
 }

@@ -9,19 +9,16 @@ interface Waiter {
   grant: () => void;
 }
 
-/** Bytes taken. */
 interface Body {
   held: number;
 }
 
-/** One body's share. */
 export interface BodyShare {
   /**
    * Reserve bytes: null if available, else a promise. One request at a time.
    * Errors: the signal's reason.
    */
   take(bytes: number, signal: AbortSignal): Promise<void> | null;
-  /** Release everything. */
   leave(): void;
 }
 

@@ -21,7 +21,6 @@ export class TopK<Scores extends Float32Array | Float64Array> {
     this.#scores = scores;
   }
 
-  /** Minimum score to be kept. */
   get bar(): number {
     return this.#size > 0 && this.#size === this.capacity ? this.#scores[0] : Number.NEGATIVE_INFINITY;
   }

@@ -9,8 +9,7 @@
 import { Lexicon } from './lexicon.ts';
 import { porterStem } from './stemmers.ts';
 import { CHARACTERS, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
-import { TokenBuffer, type TokenColumns } from './token-buffer.ts';
-import { formOf, TokenCache } from './token-cache.ts';
+import { formOf, TokenBuffer, TokenCache, type TokenColumns } from './token-cache.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
 import type { TokenizedStretches, Tokenizer } from './wink-tokenizer.ts';
@@ -254,7 +253,6 @@ const shortestWrappedLine = 50;
 const listItem = /[\t ]*(?:[-*•‣▪·–—+]|\(?[0-9]{1,3}[.)])[\t ]/y;
 const blankRest = /[\t\f\v\r ]*(?:\n|$)/y;
 
-/** Ascending offsets of line feeds. */
 function findLineBorders(text: string): number[] {
   const borders: number[] = [];
   let lineStart = 0;

@@ -1,8 +1,10 @@
-/** Normalizes author, date, site and language in a page's `metadata`, for display. Pure; runs when the row is written. */
+/** Normalizes facts of a page's `metadata`, for display and filters. Pure; runs when the row is written. */
 
 import type { PageMetadata } from '../../domain/metadata.ts';
-import type { Byline } from '../../domain/page.ts';
+import type { Byline, Page } from '../../domain/page.ts';
+import type { PageType } from '../../domain/query-clause.ts';
 import { feedDate } from '../feed/feed-date.ts';
+import { isRecordingAddress } from '../web/content-types.ts';
 import { textsOf } from './facts-text.ts';
 
 /** UTF-16 units. */
@@ -11,8 +13,11 @@ const longestSite = 200;
 /** RFC 5646, section 4.4.1. */
 const longestTag = 35;
 
+const mostLabels = 100;
+const longestLabel = 200;
+
 /** Null for missing or unreadable facts. Errors: none. */
-export function bylineOf(metadata: PageMetadata | null): Byline {
+export function bylineOf({ canonical_url, metadata }: Pick<Page, 'canonical_url' | 'metadata'>): Byline {
   const authors = [...new Set([...textsOf(metadata?.author), ...textsOf(metadata?.authors)].map(onOneLine))];
   const [site = ''] = textsOf(metadata?.site_name);
   const published = metadata?.published_at;
@@ -22,7 +27,26 @@ export function bylineOf(metadata: PageMetadata | null): Byline {
     published_at: date === null ? null : Date.parse(date),
     site_name: cut(onOneLine(site), longestSite),
     declared_language: canonicalTag(metadata?.lang),
+    type: typeOf(canonical_url, metadata),
+    tags: labelsIn(metadata?.tags),
+    folders: labelsIn(metadata?.folder),
   };
+}
+
+const videoAddress = /^https?:\/\/(?:[a-z]+\.)?(?:youtube\.com\/(?:watch|shorts|live)\b|youtu\.be\/\w|vimeo\.com\/\d)/;
+
+function typeOf(url: string, metadata: PageMetadata | null): PageType {
+  const { content_type, watch_kind, watch_id, captions, transcript, duration_s } = metadata ?? {};
+  if (content_type === 'application/pdf' || /^[^?#]*\.pdf(?:$|[?#])/i.test(url)) return 'pdf';
+  if (watch_kind === 'podcast' || isRecordingAddress(url)) return 'audio';
+  if (watch_kind === 'video' || captions != null || videoAddress.test(url)) return 'video';
+  if (transcript != null) return duration_s == null ? 'audio' : 'video';
+  return watch_id == null ? 'html' : 'feed';
+}
+
+function labelsIn(value: unknown): string[] {
+  const labels = textsOf(value).map((text) => cut(onOneLine(text), longestLabel));
+  return [...new Set(labels.filter((label) => label !== null))].slice(0, mostLabels);
 }
 
 function canonicalTag(tag: unknown): string | null {

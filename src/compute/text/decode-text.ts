@@ -10,7 +10,6 @@ export interface DecodedText {
 
 /** Prefix searched for a declaration; the standard's 1024 are too few for some. */
 const declarationBytes = 4096;
-/** Text without markup used for detection. */
 const sampleBytes = 65_536;
 /** Confidence of `chardet` in an Asian encoding that few bytes cannot contradict. */
 const fewBytes = 10;

@@ -18,7 +18,6 @@ const factKeys = [
 /** UTF-16 units per fact and in total; longer ones are texts of their own. */
 const maxFact = 1000;
 const maxFacts = 4000;
-/** Meaningless words in addresses. */
 const emptyWords = /^(?:index|default|html?|php|aspx?|jsp|amp|\d+)$/i;
 
 /** One line per fact; at most 4,000 UTF-16 units. Errors: none. */

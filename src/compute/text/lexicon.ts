@@ -23,7 +23,6 @@ export class Lexicon {
   /** By stem number; 0 is none. */
   readonly stems: string[] = [''];
   #stemOf = new Uint32Array(1024);
-  /** The first term of each word; further ones by word and stem. */
   readonly #firstTerms = new Map<string, number>();
   readonly #otherTerms = new Map<string, number>();
   readonly #languages = new Map<string, LanguageColumns>();

@@ -38,7 +38,6 @@ export function stopWordsOf(language: string): ReadonlySet<string> {
   return set;
 }
 
-/** In any language. */
 export function isStopWord(word: string): boolean {
   if (englishFunctionWords.has(word)) return true;
   return [...writtenLists().keys()].some((language) => stopWordsOf(language).has(word));

@@ -10,9 +10,7 @@ import { tokenizerView } from './tokenizer-view.ts';
 
 /** UTF-16 units per call of wink while no sentence end is open: fastest around 4,000. */
 const fullLength = 4096;
-/** Forced limit. */
 const longestLength = 8192;
-/** Maximum stretches per digest. */
 const maxPending = 8192;
 /** Known to wink, and no abbreviation with a full stop. */
 const standIn = 'word';
@@ -55,7 +53,6 @@ export class TextDigest {
     this.#isInRun = false;
   }
 
-  /** Add a run that the tokenizer does not see. */
   addRun(kind: typeof CHARACTERS | typeof LONG_RUN, start: number, end: number): void {
     this.#add(kind, start, end);
   }

@@ -1,8 +1,6 @@
 /** Cache of stretches (words with punctuation) and their parts, in flat arrays: about 100 bytes each. Most stretches repeat. */
-import { longer } from '../structures/longer.ts';
+import { longer, ownCopy } from '../structures/longer.ts';
 import type { Lexicon } from './lexicon.ts';
-import { ownCopy } from './own-copy.ts';
-import type { TokenBuffer } from './token-buffer.ts';
 import type { WordPart } from './word-terms.ts';
 
 /** `markedWord`: a word and a sentence mark; `marked`: other use of such marks; `word`: none, begins with a letter or digit; `other`. */
@@ -94,4 +92,77 @@ export function formOf(surface: string): StretchForm {
 
 function doubled<Column extends Uint8Array | Uint32Array>(column: Column): Column {
   return longer(column, column.length * 2);
+}
+
+export interface TokenColumns {
+  starts: Uint32Array;
+  ends: Uint32Array;
+  costs: Uint16Array;
+  terms: Uint32Array;
+  sentenceEnds: Uint32Array;
+}
+
+const firstRoom = 2048;
+
+/** Collects a text's tokens and sentence ends in growing arrays. */
+export class TokenBuffer {
+  readonly #borders: readonly number[];
+  #nextBorder = 0;
+  #starts: Uint32Array;
+  #ends: Uint32Array;
+  #costs: Uint16Array;
+  #terms: Uint32Array;
+  readonly #sentenceEnds: number[] = [];
+  #count = 0;
+  #sentenceStart = 0;
+
+  /** `length`: UTF-16 units of the text. `borders`: ascending offsets that no sentence crosses. */
+  constructor(length: number, borders: readonly number[]) {
+    const room = Math.min(length, firstRoom);
+    this.#starts = new Uint32Array(room);
+    this.#ends = new Uint32Array(room);
+    this.#costs = new Uint16Array(room);
+    this.#terms = new Uint32Array(room);
+    this.#borders = borders;
+  }
+
+  /** `start` is at or after the previous end. Skips empty tokens, as in `A0..b`. */
+  add(start: number, end: number, cost: number, term: number): void {
+    if (end <= start) return;
+    if (this.#borders[this.#nextBorder] < start) {
+      this.endSentence();
+      while (this.#borders[this.#nextBorder] < start) this.#nextBorder++;
+    }
+    if (this.#count === this.#starts.length) this.#grow();
+    this.#starts[this.#count] = start;
+    this.#ends[this.#count] = end;
+    this.#costs[this.#count] = cost;
+    this.#terms[this.#count] = term;
+    this.#count++;
+  }
+
+  endSentence(): void {
+    if (this.#count === this.#sentenceStart) return;
+    this.#sentenceEnds.push(this.#count);
+    this.#sentenceStart = this.#count;
+  }
+
+  finish(): TokenColumns {
+    this.endSentence();
+    return {
+      starts: this.#starts.slice(0, this.#count),
+      ends: this.#ends.slice(0, this.#count),
+      costs: this.#costs.slice(0, this.#count),
+      terms: this.#terms.slice(0, this.#count),
+      sentenceEnds: Uint32Array.from(this.#sentenceEnds),
+    };
+  }
+
+  #grow(): void {
+    const room = this.#count * 2;
+    this.#starts = longer(this.#starts, room);
+    this.#ends = longer(this.#ends, room);
+    this.#costs = longer(this.#costs, room);
+    this.#terms = longer(this.#terms, room);
+  }
 }

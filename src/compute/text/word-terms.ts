@@ -3,9 +3,9 @@
  * lose their dots.
  */
 import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
+import { ownCopy } from '../structures/longer.ts';
 import { foldAccents } from './fold-accents.ts';
 import { otherForms } from './other-forms.ts';
-import { ownCopy } from './own-copy.ts';
 
 /** Contract ("token_count"): longer runs count one token per four characters. */
 const longRun = 32;
@@ -36,7 +36,6 @@ const wordOrRest = new RegExp(`${thousands}|${dotted}|(?:(?!${dotted})[${inWord}
 /** Input of the stemmer, which misreads digits and is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
-/** Characters used as apostrophes. */
 export const curlyApostrophes = /[‘’ʼ＇]/g;
 
 /** Names such as `C++`, `C#`, `F#`; not a prefix of more (`i#section`, `+++`). */

@@ -23,7 +23,6 @@ export function readClock(text: string): number | null {
   return Number(hours) * 3600 + Number(minutes) * 60 + Number(`${seconds}.${fraction}`);
 }
 
-/** Collapses white space. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

@@ -75,7 +75,6 @@ function dropNumber(lines: string[], words: number): void {
 interface TimeLine {
   startS: number;
   endS: number;
-  /** Text on the same line. */
   said: string;
 }
 

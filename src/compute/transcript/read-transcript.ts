@@ -60,7 +60,6 @@ function sniffed(text: string): TranscriptFormat | null {
   return /^<(?:!doctype|!--|html|head|body|cite|time|p|div)\b/i.test(start) ? 'html' : null;
 }
 
-/** A cue per paragraph. */
 function readPlainTranscript(text: string): Cue[] {
   return text
     .replace(/^\ufeff/, '')
@@ -78,7 +77,6 @@ const silent = new Set(['script', 'style', 'title', 'template', 'noscript']);
 
 /** Deeper elements are skipped: the parser is quadratic in them. */
 const maxDepth = 512;
-/** Characters between depth checks. */
 const sliceLength = 65_536;
 
 /** Errors: none; empty without words. */
@@ -87,7 +85,6 @@ function readHtmlTranscript(html: string): Cue[] {
   let speaker: string | null = null;
   let startS: number | null = null;
   let said = '';
-  /** Text of the open `<cite>` or `<time>`. */
   let note: { of: 'cite' | 'time'; text: string } | null = null;
   let silentIn: string | null = null;
   let depth = 0;

@@ -1,17 +1,9 @@
-/** Chooses captions by the steps of `fetch.video_caption_order`; within a step by the order of languages, then the video's own. */
+/** Chooses captions: by people before automatic ones, both in a listed language before any other. */
 import type { CaptionForm, CaptionTrack } from './video-info.ts';
-
-/**
- * `manual`: by people, in a listed language. `automatic`: by speech recognition, in a listed language. `any_manual`, `any_automatic`: in
- * any language. `translated`: by machine into a listed language.
- */
-export const captionSteps = ['manual', 'automatic', 'any_manual', 'any_automatic', 'translated'] as const;
-export type CaptionStep = (typeof captionSteps)[number];
 
 export interface CaptionWishes {
   /** Best first. */
   langs: readonly string[];
-  order: readonly CaptionStep[];
   allowAutomatic: boolean;
 }
 
@@ -24,38 +16,21 @@ export interface ChosenCaptions {
 /** Best first; '' is unknown and may be one of them. */
 const readable = ['vtt', 'srt', ''];
 
-/** Null if no step matches. `own`: the video's language, if known. */
+/** Null without usable captions. `own`: the video's language, if known. */
 export function chooseCaptions(
   tracks: readonly CaptionTrack[],
   own: string | null,
-  { langs, order, allowAutomatic }: CaptionWishes,
+  { langs, allowAutomatic }: CaptionWishes,
 ): ChosenCaptions | null {
   const usable = tracks.flatMap((track) => {
     const form = bestForm(track.forms);
     return form === null || (track.automatic && !allowAutomatic) ? [] : [{ ...track, form }];
   });
-  for (const step of order) {
-    const candidates = usable.filter(({ automatic, translated }) => kindOf(automatic, translated) === kinds[step]);
-    const wanted = step.startsWith('any_') ? [...langs, ...(own === null ? [] : [own])] : langs;
-    const chosen = inLanguages(candidates, wanted) ?? (step.startsWith('any_') ? original(candidates) : undefined);
-    if (chosen !== undefined) return { lang: tagOf(chosen.lang), automatic: chosen.automatic, form: chosen.form };
-  }
-  return null;
-}
-
-type Kind = 'manual' | 'automatic' | 'translated';
-
-const kinds: Record<CaptionStep, Kind> = {
-  manual: 'manual',
-  automatic: 'automatic',
-  any_manual: 'manual',
-  any_automatic: 'automatic',
-  translated: 'translated',
-};
-
-function kindOf(automatic: boolean, translated: boolean): Kind {
-  if (!automatic) return 'manual';
-  return translated ? 'translated' : 'automatic';
+  const manual = usable.filter((track) => !track.automatic);
+  const automatic = usable.filter((track) => track.automatic);
+  const anyOf = (some: typeof usable) => inLanguages(some, own === null ? langs : [...langs, own]) ?? original(some);
+  const chosen = inLanguages(manual, langs) ?? inLanguages(automatic, langs) ?? anyOf(manual) ?? anyOf(automatic);
+  return chosen === undefined ? null : { ...chosen, lang: tagOf(chosen.lang) };
 }
 
 /** An equal tag precedes one with the same prefix: `en` before `en-GB`. */

@@ -3,14 +3,13 @@
  * ignored. Runs on a thread: it may be megabytes.
  */
 import { z } from 'zod';
+import { itemUrl, oneLine } from '../feed/feed.ts';
 import { parsedJson } from '../structures/json-fields.ts';
 
 export interface CaptionTrack {
   /** The site's name, such as `en`, `en-US`, `de-orig`. */
   lang: string;
   automatic: boolean;
-  /** Machine-translated from automatic captions. */
-  translated: boolean;
   forms: CaptionForm[];
 }
 
@@ -19,7 +18,6 @@ export interface CaptionForm {
   ext: string;
   /** Absolute, http or https; null with `data`. */
   url: string | null;
-  /** Inline captions. */
   data: string | null;
 }
 
@@ -36,7 +34,6 @@ export interface VideoInfo {
   duration_s: number | null;
   /** `later`: not yet shown; `live`: still live. */
   state: 'later' | 'live' | 'there';
-  /** In order. */
   chapters: { startS: number; title: string | null }[];
   captions: CaptionTrack[];
 }
@@ -58,8 +55,6 @@ export interface VideoList {
   only: VideoInfo | null;
 }
 
-const longestTitle = 1000;
-const longestUrl = 8000;
 const longestCaptions = 4_000_000;
 const maxChapters = 2000;
 const maxLanguages = 1000;
@@ -68,9 +63,13 @@ const maxDepth = 3;
 /** Their date is the last change of the page, from its server. */
 const withoutDates = new Set(['Generic', 'HTML5MediaEmbed']);
 
-const title = z.string().transform(oneLine).nullable().catch(null);
+const title = z
+  .string()
+  .transform((text) => oneLine(text))
+  .nullable()
+  .catch(null);
 const seconds = z.number().min(0).max(1e9);
-const webUrl = z.string().max(longestUrl).refine(isWebUrl);
+const webUrl = z.string().refine((text) => itemUrl(text, []) !== null);
 
 const captionForm = z.object({
   url: webUrl.nullable().catch(null),
@@ -161,6 +160,7 @@ function videoOf(value: unknown): VideoInfo | null {
   };
 }
 
+/** Without those that a machine translated. */
 function tracksOf(byLanguage: z.infer<typeof captions>, automatic: boolean): CaptionTrack[] {
   return Object.entries(byLanguage)
     .slice(0, maxLanguages)
@@ -169,10 +169,11 @@ function tracksOf(byLanguage: z.infer<typeof captions>, automatic: boolean): Cap
         // Excludes playlists of pieces, and chat.
         .filter((form) => (form.url !== null || form.data !== null) && !form.protocol.startsWith('m3u8'))
         .slice(0, maxForms);
-      if (usable.length === 0 || lang === 'live_chat') return [];
-      const translated = automatic && usable.some(({ url }) => url !== null && new URL(url).searchParams.has('tlang'));
+      const isTranslated =
+        automatic && usable.some(({ url }) => url !== null && new URL(url).searchParams.has('tlang'));
+      if (usable.length === 0 || lang === 'live_chat' || isTranslated) return [];
       const kept = usable.map(({ ext, url, data }) => ({ ext, url: data === null ? url : null, data }));
-      return [{ lang: lang.slice(0, 40), automatic, translated, forms: kept }];
+      return [{ lang: lang.slice(0, 40), automatic, forms: kept }];
     });
 }
 
@@ -199,18 +200,4 @@ function dateOf({ timestamp, upload_date }: z.infer<typeof dated>): string | nul
   const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(upload_date ?? '') ?? [];
   const date = new Date(`${year}-${month}-${day}T00:00:00.000Z`);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
-}
-
-function oneLine(text: string): string | null {
-  const line = text
-    .slice(0, 4 * longestTitle)
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .slice(0, longestTitle)
-    .toWellFormed();
-  return line === '' ? null : line;
-}
-
-function isWebUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }

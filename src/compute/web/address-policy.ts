@@ -31,8 +31,7 @@ export function addressPolicy(allowPrivateHosts: readonly string[]): AddressPoli
   const rules = allowPrivateHosts.map(parseRule).filter((rule) => rule !== null);
   const names = new Set(rules.flatMap((rule) => ('name' in rule ? [rule.name] : [])));
   const ranges = rules.flatMap((rule) => ('range' in rule ? [rule.range] : []));
-  const isListed = (address: Address) =>
-    ranges.some(([base, bits]) => base.kind() === address.kind() && matches(address, base, bits));
+  const isListed = (address: Address) => ipaddr.subnetMatch(address, { listed: ranges }) === 'listed';
   return {
     lists: (hostname) => {
       const address = addressOf(hostname);
@@ -81,9 +80,4 @@ function isPlain(text: string): boolean {
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
   return !(address instanceof ipaddr.IPv6) || address.match(globalUnicast);
-}
-
-function matches(address: Address, base: Address, bits: number): boolean {
-  if (address instanceof ipaddr.IPv4 && base instanceof ipaddr.IPv4) return address.match(base, bits);
-  return address instanceof ipaddr.IPv6 && base instanceof ipaddr.IPv6 && address.match(base, bits);
 }

@@ -4,180 +4,61 @@
  */
 import { domainMatches, normalizeHost } from './domain-match.ts';
 
+const wordsOf = (list: string): string[] => list.trim().split(/\s+/);
+
 /**
  * Parameters that identify a click, a campaign or a reader; a trailing `*` matches any ending. Dropped with a value only: `?dm_i` alone
  * may select a page.
  */
 export const knownTrackingParams = [
   // Advertisement networks
-  ...['gclsrc', 'gad_source', 'gad_campaignid', 'gbraid', 'wbraid', 'dclid', 'srsltid', 'msclkid', 'yclid', 'ysclid'],
-  ...[
-    'ymclid',
-    'twclid',
-    'ttclid',
-    'li_fat_id',
-    'epik',
-    'rdt_cid',
-    'scclid',
-    'qclid',
-    'tblci',
-    'obclid',
-    'outbrainclickid',
-  ],
-  ...['dicbo', 'irclickid', 'irgwc', 'cjevent', 'ranmid', 'raneaid', 'ransiteid', 'awc', 'zanpid'],
-  ...['gdfms', 'gdftrk', 'gdffi', 's_kwcid', 'ef_id', 'wickedid', 'wickedsource', 'fb_action_ids', 'fb_action_types'],
-  ...['fb_ref', 'fb_source', 'fbadid', '__cft__*', '__tn__', 'action_object_map', 'action_ref_map'],
+  ...wordsOf(`
+    gclsrc gad_source gad_campaignid gbraid wbraid dclid srsltid msclkid yclid ysclid ymclid twclid ttclid li_fat_id
+    epik rdt_cid scclid qclid tblci obclid outbrainclickid dicbo irclickid irgwc cjevent ranmid raneaid ransiteid
+    awc zanpid gdfms gdftrk gdffi s_kwcid ef_id wickedid wickedsource fb_action_ids fb_action_types fb_ref fb_source
+    fbadid __cft__* __tn__ action_object_map action_ref_map
+  `),
   // Mail and marketing programs
-  ...['mc_cid', 'mc_eid', 'mc_tc', '_hsenc', '_hsmi', '__hssc', '__hstc', '__hsfp', 'hsctatracking', 'mkt_tok'],
-  ...['vero_id', 'vero_conv', '_kx', '_ke', 'ml_subscriber', 'ml_subscriber_hash', 'oly_anon_id', 'oly_enc_id'],
-  ...[
-    'bsft_*',
-    'dm_i',
-    'ss_email_id',
-    'ss_source',
-    'ss_campaign_id',
-    'sc_cid',
-    'sc_campaign',
-    'sc_channel',
-    'sc_content',
-  ],
-  ...[
-    'sc_geo',
-    'sc_outcome',
-    'elqtrack',
-    'elqtrackid',
-    'elqaid',
-    'elqat',
-    'elqcampaignid',
-    'rb_clickid',
-    'ck_subscriber_id',
-  ],
-  ...['sb_referer_host', 'inf_contact_key', '_bta_tid', '_bta_c', 'trk_contact', 'trk_msg', 'trk_module', 'trk_sid'],
-  ...['iterable_campaign', 'sailthru_*', 'spmailingid', 'spuserid', 'spjobid', 'spreportid', 'cm_mmc', 'cm_mmca*'],
-  ...[
-    '__s',
-    'nr_email_referer',
-    'mtm_*',
-    'matomo_*',
-    'piwik_*',
-    'pk_campaign',
-    'pk_kwd',
-    'pk_keyword',
-    'pk_source',
-    'pk_medium',
-  ],
-  ...['pk_content', 'pk_cid', 'hsa_*', 'stm_*', 'itm_*', 'at_medium', 'at_campaign', 'at_campaign_type', 'at_custom*'],
-  ...[
-    'at_link_*',
-    'at_ptr_*',
-    'at_bbc_team',
-    'at_format',
-    'at_creation',
-    'wt_mc',
-    'wt_zmc',
-    'wtrid',
-    'xtor',
-    'cmpid',
-    'ito',
-    'icid',
-    'ncid',
-  ],
-  ...[
-    'ns_campaign',
-    'ns_mchannel',
-    'ns_source',
-    'ns_linkname',
-    'ns_fee',
-    'ga_source',
-    'ga_medium',
-    'ga_term',
-    'ga_content',
-  ],
-  ...['ga_campaign', '_ga', '_gl', '_gac', '_openstat', 'guce_referrer', 'guce_referrer_sig', 'guccounter'],
+  ...wordsOf(`
+    mc_cid mc_eid mc_tc _hsenc _hsmi __hssc __hstc __hsfp hsctatracking mkt_tok vero_id vero_conv _kx _ke
+    ml_subscriber ml_subscriber_hash oly_anon_id oly_enc_id bsft_* dm_i ss_email_id ss_source ss_campaign_id sc_cid
+    sc_campaign sc_channel sc_content sc_geo sc_outcome elqtrack elqtrackid elqaid elqat elqcampaignid rb_clickid
+    ck_subscriber_id sb_referer_host inf_contact_key _bta_tid _bta_c trk_contact trk_msg trk_module trk_sid
+    iterable_campaign sailthru_* spmailingid spuserid spjobid spreportid cm_mmc cm_mmca* __s nr_email_referer mtm_*
+    matomo_* piwik_* pk_campaign pk_kwd pk_keyword pk_source pk_medium pk_content pk_cid hsa_* stm_* itm_* at_medium
+    at_campaign at_campaign_type at_custom* at_link_* at_ptr_* at_bbc_team at_format at_creation wt_mc wt_zmc wtrid
+    xtor cmpid ito icid ncid ns_campaign ns_mchannel ns_source ns_linkname ns_fee ga_source ga_medium ga_term
+    ga_content ga_campaign _ga _gl _gac _openstat guce_referrer guce_referrer_sig guccounter
+  `),
   // Share buttons and referrers
-  ...['igsh', 'igshid', 'ref_src', 'spm', 'spm_id_from', 'algo_pvid', 'algo_expid'],
-  ...[
-    'wprov',
-    'soc_src',
-    'soc_trk',
-    '__twitter_impression',
-    'amp_js_v',
-    'amp_gsa',
-    'amp_lite',
-    'usqp',
-    'aoh',
-    '_branch_match_id',
-  ],
-  ...['_branch_referrer', '$deep_link', 'phpsessid', 'jsessionid'],
+  ...wordsOf(`
+    igsh igshid ref_src spm spm_id_from algo_pvid algo_expid wprov soc_src soc_trk __twitter_impression amp_js_v
+    amp_gsa amp_lite usqp aoh _branch_match_id _branch_referrer $deep_link phpsessid jsessionid
+  `),
 ];
 
 /** Domain, or domain and beginning of a path → further parameters that select nothing there; all matching entries count. */
 const trackingParamsOf: Readonly<Record<string, readonly string[]>> = {
-  'amazon.com': [
-    'pf_rd_*',
-    'pd_rd_*',
-    'ref_',
-    'qid',
-    'sr',
-    'sprefix',
-    'crid',
-    'dib',
-    'dib_tag',
-    'content-id',
-    '_encoding',
-  ],
-  'bbc.com': ['ocid'],
-  'bilibili.com': ['vd_source', 'from_spmid', 'share_*', 'buvid', 'bbid', 'unique_k', 'is_story_h5', 'plat_id'],
-  'bloomberg.com': ['srnd', 'sref', 'leadsource'],
-  'dailymotion.com': ['syndication'],
-  'google.com/search': [
-    'ved',
-    'ei',
-    'sa',
-    'sourceid',
-    'sclient',
-    'gs_lp',
-    'gs_lcp',
-    'gs_lcrp',
-    'oq',
-    'aqs',
-    'client',
-    'ie',
-    'sca_esv',
-  ],
-  'instagram.com': ['ig_rid', 'ig_mid'],
-  'linkedin.com': ['trk', 'trackingid', 'lipi', 'rcm', 'refid', 'midtoken', 'midsig', 'trkemail', 'eid'],
-  'nytimes.com': [
-    'smid',
-    'smtyp',
-    'emc',
-    'nl',
-    'regi_id',
-    'segment_id',
-    'te',
-    'campaign_id',
-    'instance_id',
-    'searchresultposition',
-  ],
-  'open.spotify.com': ['context', 'nd', 'dl_branch'],
-  'reddit.com': [
-    'rdt',
-    'share_id',
-    'ref_source',
-    'ref_campaign',
-    'correlation_id',
-    'post_fullname',
-    'context',
-    'embed_host_url',
-    'onetap_auto',
-  ],
-  'theguardian.com': ['cmp'],
-  'tiktok.com': ['_t', '_r', 'is_from_webapp', 'sender_device', 'is_copy_url'],
-  'vimeo.com': ['share', 'fl', 'fe', 'autoplay'],
-  'washingtonpost.com': ['itid', 'wpisrc', 'wpmm'],
-  'wikipedia.org': ['mobileaction'],
-  'x.com': ['s', 't', 'cxt', 'ref_url'],
-  'youtube.com': ['feature', 'pp', 'ab_channel', 'app', 'themerefresh', 'cbrd', 'ucbcb'],
+  'amazon.com': wordsOf('pf_rd_* pd_rd_* ref_ qid sr sprefix crid dib dib_tag content-id _encoding'),
+  'bbc.com': wordsOf('ocid'),
+  'bilibili.com': wordsOf('vd_source from_spmid share_* buvid bbid unique_k is_story_h5 plat_id'),
+  'bloomberg.com': wordsOf('srnd sref leadsource'),
+  'dailymotion.com': wordsOf('syndication'),
+  'google.com/search': wordsOf('ved ei sa sourceid sclient gs_lp gs_lcp gs_lcrp oq aqs client ie sca_esv'),
+  'instagram.com': wordsOf('ig_rid ig_mid'),
+  'linkedin.com': wordsOf('trk trackingid lipi rcm refid midtoken midsig trkemail eid'),
+  'nytimes.com': wordsOf('smid smtyp emc nl regi_id segment_id te campaign_id instance_id searchresultposition'),
+  'open.spotify.com': wordsOf('context nd dl_branch'),
+  'reddit.com': wordsOf(
+    'rdt share_id ref_source ref_campaign correlation_id post_fullname context embed_host_url onetap_auto',
+  ),
+  'theguardian.com': wordsOf('cmp'),
+  'tiktok.com': wordsOf('_t _r is_from_webapp sender_device is_copy_url'),
+  'vimeo.com': wordsOf('share fl fe autoplay'),
+  'washingtonpost.com': wordsOf('itid wpisrc wpmm'),
+  'wikipedia.org': wordsOf('mobileaction'),
+  'x.com': wordsOf('s t cxt ref_url'),
+  'youtube.com': wordsOf('feature pp ab_channel app themerefresh cbrd ucbcb'),
 };
 
 /** Sites where a parameter of the default set selects what is shown; hosts of GitLab and Gitea often begin with the program's name. */
@@ -229,31 +110,12 @@ export function usualAddress(address: URL): URL {
 }
 
 /** Domains with an address that `usualAddress` gives another domain. */
-export const movedDomains = [
-  ...[
-    'archive.org',
-    'archive.today',
-    'archive.ph',
-    'archive.is',
-    'archive.li',
-    'archive.vn',
-    'archive.md',
-    'archive.fo',
-  ],
-  ...['ampproject.org', 'google.com', 'bing.com', 'amp.theguardian.com'],
-  ...[
-    'youtu.be',
-    'youtube-nocookie.com',
-    'youtube.com',
-    'reddit.com',
-    'twitter.com',
-    'x.com',
-    'imdb.com',
-    'bilibili.com',
-  ],
-  ...['wikipedia.org', 'wiktionary.org', 'wikiquote.org', 'wikibooks.org', 'wikisource.org', 'wikinews.org'],
-  ...['wikiversity.org', 'wikivoyage.org', 'wikimedia.org', 'wikidata.org', 'mediawiki.org'],
-];
+export const movedDomains = wordsOf(`
+  archive.org archive.today archive.ph archive.is archive.li archive.vn archive.md archive.fo ampproject.org
+  google.com bing.com amp.theguardian.com youtu.be youtube-nocookie.com youtube.com reddit.com twitter.com x.com
+  imdb.com bilibili.com wikipedia.org wiktionary.org wikiquote.org wikibooks.org wikisource.org wikinews.org
+  wikiversity.org wikivoyage.org wikimedia.org wikidata.org mediawiki.org
+`);
 
 /** Whether pages submitted under a domain may be stored under another one. */
 export function mayMove(domain: string): boolean {

@@ -9,7 +9,7 @@
  * - A label removed before it is added (page forgotten during indexing) is remembered and never added.
  */
 import pLimit from 'p-limit';
-import { type BadRow, findBadRows } from '../../compute/embedding/bad-rows.ts';
+import { type BadRow, findBadRows } from '../../compute/embedding/pool-vectors.ts';
 import { type Bitmap, bitsNotIn } from '../../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../../compute/structures/top-k.ts';
 import type { RelatedTask } from '../../threads/search-thread.ts';

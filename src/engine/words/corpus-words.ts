@@ -4,6 +4,7 @@
  * with it.
  */
 import { lookupTerm, type TermTable, termOf } from '../../compute/structures/term-table.ts';
+import { foldAccents } from '../../compute/text/fold-accents.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import type { Segment } from './segment.ts';
 
@@ -66,6 +67,19 @@ export function wordsWith(
     }
   }
   return [...found.values()];
+}
+
+/** Stems of the words with this beginning and longer ones, with and without accents, those in most passages first. */
+export function stemsBeginning(corpus: readonly CorpusSegment[], list: TermTable | null, part: string): string[] {
+  const lower = part.toLowerCase();
+  const counts = new Map<string, number>();
+  for (const beginning of new Set([lower, foldAccents(lower)])) {
+    for (const { segment, id, passages } of wordsWith(corpus, list, beginning, 'beginning')) {
+      const stem = termOf(segment.terms, segment.forward === null ? id : segment.forward.wordStems[id]);
+      counts.set(stem, Math.max(passages, counts.get(stem) ?? 0));
+    }
+  }
+  return [...counts].sort(([, a], [, b]) => b - a).map(([stem]) => stem);
 }
 
 /** The `most` most frequent words that are `fit`, one per stem. Less frequent words are not decoded. */

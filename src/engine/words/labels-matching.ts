@@ -1,16 +1,20 @@
 /**
- * Finds passages that contain a phrase, a word, a word of the title or author, or a language. Exact except for phrases
- * (phrases.ts). Pure; called by the searchers.
+ * Finds passages that contain a phrase, a word, a word with some beginning, a word of the title or author, or a language, or are of an
+ * address. Exact except for phrases (phrases.ts). Pure; called by the searchers.
  */
+import { beginningsOfQuery } from '../../compute/ranking/exact-query.ts';
+import type { TermTable } from '../../compute/structures/term-table.ts';
 import type { AnalyzedText, TextAnalyzer } from '../../compute/text/analyze-text.ts';
+import { pathWords } from '../../compute/text/facts-text.ts';
 import { stemIn } from '../../compute/text/stemmers.ts';
 import { isIdeograph, isOfDictionary, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
 import { wordBytes } from '../../compute/text/word-bytes.ts';
-import type { QueryClause } from '../../domain/query-clause.ts';
+import type { WordClause } from '../../domain/query-clause.ts';
 import type { CorpusSegment } from './corpus.ts';
+import { stemsBeginning } from './corpus-words.ts';
 import { isDeleted } from './deletions.ts';
 import { languagesOf, languageTerm } from './languages.ts';
-import { fieldTerm, joinedTerm } from './marked-terms.ts';
+import { addressTerm, fieldTerm, joinedTerm, pathWord } from './marked-terms.ts';
 import { holdingAll, holdingPhrase } from './phrases.ts';
 
 /** Words of a phrase that are looked up; more would add little. */
@@ -46,15 +50,16 @@ function phraseTerms({ text, starts, ends, words, stems }: AnalyzedText, languag
   return [...found.values()].slice(0, maxTerms);
 }
 
-/** Labels of live passages with this, ascending. For title and author the page's first passage. */
+/** Labels of live passages with this, ascending. For title, author and address the page's first passage. `list`: of the segments. */
 export function labelsMatching(
   corpus: readonly CorpusSegment[],
   analyzer: TextAnalyzer,
-  { in: where, text }: QueryClause,
+  clause: WordClause,
+  list: TermTable | null = null,
 ): Uint32Array {
-  const words = where === 'language' ? [[languageTerm(text)]] : termsOf(corpus, analyzer, where, text);
+  const words = termsOf(corpus, analyzer, clause, list);
   if (words.length === 0) return new Uint32Array(0);
-  const phrase = where === 'phrase' ? wordBytes(text) : null;
+  const phrase = clause.in === 'phrase' ? wordBytes(clause.text) : null;
   const found: number[] = [];
   for (const { segment, deletions } of corpus) {
     for (const ordinal of phrase === null ? holdingAll(segment, words) : holdingPhrase(segment, words, phrase)) {
@@ -64,13 +69,21 @@ export function labelsMatching(
   return Uint32Array.from(found).sort();
 }
 
+/** Per word its terms, one of which is in each passage. */
 function termsOf(
   corpus: readonly CorpusSegment[],
   analyzer: TextAnalyzer,
-  where: QueryClause['in'],
-  text: string,
+  { in: where, text }: WordClause,
+  list: TermTable | null,
 ): string[][] {
+  if (where === 'language') return [[languageTerm(text)]];
+  if (where === 'url') {
+    const [beginning] = beginningsOfQuery(text);
+    if (beginning !== undefined) return [[addressTerm(beginning)]];
+    return pathWords(`https://x/${text}`).map((word) => [addressTerm(pathWord(word))]);
+  }
   const words = phraseTerms(analyzer.analyze(text), languagesOf(corpus));
+  if (where === 'prefix') return [[...words.flat(), ...stemsBeginning(corpus, list, text)]];
   return where === 'title' || where === 'author'
     ? words.map((stems) => stems.map((stem) => fieldTerm(where, stem)))
     : words.map((stems) => [...stems, ...stems.map(joinedTerm)]);

@@ -11,7 +11,7 @@
  * This is MaxScore (Turtle & Flood 1995) for arrays: common words with long lists and low bounds are rarely read whole, and both inner
  * loops run over typed arrays. Scores are summed in the plan's order, so pruning changes no bit.
  */
-import { type Bitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { type ScoredLabels, TopK } from '../../compute/structures/top-k.ts';
 import { contribution, type LengthNorm, UNITS } from './bm25f.ts';
@@ -123,6 +123,55 @@ export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, l
     }
   }
   return { scores, covered };
+}
+
+/** A passage matches a query by words with at least this share of their weight. */
+const LEAST_COVERED = 0.5;
+
+/**
+ * Allowed live passages that match: with half of the weight of the query's known words, or with as much as any passage has. A word in
+ * any of its forms counts whole.
+ */
+export function labelsCovering(
+  corpus: readonly CorpusSegment[],
+  plan: QueryPlan,
+  allow: Bitmap | undefined,
+  end: number,
+): Bitmap {
+  const isOf = ({ of, also }: Pick<TermList, 'of' | 'also'>, word: number) => of === word || also?.includes(word);
+  const words = [...plan.words].filter(([word]) => plan.terms.some((term) => isOf(term, word)));
+  const total = words.reduce((sum, [, weight]) => sum + weight, 0);
+  let most = 0;
+  const covered = corpus.map(({ segment, deletions }) => {
+    const lists = listsOf(segment, plan);
+    const shares = new Float32Array(segment.docs);
+    /** The last word that was counted, from 1. */
+    const counted = new Uint16Array(segment.docs);
+    for (const [place, [word, weight]] of words.entries()) {
+      for (const { postings, start, end } of lists.filter((list) => isOf(list, word))) {
+        for (let i = start; i < end; i++) {
+          const ordinal = postings[i] >>> 16;
+          if (counted[ordinal] === place + 1) continue;
+          counted[ordinal] = place + 1;
+          shares[ordinal] += weight / total;
+        }
+      }
+    }
+    for (let ordinal = 0; ordinal < shares.length; ordinal++) {
+      const isAllowed = allow === undefined || hasBit(allow, segment.labels[ordinal]);
+      if (!isAllowed || isDeleted(deletions, ordinal)) shares[ordinal] = 0;
+      else most = Math.max(most, shares[ordinal]);
+    }
+    return shares;
+  });
+  const least = Math.min(LEAST_COVERED, most) * (1 - 1e-6);
+  const labels = createBitmap(end);
+  for (const [at, { segment }] of corpus.entries()) {
+    const shares = covered[at];
+    for (let ordinal = 0; ordinal < shares.length; ordinal++)
+      if (shares[ordinal] > 0 && shares[ordinal] >= least) addBit(labels, segment.labels[ordinal]);
+  }
+  return labels;
 }
 
 function searchSegment(

@@ -18,6 +18,7 @@ import {
   placeOf,
   setOf,
   shapesOf,
+  stemsBeginning,
   wordOf,
   wordsWith,
 } from './corpus-words.ts';
@@ -35,6 +36,8 @@ export interface KnownWords {
   nearest: (word: string, spellings: readonly string[]) => CorpusWord | null;
   /** As of `completedWords`. */
   completions: (word: string) => CorpusWord[];
+  /** As of `stemsBeginning`. */
+  beginning: (part: string) => string[];
   /** As of `partsOf`, and of `compoundsOf`. */
   parts: (word: string, language: string) => string[];
   compounds: (stem: string, language: string) => CorpusWord[];
@@ -49,6 +52,7 @@ export const noWords: KnownWords = {
   isKnown: () => true,
   nearest: () => null,
   completions: () => [],
+  beginning: () => [],
   parts: () => [],
   compounds: () => [],
   apart: () => [],
@@ -172,6 +176,7 @@ export function wordsIn(corpus: readonly CorpusSegment[], list: TermTable | null
     isKnown: (stem) => documentFrequency(corpus, stem) > 0,
     nearest: (word, spellings) => nearestWord(corpus, list, word, spellings),
     completions: (word) => completedWords(corpus, list, word),
+    beginning: (part) => stemsBeginning(corpus, list, part),
     parts: (word, language) => partsOf(corpus, word, language),
     compounds: (stem, language) => compoundsOf(corpus, list, stem, language),
     apart: (word, language) => writtenApart(corpus, word, language),

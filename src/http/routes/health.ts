@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { whoAmIResponse } from '../../domain/access.ts';
 import { clientSignal } from '../client-sockets.ts';
-import { holderOf, type RouteGroup } from '../http-app.ts';
+import { holderOf, needsRead, type RouteGroup } from '../http-app.ts';
 
 const health = z.strictObject({ status: z.literal('ok') });
 const ready = z.strictObject({
@@ -66,14 +66,11 @@ export const healthRoutes: RouteGroup = (app, { readiness }) => {
 export const whoAmIRoutes: RouteGroup = (app) => {
   app.get(
     '/v1/whoami',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'whoami',
-        summary: 'Name and scopes of the token',
-        response: { 200: whoAmIResponse },
-      },
-    },
+    needsRead({
+      operationId: 'whoami',
+      summary: 'Name and scopes of the token',
+      response: { 200: whoAmIResponse },
+    }),
     async (request) => {
       const { name, scopes } = holderOf(request);
       return { name, scopes };
@@ -84,14 +81,11 @@ export const whoAmIRoutes: RouteGroup = (app) => {
 export const openapiRoutes: RouteGroup = (app) => {
   app.get(
     '/openapi.json',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'get_openapi',
-        summary: 'This document',
-        response: { 200: z.record(z.string(), z.unknown()) },
-      },
-    },
+    needsRead({
+      operationId: 'get_openapi',
+      summary: 'This document',
+      response: { 200: z.record(z.string(), z.unknown()) },
+    }),
     async () => ({ ...app.swagger() }),
   );
 };

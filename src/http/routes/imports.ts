@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { importListResponse, importQuery, importResponse } from '../../domain/import.ts';
 import { pathText } from '../../domain/texts.ts';
 import { errorResponse } from '../errors.ts';
-import type { RouteGroup } from '../http-app.ts';
+import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { described, errorAnswers } from '../openapi.ts';
 import { bodyInvalid, httpValidationError } from '../request-invalid.ts';
 
@@ -68,42 +68,33 @@ export const importRoutes: RouteGroup = (app, { asking }) => {
 
   app.get(
     '/v1/imports',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'list_imports',
-        summary: 'Imports since the start of the service, newest first, at most 50',
-        response: { 200: importListResponse },
-      },
-    },
+    needsRead({
+      operationId: 'list_imports',
+      summary: 'Imports since the start of the service, newest first, at most 50',
+      response: { 200: importListResponse },
+    }),
     async (_request, reply) => asking(reply)('import.list', {}),
   );
 
   app.get(
     '/v1/imports/:import_id',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'get_import',
-        summary: 'Progress of an import, and skipped items',
-        params: z.object({ import_id: pathText }),
-        response: { 200: importResponse, ...errorAnswers(404) },
-      },
-    },
+    needsRead({
+      operationId: 'get_import',
+      summary: 'Progress of an import, and skipped items',
+      params: z.object({ import_id: pathText }),
+      response: { 200: importResponse, ...errorAnswers(404) },
+    }),
     async ({ params }, reply) => asking(reply)('import.get', params),
   );
 
   app.delete(
     '/v1/imports/:import_id',
-    {
-      config: { scope: 'write' },
-      schema: {
-        operationId: 'stop_import',
-        summary: 'Stop an import; imported pages stay',
-        params: z.object({ import_id: pathText }),
-        response: { 204: z.null(), ...errorAnswers(404) },
-      },
-    },
+    needsWrite({
+      operationId: 'stop_import',
+      summary: 'Stop an import; imported pages stay',
+      params: z.object({ import_id: pathText }),
+      response: { 204: z.null(), ...errorAnswers(404) },
+    }),
     async ({ params }, reply) => {
       await asking(reply)('import.stop', params);
       return reply.code(204).send(null);

@@ -15,7 +15,7 @@ import { listedTools, type RouteAnswer, type ToolHost, toolServer } from '../../
 import type { RouteCall } from '../../mcp/tool.ts';
 import { clientSignal } from '../client-sockets.ts';
 import { errorResponse } from '../errors.ts';
-import type { RouteGroup } from '../http-app.ts';
+import { needsRead, type RouteGroup } from '../http-app.ts';
 
 const mcpAdminResponse = z.strictObject({
   tools: z.array(
@@ -202,14 +202,11 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
 
   app.get(
     '/v1/admin/mcp',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'mcp_tools',
-        summary: 'The list of tools',
-        response: { 200: mcpAdminResponse },
-      },
-    },
+    needsRead({
+      operationId: 'mcp_tools',
+      summary: 'The list of tools',
+      response: { 200: mcpAdminResponse },
+    }),
     async () => ({
       tools: listedTools({ listsMutating: listsMutatingTools }).map(({ name, description, inputSchema }) => ({
         name,

@@ -4,20 +4,20 @@ import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/b
 import * as page from '../../domain/page.ts';
 import { pathText } from '../../domain/texts.ts';
 import { errorResponse } from '../errors.ts';
-import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
+import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';
 import { batchBodyLimit } from '../json-body.ts';
 import { described, errorAnswers } from '../openapi.ts';
 import { httpValidationError } from '../request-invalid.ts';
 
 const pageParams = z.object({ page_id: pathText });
+const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
 
-function ingestRoutes(app: HttpApp, { asking }: RouteContext): void {
+export const pageRoutes: RouteGroup = (app, { asking }) => {
   app.post(
     '/v1/pages',
-    {
-      config: { scope: 'write', namesCauseInWords: true },
-      schema: {
+    needsWrite(
+      {
         operationId: 'add_page',
         summary: 'Add a page',
         body: page.ingestPageRequest,
@@ -29,7 +29,8 @@ function ingestRoutes(app: HttpApp, { asking }: RouteContext): void {
           403: z.union([page.blacklistedResponse, errorResponse]),
         },
       },
-    },
+      { namesCauseInWords: true },
+    ),
     async ({ body }, reply) => {
       const { outcome, ...answer } = await asking(reply)('page.ingest', body);
       return reply.code(ingestStatus[outcome]).send(answer);
@@ -50,41 +51,31 @@ function ingestRoutes(app: HttpApp, { asking }: RouteContext): void {
     },
     async ({ body }, reply) => ({ results: await asking(reply)('page.ingestBatch', body) }),
   );
-}
 
-const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
-
-function readRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/pages',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'list_pages',
-        summary: 'List pages, newest first, or look up an address',
-        description:
-          'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing.',
-        querystring: page.pageListQuery,
-        response: { 200: page.pageListResponse, ...errorAnswers(422) },
-      },
-    },
+    needsRead({
+      operationId: 'list_pages',
+      summary: 'List pages, newest first, or look up an address',
+      description:
+        'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing. `after` and `before` find pages with a visit in between; with `visits` the pages have its times.',
+      querystring: page.pageListQuery,
+      response: { 200: page.pageListResponse, ...errorAnswers(422) },
+    }),
     async ({ query }, reply) => asking(reply)('page.list', query),
   );
 
   app.get(
     '/v1/pages/:page_id',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'get_page',
-        summary: 'A page with its text or a part of it',
-        description:
-          'With `offset` or `length`, in UTF-16 code units, `body_text` is that part of the text, and `body_length` the length of the whole text.',
-        params: pageParams,
-        querystring: page.pageQuery,
-        response: { 200: page.pageResponse, ...errorAnswers(404, 422) },
-      },
-    },
+    needsRead({
+      operationId: 'get_page',
+      summary: 'A page with its text or a part of it',
+      description:
+        'With `offset` or `length`, in UTF-16 code units, `body_text` is that part of the text, and `body_length` the length of the whole text.',
+      params: pageParams,
+      querystring: page.pageQuery,
+      response: { 200: page.pageResponse, ...errorAnswers(404, 422) },
+    }),
     async ({ params, query }, reply) => {
       const ask = asking(reply);
       const page = await ask('page.get', params);
@@ -97,135 +88,98 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
 
   app.get(
     '/v1/pages/:page_id/chunks',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'page_chunks',
-        summary: 'The chunks of a page, in order',
-        params: pageParams,
-        response: { 200: page.pageChunksResponse, ...errorAnswers(404) },
-      },
-    },
+    needsRead({
+      operationId: 'page_chunks',
+      summary: 'The chunks of a page, in order',
+      params: pageParams,
+      response: { 200: page.pageChunksResponse, ...errorAnswers(404) },
+    }),
     async ({ params }, reply) => withRows(await asking(reply)('page.chunks', params)),
   );
-}
 
-function visitRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/pages/:page_id/visits',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'page_visits',
-        summary: 'Visits of a page',
-        description: '`visits` contains the times of the last and the first visit.',
-        params: pageParams,
-        response: { 200: page.pageVisitsResponse, ...errorAnswers(404) },
-      },
-    },
+    needsRead({
+      operationId: 'page_visits',
+      summary: 'Visits of a page',
+      description:
+        '`visits` contains their times, newest first. Of a page with thousands of visits some times are left out: one per hour or day stays.',
+      params: pageParams,
+      response: { 200: page.pageVisitsResponse, ...errorAnswers(404) },
+    }),
     async ({ params }, reply) => asking(reply)('page.visits', params),
   );
-}
 
-function statusRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/pages/:page_id/status',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'page_status',
-        summary: 'Indexing status of a page',
-        params: pageParams,
-        response: { 200: page.pageStatusResponse, ...errorAnswers(404) },
-      },
-    },
+    needsRead({
+      operationId: 'page_status',
+      summary: 'Indexing status of a page',
+      params: pageParams,
+      response: { 200: page.pageStatusResponse, ...errorAnswers(404) },
+    }),
     async ({ params }, reply) => asking(reply)('page.status', params),
   );
 
   app.post(
     '/v1/pages/status/batch',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'page_statuses',
-        summary: 'The status of up to 500 pages',
-        body: page.pageStatusBatchRequest,
-        response: { 200: page.pageStatusBatchResponse, ...errorAnswers(422) },
-      },
-    },
+    needsRead({
+      operationId: 'page_statuses',
+      summary: 'The status of up to 500 pages',
+      body: page.pageStatusBatchRequest,
+      response: { 200: page.pageStatusBatchResponse, ...errorAnswers(422) },
+    }),
     async ({ body }, reply) => asking(reply)('page.statusBatch', body),
   );
-}
 
-function forgetRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.delete(
     '/v1/pages/:page_id',
-    {
-      config: { scope: 'write' },
-      schema: {
-        operationId: 'forget_page',
-        summary: 'Forget a page',
-        description: 'Like `POST /v1/forget` with its address: the page is erased and blocked; its site is not.',
-        tags: ['forget'],
-        params: pageParams,
-        response: { 200: forgetResponse, ...errorAnswers(404) },
-      },
-    },
+    needsWrite({
+      operationId: 'forget_page',
+      summary: 'Forget a page',
+      description: 'Like `POST /v1/forget` with its address: the page is erased and blocked; its site is not.',
+      tags: ['forget'],
+      params: pageParams,
+      response: { 200: forgetResponse, ...errorAnswers(404) },
+    }),
     async ({ params }, reply) => {
       const ask = asking(reply);
       const { canonical_url: url } = await ask('page.get', params);
       return ask('page.forget', { url });
     },
   );
-}
-
-export const pageRoutes: RouteGroup = (app, context) => {
-  forgetRoutes(app, context);
-  ingestRoutes(app, context);
-  statusRoutes(app, context);
-  visitRoutes(app, context);
-  readRoutes(app, context);
 };
 
 export const blacklistRoutes: RouteGroup = (app, { asking }) => {
   app.post(
     '/v1/forget',
-    {
-      config: { scope: 'write' },
-      schema: {
-        operationId: 'forget',
-        summary: 'Forget a page or a domain for good',
-        body: forgetRequest,
-        response: { 200: forgetResponse, ...errorAnswers(422) },
-      },
-    },
+    needsWrite({
+      operationId: 'forget',
+      summary: 'Forget a page or a domain for good',
+      body: forgetRequest,
+      response: { 200: forgetResponse, ...errorAnswers(422) },
+    }),
     async ({ body }, reply) => asking(reply)('page.forget', body),
   );
 
   app.get(
     '/v1/blacklist',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'list_blacklist',
-        summary: 'Rules of forgotten pages and domains, newest first',
-        response: { 200: blacklistResponse },
-      },
-    },
+    needsRead({
+      operationId: 'list_blacklist',
+      summary: 'Rules of forgotten pages and domains, newest first',
+      response: { 200: blacklistResponse },
+    }),
     async (_, reply) => withRows(await asking(reply)('blacklist.list', {})),
   );
 
   app.delete(
     '/v1/blacklist/:blacklist_id',
-    {
-      config: { scope: 'write' },
-      schema: {
-        operationId: 'delete_blacklist_rule',
-        summary: 'Delete a rule: its target may be added again',
-        params: z.object({ blacklist_id: pathText }),
-        response: { 204: z.null(), ...errorAnswers(404) },
-      },
-    },
+    needsWrite({
+      operationId: 'delete_blacklist_rule',
+      summary: 'Delete a rule: its target may be added again',
+      params: z.object({ blacklist_id: pathText }),
+      response: { 204: z.null(), ...errorAnswers(404) },
+    }),
     async ({ params }, reply) => {
       await asking(reply)('blacklist.remove', params);
       return reply.code(204).send(null);

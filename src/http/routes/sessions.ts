@@ -5,24 +5,21 @@ import * as access from '../../domain/access.ts';
 import { pathText } from '../../domain/texts.ts';
 import { cameByHttps, sessionCookie, sessionOf } from '../credentials.ts';
 import { errorResponse, unauthenticated } from '../errors.ts';
-import { holderOf, type RouteGroup } from '../http-app.ts';
+import { holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { unauthenticatedBodyLimit } from '../json-body.ts';
 import { described, errorAnswers } from '../openapi.ts';
 
 export const sessionRoutes: RouteGroup = (app, { access: known }) => {
   app.post(
     '/v1/codes',
-    {
-      config: { scope: 'write' },
-      schema: {
-        operationId: 'create_code',
-        summary: 'Make a one-time code, valid for 60 seconds: to sign a browser in, or to pair an extension',
-        description:
-          'A `pair` code has eight characters. `scopes` are those of the new session or token; by default the caller’s. A library has at most 20 codes.',
-        body: access.createCodeRequest,
-        response: { 201: access.codeResponse },
-      },
-    },
+    needsWrite({
+      operationId: 'create_code',
+      summary: 'Make a one-time code, valid for 60 seconds: to sign a browser in, or to pair an extension',
+      description:
+        'A `pair` code has eight characters. `scopes` are those of the new session or token; by default the caller’s. A library has at most 20 codes.',
+      body: access.createCodeRequest,
+      response: { 201: access.codeResponse },
+    }),
     async (request, reply) => {
       const { purpose, scopes } = request.body;
       const issued = await known.issueSharedCode(holderOf(request), purpose, scopes);
@@ -70,27 +67,21 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
 
   app.get(
     '/v1/sessions',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'list_sessions',
-        summary: 'Browsers that are signed in, newest first',
-        response: { 200: access.sessionListResponse },
-      },
-    },
+    needsRead({
+      operationId: 'list_sessions',
+      summary: 'Browsers that are signed in, newest first',
+      response: { 200: access.sessionListResponse },
+    }),
     async (request) => ({ sessions: known.sessionsFor(holderOf(request)) }),
   );
 
   app.delete(
     '/v1/sessions/current',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'delete_current_session',
-        summary: 'Sign out: ends the session of the request and clears its cookie',
-        response: { 204: z.null(), ...errorAnswers(404) },
-      },
-    },
+    needsRead({
+      operationId: 'delete_current_session',
+      summary: 'Sign out: ends the session of the request and clears its cookie',
+      response: { 204: z.null(), ...errorAnswers(404) },
+    }),
     async (request, reply) => {
       const holder = holderOf(request);
       await known.endSession(holder, holder.id);
@@ -100,15 +91,12 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
 
   app.delete(
     '/v1/sessions/:session_id',
-    {
-      config: { scope: 'write' },
-      schema: {
-        operationId: 'delete_session',
-        summary: 'Sign a browser out, at once',
-        params: z.object({ session_id: pathText }),
-        response: { 204: z.null(), ...errorAnswers(404) },
-      },
-    },
+    needsWrite({
+      operationId: 'delete_session',
+      summary: 'Sign a browser out, at once',
+      params: z.object({ session_id: pathText }),
+      response: { 204: z.null(), ...errorAnswers(404) },
+    }),
     async (request, reply) => {
       await known.endSession(holderOf(request), request.params.session_id);
       return reply.code(204).send(null);

@@ -3,36 +3,30 @@ import { z } from 'zod';
 import * as access from '../../domain/access.ts';
 import { pathText } from '../../domain/texts.ts';
 import { errorResponse } from '../errors.ts';
-import { holderOf, type RouteGroup } from '../http-app.ts';
+import { holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { unauthenticatedBodyLimit } from '../json-body.ts';
 import { described, errorAnswers } from '../openapi.ts';
 
 export const tokenRoutes: RouteGroup = (app, { access: known }) => {
   app.get(
     '/v1/tokens',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'list_tokens',
-        summary: 'Tokens of the library, without their secrets',
-        response: { 200: access.tokenListResponse },
-      },
-    },
+    needsRead({
+      operationId: 'list_tokens',
+      summary: 'Tokens of the library, without their secrets',
+      response: { 200: access.tokenListResponse },
+    }),
     async (request) => ({ tokens: known.tokensFor(holderOf(request)) }),
   );
 
   app.post(
     '/v1/tokens',
-    {
-      config: { scope: 'write' },
-      schema: {
-        operationId: 'create_token',
-        summary: 'Make a token',
-        description: 'Only this answer contains the token. 409 if the library has a hundred.',
-        body: access.createTokenRequest,
-        response: { 201: access.createdTokenResponse, ...errorAnswers(409) },
-      },
-    },
+    needsWrite({
+      operationId: 'create_token',
+      summary: 'Make a token',
+      description: 'Only this answer contains the token. 409 if the library has a hundred.',
+      body: access.createTokenRequest,
+      response: { 201: access.createdTokenResponse, ...errorAnswers(409) },
+    }),
     async (request, reply) => {
       const { name, scopes } = request.body;
       const made = await known.createToken(holderOf(request), { name, scopes, source: 'created', origin: null });
@@ -42,16 +36,13 @@ export const tokenRoutes: RouteGroup = (app, { access: known }) => {
 
   app.delete(
     '/v1/tokens/:token_id',
-    {
-      config: { scope: 'write' },
-      schema: {
-        operationId: 'delete_token',
-        summary: 'Revoke a token and its sessions at once',
-        description: '409 for a token of the settings: remove it there.',
-        params: z.object({ token_id: pathText }),
-        response: { 204: z.null(), ...errorAnswers(404, 409) },
-      },
-    },
+    needsWrite({
+      operationId: 'delete_token',
+      summary: 'Revoke a token and its sessions at once',
+      description: '409 for a token of the settings: remove it there.',
+      params: z.object({ token_id: pathText }),
+      response: { 204: z.null(), ...errorAnswers(404, 409) },
+    }),
     async (request, reply) => {
       await known.revokeToken(holderOf(request), request.params.token_id);
       return reply.code(204).send(null);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openPdfReader } from '../../../src/actors/fetching/read-pdf.ts';
+import { openPdfReader } from '../../../src/actors/fetching/extract-page.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
 import { hostilePdfs } from '../../compute/pdf/hostile-pdfs.ts';
 import { type SmallLine, smallPdf } from '../../compute/pdf/small-pdf.ts';
@@ -47,6 +47,7 @@ test('two columns are read one after the other, below a heading over both', asyn
     published_at: null,
     lang: null,
     site_name: null,
+    content_type: 'application/pdf',
   });
 });
 

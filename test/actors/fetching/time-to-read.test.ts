@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openVideoParser } from '../../../src/actors/fetching/read-video.ts';
-import { openFeedReader } from '../../../src/actors/watches/feed-reader.ts';
+import { openFeedReader } from '../../../src/actors/watches/poll-feed.ts';
 import { JobError } from '../../../src/domain/errors.ts';
 import { markThread } from '../../../src/threads/time-limits.ts';
 

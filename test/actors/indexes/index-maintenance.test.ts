@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { idleDetector } from '../../../src/actors/indexes/index-maintenance.ts';
+import { idleDetector } from '../../../src/actors/indexes/index-handlers.ts';
 
 function started() {
   const clock = { at: 1000 };

@@ -156,28 +156,6 @@ test('a full queue is waited for; what does not pass ends the import with its re
   assert.deepEqual(told(await ended((await begin(urls(10, 'b'))).id)), ['done', 10, 10, 0, null]);
 });
 
-test('what no importer understands is refused with a line that says why, and leaves no file', async (t) => {
-  const { begin, files, handlers } = await madeService(t);
-  for (const [text, message] of [
-    ['', /list\.txt is empty/],
-    ['hello there', /the format of list\.txt is not recognised/],
-    ['\0\x01\x02', /neither text nor a database/],
-    ['SQLite format 3\0 and no more', /./],
-  ] as const) {
-    await assert.rejects(begin(text), { code: 'invalid', message });
-  }
-  assert.deepEqual(files(), []);
-  assert.deepEqual(await handlers['import.list']({}, undefined), { imports: [], library_id: 'this library' });
-});
-
-test('a row that could not be read is told with its line', async (t) => {
-  const { begin, ended } = await madeService(t);
-  const csv = 'title,url,time_added\n"One,https://one.example/,1\nTwo,https://two.example/,1\n';
-  const { status, created, items, skipped } = await ended((await begin(csv)).id);
-  assert.deepEqual([status, created, items], ['done', 1, 2]);
-  assert.deepEqual(skipped, [{ reason: 'line 2: a quotation mark is out of place or not closed', count: 1 }]);
-});
-
 test('over the quota nothing is taken', async (t) => {
   const { begin, files } = await madeService(t, { quotaBytes: 1000 });
   await assert.rejects(begin(urls(10)), { code: 'over_quota' });

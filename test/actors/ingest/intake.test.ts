@@ -59,40 +59,6 @@ async function startIntake(
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const page1 = idOf('page', 1);
 
-test('a page with text is stored as given, under its canonical URL, and waits to be indexed', async () => {
-  const { temporary, ingest, outcomes } = await startIntake();
-  await using _ = temporary;
-  const url = 'https://Example.com/a?utm_source=x&id=7';
-  const metadata = { list: [1, { two: null }] };
-  const fetched_at = '2026-02-01T01:00:00+02:00';
-  const reply = await ingest({ url, title: 'T', body_extracted: 'Body ünd 🜨', fetched_at, source: 's', metadata });
-  assert.deepEqual(reply, { outcome: 'accepted', page_id: page1, status: 'queued' });
-  const seen = Date.parse('2026-01-31T23:00:00Z');
-  const { pages, jobs } = temporary.store.reader;
-  assert.deepEqual(pages.get(1), {
-    no: 1,
-    canonical_url: 'https://example.com/a?id=7',
-    original_url: url,
-    domain: 'example.com',
-    title: 'T',
-    source: 's',
-    metadata,
-    first_seen_at: seen,
-    last_seen_at: seen,
-    visit_count: 1,
-    indexed_at: null,
-    status: 'queued',
-    content_hash: sha256('Body ünd 🜨'),
-    index_job: 1,
-    entity_job: null,
-    first_label: 0,
-    chunk_count: 0,
-  });
-  assert.equal(pages.body(1), 'Body ünd 🜨');
-  assert.deepEqual([jobs.get(1)?.kind, jobs.get(1)?.max_attempts], ['index_page', 4]);
-  assert.deepEqual(await outcomes(), { queued: 1, revisit: 0, blacklisted: 0 });
-});
-
 test('HTML becomes text, sections and, where none was given, a title', async () => {
   const { temporary, ingest } = await startIntake();
   await using _ = temporary;
@@ -102,16 +68,6 @@ test('HTML becomes text, sections and, where none was given, a title', async () 
   assert.deepEqual([pages.get(1)?.title, pages.get(2)?.title], ['Title of the HTML', 'Given']);
   assert.deepEqual([pages.body(1), pages.sections(1)], ['the text', extracted.sections]);
   assert.equal(pages.get(1)?.content_hash, sha256('the text'));
-});
-
-test('a page without a text waits to be fetched, seen now', async () => {
-  const { temporary, ingest } = await startIntake();
-  await using _ = temporary;
-  await ingest({ url: 'https://example.com/a', body_extracted: null, body_html: null, fetched_at: null });
-  const { pages, jobs } = temporary.store.reader;
-  const page = pages.get(1);
-  assert.deepEqual([page?.content_hash, page?.first_seen_at, pages.body(1)], [null, now, undefined]);
-  assert.equal(jobs.get(1)?.kind, 'fetch_and_index');
 });
 
 test('what stands in front of a page is kept without a text, with its title and the reason, until the page itself comes', async () => {
@@ -194,37 +150,8 @@ test('a text that is handed in is stored as given, whatever it is about, and so 
   );
 });
 
-test('a known page is a revisit, and tells whether its text differs', async () => {
-  const { temporary, ingest, outcomes } = await startIntake();
-  await using _ = temporary;
-  await ingest({ url: 'https://example.com/a', body_extracted: 'one' });
-  const revisit = (content_hash_differs: boolean) => ({
-    outcome: 'revisit',
-    page_id: page1,
-    status: 'queued',
-    revisit: true,
-    content_hash_differs,
-  });
-  assert.deepEqual(await ingest({ url: 'https://example.com/a?ref=x', body_extracted: 'one' }), revisit(false));
-  assert.deepEqual(await ingest({ url: 'https://example.com/a#top', body_extracted: 'two' }), revisit(true));
-  assert.deepEqual(await ingest({ url: 'https://example.com/a' }), revisit(false));
-  assert.deepEqual(await outcomes(), { queued: 1, revisit: 3, blacklisted: 0 });
-});
-
 const refused = (code: ErrorCode, message: RegExp) => (error: unknown) =>
   error instanceof DomainError && error.code === code && message.test(error.message);
-
-test('two bodies, or a URL without scheme or host, are refused, and nothing is stored', async () => {
-  const { temporary, ingest, outcomes } = await startIntake();
-  await using _ = temporary;
-  const both = { url: 'https://example.com/a', body_extracted: '', body_html: '' };
-  await assert.rejects(ingest(both), refused('invalid', /body_extracted and body_html/));
-  for (const url of ['', 'example.com/a', '/a', 'https://', 'mailto:a@example.com']) {
-    await assert.rejects(ingest({ url, body_extracted: 'x' }), refused('invalid', /./), url);
-  }
-  assert.equal(temporary.store.reader.pages.count(), 0);
-  assert.deepEqual(await outcomes(), { queued: 0, revisit: 0, blacklisted: 0 });
-});
 
 test('why an extraction fails is the answer', async () => {
   const { temporary, ingest } = await startIntake(() =>
@@ -233,48 +160,6 @@ test('why an extraction fails is the answer', async () => {
   await using _ = temporary;
   const request = { url: 'https://example.com/a', body_html: '<p>x' };
   await assert.rejects(ingest(request), refused('extraction_unavailable', /no extractor/));
-});
-
-test('the items of a batch are judged one by one, in order', async () => {
-  const { temporary, hosted, outcomes } = await startIntake();
-  await using _ = temporary;
-  await temporary.commit((transaction) =>
-    transaction.blacklist.put({
-      no: 1,
-      kind: 'domain',
-      pattern: 'bad.example',
-      reason: null,
-      created_at: 1,
-      purging: false,
-    }),
-  );
-  const body_extracted = 'x';
-  const results = await hosted.ask('page.ingestBatch', {
-    pages: [
-      { url: 'https://example.com/a', body_extracted },
-      'no object',
-      { url: 'https://example.com/a?utm_campaign=c', body_extracted: 'y' },
-      { url: 'https://a.bad.example/', body_extracted },
-      { url: 'https://example.com/b', body_extracted, titel: 'misspelt' },
-      { url: 'nowhere', body_extracted },
-      { url: 'https://example.com/c', body_extracted, fetched_at: '2026-01-01T00:00:00' },
-      { url: 'https://example.com/d', body_extracted, body_html: 'x' },
-      { title: 'without an address' },
-    ],
-  });
-  assert.deepEqual(results.slice(0, 1), [{ outcome: 'accepted', index: 0, page_id: page1, status: 'queued' }]);
-  assert.deepEqual(results.slice(2, 4), [
-    { outcome: 'revisit', index: 2, page_id: page1, status: 'queued', revisit: true, content_hash_differs: true },
-    { outcome: 'blacklisted', index: 3, error: 'blacklisted', pattern: 'bad.example' },
-  ]);
-  const rejected = results.flatMap((result) => (result.outcome === 'rejected' ? [[result.index, result.detail]] : []));
-  assert.deepEqual(
-    rejected.map(([index]) => index),
-    [1, 4, 5, 6, 7, 8],
-  );
-  const details = [/object/, /^titel: Unknown field$/, /scheme/, /^fetched_at: /, /both/, /^url: Field required$/];
-  for (const [place, [, detail]] of rejected.entries()) assert.match(String(detail), details[place]);
-  assert.deepEqual(await outcomes(), { queued: 1, revisit: 1, blacklisted: 1 });
 });
 
 test('an item with the key __proto__ is rejected alone, and keys named as parts of objects are stored as they are', async () => {

@@ -9,19 +9,16 @@ import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import { idOf } from '../../../src/domain/ids.ts';
 import type { IndexState } from '../../../src/domain/messages.ts';
-import type { PageChunk } from '../../../src/domain/page.ts';
 import { TextInParts } from '../../../src/domain/rows.ts';
 import type { Command } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
 import { until } from '../../process/service.ts';
-import { noDetails } from '../../rows.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
 import { keptLog } from '../quiet-log.ts';
 
 const page = (no: number) => idOf('page', no);
 const job = (no: number) => idOf('job', no);
-const iso = (ms: number) => new Date(ms).toISOString();
 
 /** Pages 1 (indexed), 2 (dead), 3 (queued), each with the job of its number. */
 async function startRecords() {
@@ -84,30 +81,6 @@ const whole: IndexState = { state: 'whole', indexed_chunks: 0, total_chunks: 0 }
 
 const refused = (code: ErrorCode, message: string) => (error: unknown) =>
   error instanceof DomainError && error.code === code && error.message === message;
-
-test('a page is told as the contract has it', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  assert.deepEqual(await hosted.ask('page.get', { page_id: page(1) }), {
-    page_id: page(1),
-    canonical_url: 'https://example.com/a',
-    original_url: 'https://example.com/a?utm_source=x',
-    domain: 'example.com',
-    title: 'A page',
-    source: 'test',
-    metadata: null,
-    first_seen_at: iso(1000),
-    last_seen_at: iso(1000),
-    visit_count: 1,
-    indexed_at: iso(300),
-    status: 'indexed',
-    cluster: null,
-    ...noDetails,
-    read_minutes: 1,
-  });
-  const waiting = await hosted.ask('page.get', { page_id: page(3) });
-  assert.deepEqual([waiting.indexed_at, waiting.status], [null, 'queued']);
-});
 
 test('a text and a part of it are told with the length of the whole', async () => {
   const { temporary, hosted } = await startRecords();
@@ -195,177 +168,6 @@ test('a page that is forgotten while its text or its chunks are read is not foun
   }
 });
 
-test('rows are read without their metadata where no answer has it', async (t) => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  const metadata = { tags: ['engines'] };
-  await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/d', metadata })));
-  const parse = t.mock.method(JSON, 'parse');
-  await hosted.ask('page.statusBatch', { page_ids: [1, 2, 3, 4].map(page) });
-  await hosted.ask('page.status', { page_id: page(4) });
-  await hosted.ask('page.chunks', { page_id: page(4) });
-  await hosted.ask('page.text', { page_id: page(4) });
-  await hosted.ask('job.list', { limit: 100, subject: true });
-  assert.equal(parse.mock.callCount(), 0);
-});
-
-test('chunks are slices of the text, with the ids that searches give', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  const chunksOf = async (page_id: string) => {
-    const found: PageChunk[] = [];
-    for await (const chunk of (await hosted.ask('page.chunks', { page_id })).chunks) found.push(chunk);
-    return found;
-  };
-  assert.deepEqual(await chunksOf(page(1)), [
-    {
-      chunk_id: idOf('chunk', 40),
-      ordinal: 0,
-      text: 'some',
-      token_count: 1,
-      char_start: 0,
-      char_end: 4,
-      section_title: null,
-      section_start_s: null,
-    },
-    {
-      chunk_id: idOf('chunk', 41),
-      ordinal: 1,
-      text: 'text',
-      token_count: 1,
-      char_start: 5,
-      char_end: 9,
-      section_title: 'Two',
-      section_start_s: 1.5,
-    },
-  ]);
-  assert.deepEqual(await chunksOf(page(3)), []);
-});
-
-test('unknown ids of pages, whatever they look like, are not found', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  for (const page_id of [
-    page(4),
-    job(1),
-    '',
-    'pg_',
-    'pg_zzzzzzzz',
-    page(1).toUpperCase(),
-    `${page(1)}0`,
-    '__proto__',
-  ]) {
-    for (const name of ['page.get', 'page.chunks', 'page.status'] as const) {
-      await assert.rejects(hosted.ask(name, { page_id }), refused('not_found', `unknown page id: ${page_id}`));
-    }
-  }
-  const long = 'x'.repeat(100_000);
-  await assert.rejects(
-    hosted.ask('page.get', { page_id: long }),
-    refused('not_found', `unknown page id: ${long.slice(0, 64)}`),
-  );
-});
-
-const notQueued = { entities: { status: 'not_queued', last_error: null } };
-
-test('status: the error of the indexing job where the page failed, and each id of a batch once, in order', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  const status = {
-    1: { page_id: page(1), status: 'indexed', last_error: null, features: notQueued },
-    2: { page_id: page(2), status: 'dead', last_error: 'bad', features: notQueued },
-    3: { page_id: page(3), status: 'queued', last_error: null, features: notQueued },
-  };
-  assert.deepEqual(await hosted.ask('page.status', { page_id: page(2) }), status[2]);
-  const page_ids = [page(3), 'unknown', page(1), page(3), page(2), 'unknown'];
-  assert.deepEqual(await hosted.ask('page.statusBatch', { page_ids }), {
-    results: [
-      { ...status[3], found: true },
-      { page_id: 'unknown', found: false },
-      { ...status[1], found: true },
-      { ...status[2], found: true },
-    ],
-  });
-});
-
-const deadJob = {
-  job_id: job(2),
-  kind: 'index_page',
-  status: 'dead',
-  attempts: 1,
-  max_attempts: 3,
-  last_error: 'bad',
-  created_at: iso(100),
-  updated_at: iso(400),
-};
-const retriedJob = { ...deadJob, status: 'pending', attempts: 0, last_error: null, updated_at: iso(1000) };
-
-test('jobs are listed newest first, by status under either name, and by kind', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  const ids = async (query: Parameters<typeof list>[0]) => (await list(query)).map(({ job_id }) => job_id);
-  const list = async (query: {
-    status?: 'dead' | 'done';
-    status_filter?: 'dead';
-    kind?: 'fetch_and_index';
-    limit?: number;
-  }) => (await hosted.ask('job.list', { limit: 100, ...query })).jobs;
-  assert.deepEqual(await ids({}), [job(3), job(2), job(1)]);
-  assert.deepEqual(await ids({ limit: 2 }), [job(3), job(2)]);
-  assert.deepEqual(await list({ status: 'dead' }), [deadJob]);
-  assert.deepEqual(await list({ status_filter: 'dead' }), [deadJob]);
-  assert.deepEqual(await ids({ kind: 'fetch_and_index' }), [job(3)]);
-  assert.deepEqual(await ids({ kind: 'fetch_and_index', status: 'done' }), []);
-});
-
-test('a dead job is retried once; others conflict, unknown ones are not found', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  assert.deepEqual(await hosted.ask('job.retry', { job_id: job(2) }), retriedJob);
-  const retry = (job_id: string) => hosted.ask('job.retry', { job_id });
-  await assert.rejects(retry(job(2)), refused('conflict', 'the job is pending; only dead jobs can be retried'));
-  await assert.rejects(retry(job(1)), refused('conflict', 'the job is done; only dead jobs can be retried'));
-  await assert.rejects(retry(page(1)), refused('not_found', `unknown job id: ${page(1)}`));
-});
-
-test('a bulk retry tells each id once: retried, skipped and not found make up what was asked', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  const request = { status: 'dead', limit: 100 } as const;
-  const skipped = (no: number, status: string) => ({
-    job_id: job(no),
-    status,
-    outcome: 'skipped',
-    detail: `the job is ${status}; only dead jobs can be retried`,
-  });
-  const job_ids = [job(1), job(2), 'nonsense', job(2), job(1)];
-  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, job_ids, kind: 'cluster' }), {
-    requested: 3,
-    retried: 1,
-    results: [skipped(1, 'done'), { ...retriedJob, outcome: 'retried' }, { job_id: 'nonsense', outcome: 'not_found' }],
-  });
-  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, job_ids: [job(2)] }), {
-    requested: 1,
-    retried: 0,
-    results: [skipped(2, 'pending')],
-  });
-  const nothing = { requested: 0, retried: 0, results: [] };
-  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, job_ids: [] }), nothing);
-});
-
-test('a bulk retry without ids selects dead jobs, by kind and up to the limit; no ids and an empty list differ', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  const request = { status: 'dead', limit: 1 } as const;
-  const nothing = { requested: 0, retried: 0, results: [] };
-  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, kind: 'cluster' }), nothing);
-  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, job_ids: null, kind: null }), {
-    requested: 1,
-    retried: 1,
-    results: [{ ...retriedJob, outcome: 'retried' }],
-  });
-});
-
 test('a bulk retry goes on before a job, and refuses what is no id of one', async () => {
   const { temporary, hosted } = await startRecords();
   await using _ = temporary;
@@ -374,18 +176,6 @@ test('a bulk retry goes on before a job, and refuses what is no id of one', asyn
   assert.equal((await retryBefore(job(2))).requested, 0);
   await assert.rejects(() => retryBefore('pg_2'), refused('invalid', 'before: must be the id of a job'));
   assert.equal((await retryBefore(job(3))).retried, 1);
-});
-
-test('the entity job of a page is told beside it', async () => {
-  const { temporary, hosted } = await startRecords();
-  await using _ = temporary;
-  await temporary.commit((transaction) => {
-    const entity = createJob(transaction, { kind: 'extract_entities', page_no: 1, max_attempts: 1, at: 1 });
-    const indexed = transaction.pages.get(1);
-    if (indexed !== undefined) transaction.pages.put({ ...indexed, entity_job: entity.no }, indexed);
-  });
-  const { features } = await hosted.ask('page.status', { page_id: page(1) });
-  assert.deepEqual(features, { entities: { status: 'pending', last_error: null } });
 });
 
 test('readiness: the store is readable, whether it takes writes, and which model is active', async () => {

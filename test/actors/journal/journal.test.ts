@@ -5,7 +5,6 @@ import { type FreshRun, QueryLogQueue } from '../../../src/actors/journal/query-
 import { type CommitCommand, commitThrough } from '../../../src/actors/system/system-messages.ts';
 import { appendRuns, purgeFromLog } from '../../../src/commands/log-queries.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
-import { queryLogListResponse, queryLogRunResponse } from '../../../src/domain/query-log.ts';
 import { patienceMs } from '../../process/service.ts';
 import { listOf } from '../../rows.ts';
 import { queryRun } from '../../store/query-runs.ts';
@@ -83,88 +82,6 @@ function fresh(query_id: string, changes: Partial<FreshRun> = {}): FreshRun {
     ...changes,
   };
 }
-
-test('a run is in the log as soon as somebody asks for it, in the shape of the contract', async () => {
-  const shelf = await Shelf.open();
-  await shelf.add({ text: 'oak elm' });
-  await shelf.add({ text: 'ash' });
-  await using desk = new Desk(shelf);
-  desk.queue.offer(fresh('qr_1'));
-  desk.queue.offer(fresh('qr_2', { kind: 'compare_arm', compare_id: 'cp_1', ts: now + 1 }));
-  const listed = await desk.list();
-  assert.deepEqual(queryLogListResponse.parse(listed), listed);
-  assert.deepEqual(
-    listed.runs.map(({ query_id }) => query_id),
-    ['qr_2', 'qr_1'],
-  );
-  const run = await desk.journal.ask('queryLog.get', { query_id: 'qr_1' });
-  assert.deepEqual(queryLogRunResponse.parse(run), run);
-  const oak = { chunk_id: 'ck_00000001', page_id: 'pg_00000001' };
-  const ash = { chunk_id: 'ck_00000003', page_id: 'pg_00000002' };
-  assert.deepEqual(run, {
-    query_id: 'qr_1',
-    ts: new Date(now).toISOString(),
-    kind: 'search',
-    compare_id: null,
-    query_text: 'oak',
-    params: { k: 10, filters: null, rollup: 'max' },
-    active_model: 'm1',
-    reranker_model: null,
-    candidate_set: [
-      { ...ash, score: 0.03 },
-      { ...oak, score: 0.02 },
-    ],
-    dense_hits: [{ ...ash, score: 0.5 }],
-    sparse_hits: [
-      { ...oak, score: 7 },
-      { ...ash, score: 6 },
-    ],
-    final_pages: [{ page_id: 'pg_00000002', score: 0.03, rank: 6 }],
-    timing_ms: { total: 1.5 },
-    feedback: {},
-  });
-  assert.deepEqual(
-    (await desk.list({ kind: 'compare_arm' })).runs.map(({ compare_id }) => compare_id),
-    ['cp_1'],
-  );
-  assert.deepEqual((await desk.list({ since: new Date(now + 2).toISOString() })).runs, []);
-  await assert.rejects(
-    desk.journal.ask('queryLog.get', { query_id: 'cp_1' }),
-    (error) => error instanceof DomainError && error.code === 'not_found',
-  );
-});
-
-test('feedback is kept with its query, or with every arm of its comparison; unknown ids are accepted', async () => {
-  const shelf = await Shelf.open();
-  await shelf.add({ text: 'oak' });
-  await shelf.add({ text: 'ash' });
-  await using desk = new Desk(shelf);
-  for (const id of ['qr_1', 'qr_2', 'qr_3']) {
-    desk.queue.offer(fresh(id, id === 'qr_1' ? {} : { kind: 'compare_arm', compare_id: 'cp_1' }));
-  }
-  const say = (query_id: string, page_id: string, relevant: boolean) =>
-    desk.journal.ask('feedback.give', { query_id, page_id, relevant });
-  assert.deepEqual(await say('qr_1', 'pg_00000001', true), { status: 'accepted' });
-  await say('qr_1', 'pg_00000001', false);
-  await say('qr_1', 'pg_00000002', true);
-  await say('cp_1', 'pg_00000002', true);
-  for (const [query_id, page_id] of [
-    ['qr_9', 'pg_00000001'],
-    ['qr_1', 'pg_00000009'],
-    ['qr_1', 'nonsense'],
-  ]) {
-    assert.deepEqual(await say(query_id, page_id, true), { status: 'accepted' });
-  }
-  const { runs } = await desk.list();
-  assert.deepEqual(
-    new Map(runs.map(({ query_id, feedback }) => [query_id, feedback])),
-    new Map([
-      ['qr_3', { pg_00000002: true }],
-      ['qr_2', { pg_00000002: true }],
-      ['qr_1', { pg_00000001: false, pg_00000002: true }],
-    ]),
-  );
-});
 
 test('what finds no room, or cannot be written, is dropped and counted; the log goes on', async () => {
   const shelf = await Shelf.open();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { floorCalibrator } from '../../../src/actors/models/calibrate-outside.ts';
+import { floorCalibrator } from '../../../src/actors/models/model-embedder.ts';
 import { FLOOR_SAMPLE } from '../../../src/compute/embedding/floor-sample.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 

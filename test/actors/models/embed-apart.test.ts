@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { embedApart } from '../../../src/actors/models/embed-apart.ts';
+import { embedApart } from '../../../src/actors/models/model-embedder.ts';
 import { ProviderError } from '../../../src/providers/provider-error.ts';
 
 const dim = 2;

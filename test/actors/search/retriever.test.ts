@@ -577,7 +577,7 @@ test('an outside reranker is asked about the first candidates and gives their or
   isNear(await search(), local);
   answer = () => Promise.reject(new BreakerOpenError('cohere-rerank', 1000));
   isNear(await search(), local);
-  answer = () => Promise.reject(new ProviderError('transformers', 'unconfigured', 'no package'));
+  answer = () => Promise.reject(new ProviderError('cohere', 'unconfigured', 'no key'));
   isNear(await search(), local);
   answer = async () => new Float64Array(3).fill(Number.NaN);
   isNear(await search(), local);

@@ -85,23 +85,6 @@ test('a failed probe opens the breaker for another cooldown, a cancelled one lea
   assert.equal(await voyage.call(async () => 'probe'), 'probe');
 });
 
-test('of fifty calls that run together and fail, those after the fifth do not lengthen the cooldown', async () => {
-  const { voyage, fail, turn } = setup();
-  const failNow: (() => void)[] = [];
-  const calls = Array.from({ length: 50 }, () =>
-    voyage.call(() => new Promise<void>((resolve) => failNow.push(resolve)).then(fail)),
-  );
-  for (const [i, call] of calls.entries()) {
-    turn(100);
-    failNow[i]();
-    await assert.rejects(call, { code: 'failing' });
-  }
-  await assert.rejects(
-    voyage.call(async () => 0),
-    { retryAfterMs: 30_000 - 45 * 100 },
-  );
-});
-
 test('answers that blame the request, and errors that are not the provider’s, are no failures', async () => {
   const { breakers, voyage } = setup();
   const harmless = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { EventBacklog } from '../../../src/actors/system/event-backlog.ts';
+import { EventBacklog } from '../../../src/actors/system/events.ts';
 
 test('every reader gets what was appended since it joined, in order, whatever the others do', () => {
   const step = fc.oneof(

@@ -33,6 +33,10 @@ function centred(rows: Float32Array, languages = new Array<string>(rows.length /
 }
 
 const neighboursOf = (table: VectorTable) => nearestRows(table, Math.min(k, Math.max(1, table.count - 1)));
+const amongOf = (table: VectorTable) => (pages: readonly number[]) => {
+  const some = Float32Array.from(pages.flatMap((page) => [...table.rows.subarray(page * dim, (page + 1) * dim)]));
+  return nearestRows({ rows: some, count: pages.length, dim }, k);
+};
 const none = () => assert.fail('so few pages are all laid out');
 
 test('groups are found, pages that fit nowhere are noise, and the same pages give the same answer', () => {
@@ -63,6 +67,26 @@ test('what ran before is continued when pages come', () => {
   const { clusters, count } = clusterPages(neighboursOf(centred(rows)), { resolution: 1, earlier });
   assert.equal(count, 6);
   assert.equal(partitionAgreement(clusters.slice(0, 240), first.clusters).nmi, 1);
+});
+
+test('the topics of 20,000 pages, of which some have no neighbour', () => {
+  const { rows, truth } = scattered(100, 195, 500);
+  const table = centred(rows);
+  const near = neighboursOf(table);
+  const alone = 100;
+  near.indices.fill(-1, 0, alone * k);
+  near.cosines.fill(0, 0, alone * k);
+  const { clusters, count } = clusterPages(near, { resolution: 1 });
+  const isMember = (row: number) => row >= alone && truth[row] >= 0 && clusters[row] >= 0;
+  const members = [...truth.keys()].filter(isMember);
+  assert.ok(members.length > 0.9 * 100 * 195, `${members.length} pages have a topic`);
+  const { nmi } = partitionAgreement(
+    members.map((row) => truth[row]),
+    members.map((row) => clusters[row]),
+  );
+  assert.ok(nmi > 0.95, `${count} topics, NMI ${nmi}`);
+  const points = projectPages(near, amongOf(table));
+  assert.ok(points.every(Number.isFinite));
 });
 
 test('all weights are finite and above zero, whatever the neighbours are', () => {
@@ -154,11 +178,7 @@ test('neighbours are the nearest rows, best first, without the row itself, acros
 test('a map of more pages than are laid out has every page, near its own kind', () => {
   const { rows, truth } = scattered(4, 100, 0);
   const table = centred(rows);
-  const among = (pages: readonly number[]) => {
-    const some = Float32Array.from(pages.flatMap((page) => [...table.rows.subarray(page * dim, (page + 1) * dim)]));
-    return nearestRows({ rows: some, count: pages.length, dim }, k);
-  };
-  const points = projectPages(nearestRows(table, k), among, 200);
+  const points = projectPages(nearestRows(table, k), amongOf(table), 200);
   const middles = [0, 1, 2, 3].map((group) => {
     const mine = truth.flatMap((each, row) => (each === group ? [row] : []));
     return [0, 1].map((axis) => mine.reduce((sum, row) => sum + points[2 * row + axis], 0) / mine.length);

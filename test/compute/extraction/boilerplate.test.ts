@@ -60,15 +60,7 @@ test('comments below an article go; a page of comments stays', () => {
 
 test('comments of declared articles go in other languages, too', () => {
   const declared = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>';
-  for (const name of [
-    'comments',
-    'comentarios',
-    'Commentaires',
-    'kommentare-list',
-    'reacties',
-    'yorumlar',
-    'комментарии',
-  ]) {
+  for (const name of 'comments comentarios Commentaires kommentare-list reacties yorumlar комментарии'.split(' ')) {
     const comments = `<div class="${name}">${first.repeat(12)}</div>`;
     assert.equal(textOf(`${declared}${first}${second}${rest}${comments}`), wanted, name);
   }

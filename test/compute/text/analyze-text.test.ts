@@ -264,21 +264,7 @@ test('spellings of one word have one stem', () => {
 });
 
 test('words of any spaced script are one token each', () => {
-  for (const word of [
-    'Łódź',
-    'Žižek',
-    'Việt',
-    'Привет',
-    'Ελλάδα',
-    'हिन्दी',
-    'עברית',
-    'العربية',
-    '١٢٣',
-    'მარგალიტი',
-    'Հայաստան',
-    'नमस्ते',
-    '𐐷𐐲𐑌',
-  ]) {
+  for (const word of 'Łódź Žižek Việt Привет Ελλάδα हिन्दी עברית العربية ١٢٣ მარგალიტი Հայաստան नमस्ते 𐐷𐐲𐑌'.split(' ')) {
     assert.deepEqual(surfaces(analyzer.analyze(`(${word}), x`)), ['(', word, ')', ',', 'x']);
   }
 });

@@ -6,21 +6,7 @@ import { tokenizerView } from '../../../src/compute/text/tokenizer-view.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 
 const word = fc.oneof(
-  fc.constantFrom(
-    'word',
-    'Word',
-    'WORD',
-    'cannot',
-    'dont',
-    'Ive',
-    'went',
-    'therell',
-    'etc',
-    'Mr',
-    'US',
-    'café',
-    'Łódź',
-  ),
+  fc.constantFrom(...'word Word WORD cannot dont Ive went therell etc Mr US café Łódź'.split(' ')),
   fc.constantFrom('Привет', 'हिन्दी', 'x', 'A', 'covid', '19', '2024', '5', "don't", 'e-mail', 'XD', 'D', 'kg', '3rd'),
   fc.string({ unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzABCXYZ'), minLength: 1, maxLength: 9 }),
   fc.nat({ max: 99_999 }).map(String),

@@ -1,15 +1,15 @@
 /** Which captions of a video are read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CaptionWishes, captionSteps, chooseCaptions } from '../../../src/compute/video/choose-captions.ts';
+import { type CaptionWishes, chooseCaptions } from '../../../src/compute/video/choose-captions.ts';
 import type { CaptionTrack } from '../../../src/compute/video/video-info.ts';
 
 const form = (ext: string) => ({ ext, url: `https://c.example/x.${ext}`, data: null });
 
-/** `manual:en`, `automatic:de-orig`, `translated:fr`, each as WebVTT. */
+/** `manual:en`, `automatic:de-orig`, each as WebVTT. */
 function track(name: string, forms = [form('vtt')]): CaptionTrack {
   const [kind, lang] = name.split(':');
-  return { lang, automatic: kind !== 'manual', translated: kind === 'translated', forms };
+  return { lang, automatic: kind !== 'manual', forms };
 }
 
 function chosen(
@@ -20,12 +20,7 @@ function chosen(
   const choice = chooseCaptions(
     names.map((name) => track(name)),
     own,
-    {
-      langs: ['en', 'en-US', 'en-GB'],
-      order: ['manual', 'automatic', 'any_manual', 'any_automatic'],
-      allowAutomatic: true,
-      ...wishes,
-    },
+    { langs: ['en', 'en-US', 'en-GB'], allowAutomatic: true, ...wishes },
   );
   return choice === null ? null : `${choice.automatic ? 'automatic' : 'manual'}:${choice.lang}`;
 }
@@ -41,8 +36,6 @@ test('manual captions go before automatic ones, wanted languages before others, 
     [['manual:en_GB', 'automatic:en'], 'manual:en-GB'],
     [['manual:en-nP7-2PuUl7o', 'automatic:en'], 'manual:en'],
     [['manual:eng'], 'manual:eng'],
-    [['translated:en'], null],
-    [['translated:en', 'automatic:ja-orig'], 'automatic:ja'],
     [['manual:zh-Hant-TW'], 'manual:zh-Hant-TW'],
     [[], null],
   ];
@@ -54,18 +47,14 @@ test('where any language will do, the one of the video goes first', () => {
   assert.equal(chosen(['automatic:fr', 'automatic:de'], {}, 'de'), 'automatic:de');
 });
 
-test('the steps are those of the settings', () => {
-  const all = ['manual:de', 'automatic:ja', 'translated:en'];
-  assert.equal(chosen(all, { order: ['manual', 'automatic'] }), null);
-  assert.equal(chosen(all, { order: ['translated', 'any_manual'] }), 'automatic:en');
-  assert.equal(chosen(all, { order: ['any_automatic', 'any_manual'] }), 'automatic:ja');
-  assert.equal(chosen(all, { langs: ['ja', 'de'] }), 'manual:de');
-  assert.equal(chosen(['automatic:en'], { allowAutomatic: false, order: captionSteps }), null);
-  assert.equal(chosen(['automatic:en', 'manual:de'], { allowAutomatic: false, order: captionSteps }), 'manual:de');
+test('the wishes choose languages, and whether automatic captions will do', () => {
+  assert.equal(chosen(['manual:de', 'automatic:ja'], { langs: ['ja', 'de'] }), 'manual:de');
+  assert.equal(chosen(['automatic:en'], { allowAutomatic: false }), null);
+  assert.equal(chosen(['automatic:en', 'manual:de'], { allowAutomatic: false }), 'manual:de');
 });
 
 test('of the forms of captions one is taken that can be read', () => {
-  const wishes: CaptionWishes = { langs: ['en'], order: ['manual', 'any_manual'], allowAutomatic: true };
+  const wishes: CaptionWishes = { langs: ['en'], allowAutomatic: true };
   const taken = (...exts: string[]) =>
     chooseCaptions([track('manual:en', exts.map(form))], null, wishes)?.form.ext ?? null;
   assert.equal(taken('json3', 'srt', 'vtt'), 'vtt');

@@ -145,15 +145,14 @@ test('canonicalising twice changes nothing more', () => {
 });
 
 test('addresses are alike that differ in http and https, in www and in a slash at the end alone', () => {
-  assert.deepEqual(addressesLike('http://example.com/a%C3?q=1#!b'), [
-    'https://example.com/a%C3?q=1#!b',
-    'https://example.com/a%C3/?q=1#!b',
-    'https://www.example.com/a%C3?q=1#!b',
-    'https://www.example.com/a%C3/?q=1#!b',
-    'http://example.com/a%C3/?q=1#!b',
-    'http://www.example.com/a%C3?q=1#!b',
-    'http://www.example.com/a%C3/?q=1#!b',
-  ]);
+  assert.deepEqual(
+    addressesLike('http://example.com/a%C3?q=1#!b'),
+    [
+      'https://example.com/a%C3?q=1#!b https://example.com/a%C3/?q=1#!b https://www.example.com/a%C3?q=1#!b',
+      'https://www.example.com/a%C3/?q=1#!b http://example.com/a%C3/?q=1#!b',
+      'http://www.example.com/a%C3?q=1#!b http://www.example.com/a%C3/?q=1#!b',
+    ].flatMap((line) => line.split(' ')),
+  );
   assert.deepEqual(addressesLike('https://www.example.com:8080/'), [
     'https://example.com:8080/',
     'http://example.com:8080/',

@@ -1,0 +1,103 @@
+/** Whether and when a call is made again. */
+import { dayMs, hourMs, minuteMs } from '../domain/durations.ts';
+
+export interface RetryDelayInput {
+  /** At least 1. */
+  tries: number;
+  baseMs: number;
+  maxMs: number;
+  /** In [0, 1). */
+  random: number;
+  /** The provider's Retry-After. */
+  retryAfterMs: number | undefined;
+}
+
+/**
+ * Exponential delay with equal jitter, at least what the provider asked for; null if that exceeds `maxMs`: the call gives up, and a job
+ * may retry later.
+ * Units:  ms.
+ * Source: contract "resilience.retry_base_delay_s", "resilience.retry_max_delay_s".
+ */
+export function retryDelayMs({ tries, baseMs, maxMs, random, retryAfterMs = 0 }: RetryDelayInput): number | null {
+  if (retryAfterMs > maxMs) return null;
+  return Math.max(retryAfterMs, equalJitterMs(tries, baseMs, maxMs, random));
+}
+
+/** Maximum Retry-After: a time years ahead is an error, and would block the job. */
+const maxRetryAfterMs = dayMs;
+
+/** An HTTP date begins with the day's name; Date.parse accepts much more. */
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
+
+/**
+ * A Retry-After header in ms from `now`, at most a day; undefined if unreadable.
+ * Shapes: seconds (fractions accepted) or an HTTP date; now in ms since the epoch.
+ * Source: RFC 9110, section 10.2.3.
+ */
+export function readRetryAfterMs(header: string | null, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return Math.min(maxRetryAfterMs, Math.ceil(Number(text) * 1000));
+  const date = httpDate.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, date - now));
+}
+
+/**
+ * Exponential backoff with equal jitter, to spread simultaneous failures.
+ * Shapes: tries ≥ 1; random in [0, 1).
+ * Units:  ms; in [0.5, 1] × min(maxMs, baseMs × 2^(tries − 1)).
+ */
+function equalJitterMs(tries: number, baseMs: number, maxMs: number, random: number): number {
+  const full = Math.min(maxMs, baseMs * 2 ** Math.min(tries - 1, 30));
+  return full * (0.5 + random / 2);
+}
+
+const maxBackoffMs = hourMs;
+
+/** Delay of a job's retry, ms, at most an hour. Source: contract "jobs.backoff_base_s". */
+export function backoffDelayMs(attempt: number, baseMs: number, random: number): number {
+  return equalJitterMs(attempt, baseMs, maxBackoffMs, random);
+}
+
+const maxReachDelayMs = 6 * hourMs;
+
+/** Delay for an unreachable host, ms: a minute, doubled up to six hours. */
+export function reachDelayMs(tries: number, random: number): number {
+  return equalJitterMs(tries, minuteMs, maxReachDelayMs, random);
+}
+
+/**
+ * Limits a provider's retries to a share of its requests, with a small reserve for quiet times. A provider that fails half of its calls
+ * never opens its breaker; without a budget each request would then cost `retry_attempts` calls.
+ * Units:  1 = one retry; time in ms, monotonic.
+ * Source: Finagle's RetryBudget (20 % of requests and a reserve), with a smaller reserve for one household.
+ */
+export interface RetryBudget {
+  /** Available retries at `at`. */
+  balance: number;
+  at: number;
+}
+
+export const earnedPerRequest = 0.2;
+/** Retries earned per second, for rarely called providers. */
+const earnedPerSecond = 1;
+export const maxSaved = 10;
+
+export function fullBudget(at: number): RetryBudget {
+  return { balance: maxSaved, at };
+}
+
+function grown({ balance, at: before }: RetryBudget, at: number): RetryBudget {
+  return { balance: Math.min(maxSaved, balance + (earnedPerSecond * (at - before)) / 1000), at };
+}
+
+/** After a request that is not a retry. */
+export function noteRequest(budget: RetryBudget, at: number): RetryBudget {
+  const { balance } = grown(budget, at);
+  return { balance: Math.min(maxSaved, balance + earnedPerRequest), at };
+}
+
+/** Null if none is left. */
+export function takeRetry(budget: RetryBudget, at: number): RetryBudget | null {
+  const { balance } = grown(budget, at);
+  return balance < 1 ? null : { balance: balance - 1, at };
+}

@@ -1,0 +1,139 @@
+/** A year of a person's visits: filters by date find the pages visited then and no others, and calendars count each visit. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pageLister } from '../../src/actors/jobs/list-pages.ts';
+import { seededRandom } from '../../src/compute/seeded-random.ts';
+import { withVisit } from '../../src/compute/structures/visit-times.ts';
+import { dayMs } from '../../src/domain/durations.ts';
+import { isoOf, numberOf } from '../../src/domain/ids.ts';
+import type { Page } from '../../src/domain/page.ts';
+import { searchRequest } from '../../src/domain/search.ts';
+import { pageRow } from '../machines/rows.ts';
+import { until } from '../process/service.ts';
+import { TemporaryStore } from '../store/temporary-store.ts';
+import { WholeSystem } from './whole-system.ts';
+
+const [yearStart, days] = [Date.UTC(2025, 0, 1), 365];
+
+/** Times of each page, distinct. */
+function yearOf(random: () => number): number[][] {
+  return Array.from({ length: 300 }, () => {
+    const count = 1 + Math.floor(random() * 40);
+    // Some visits come at the very beginning of a day.
+    const visit = () => Math.floor(random() * days) * dayMs + (random() < 0.1 ? 0 : Math.floor(random() * dayMs));
+    return [...new Set(Array.from({ length: count }, () => yearStart + visit()))];
+  });
+}
+
+test('pages are found by the day, week and month of any visit, and each visit is in the calendar', async (t) => {
+  const random = seededRandom(7);
+  const pages = yearOf(random);
+  const visits = pages.flatMap((times, no) => times.map((at) => ({ no, at, order: random() })));
+  visits.sort((a, b) => a.order - b.order);
+  const system = await WholeSystem.start(t);
+  const idOfPage = new Map<number, string>();
+  for (let from = 0; from < visits.length; from += 100) {
+    const batch = visits.slice(from, from + 100).map(({ no, at }) => ({
+      url: `https://year.example/${no}`,
+      body_extracted: `Diary of page number ${no}.`,
+      fetched_at: isoOf(at),
+    }));
+    for (const [place, result] of (await system.ask('page.ingestBatch', { pages: batch })).entries()) {
+      if ('page_id' in result) idOfPage.set(visits[from + place].no, result.page_id);
+    }
+  }
+  assert.equal(idOfPage.size, pages.length);
+  const page_ids = [...idOfPage.values()].sort();
+  await until(async () => {
+    const { results } = await system.ask('page.statusBatch', { page_ids });
+    return results.every((page) => page.found && page.status === 'indexed');
+  }, 'every page is indexed');
+
+  const visitedBetween = (from: number, to: number) =>
+    pages.flatMap((times, no) => (times.some((at) => at >= from && at < to) ? [idOfPage.get(no)] : [])).sort();
+  const found = async (query: string, filters: { after: string; before: string } | null) => {
+    const ids: string[] = [];
+    for (let offset = 0, hasMore = true; hasMore; offset += 100) {
+      const request = {
+        query,
+        operators: true,
+        k: 100,
+        offset,
+        candidates: 1000,
+        chunks_per_page: 0,
+        suggest: 0,
+        log: false,
+      };
+      const answer = await system.ask('search.query', searchRequest.parse({ ...request, min_relevance: 0, filters }));
+      ids.push(...answer.results.map(({ page_id }) => page_id));
+      hasMore = answer.has_more;
+    }
+    return ids.sort();
+  };
+  const months = Array.from({ length: 12 }, (_, month) => [Date.UTC(2025, month, 1), Date.UTC(2025, month + 1, 1)]);
+  const weeks = Array.from({ length: 52 }, (_, week) => [
+    yearStart + week * 7 * dayMs,
+    yearStart + (week + 1) * 7 * dayMs,
+  ]);
+  const someDays = Array.from({ length: 73 }, (_, day) => [
+    yearStart + day * 5 * dayMs,
+    yearStart + (day * 5 + 1) * dayMs,
+  ]);
+  for (const [from, to] of [...months, ...weeks, ...someDays]) {
+    const [after, before] = [isoOf(from), isoOf(to)];
+    const expected = visitedBetween(from, to);
+    assert.deepEqual(await found('diary', { after, before }), expected, `${after} to ${before}`);
+    assert.deepEqual(await found(`after:${after} before:${before}`, null), expected, `${after} to ${before}`);
+  }
+
+  const calendarOf = (times: readonly number[]) => {
+    const counts = new Map<number, number>();
+    for (const at of times) counts.set(Math.floor(at / dayMs), (counts.get(Math.floor(at / dayMs)) ?? 0) + 1);
+    return [...counts].sort(([a], [b]) => a - b);
+  };
+  const listed = async (from: number, to: number) => {
+    const times: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { after: isoOf(from), before: isoOf(to), visits: true, limit: 70, ...(cursor && { cursor }) };
+      const answer = await system.ask('page.list', query);
+      times.push(...answer.pages.flatMap((page) => (page.visits ?? []).map((at) => Date.parse(at))));
+      cursor = answer.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    return calendarOf(times);
+  };
+  for (const [from, to] of [[yearStart, yearStart + days * dayMs], ...months]) {
+    const within = visits.map(({ at }) => at).filter((at) => at >= from && at < to);
+    assert.deepEqual(await listed(from, to), calendarOf(within));
+  }
+  for (const [no, times] of pages.entries()) {
+    const page = await system.ask('page.visits', { page_id: idOfPage.get(no) ?? assert.fail('not ingested') });
+    assert.equal(page.visit_count, times.length);
+    assert.deepEqual(
+      page.visits.map(({ seen_at }) => Date.parse(seen_at)),
+      times.toSorted((a, b) => b - a),
+    );
+  }
+});
+
+test('a part of a list ends early where its pages have very many visits, and all pages are in one part', async () => {
+  await using temporary = await TemporaryStore.open();
+  const times = Array.from({ length: 8000 }, (_, at) => yearStart + at * dayMs);
+  const page = times.reduce<Page>(withVisit, pageRow({ first_seen_at: yearStart, last_seen_at: yearStart }));
+  const numbers = Array.from({ length: 20 }, (_, at) => at + 1);
+  await temporary.commit((transaction) => {
+    for (const no of numbers)
+      transaction.pages.put({ ...page, no, canonical_url: `https://often.example/${no}` }, undefined);
+  });
+  const list = pageLister(temporary.store.reader, { tracking_params: [], keep_params: {} });
+  const parts: number[][] = [];
+  let cursor: string | undefined;
+  do {
+    const { pages, next_cursor } = await list({ limit: 50, visits: true, ...(cursor && { cursor }) });
+    for (const { visits } of pages) assert.equal(visits?.length, times.length);
+    parts.push(pages.map(({ page_id }) => numberOf('page', page_id) ?? 0));
+    cursor = next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  assert.ok(parts.length > 1);
+  assert.deepEqual(parts.flat(), numbers.toReversed());
+});
