@@ -117,17 +117,14 @@ export class Catalog {
 
   /** Domains with a part that begins so, other than the last one; those with most searchable pages first. */
   domainsBeginning(beginning: string, limit: number): { domain: string; pages: number }[] {
-    const begins = this.#facts.site.having((domain) => {
+    const isWanted = this.#facts.site.having((domain) => {
       const at = domain.startsWith(beginning) ? 0 : domain.indexOf(`.${beginning}`);
       return at === 0 || (at > 0 && domain.lastIndexOf('.') > at);
     });
     const found: number[] = [];
-    for (let no = 0; no < this.#pages; no++) if (this.#chunkCount[no] > 0 && begins(no)) found.push(no);
-    return this.#facts.site
-      .count(Uint32Array.from(found))
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, limit)
-      .map(([domain, pages]) => ({ domain, pages }));
+    for (let no = 0; no < this.#pages; no++) if (this.#chunkCount[no] > 0 && isWanted(no)) found.push(no);
+    const counted = this.#facts.site.count(Uint32Array.from(found)).sort(([, a], [, b]) => b - a);
+    return counted.slice(0, limit).map(([domain, pages]) => ({ domain, pages }));
   }
 
   /** Ascending, without hidden pages. */

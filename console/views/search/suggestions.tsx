@@ -5,21 +5,24 @@ import { get } from '../../api/client.ts';
 import { go, linkTo } from '../../app/router.ts';
 import { many } from '../../ui/format.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
+import { SiteMark } from '../../ui/text.tsx';
 import type { Criteria } from './criteria.ts';
 import { pauseMs } from './use-search.ts';
 
 /** The service's maximum. */
 const maxTyped = 200;
 
-const kinds: Record<QuerySuggestion['kind'], { icon: IconName; label: string }> = {
+const kinds: Record<QuerySuggestion['kind'], { icon: IconName | null; label: string }> = {
   query: { icon: 'clock', label: 'Earlier search' },
   page: { icon: 'text', label: 'Page' },
-  domain: { icon: 'link', label: 'Site' },
+  domain: { icon: null, label: 'Site' },
   entity: { icon: 'names', label: 'Name' },
   cluster: { icon: 'topics', label: 'Topic' },
 };
-const detailOf = ({ kind, domain, page_count }: QuerySuggestion) =>
-  [kinds[kind].label, domain, page_count === null ? null : many(page_count, 'page')].filter(Boolean).join(' · ');
+function KindMark({ kind, text }: QuerySuggestion) {
+  const { icon } = kinds[kind];
+  return icon === null ? <SiteMark domain={text} /> : <Icon name={icon} />;
+}
 
 /** What is searched; a page is opened instead. */
 const criteriaOf: Record<Exclude<QuerySuggestion['kind'], 'page'>, (item: QuerySuggestion) => Partial<Criteria>> = {
@@ -129,8 +132,13 @@ export function useSuggestions(shown: string, choose: (part: Partial<Criteria>) 
           aria-selected={at === active}
           onClick={() => take(item)}
         >
-          <Icon name={kinds[item.kind].icon} />
-          <bdi class="suggestion-text">{item.text}</bdi> <bdi class="suggestion-detail">{detailOf(item)}</bdi>
+          <KindMark {...item} />
+          <bdi class="suggestion-text">{item.text}</bdi>{' '}
+          <bdi class="suggestion-detail">
+            {kinds[item.kind].label}
+            {item.domain !== null && <span class="suggestion-site"> · {item.domain}</span>}
+            {item.page_count !== null && ` · ${many(item.page_count, 'page')}`}
+          </bdi>
         </button>
       ))}
     </div>

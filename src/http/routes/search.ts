@@ -31,17 +31,14 @@ export const searchRoutes: RouteGroup = (app, { asking }) => {
 
   app.get(
     '/v1/search/suggest',
-    {
-      config: { scope: 'read' },
-      schema: {
-        operationId: 'search_suggest',
-        summary: 'What a query being typed may mean',
-        description:
-          'Earlier queries, pages, domains, entities and clusters whose words begin with the words of `q`: at most 8. Earlier queries are those of the query log that still have a page. A `q` with operators has earlier queries only.',
-        querystring: suggestQuery,
-        response: { 200: suggestResponse, ...errorAnswers(422) },
-      },
-    },
+    needsRead({
+      operationId: 'search_suggest',
+      summary: 'What a query being typed may mean',
+      description:
+        'Earlier queries, pages, domains, entities and clusters whose words begin with the words of `q`: at most 8. Earlier queries are those of the query log that still have a page. A `q` with operators has earlier queries only.',
+      querystring: suggestQuery,
+      response: { 200: suggestResponse, ...errorAnswers(422) },
+    }),
     async ({ query }, reply) => asking(reply)('search.suggest', query),
   );
 
