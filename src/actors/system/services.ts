@@ -52,7 +52,7 @@ export async function startServices(
   });
   const ask: SystemAsk = (name, request, options) =>
     traced(`ask ${name}`, {}, async () => {
-      // Its service may start together with the one that asks.
+      // Its service may start together with its caller.
       if (!answeredBy.has(name)) await registered.catch(() => {});
       const owner = answeredBy.get(name);
       const service = owner === undefined ? undefined : running.get(owner);
