@@ -27,7 +27,7 @@ const pages: Record<string, [url: string, title: string, text: string]> = {
   java: [
     'jvm.example/gc',
     'Garbage collection',
-    'Java moves objects between generations; a script starts the virtual machine.',
+    'Java moves objects between generations; a flag sets the size of each.',
   ],
   autumn: [
     'seasons.example/autumn',
@@ -206,7 +206,7 @@ const rows: Record<string, Row[]> = {
     ['GPT-4', 'gpt'],
     ['gpt 4 exam', 'gpt'],
     ['ＧＰＴ－４', 'gpt'],
-    ['java script variables', 'javascript'],
+    ['java script', 'javascript'],
     ['javascript', 'javascript'],
     ['Java', 'java'],
     ['sour dough', 'bread'],
@@ -357,7 +357,7 @@ const rows: Record<string, Row[]> = {
     ['"zündet jeden Abend"', 'tower', asked],
     ['-site:kitchen.example bread OR roof', 'townhall', asked],
     ['"去香山看红叶" -地铁', 'beijing', asked],
-    ['type:html generation', 'thewho', asked],
+    ['type:html guitar', 'thewho', asked],
   ],
   'other languages and other words': [
     ['the lighthouse keeper lights the lamp', 'tower'],
