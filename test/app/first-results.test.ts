@@ -206,7 +206,7 @@ const rows: Record<string, Row[]> = {
     ['GPT-4', 'gpt'],
     ['gpt 4 exam', 'gpt'],
     ['ＧＰＴ－４', 'gpt'],
-    ['java script', 'javascript'],
+    ['java script closures', 'javascript'],
     ['javascript', 'javascript'],
     ['Java', 'java'],
     ['sour dough', 'bread'],

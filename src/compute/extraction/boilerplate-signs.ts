@@ -43,11 +43,12 @@ const weighedWords = 'comment disqus footer header masthead meta replies rss sho
 );
 /** A first part this short is a prefix of a site or theme, except these, which negate. */
 const longestPrefix = 4;
-const turning = new Set(['no', 'non', 'not', 'has', 'is', 'un', 'bg', 'text', 'font', 'hide', 'show', 'with']);
+const turning = new Set(['no', 'non', 'not', 'has', 'is', 'un', 'bg', 'com', 'text', 'font', 'hide', 'show', 'with']);
 
 /** `sign`: the kind's first word. */
 const byFirstPart = new Map<string, { sign: string; parts: string[] }[]>();
-const knownParts = new Set([...layoutWords, ...weighedWords]);
+const weighedParts = new Set([...layoutWords, ...weighedWords]);
+const knownParts = new Set(weighedParts);
 for (const words of kinds.map((kind) => kind.split(' '))) {
   for (const word of words) {
     const parts = word.split('-');
@@ -68,21 +69,21 @@ const commentsName =
 export const isComments = (names: string): boolean => commentsName.test(names.slice(0, longestName));
 
 /** Empty if any part is unknown: `CtxtMenu` is no menu, `overflow-hidden` hides nothing. */
-function partsOf(name: string): string[] {
+function partsOf(name: string, known: ReadonlySet<string>): string[] {
   const parts = name
     .replace(/([a-z])([A-Z])/g, '$1-$2')
     .toLowerCase()
     .split(/[^a-z]+/)
     .filter((part) => part !== '');
   const isKnown = (part: string, at: number): boolean =>
-    knownParts.has(part) || part.length <= (at === 0 ? longestPrefix : 1);
+    known.has(part) || part.length <= (at === 0 ? longestPrefix : 1);
   return (parts.length === 1 || !turning.has(parts[0])) && parts.every(isKnown) ? parts : [];
 }
 
 /** The kind of boilerplate by class and id, or null. Names count as a whole. Linear; reads 400 characters. */
 export function boilerplateName(names: string): string | null {
   for (const name of names.slice(0, longestName).split(/\s+/)) {
-    const parts = partsOf(name);
+    const parts = partsOf(name, knownParts);
     for (const [at, part] of parts.entries()) {
       const found = byFirstPart
         .get(part)
@@ -92,6 +93,10 @@ export function boilerplateName(names: string): string | null {
   }
   return null;
 }
+
+/** `hidden` is only a part of `visually-hidden`; what `md:` or `print:` stands before depends on the screen. */
+const isWeighed = (name: string): boolean =>
+  !name.includes(':') && (partsOf(name, weighedParts).length > 0 || boilerplateName(name) !== null);
 
 /**
  * Neutralizes names whose parts Readability would misread: names known as a whole stay; others become a consistent neutral name. One per
@@ -104,7 +109,7 @@ export function nameNeutralizer(): (names: string) => string {
       .slice(0, longestName)
       .split(/\s+/)
       .map((name) => {
-        if (name === '' || partsOf(name).length > 0) return name;
+        if (name === '' || isWeighed(name)) return name;
         const known = replaced.get(name) ?? `n${replaced.size}`;
         replaced.set(name, known);
         return known;

@@ -12,8 +12,8 @@ const shortestRunning = 40;
 const largestShare = 0.25;
 /** Running text, in characters, of an element that is boilerplate by its kind. */
 const longestByKind = 3000;
-/** The same by its name: a few sentences. */
-const longestNamed = 600;
+/** The same by its name, or of a kind that articles use for text, too: a few sentences. */
+export const longestNamed = 600;
 const longestProp = 400;
 const maxFrames = 3;
 /** Characters of `noscript` text that only asks for scripts. */
@@ -22,6 +22,9 @@ const leastWithoutScripts = 500;
 /** Comments on an article are removed whatever their length. */
 const commentsOfArticle = 'comments on an article';
 const boilerplate = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'noscript', 'button', 'select']);
+const oftenText = new Set(['figcaption', 'aside', 'hidden']);
+/** Their ids are made of headings, automatically. */
+const namedByHeading = new Set('h1 h2 h3 h4 h5 h6 p dt dd tr td section'.split(' '));
 const textLines = new Set('h1 h2 h3 h4 h5 h6 p pre'.split(' '));
 const boilerplateRoles = new Set(
   'navigation banner contentinfo complementary search menu menubar dialog alert alertdialog toolbar tooltip'.split(' '),
@@ -85,7 +88,7 @@ export function neutralizeNames(root: DomNode): void {
       for (const attribute of ['class', 'id']) {
         const names = node.getAttribute(attribute);
         if (names === null) continue;
-        if (inCode > 0) node.removeAttribute(attribute);
+        if (inCode > 0 || (attribute === 'id' && isNamedByHeading(node))) node.removeAttribute(attribute);
         else node.setAttribute(attribute, neutral(names));
       }
       return true;
@@ -186,18 +189,26 @@ function isHiddenByName(names: string): boolean {
   return all.includes('hidden') && !all.some((name) => /:|^(?:d|visible)-/.test(name));
 }
 
+const longestOf = (kind: string): number => (oftenText.has(kind) ? longestNamed : longestByKind);
+
+function isNamedByHeading(node: DomNode): boolean {
+  const { localName } = node;
+  return namedByHeading.has(localName) && !(localName === 'section' && isComments(node.getAttribute('id') ?? ''));
+}
+
 /** Null if not boilerplate: more text than `most`, unless comments on an article. */
 function signOf(node: DomNode, { running, holdsCode }: Weight, most: number, isArticle: boolean): string | null {
-  const names = isCodeElement(node) ? ' ' : `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`;
+  const id = isNamedByHeading(node) ? '' : (node.getAttribute('id') ?? '');
+  const names = isCodeElement(node) ? ' ' : `${node.getAttribute('class') ?? ''} ${id}`;
   if (isArticle && isComments(names)) return commentsOfArticle;
   if (running > most || holdsCode) return null;
-  if (boilerplate.has(node.localName) && running <= longestByKind) return node.localName;
+  if (boilerplate.has(node.localName) && running <= longestOf(node.localName)) return node.localName;
   const role = node.getAttribute('role');
   if (role !== null && boilerplateRoles.has(role) && running <= longestByKind) return role;
   const prop = node.getAttribute('itemprop');
   if (prop !== null && boilerplateProps.has(prop) && running <= longestProp) return prop;
   const isHidden =
     node.hasAttribute('hidden') || hiddenStyle.test(node.getAttribute('style') ?? '') || isHiddenByName(names);
-  if (isHidden && running <= longestByKind) return 'hidden';
+  if (isHidden && running <= longestOf('hidden')) return 'hidden';
   return names.length === 1 || running > longestNamed ? null : boilerplateName(names);
 }

@@ -6,6 +6,7 @@
  */
 import { Readability } from '@mozilla/readability';
 import type { Section } from '../../domain/page.ts';
+import { isCall, isFact } from './boilerplate-lines.ts';
 import { clearPage, hiddenStyle, neutralizeNames, runningLength, weigh } from './clear-page.ts';
 import { type DomDocument, type DomNode, isBelow } from './dom-tree.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
@@ -15,7 +16,7 @@ import { preparePage } from './prepare-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
 import { aroundParts, holds, repeatedParts } from './repeated-parts.ts';
 import { listBlocks, restoreBlocks } from './restore-blocks.ts';
-import { type SaidElsewhere, trimArticle } from './trim-article.ts';
+import { folded, type SaidElsewhere, trimArticle } from './trim-article.ts';
 
 export interface ExtractedPage {
   title: string | null;
@@ -97,7 +98,15 @@ export function extractHtml(html: string, url: string): ExtractedPage {
       : led(article.read);
   const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(preparedPage(html, url)));
   const asItWas = () => (isReadable ? findArticle(preparedPage(html, url), facts).read : nothing);
-  const chosen = notLessThanDeclared(enough, facts?.declaredBody ?? '', asItWas, url);
+  const declared = facts?.declaredBody ?? '';
+  const isShell = () =>
+    clearedText(preparedPage(html, url), { title, published_at }, isArticle, (body) => body)
+      .text.split('\n')
+      .every((line) => isCall(line) || isFact(line) || folded(line) === folded(title ?? '') || line === '');
+  const chosen =
+    declared !== '' && enough.text.length < declaredLength && isShell()
+      ? declaredText(declared, url)
+      : notLessThanDeclared(enough, declared, asItWas, url);
   const description = facts?.description ?? null;
   const needsDescription =
     chosen.text.length < scrapLength && description !== null && !chosen.text.includes(description);

@@ -43,8 +43,9 @@ const short = 600;
 const modest = 1500;
 /** The same for an empty shell before its scripts run. */
 const loading = 40;
-/** Minimum share of the words in a bare text. */
+/** Minimum share of the words in a bare text; and in a text submitted under a wall's title. */
 const ownShare = 0.4;
+const submittedShare = 0.6;
 const sourceLength = 200_000;
 
 const all: readonly Signs[] = [
@@ -61,6 +62,7 @@ const all: readonly Signs[] = [
         '/\\.within\\.website/x/cmd/anubis|id="anubis_', // Anubis
         'vercel\\.link/security-checkpoint|sucuri_cloudproxy_js|Sucuri WebSite Firewall', // Vercel, Sucuri
         '/\\.well-known/ddos-guard/[a-z-]*challenge|KPSDK', // DDoS-Guard, Kasada
+        '<h1[^<>]{0,300}>whoa there, pardner!?</h1', // Reddit
       ].join('|'),
       'i',
     ),
@@ -82,6 +84,7 @@ const all: readonly Signs[] = [
       'vercel security checkpoint',
       'request (?:rejected|blocked|unsuccessful)',
       'captcha',
+      'whoa there, pardner',
       'один момент|nur einen moment|un momento|un instant',
     ],
     words: [
@@ -111,6 +114,8 @@ const all: readonly Signs[] = [
       'press (?:&|and) hold to confirm',
       'our systems have detected unusual traffic from your',
       "you don't have permission to access .{1,200} on this server",
+      '(?:^|\\n)(?:error (?:code:? )?1\\d{3}(?: ray id|\\n|$)|(?:cloudflare )?ray id:? ?[0-9a-f]{6})',
+      'your request has been blocked due to a network policy|you appear to be a bot',
     ],
   },
   {
@@ -122,7 +127,7 @@ const all: readonly Signs[] = [
       'log ?in(?: (?:page|required))?',
       'log in to .{1,40}|sign in to .{1,40}',
       'authentication required|single sign-on|member login|account login|user login',
-      'anmelden|anmeldung|einloggen|(?:se )?connexion|identification|iniciar sesi[oó]n|acceder|accedi|accesso|entrar|inloggen',
+      "anmelden|anmeldung|einloggen|(?:se )?connexion|se connecter|connectez-vous|s'identifier|identification|iniciar sesi[oó]n|iniciar sess[aã]o|acceder|accedi|accesso|entrar|inloggen|aanmelden",
       'logga in|zaloguj się|вход|войти|авторизация|ログイン|登录|登入|로그인',
     ],
     words: [
@@ -131,6 +136,7 @@ const all: readonly Signs[] = [
       '(?:must|need to|please|have to) (?:be logged in|log in|sign in)',
       "don't have an account",
       'keep me (?:logged|signed) in|remember me',
+      '(?:^|\\n)(?:(?:e-?mail(?: address)?|user ?name)\\n+)?(?:password|passwort|mot de passe|contraseña)(?=\\n|$)',
       'passwort vergessen|mot de passe oublié|olvidado (?:tu|su|la) contraseña|забыли пароль|忘记密码|パスワードを',
     ],
     unmistakable: ['(?:log|sign) in to continue'],
@@ -161,11 +167,11 @@ const all: readonly Signs[] = [
     certain: null,
     hint: null,
     heading: [
-      '(?:http )?(?:error|status)?(?: code)?[ :#]{0,2}(?:40[0-9]|410|429|451|50[0-4]|52[0-7])(?:[ :(–—-]{0,3}(?:error|(?:page |file )?not found|forbidden|bad gateway|gone|internal server error|service (?:temporarily )?unavailable|gateway time-?out|access denied)[ )]{0,2})?(?: error| page)?',
+      '(?:http )?(?:error|status)?(?: code)?[ :#]{0,2}(?:40[0-9]|410|429|451|50[0-4]|52[0-7])(?:[ :(–—-]{0,3}(?:error|(?:page |file )?not found|forbidden|too many requests|bad gateway|gone|internal server error|service (?:temporarily )?unavailable|gateway time-?out|access denied)[ )]{0,2})?(?: error| page)?',
       '(?:error|oops|sorry|whoops|uh-?oh)',
       "(?:oops|sorry|whoops|uh-?oh)?[ ,.!…-]{0,3}(?:this|that|the|we can't find (?:this|that|the)|we couldn't find (?:this|that|the))? ?(?:page|file|article|content|document|resource|url|object|site)(?: you(?:'re| are| were)? (?:requested|looking for))?(?: (?:was|is|can't be|cannot be|could not be|couldn't be))? ?(?:not found|found|unavailable|not available|no longer available|does not exist|doesn't exist|isn't available|error)",
       "we can't find (?:that|the|this) page|we couldn't find (?:that|the|this) page",
-      'not found|bad (?:gateway|request)|gateway time-?out|internal server error|service (?:temporarily )?unavailable|forbidden',
+      'not found|too many requests|bad (?:gateway|request)|gateway time-?out|internal server error|service (?:temporarily )?unavailable|forbidden',
       'an error (?:has )?occurred|something went wrong|application error|server error|runtime error|database (?:connection )?error',
       '(?:site )?(?:under|down for) (?:maintenance|construction)|(?:site|scheduled) maintenance|account suspended|temporarily unavailable',
       'seite nicht gefunden|page (?:introuvable|non trouvée)|página no encontrada|página não encontrada|pagina non trovata|pagina niet gevonden',
@@ -224,22 +230,24 @@ export function recognizeWall({ title, text, html }: AnsweredPage): Wall | null 
 }
 
 /**
- * For a text submitted without its page; null to keep it. It is a wall only if title or first line is a wall's heading and it is empty
- * or also has words of walls only.
+ * For a text submitted without its page; null to keep it. It is a wall only if title or first line is a wall's heading and it also has
+ * words of walls only, or if it says nothing below such a title, or little more than a wall.
  */
 export function recognizeWallText(title: string | null, text: string): Wall | null {
   if (text.length > short) return null;
   const said = plainQuotes(text);
   const headings = headingsOf(plainQuotes(title ?? firstLineOf(said)));
   const isHeading = (line: string) => headings.some((each) => each.toLowerCase() === line.trim().toLowerCase());
-  const rest = said
-    .split('\n')
-    .filter((line) => !isHeading(line))
-    .join('\n');
-  const found = compiled.find(
-    ({ heading, unmistakable }) =>
-      headings.some((line) => heading.test(line)) && (text === '' || rest.search(unmistakable) !== -1),
-  );
+  const lines = said.split('\n').filter((line) => !isHeading(line));
+  const found = compiled.find(({ heading, words, unmistakable }) => {
+    if (!headings.some((line) => heading.test(line))) return false;
+    if (lines.join('\n').search(unmistakable) !== -1) return true;
+    if (title === null) return false;
+    const others = lines
+      .flatMap((line) => line.split(/(?<=[.!?]) /))
+      .filter((sentence) => !heading.test(sentence.trim()));
+    return others.every((sentence) => sentence.trim() === '') || shareOf(others.join('\n'), words) >= submittedShare;
+  });
   return found?.wall ?? null;
 }
 

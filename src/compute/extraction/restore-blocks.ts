@@ -1,26 +1,30 @@
 /**
- * Restores what Readability drops within an article: prose, code, headings and tables between kept blocks, and further similar sections.
- * Blocks are listed first and found again by their text nodes, which Readability moves but does not copy.
+ * Restores what Readability drops within an article: prose, code, headings and tables between kept blocks, code and long prose around
+ * them, and further similar sections. Blocks are listed first and found again by their text nodes, which Readability moves but does not
+ * copy.
  */
 import { isCall, isCredit, isFact, isLabel, isLabelled } from './boilerplate-lines.ts';
+import { longestNamed } from './clear-page.ts';
 import { type DomNode, textNode, walkTree } from './dom-tree.ts';
 import { readingLength } from './readable-text.ts';
-import { type Block, blocksOf, folded } from './trim-article.ts';
+import { type Block, blocksOf, folded, isLinkedSentence, isLoneSentence } from './trim-article.ts';
 
-/** Characters of a link that is a sentence. */
-const shortestSentence = 40;
 /** Maximum share of links in a section. */
 const largestLinkShare = 0.3;
 /** Minimum rows and cells of a data table. */
 const leastRows = 3;
 const leastCells = 6;
 
+/** Elements that only group others. */
+const wrappers = new Set(['div', 'section']);
 /** Restored as a whole if nothing else is inside. */
 const wholes = new Set('ul ol li dl table thead tbody tfoot tr blockquote pre code'.split(' '));
 
 export interface PageBlocks {
   blocks: readonly Block[];
-  /** By heading: names of its ancestors, and its section's element. */
+  /** By index: how many ancestors a block shares with the next one. */
+  shared: readonly number[];
+  /** By heading: names of its ancestors without wrappers, and its section's element. */
   sections: ReadonlyMap<Block, { shape: string; around: DomNode | null; blocks: Block[] }>;
   tables: ReadonlyMap<Block, DomNode>;
 }
@@ -30,21 +34,30 @@ export function listBlocks(root: DomNode): PageBlocks {
   const blocks = blocksOf(root);
   const sections = new Map<Block, { shape: string; around: DomNode | null; blocks: Block[] }>();
   const tables = new Map<Block, DomNode>();
+  const shared: number[] = [];
   let open: Block[] = [];
+  let before: DomNode[] = [];
   for (const block of blocks) {
     const path = ancestorsOf(block.node);
+    let common = 0;
+    while (common < path.length && path.at(-1 - common) === before.at(-1 - common)) common++;
+    if (before.length > 0) shared.push(common);
+    before = path;
     const table = path.find(({ localName }) => localName === 'table');
     if (table !== undefined) tables.set(block, table);
     const inPath = new Set(path);
     open = open.filter((heading) => inPath.has(sections.get(heading)?.around ?? heading.node));
     if (block.isHeading) {
-      const shape = path.map(({ localName }) => localName).join('/');
+      const shape = path
+        .map(({ localName }) => localName)
+        .filter((name) => !wrappers.has(name))
+        .join('/');
       open = open.filter((heading) => heading.node.localName < block.node.localName);
       sections.set(block, { shape, around: block.node.parentNode, blocks: [] });
       open.push(block);
     } else for (const heading of open) sections.get(heading)?.blocks.push(block);
   }
-  return { blocks, sections, tables };
+  return { blocks, shared, sections, tables };
 }
 
 /** Put missing blocks back into `content`, Readability's result. Linear in the sum of depths. */
@@ -54,10 +67,7 @@ export function restoreBlocks(content: DomNode, page: PageBlocks, title: string 
   const first = blocks.findIndex((block) => kept.has(block));
   const last = blocks.findLastIndex((block) => kept.has(block));
   if (first < 0) return;
-  const missed = new Set([
-    ...missedWithin(blocks.slice(first, last + 1), kept, page, title),
-    ...missedSections(page, kept, first, last),
-  ]);
+  const missed = new Set([...missedAround(page, kept, first, last, title), ...missedSections(page, kept, first, last)]);
   if (missed.size > 0) putBack(content, blocks, kept, missed);
 }
 
@@ -87,38 +97,74 @@ function keptTexts(content: DomNode, blocks: readonly Block[]): Map<Block, DomNo
   return kept;
 }
 
-function missedWithin(
-  within: readonly Block[],
+/** Between the kept blocks, and, if it is code, a data table or long prose, next to them below the element around all. */
+function missedAround(
+  page: PageBlocks,
   kept: ReadonlyMap<Block, DomNode[]>,
-  { tables }: PageBlocks,
+  first: number,
+  last: number,
   title: string | null,
 ): Block[] {
+  const { blocks, tables } = page;
+  const [from, to] = around(page.shared, first, last);
   const data = dataTables(tables);
-  const missed = new Set<Block>();
+  const long = longProse([...blocks.slice(from, first), null, ...blocks.slice(last + 1, to + 1)]);
   const said = new Map<string, number>();
-  for (const { text } of within) said.set(folded(text), (said.get(folded(text)) ?? 0) + 1);
-  let isFollowed = false;
-  for (const block of within.toReversed()) {
-    const isKept = kept.has(block);
+  for (const { text } of blocks.slice(first, last + 1)) said.set(folded(text), (said.get(folded(text)) ?? 0) + 1);
+  const isMissed = (block: Block, at: number): boolean => {
     const table = tables.get(block);
-    if (!isKept) {
-      const isMissed = block.isHeading
-        ? isFollowed && !isLabel(block.text) && !isCall(block.text) && folded(block.text) !== folded(title ?? '')
-        : block.isCode ||
-          (isProse(block) && said.get(folded(block.text)) === 1) ||
-          (table !== undefined && data.has(table));
-      if (isMissed) missed.add(block);
-    }
-    if (!block.isHeading) isFollowed = isKept || missed.has(block);
+    if (block.isCode || (table !== undefined && data.has(table))) return true;
+    const times = said.get(folded(block.text));
+    if (at >= first && at <= last) return times === 1 && isProse(block);
+    return (
+      times === undefined && (long.has(block) || ((at === first - 1 || at === last + 1) && isLoneSentence(blocks, at)))
+    );
+  };
+  const missed: Block[] = [];
+  let isFollowed = false;
+  for (let at = to; at >= from; at--) {
+    const block = blocks[at];
+    const isText: boolean =
+      kept.has(block) || (block.isHeading ? isFollowed && isHeadingOfText(block, title) : isMissed(block, at));
+    if (isText && !kept.has(block)) missed.push(block);
+    if (!block.isHeading) isFollowed = isText;
+    if (at === first) isFollowed = false;
   }
-  return [...missed];
+  return missed;
 }
 
-function isProse({ text, isRunning, links }: Block): boolean {
+/** Indices of the blocks below the smallest element around those from `first` to `last`. */
+function around(shared: readonly number[], first: number, last: number): [from: number, to: number] {
+  const depth = shared.slice(first, last).reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
+  let [from, to] = [first, last];
+  while (from > 0 && shared[from - 1] >= depth) from--;
+  while (to < shared.length && shared[to] >= depth) to++;
+  return [from, to];
+}
+
+/** Prose of more than a few sentences in a row. */
+function longProse(blocks: readonly (Block | null)[]): Set<Block> {
+  const long = new Set<Block>();
+  let run: Block[] = [];
+  for (const block of [...blocks, null]) {
+    if (block?.isRunning && isProse(block)) run.push(block);
+    else if (block === null || !(block.isCode || (block.isHeading && block.links < 0.5))) {
+      if (run.reduce((sum, { text }) => sum + readingLength(text), 0) > longestNamed)
+        for (const each of run) long.add(each);
+      run = [];
+    }
+  }
+  return long;
+}
+
+function isHeadingOfText({ text }: Block, title: string | null): boolean {
+  return !isLabel(text) && !isCall(text) && folded(text) !== folded(title ?? '');
+}
+
+function isProse(block: Block): boolean {
+  const { text } = block;
   if (isCall(text) || isFact(text) || isCredit(text) || isLabelled(text)) return false;
-  return (
-    isRunning || (links >= 0.5 && readingLength(text) >= shortestSentence && /\p{L}[.!?。！？]["'”’»)\]]?$/u.test(text))
-  );
+  return block.isRunning || isLinkedSentence(block);
 }
 
 /** By size and nesting. */
@@ -148,7 +194,10 @@ function missedSections(
     if ((at >= first && at <= last) || section === undefined || !shapes.has(section.shape)) return [];
     const length = section.blocks.reduce((sum, { text }) => sum + text.length, 0);
     const linked = section.blocks.reduce((sum, { text, links }) => sum + text.length * links, 0);
-    const isSection = section.blocks.some((block) => isProse(block)) && linked < length * largestLinkShare;
+    const isSection =
+      section.blocks.some((block) => isProse(block)) &&
+      !section.blocks.some((block) => kept.has(block)) &&
+      linked < length * largestLinkShare;
     return isSection && !isLabel(heading.text) && !isCall(heading.text) ? [heading, ...section.blocks] : [];
   });
 }

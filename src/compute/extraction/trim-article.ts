@@ -42,6 +42,8 @@ const unread = new Set('script style noscript template svg'.split(' '));
 const runningLength = 80;
 /** Above this share of links a block is navigation. */
 const linkShare = 0.8;
+/** Characters of a link that is a sentence. */
+const shortestSentence = 20;
 /** A version, not a date such as 4.2.2026. */
 const version = /(?<![\d.])\d{1,3}\.\d{1,3}(?:\.\d{1,3})*(?![\d.]*\d)/;
 /** Tolerates time zones. */
@@ -139,7 +141,7 @@ function factsIn(blocks: readonly Block[], { published_at }: SaidElsewhere): (bl
     if (!isDated(text)) return true;
     if (isHeading && (version.test(text) || listed.has(node.localName))) return false;
     const date = published_at === null ? null : writtenDate(text);
-    if (date === null || published_at === null) return dates.size === 1 && isDate(text);
+    if (date === null || published_at === null) return !isHeading && dates.size === 1 && isDate(text);
     return Math.abs(Date.parse(date) - Date.parse(published_at)) <= sameDayMs;
   };
 }
@@ -161,12 +163,28 @@ function between(blocks: readonly Block[], gone: Set<Block>): void {
   }
 }
 
+/** A sentence that is a link. */
+export function isLinkedSentence({ text, links }: Block): boolean {
+  return links >= 0.5 && readingLength(text) >= shortestSentence && /\p{L}[.!?。！？]["'”’»)\]]?$/u.test(text);
+}
+
+/** Not one of several links. */
+export function isLoneSentence(blocks: readonly Block[], at: number): boolean {
+  const { text } = blocks[at];
+  if (!isLinkedSentence(blocks[at]) || isCall(text) || isFact(text) || isLabelled(text)) return false;
+  return [blocks[at - 1], blocks[at + 1]].every((next) => next === undefined || next.links < 0.5);
+}
+
 /** A capitalized link on its own line: another headline. */
 function isShouted(text: string): boolean {
   const letters = text.replace(/[^\p{L}]/gu, '');
   return (
     letters.length >= 15 && text.includes(' ') && letters === letters.toUpperCase() && letters !== letters.toLowerCase()
   );
+}
+
+function isNavigation(blocks: readonly Block[], at: number): boolean {
+  return blocks[at].links >= linkShare && !blocks[at].isHeading && !isLoneSentence(blocks, at);
 }
 
 function before(
@@ -177,12 +195,11 @@ function before(
 ): void {
   const all = lengthOf(blocks);
   const cut: Block[] = [];
-  for (const block of blocks) {
+  for (const [at, block] of blocks.entries()) {
     if (block.isRunning && !isCall(block.text) && !isFact(block.text)) break;
     const isTitle = title !== null && folded(block.text) === folded(title);
     if (block.isCell || block.isCode) continue;
-    if (isTitle || isFactOfPage(block) || isCall(block.text) || (block.links >= linkShare && !block.isHeading))
-      cut.push(block);
+    if (isTitle || isFactOfPage(block) || isCall(block.text) || isNavigation(blocks, at)) cut.push(block);
   }
   if (lengthOf(cut) <= all * largestCut) for (const block of cut) gone.add(block);
 }
@@ -195,8 +212,7 @@ function after(blocks: readonly Block[], gone: Set<Block>, isFactOfPage: (block:
     if (gone.has(block)) continue;
     const { text } = block;
     if (block.isCell || block.isCode) break;
-    const isOver =
-      isCall(text) || isFactOfPage(block) || isLabel(text) || (block.links >= linkShare && !block.isHeading);
+    const isOver = isCall(text) || isFactOfPage(block) || isLabel(text) || isNavigation(blocks, i);
     // A heading without content.
     const isDangling = block.isHeading && (cut.length > 0 || blocks.slice(i + 1).some((each) => gone.has(each)));
     if (isOver || isDangling || /^[\W_]+$/u.test(text.replace(/\p{L}|\p{N}/gu, 'a'))) cut.push(block);

@@ -9,29 +9,35 @@ import { listBlocks, restoreBlocks } from '../../../src/compute/extraction/resto
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
 const url = 'https://a.example/weirs';
-const prose = (of: string) =>
+const prose = (of: string, count = 4) =>
   Array.from(
-    { length: 4 },
+    { length: count },
     (_, at) =>
       `<p>Sentence ${at} of ${of} is about weirs and their keepers, about eels, and about the ladder that they climb.</p>`,
   ).join('');
-const within = (inner: string, head = '') =>
-  `<html><head><title>Weirs</title>${head}</head><body><article><h1>Weirs</h1>${prose('the first part')}${inner}${prose('the second part')}</article></body></html>`;
+const within = (inner: string, before = 16, after = 16) =>
+  `<html><head><title>Weirs</title></head><body><article><h1>Weirs</h1>${prose('the first part', before)}${inner}${prose('the second part', after)}</article></body></html>`;
 const textOf = (html: string) => extractHtml(html, url).text;
 
 const counted =
   'The counter was repaired by two pupils, who found a spider in it; since then it has counted without a fault.';
 const named = (name: string) => `<div class="${name}"><h2>Counting</h2><p>${counted}</p></div>`;
+/** More than a few sentences; `in` stands for them. */
+const boxed = (box: string) => ({ html: box.replace('in', prose('the box', 8)), text: 'Sentence 7 of the box' });
 const code = 'let count = 0;\n\nfor (const eel of eels)\n  count += eel.size;';
 const lines = code.split('\n');
 
-/** What stands in an article, and what of it is in the text, as lines. */
+/** What stands in, before or behind an article, and what of it is in the text, as lines. */
 const kept: Record<string, { html: string; text: string }> = {
   ...Object.fromEntries(
     [
       'overflow-hidden',
       'scroll-mt-20',
       'hidden lg:block',
+      'hidden md:flex',
+      'mt-4 hidden lg:grid',
+      'md:hidden',
+      'print:hidden',
       'elementor-widget-text-editor elementor-widget',
       'no-share',
       'metadata-free',
@@ -42,6 +48,32 @@ const kept: Record<string, { html: string; text: string }> = {
       'bg-banner',
       'extra-wide com-content community',
     ].map((name) => [`a section called ${name}`, { html: named(name), text: `Counting\n\n${counted}` }]),
+  ),
+  ...Object.fromEntries(
+    [
+      '<div class="promo">in</div>',
+      '<aside>in</aside>',
+      '<figure><img src="x.png"><figcaption>in</figcaption></figure>',
+      '<div hidden>in</div>',
+      '<h3>How it counts</h3><div style="display: none">in</div>',
+    ].map((box) => [`more than a few sentences in ${box}`, boxed(box)]),
+  ),
+  ...Object.fromEntries(
+    ['div class="related-posts"', 'div class="share"', 'aside'].map((name) => [
+      `code in <${name}>`,
+      { html: `<${name}><p>An example:</p><pre>${code}</pre></${name.split(' ')[0]}>`, text: code },
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['share', 'menu', 'tags', 'credits', 'author', 'navigation', 'modal', 'timestamp'].map((id) => [
+      `what is called ${id} by its heading`,
+      {
+        html:
+          `<section id="${id}"><h2 id="${id}">Of ${id}</h2><p id="${id}">${counted}</p></section>` +
+          `<dl><dt id="${id}">Term</dt><dd>What it means.</dd></dl><table><tr id="${id}"><td>a</td><td id="${id}">b</td></tr></table>`,
+        text: `Of ${id}\n\n${counted}\n\nTerm\nWhat it means.\n\na\tb`,
+      },
+    ]),
   ),
   'a formula by MathJax': {
     html: `<p>${counted} <mjx-container class="MathJax CtxtMenu_Attached_0" jax="CHTML"><mjx-math aria-hidden="true"></mjx-math><mjx-assistive-mml><math><mi>q</mi><mo>=</mo><mi>v</mi><mi>A</mi></math></mjx-assistive-mml></mjx-container></p>`,
@@ -58,6 +90,14 @@ const kept: Record<string, { html: string; text: string }> = {
   'a paragraph that is a link': {
     html: '<div><p><a href="/l">On Friday the ferryman denied that he had moved the buoy at night.</a></p></div>',
     text: 'On Friday the ferryman denied that he had moved the buoy at night.',
+  },
+  'a short paragraph that is a link': {
+    html: '<div><p><a href="/l">The ferryman denied it.</a></p></div>',
+    text: 'The ferryman denied it.',
+  },
+  'a paragraph that is a link, in a language without spaces': {
+    html: '<div><p><a href="/l">渡船夫否认了这件事。</a></p></div>',
+    text: '渡船夫否认了这件事。',
   },
   'code in an editor': {
     html: `<div class="CodeMirror"><div class="CodeMirror-scroll"><div class="CodeMirror-code">${lines
@@ -88,15 +128,17 @@ const kept: Record<string, { html: string; text: string }> = {
   },
 };
 
+const places = { first: [0, 32], 'in its place': [16, 16], last: [32, 0] };
+
 for (const [name, { html, text }] of Object.entries(kept)) {
-  test(`${name} is read in its place`, () => {
-    const read = textOf(within(html));
-    assert.ok(read.includes(text), read);
-    assert.ok(
-      read.indexOf('3 of the first part') < read.indexOf(text) &&
-        read.indexOf(text) < read.indexOf('0 of the second part'),
-    );
-  });
+  for (const [place, [before, after]] of Object.entries(places)) {
+    test(`${name} is read ${place}`, () => {
+      const read = textOf(within(html, before, after));
+      assert.ok(read.includes(text), read);
+      if (before > 0) assert.ok(read.indexOf(`${before - 1} of the first part`) < read.indexOf(text));
+      if (after > 0) assert.ok(read.indexOf(text) < read.indexOf('0 of the second part'));
+    });
+  }
 }
 
 /** Whole pages, and what is in their text. */
@@ -104,6 +146,10 @@ const pages: Record<string, { html: string; text: string }> = {
   'a list of changes that begins with its newest version': {
     html: `<title>Weirs</title><article><h1>Weirs</h1><p>All changes.</p><h2>[2.4.1] - 2026-04-02</h2><ul><li>${counted}</li></ul><h2>[2.3.1] - 2026-03-02</h2><ul><li>${counted}</li></ul></article>`,
     text: '[2.4.1] - 2026-04-02\n\n- The counter',
+  },
+  'notes of a day that heads them': {
+    html: `<title>Weirs</title><article><h1>Weirs</h1><h2>2026-04-02</h2>${prose('one day')}</article>`,
+    text: '2026-04-02\n\nSentence 0 of one day',
   },
   'notes that are headed by their days': {
     html: `<title>Weirs</title><article><h1>Weirs</h1><h2>2 April 2026</h2>${prose('one day')}<h2>2 March 2026</h2>${prose('another day')}</article>`,
@@ -113,10 +159,25 @@ const pages: Record<string, { html: string; text: string }> = {
     html: `<title>Weirs</title><div class="a"><div><h2>What it is</h2>${prose('the first part')}</div></div><div class="b"><div><h2>Others</h2><p>Besides the charter there are two mechanisms that nobody in the valley remembers by name.</p></div></div>`,
     text: 'Others\n\nBesides the charter there are two mechanisms',
   },
-  'a short article that only the data of the page have': {
-    html: '<title>The cable</title><script type="application/ld+json">{"@type":"NewsArticle","articleBody":"The cable was laid in one night by two boats."}</script><div id="root"></div>',
-    text: 'The cable was laid in one night by two boats.',
+  'a second section one container deeper than the first': {
+    html: `<title>Weirs</title><div class="a"><div><h2>What it is</h2>${prose('the first part', 8)}</div></div><div class="b"><div><div><h2>Others</h2>${prose('the second part', 3)}</div></div></div>`,
+    text: 'Others\n\nSentence 0 of the second part',
   },
+  ...Object.fromEntries(
+    Object.entries({
+      nothing: '',
+      'a header':
+        '<header><h1>Daily news</h1><p>The newspaper of the valley since 1890, printed on Fridays</p></header>',
+      'a footer': '<footer><p>Copyright 2026 Daily News. All rights reserved. Imprint and contact.</p></footer>',
+      'a question about cookies': `<div class="x"><p>We use cookies to make the site better for everyone who reads it.</p></div>`,
+    }).map(([name, shell]) => [
+      `a short article that only the data of the page have, next to ${name}`,
+      {
+        html: `<title>The cable</title><script type="application/ld+json">{"@type":"NewsArticle","articleBody":"The cable was laid in one night."}</script>${shell}<div id="root"></div>`,
+        text: 'The cable was laid in one night.',
+      },
+    ]),
+  ),
   'when an event is, below the title of a page that does not say when it was published': {
     html: `<title>Weirs</title><article><h1>Weirs by night</h1><p>Saturday, 12 June 2027, 19:30</p>${prose('the walk')}</article>`,
     text: 'Saturday, 12 June 2027, 19:30\n\nSentence 0 of the walk',

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { extractHtml } from '../../../src/compute/extraction/extract-html.ts';
-import { recognizeWall, recognizeWallText } from '../../../src/compute/extraction/recognize-wall.ts';
+import { recognizeWall, recognizeWallText, type Wall } from '../../../src/compute/extraction/recognize-wall.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 import { realPages, wallPages } from './wall-pages.ts';
 
@@ -21,6 +21,31 @@ for (const [name, { wall, html }] of Object.entries(wallPages)) {
 for (const [name, html] of Object.entries(realPages)) {
   test(`${name} stays a page`, () => assert.equal(wallOf(html), null));
 }
+
+test('a text without its page is a wall if it says nothing else than its title, or what only walls say', () => {
+  const walls: [title: string, text: string, wall: Wall][] = [
+    ['404', '404', 'error_page'],
+    ['404 | Example', '404 Not Found', 'error_page'],
+    ['Page not found', 'Page not found\nThe page could not be found. Go to the home page.', 'error_page'],
+    ['Page not found', 'The page you requested could not be found. Go to the home page.', 'error_page'],
+    ['Just a moment...', 'Just a moment...', 'challenge'],
+    ['Access denied', 'You do not have access to shop.example.\nError 1020\nRay ID: 8a1b2c3d4e5f', 'challenge'],
+    ['Log in', 'Log in', 'login_wall'],
+    ['Sign in', 'Email\nPassword\nForgot password?', 'login_wall'],
+    ['Anmelden', 'Passwort vergessen?', 'login_wall'],
+  ];
+  for (const [title, text, wall] of walls) assert.equal(recognizeWallText(title, text), wall, `${title}: ${text}`);
+  const pages: [title: string | null, text: string][] = [
+    [null, '404'],
+    ['404', '404 is the band that opened the festival. Their album could not be found in any shop.'],
+    ['404', 'What a server says when it cannot find a page: the address does not exist, or no longer exists.'],
+    ['Access denied', 'The error 1020 and its Ray ID: what a visitor who is kept out can tell the owner of the site.'],
+    ['Log in', 'To log in, choose Card in the menu and type your password. If you forgot your password, ask the desk.'],
+    ['Sign in', 'Email\nThe desk answers within a day, also about a password that somebody forgot.'],
+    ['Error', 'To err is human. An essay in three parts.'],
+  ];
+  for (const [title, text] of pages) assert.equal(recognizeWallText(title, text), null, `${title}: ${text}`);
+});
 
 test('hostile source is looked through in time in proportion', () => {
   assertGrowsInProportion(

@@ -66,6 +66,18 @@ export const wallPages: Record<string, { wall: Wall; html: string }> = {
       '<iframe src="/_Incapsula_Resource?SWUDNSAI=9">Request unsuccessful. Incapsula incident ID: 1-2</iframe>',
     ),
   },
+  'a limit on automated requests': {
+    wall: 'challenge',
+    html: page(
+      'Blocked',
+      `<h1>whoa there, pardner!</h1><p>Your request has been blocked due to a network policy.</p>${'<p>Try logging in or creating an account here to get back to browsing, or give your script a user agent of its own.</p>'.repeat(7)}`,
+    ),
+  },
+  'a limit on requests': {
+    wall: 'error_page',
+    html: page('Too Many Requests', '<h1>Too Many Requests</h1><p>You have been rate limited.</p>'),
+  },
+  'a French login': { wall: 'login_wall', html: page('Se connecter', '<h1>Se connecter</h1>') },
   'a login': {
     wall: 'login_wall',
     html: page(
@@ -145,6 +157,14 @@ export const realPages: Record<string, string> = {
   'a thin page with a captcha in its form': page(
     'Contact',
     '<h1>Contact</h1><p>Write to us, we answer within a day.</p><form><div class="g-recaptcha"></div></form>',
+  ),
+  'a note on a limit': page(
+    'Whoa there, pardner: limits on requests',
+    '<article><h1>Whoa there, pardner: limits on requests</h1><p>A script of ours was slowed down last week, and the answer began with these words. Since then it waits two seconds between any two requests, and says in its user agent who runs it.</p></article>',
+  ),
+  'a manual’s page on logging in': page(
+    'Log in to the catalogue',
+    '<article><h1>Log in to the catalogue</h1><p>Choose “Card” in the menu and type the number on the back. The first password is your date of birth; change it on the first day. The catalogue then shows your loans, your orders and the day by which each book is expected back.</p></article>',
   ),
   'a very short page': page('Opening hours', '<p>Open from nine to five, closed on Mondays.</p>'),
 };
