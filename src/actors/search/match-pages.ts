@@ -2,12 +2,12 @@
  * All pages that match a query, beyond the candidates: their order by other things than relevance, and counts of their values. Searcher
  * threads match the words. Work per page is done in slices.
  */
+import pLimit from 'p-limit';
 import { canonicalForm, rootOf } from '../../commands/entity-trees.ts';
-import { startOfDay, wallOf } from '../../compute/ranking/query-times.ts';
+import { startOfDay } from '../../compute/ranking/query-times.ts';
 import { addBit, type Bitmap, createBitmap } from '../../compute/structures/bitmap.ts';
-import { firstAbove } from '../../compute/structures/sorted-search.ts';
 import { TopK } from '../../compute/structures/top-k.ts';
-import { type VisitTimes, visitTimes } from '../../compute/structures/visit-times.ts';
+import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { idOf } from '../../domain/ids.ts';
 import { beginningsIn } from '../../domain/query-clause.ts';
 import type { FacetName, SearchFacets } from '../../domain/search.ts';
@@ -22,8 +22,11 @@ import { findHost } from './retrieve-candidates.ts';
 const mostValues = 10;
 /** Pages per turn of the event loop: some milliseconds. */
 const pagesPerTurn = 20_000;
-/** Pages whose names are read per turn. */
-const namedPagesPerTurn = 200;
+/** Pages whose names are read: half a second; of more pages a sample counts for all. */
+const mostNamedPages = 5000;
+const namedPagesPerTurn = 50;
+/** Pages whose visits are read per turn. */
+const visitedPagesPerTurn = 1000;
 
 type Counted = SearchFacets[FacetName];
 
@@ -53,6 +56,9 @@ export function pageMatcher({
     return labels;
   };
 
+  /** Counts of several searches take turns. */
+  const inTurn = pLimit(1);
+
   const nameOf = (no: number): string | null => {
     const entity = reader.entities.get(no);
     return entity === undefined ? null : canonicalForm(entity);
@@ -67,11 +73,7 @@ export function pageMatcher({
 
   const count = async (pages: Uint32Array, zone: string, signal: AbortSignal | undefined): Promise<SearchFacets> => {
     const of = (fact: Parameters<Catalog['countFact']>[0]) => mostOf(catalog.countFact(fact, pages));
-    const months = countMonths(
-      Array.from(pages, (no) => catalog.timesOf(no)),
-      zone,
-    );
-    await nextTurn(signal);
+    const months = await countMonths(pages, zone, signal);
     const topics = reader.clusters.countPages(setOf(pages, catalog.pageEnd));
     const names = await countNames(pages, signal);
     return {
@@ -103,14 +105,46 @@ export function pageMatcher({
       return root;
     };
     const counts = new Map<number, number>();
-    for (const slice of slices(pages, namedPagesPerTurn)) {
+    const stands = Math.max(1, pages.length / mostNamedPages);
+    const read = pages.filter((_, at) => Math.floor(at / stands) !== Math.floor((at - 1) / stands));
+    for (const slice of slices(read, namedPagesPerTurn)) {
       for (const page of slice)
         for (const root of new Set((entities.ofPage(page) ?? []).map(({ no }) => rootOfName(no))))
           counts.set(root, (counts.get(root) ?? 0) + 1);
       await nextTurn(signal);
     }
     counts.delete(0);
-    return counts;
+    return new Map(Array.from(counts, ([root, count]) => [root, Math.round(count * stands)]));
+  };
+
+  /** A page counts in every month in which it was visited, since 1970. */
+  const countMonths = async (pages: Uint32Array, zone: string, signal: AbortSignal | undefined) => {
+    const starts = new Map<number, number>();
+    /** `month`: since the year 0. */
+    const startOf = (month: number): number => {
+      const known = starts.get(month) ?? startOfDay(zone, Math.floor(month / 12), month % 12, 1);
+      starts.set(month, known);
+      return known;
+    };
+    const counts = new Map<number, number>();
+    for (const slice of slices(pages, visitedPagesPerTurn)) {
+      for (const no of slice) {
+        let counted = -1;
+        // Newest first, so months do not come again.
+        for (const time of visitTimes(catalog.timesOf(no))) {
+          if (time < 0) break;
+          const date = new Date(time);
+          let month = 12 * date.getUTCFullYear() + date.getUTCMonth();
+          if (time < startOf(month)) month--;
+          else if (time >= startOf(month + 1)) month++;
+          if (month !== counted) counts.set(month, (counts.get(month) ?? 0) + 1);
+          counted = month;
+        }
+      }
+      await nextTurn(signal);
+    }
+    const nameOf = (month: number) => new Date(Date.UTC(Math.floor(month / 12), month % 12)).toISOString().slice(0, 7);
+    return Array.from(counts, ([month, count]): [string, number] => [nameOf(month), count]);
   };
 
   return async (request, signal) => {
@@ -126,7 +160,7 @@ export function pageMatcher({
     return {
       total: pages.length,
       first: first === null ? [] : [...first.take().labels],
-      facets: facets ? await count(pages, zone, signal) : null,
+      facets: facets ? await inTurn(() => count(pages, zone, signal)) : null,
     };
   };
 }
@@ -148,33 +182,6 @@ function mostOf<Value extends string | number>(
     const [value, label] = name(each);
     return { value, label, count };
   });
-}
-
-/** A page counts in every month in which it was visited. */
-function countMonths(pages: readonly VisitTimes[], zone: string): [month: string, pages: number][] {
-  if (pages.length === 0) return [];
-  const first = pages.reduce((least, { first_seen_at }) => Math.min(least, first_seen_at), Number.POSITIVE_INFINITY);
-  const last = pages.reduce((most, { last_seen_at }) => Math.max(most, last_seen_at), 0);
-  const months: [month: string, pages: number][] = [];
-  const starts: number[] = [];
-  for (let month = new Date(wallOf(zone, first)).setUTCDate(1); ; ) {
-    const date = new Date(month);
-    const start = startOfDay(zone, date.getUTCFullYear(), date.getUTCMonth(), 1);
-    if (start > last) break;
-    starts.push(start);
-    months.push([date.toISOString().slice(0, 7), 0]);
-    month = date.setUTCMonth(date.getUTCMonth() + 1);
-  }
-  for (const page of pages) {
-    let counted = -1;
-    // Newest first, so months do not come again.
-    for (const time of visitTimes(page)) {
-      const at = firstAbove(starts, time) - 1;
-      if (at !== counted) months[at][1]++;
-      counted = at;
-    }
-  }
-  return months;
 }
 
 function* slices(pages: Uint32Array, length: number): Generator<Uint32Array> {

@@ -89,6 +89,8 @@ export interface RankOptions {
 /** A request's words and conditions. */
 export interface Asked {
   query: string;
+  /** Of it the words outside of operators. */
+  plain: string;
   /** Whether its last word may be unfinished. */
   prefix: boolean;
   /** Whether unknown words are corrected. */
@@ -399,11 +401,12 @@ export function askedBy(
   if (!operators) {
     const phrases = quotedPhrases(typed).slice(0, maxPhrases);
     const clauses = { must: language, mustNot: [] };
-    return { query: typed, prefix, spelling: spelling(typed), phrases, filters, clauses, ignored: [] };
+    return { query: typed, plain: typed, prefix, spelling: spelling(typed), phrases, filters, clauses, ignored: [] };
   }
-  const { text, phrases, must, mustNot, after, before, ignored } = readOperators(typed, { now, zone: tz });
+  const { text, plain, phrases, must, mustNot, after, before, ignored } = readOperators(typed, { now, zone: tz });
   return {
     query: text,
+    plain,
     // The typed end may be an operator or a space.
     prefix: prefix && typed.endsWith(text.slice(text.lastIndexOf(' ') + 1)),
     spelling: spelling(text),

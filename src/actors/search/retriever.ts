@@ -77,16 +77,18 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
   /** All pages that match the words; if they match none, those of the ranking. */
   const matchAll = async (
     { sort, facets, offset, k, tz = 'UTC' }: SearchRequest,
-    { query, prefix, spelling, phrases, filters, clauses }: Asked,
+    asked: Asked,
     ranking: () => Promise<Ranking>,
     signal: AbortSignal | undefined,
-  ): Promise<MatchedPages> => {
+  ): Promise<MatchedPages & { asked: Asked }> => {
+    const { plain, prefix, spelling, phrases, filters, clauses } = asked;
     const shared = { sort, facets, top: offset + k, zone: tz, prefix, spelling };
-    const matched = await ask('index.match', { ...shared, query, phrases, filters, clauses }, { signal });
-    if (matched.total > 0) return matched;
+    const matched = await ask('index.match', { ...shared, query: plain, phrases, filters, clauses }, { signal });
+    if (matched.total > 0) return { ...matched, asked };
     const pages = new Set((await ranking()).pages.map(({ page_no }) => page_no));
-    const among = { query: '', phrases: [], filters: { ...anyPage, pages }, clauses: noClauses };
-    return ask('index.match', { ...shared, ...among }, { signal });
+    const among = { phrases: [], filters: { ...anyPage, pages }, clauses: noClauses };
+    const ranked = await ask('index.match', { ...shared, ...among, query: '' }, { signal });
+    return { ...ranked, asked: { ...asked, ...among } };
   };
 
   /** The requested part of the results, and `best`, those that suggestions are based on. */
@@ -105,27 +107,23 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       const best = shown.slice(0, offset + k);
       return { ranking, pages: best.slice(offset), best, total: shown.length, facets: matched?.facets ?? null };
     }
-    const asked = askedBy(request, reader, now());
-    const matched = await matchAll(request, asked, rankOnce, signal);
-    const shown = matched.first.slice(offset);
+    const { asked, first, total, facets: counts } = await matchAll(request, askedBy(request, reader, now()), rankOnce, signal);
+    const shown = first.slice(offset);
     const within = { ...asked, filters: { ...asked.filters, pages: new Set(shown) } };
+    const byWords = shown.length === 0;
     const ranking =
-      shown.length === 0
+      total === 0
         ? await rankOnce()
         : await rank(
-            { ...request, candidates: maxCandidates },
-            { ...options, relevance: { least: 0 }, isLocal: true, asked: within },
+            { ...request, candidates: maxCandidates, collapse: false },
+            { ...options, relevance: { least: 0 }, isLocal: true, byWords, asked: within },
           );
     const known = new Map(ranking.pages.map((page) => [page.page_no, page]));
-    // The index may take other words for a phrase.
-    const isQuoted = asked.clauses.must.some((each) => each.in === 'phrase');
-    const unranked = { score: 0, hits: [], exact: null, relevance: null };
-    const pages = shown.flatMap((page_no): OrderedPage[] => {
-      const page = known.get(page_no);
-      if (page !== undefined) return [page];
-      return isQuoted ? [] : [{ ...unranked, page_no }];
-    });
-    return { ranking, pages, best: pages, total: matched.total, facets: matched.facets };
+    // Of pages with very many passages, and of other spellings of a phrase.
+    const unranked = (page_no: number): OrderedPage => ({ page_no, score: 0, hits: [], exact: null, relevance: null });
+    const pages = shown.map((page_no) => known.get(page_no) ?? unranked(page_no));
+    const best = [...pages, ...first.slice(0, offset).map(unranked)];
+    return { ranking, pages, best, total, facets: counts };
   };
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {

@@ -13,6 +13,8 @@ import { type Clock, timeOf, twoWordTime } from './query-times.ts';
 export interface QueryOperators extends QueryClauses {
   /** Words to search, including those of phrases, titles and authors. */
   text: string;
+  /** Of it the words outside of operators. */
+  plain: string;
   phrases: readonly string[];
   /** Visited at or after this time, ms. */
   after: number | null;
@@ -58,11 +60,13 @@ interface Part {
 export function readOperators(query: string, clock: Clock = { now: 0, zone: 'UTC' }): QueryOperators {
   const parts = Array.from(query.matchAll(part), (match) => readPart(match, clock));
   const [must, mustNot]: QueryClause[][] = [[], []];
-  const [text, phrases, written, ignored]: [string[], string[], string[], IgnoredOperator[]] = [[], [], [], []];
+  const [text, plain, phrases, written]: string[][] = [[], [], [], []];
+  const ignored: IgnoredOperator[] = [];
   const times: { after: number | null; before: number | null } = { after: null, before: null };
   const inTitle: QueryClause[][] = [];
-  const addText = ({ whole, reason }: Part) => {
+  const addText = ({ whole, reason }: Part, isPlain = true) => {
     text.push(whole);
+    if (isPlain) plain.push(whole);
     if (reason !== null) ignored.push({ operator: whole, reason });
   };
   for (let at = 0; at < parts.length; at++) {
@@ -82,7 +86,7 @@ export function readOperators(query: string, clock: Clock = { now: 0, zone: 'UTC
     const last = group[group.length - 1];
     written.push(query.slice(from, last.from + last.whole.length));
     for (const each of group) {
-      if (each.clause === null) addText(each);
+      if (each.clause === null) addText(each, false);
       else if (!each.isNegative && each.clause !== 'in title' && 'text' in each.clause)
         if (searchedToo.has(each.clause.in)) text.push(each.clause.text);
     }
@@ -94,9 +98,9 @@ export function readOperators(query: string, clock: Clock = { now: 0, zone: 'UTC
       if (clause.in === 'phrase' && !isNegative) phrases.push(clause.text);
     }
   }
-  const words = text.join(' ');
-  for (const list of words === '' ? [] : inTitle) list.push({ in: 'title', text: words });
-  return { text: words, phrases, must, mustNot, ...times, written, ignored };
+  const titled = [...plain, ...phrases].join(' ');
+  for (const list of titled === '' ? [] : inTitle) list.push({ in: 'title', text: titled });
+  return { text: text.join(' '), plain: plain.join(' '), phrases, must, mustNot, ...times, written, ignored };
 }
 
 /** The part, and those that `OR` joins to it. */

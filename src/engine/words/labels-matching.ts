@@ -83,7 +83,10 @@ function termsOf(
     return pathWords(`https://x/${text}`).map((word) => [addressTerm(pathWord(word))]);
   }
   const words = phraseTerms(analyzer.analyze(text), languagesOf(corpus));
-  if (where === 'prefix') return [[...words.flat(), ...stemsBeginning(corpus, list, text)]];
+  if (where === 'prefix') {
+    const beginning = stemsBeginning(corpus, list, text);
+    return words.length === 0 ? [beginning] : words.map((stems) => [...stems, ...beginning]);
+  }
   return where === 'title' || where === 'author'
     ? words.map((stems) => stems.map((stem) => fieldTerm(where, stem)))
     : words.map((stems) => [...stems, ...stems.map(joinedTerm)]);
