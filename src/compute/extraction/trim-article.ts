@@ -166,7 +166,7 @@ function between(blocks: readonly Block[], gone: Set<Block>): void {
 
 /** A sentence that is a link. */
 export function isLinkedSentence({ text, links }: Block): boolean {
-  return links >= 0.5 && readingLength(text) >= shortestSentence && /\p{L}[.!?。！？]["'”’»)\]]?$/u.test(text);
+  return links >= 0.5 && readingLength(text) >= shortestSentence && /^[^.!?。！？]+[.!?。！？]["'”’»)\]]?$/u.test(text);
 }
 
 /** Not one of several links. */
