@@ -22,7 +22,7 @@ const leastWithoutScripts = 500;
 /** Comments on an article are removed whatever their length. */
 const commentsOfArticle = 'comments on an article';
 const boilerplate = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'noscript', 'button', 'select']);
-const oftenText = new Set(['figcaption', 'aside', 'hidden']);
+const oftenText = new Set(['aside', 'hidden']);
 /** Their ids are made of headings, automatically. */
 const namedByHeading = new Set('h1 h2 h3 h4 h5 h6 p dt dd tr td section'.split(' '));
 const textLines = new Set('h1 h2 h3 h4 h5 h6 p pre'.split(' '));

@@ -11,10 +11,14 @@ import { type Block, blocksOf, folded, isLinkedSentence, isLoneSentence } from '
 
 /** Maximum share of links in a section. */
 const largestLinkShare = 0.3;
+/** Minimum blocks of prose in a section that is nested deeper or less deep than the article's. */
+const leastProse = 3;
 /** Minimum rows and cells of a data table. */
 const leastRows = 3;
 const leastCells = 6;
 
+/** Document, `html` and `body`: next to an article there, a page has its footer and its questions. */
+const bodyDepth = 3;
 /** Elements that only group others. */
 const wrappers = new Set(['div', 'section']);
 /** Restored as a whole if nothing else is inside. */
@@ -24,15 +28,15 @@ export interface PageBlocks {
   blocks: readonly Block[];
   /** By index: how many ancestors a block shares with the next one. */
   shared: readonly number[];
-  /** By heading: names of its ancestors without wrappers, and its section's element. */
-  sections: ReadonlyMap<Block, { shape: string; around: DomNode | null; blocks: Block[] }>;
+  /** By heading: names of its ancestors, with and without wrappers, and its section's element. */
+  sections: ReadonlyMap<Block, { shape: string; kind: string; around: DomNode | null; blocks: Block[] }>;
   tables: ReadonlyMap<Block, DomNode>;
 }
 
 /** The blocks of a page before Readability. Linear in the sum of depths. */
 export function listBlocks(root: DomNode): PageBlocks {
   const blocks = blocksOf(root);
-  const sections = new Map<Block, { shape: string; around: DomNode | null; blocks: Block[] }>();
+  const sections = new Map<Block, { shape: string; kind: string; around: DomNode | null; blocks: Block[] }>();
   const tables = new Map<Block, DomNode>();
   const shared: number[] = [];
   let open: Block[] = [];
@@ -48,12 +52,11 @@ export function listBlocks(root: DomNode): PageBlocks {
     const inPath = new Set(path);
     open = open.filter((heading) => inPath.has(sections.get(heading)?.around ?? heading.node));
     if (block.isHeading) {
-      const shape = path
-        .map(({ localName }) => localName)
-        .filter((name) => !wrappers.has(name))
-        .join('/');
+      const names = path.map(({ localName }) => localName);
+      const shape = names.join('/');
+      const kind = names.filter((name) => !wrappers.has(name)).join('/');
       open = open.filter((heading) => heading.node.localName < block.node.localName);
-      sections.set(block, { shape, around: block.node.parentNode, blocks: [] });
+      sections.set(block, { shape, kind, around: block.node.parentNode, blocks: [] });
       open.push(block);
     } else for (const heading of open) sections.get(heading)?.blocks.push(block);
   }
@@ -133,10 +136,11 @@ function missedAround(
   return missed;
 }
 
-/** Indices of the blocks below the smallest element around those from `first` to `last`. */
+/** Indices of the blocks below the smallest element, other than the body, around those from `first` to `last`. */
 function around(shared: readonly number[], first: number, last: number): [from: number, to: number] {
   const depth = shared.slice(first, last).reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
   let [from, to] = [first, last];
+  if (depth <= bodyDepth) return [from, to];
   while (from > 0 && shared[from - 1] >= depth) from--;
   while (to < shared.length && shared[to] >= depth) to++;
   return [from, to];
@@ -188,14 +192,16 @@ function missedSections(
   first: number,
   last: number,
 ): Block[] {
-  const shapes = new Set([...sections].filter(([heading]) => kept.has(heading)).map(([, { shape }]) => shape));
+  const like = [...sections].filter(([heading]) => kept.has(heading)).map(([, section]) => section);
+  const shapes = new Set(like.map(({ shape }) => shape));
+  const kinds = new Set(like.map(({ kind }) => kind));
   return blocks.flatMap((heading, at) => {
     const section = sections.get(heading);
-    if ((at >= first && at <= last) || section === undefined || !shapes.has(section.shape)) return [];
+    if ((at >= first && at <= last) || section === undefined || !kinds.has(section.kind)) return [];
     const length = section.blocks.reduce((sum, { text }) => sum + text.length, 0);
     const linked = section.blocks.reduce((sum, { text, links }) => sum + text.length * links, 0);
     const isSection =
-      section.blocks.some((block) => isProse(block)) &&
+      section.blocks.filter((block) => isProse(block)).length >= (shapes.has(section.shape) ? 1 : leastProse) &&
       !section.blocks.some((block) => kept.has(block)) &&
       linked < length * largestLinkShare;
     return isSection && !isLabel(heading.text) && !isCall(heading.text) ? [heading, ...section.blocks] : [];

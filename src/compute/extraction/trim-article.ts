@@ -168,10 +168,17 @@ export function isLinkedSentence({ text, links }: Block): boolean {
   return links >= 0.5 && readingLength(text) >= shortestSentence && /\p{L}[.!?。！？]["'”’»)\]]?$/u.test(text);
 }
 
-/** Not one of several links. */
+/** One sentence, and not one of several links. */
 export function isLoneSentence(blocks: readonly Block[], at: number): boolean {
   const { text } = blocks[at];
-  if (!isLinkedSentence(blocks[at]) || isCall(text) || isFact(text) || isLabelled(text)) return false;
+  if (
+    !isLinkedSentence(blocks[at]) ||
+    /[.!?]\s|[。！？]./.test(text) ||
+    isCall(text) ||
+    isFact(text) ||
+    isLabelled(text)
+  )
+    return false;
   return [blocks[at - 1], blocks[at + 1]].every((next) => next === undefined || next.links < 0.5);
 }
 
