@@ -140,7 +140,7 @@ function united(kept: Page, gone: Page): Page {
     ...(title === null || title === kept.title ? {} : { title }),
   };
   return {
-    ...visitTimes(gone).reduce<Page>(withVisit, kept),
+    ...visitTimes(gone).reverse().reduce<Page>(withVisit, kept),
     title: ownTitle(kept.title, kept.canonical_url) ?? ownTitle(gone.title, gone.canonical_url) ?? kept.title,
     source: kept.source ?? gone.source,
     metadata: withAll(kept.metadata, gone.metadata, others),

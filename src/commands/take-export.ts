@@ -103,6 +103,7 @@ function visitedAt<Visited extends VisitTimes & Pick<Page, 'visit_count'>>(
   times: readonly number[],
   count: number,
 ): Visited {
-  const visited = times.reduce<Visited>(withVisit, page);
+  // Each is the last one then, and found at once.
+  const visited = times.toSorted((a, b) => a - b).reduce<Visited>(withVisit, page);
   return { ...visited, visit_count: Math.max(page.visit_count, count, visitTimes(visited).length) };
 }

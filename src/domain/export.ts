@@ -8,6 +8,8 @@ import { datetime } from './ids.ts';
 import { watchConfig, watchKind } from './watch.ts';
 
 export const exportVersion = 1;
+/** More than a page's row has room for (compute/structures/visit-times.ts). */
+const maxExportedVisits = 50_000;
 
 const exportHead = z.object({
   kind: z.literal('readback_export'),
@@ -57,7 +59,7 @@ export const exportLine = z.discriminatedUnion('kind', [
     last_seen_at: datetime,
     visit_count: z.int().min(1),
     /** All times, newest first; absent if these are the first and the last. */
-    visits: z.array(datetime).optional(),
+    visits: z.array(datetime).max(maxExportedVisits).optional(),
     /** By model id: dimension and vectors of all passages, little-endian float32, base64. With `--vectors`; not imported. */
     vectors: z.record(z.string(), z.object({ dim: z.int(), data: z.string() })).optional(),
   }),

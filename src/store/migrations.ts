@@ -5,7 +5,7 @@
  * and a start after a kill or a full disk continues there. Every intermediate state is valid in the old format. A migration opens its
  * databases by name with its own encodings and sizes, so it stays unchanged when the records change.
  */
-import { type VisitTimes, withVisit } from '../compute/structures/visit-times.ts';
+import { areVisitsSound, type VisitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import { type Environment, storeFormat } from './environment.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
@@ -100,7 +100,9 @@ function gatherVisits(environment: Environment): Step {
     const taken = [...visits.getKeys({ limit: maxVisits })];
     for (const [no, at] of taken) {
       const row = rows.get(no);
-      if (row !== undefined) rows.put(no, withVisit(row, at));
+      // An earlier version may have written the row between two steps.
+      const { visits: _, ...unvisited } = row ?? {};
+      if (row !== undefined) rows.put(no, withVisit(areVisitsSound(row) ? row : (unvisited as VisitTimes), at));
       visits.remove([no, at]);
     }
     return taken.length < maxVisits ? null : (taken.at(-1)?.[0] ?? null);

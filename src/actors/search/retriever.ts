@@ -107,7 +107,12 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       const best = shown.slice(0, offset + k);
       return { ranking, pages: best.slice(offset), best, total: shown.length, facets: matched?.facets ?? null };
     }
-    const { asked, first, total, facets: counts } = await matchAll(request, askedBy(request, reader, now()), rankOnce, signal);
+    const {
+      asked,
+      first,
+      total,
+      facets: counts,
+    } = await matchAll(request, askedBy(request, reader, now()), rankOnce, signal);
     const shown = first.slice(offset);
     const within = { ...asked, filters: { ...asked.filters, pages: new Set(shown) } };
     const byWords = shown.length === 0;

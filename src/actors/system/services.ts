@@ -65,7 +65,11 @@ export async function startServices(
     });
   const register = async (name: ServiceName) => {
     const service = await running.get(name)?.ready;
-    for (const message of Object.keys(service?.handlers ?? {})) answeredBy.set(message, name);
+    for (const message of Object.keys(service?.handlers ?? {})) {
+      const other = answeredBy.get(message);
+      if (other !== undefined && other !== name) throw new Error(`${other} and ${name} both answer ${message}`);
+      answeredBy.set(message, name);
+    }
   };
   const crash = crashed.then((error) => {
     throw error;

@@ -25,6 +25,8 @@ const boilerplate = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'no
 const oftenText = new Set(['aside', 'hidden']);
 /** Their ids are made of headings, automatically. */
 const namedByHeading = new Set('h1 h2 h3 h4 h5 h6 p dt dd tr td section'.split(' '));
+/** Not of a heading, but of what a template has. */
+const namedByTemplate = /(?:^|[-_])(?:comments?|disqus|footer|sidebar|related|newsletter)(?:$|[-_])/i;
 const textLines = new Set('h1 h2 h3 h4 h5 h6 p pre'.split(' '));
 const boilerplateRoles = new Set(
   'navigation banner contentinfo complementary search menu menubar dialog alert alertdialog toolbar tooltip'.split(' '),
@@ -192,8 +194,9 @@ function isHiddenByName(names: string): boolean {
 const longestOf = (kind: string): number => (oftenText.has(kind) ? longestNamed : longestByKind);
 
 function isNamedByHeading(node: DomNode): boolean {
-  const { localName } = node;
-  return namedByHeading.has(localName) && !(localName === 'section' && isComments(node.getAttribute('id') ?? ''));
+  if (!namedByHeading.has(node.localName)) return false;
+  const id = node.getAttribute('id') ?? '';
+  return textLines.has(node.localName) || !(isComments(id) || namedByTemplate.test(id));
 }
 
 /** Null if not boilerplate: more text than `most`, unless comments on an article. */

@@ -5,10 +5,12 @@
  */
 import { isCall, isCredit, isFact, isLabel, isLabelled } from './boilerplate-lines.ts';
 import { longestNamed } from './clear-page.ts';
-import { type DomNode, textNode, walkTree } from './dom-tree.ts';
+import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { readingLength } from './readable-text.ts';
 import { type Block, blocksOf, folded, isLinkedSentence, isLoneSentence } from './trim-article.ts';
 
+const templates = new Set(['footer', 'form', 'nav']);
+const ofComments = /(?:^|[\s_-])(?:comments?|disqus)(?:$|[\s_-])/i;
 /** Maximum share of links in a section. */
 const largestLinkShare = 0.3;
 /** Minimum blocks of prose in a section that is nested deeper or less deep than the article's. */
@@ -115,6 +117,7 @@ function missedAround(
   const said = new Map<string, number>();
   for (const { text } of blocks.slice(first, last + 1)) said.set(folded(text), (said.get(folded(text)) ?? 0) + 1);
   const isMissed = (block: Block, at: number): boolean => {
+    if ((at < first || at > last) && isOfTemplate(block.node)) return false;
     const table = tables.get(block);
     if (block.isCode || (table !== undefined && data.has(table))) return true;
     const times = said.get(folded(block.text));
@@ -134,6 +137,17 @@ function missedAround(
     if (at === first) isFollowed = false;
   }
   return missed;
+}
+
+/** Within a footer, a form or comments. */
+function isOfTemplate(node: DomNode): boolean {
+  for (let at: DomNode | null = node; at !== null; at = at.parentNode) {
+    if (at.nodeType !== elementNode) continue;
+    if (templates.has(at.localName)) return true;
+    if (at.localName === 'body') return false;
+    if (ofComments.test(`${at.getAttribute('class') ?? ''} ${at.getAttribute('id') ?? ''}`)) return true;
+  }
+  return false;
 }
 
 /** Indices of the blocks below the smallest element, other than the body, around those from `first` to `last`. */
