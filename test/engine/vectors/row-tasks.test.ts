@@ -34,6 +34,8 @@ function saved(t: TestContext, rows: VectorRows) {
   return { path, sha256, bytes: statSync(path).size };
 }
 
+const setHas = (set: Uint32Array, label: number) => ((set[label >> 5] ?? 0) & (1 << (label & 31))) !== 0;
+
 test('saved rows are loaded as they were, but for labels that are not to be kept', (t) => {
   const rows = rowsOf(range(0, 300));
   for (const label of range(100, 150)) rows.erase(label);
@@ -50,8 +52,6 @@ test('saved rows are loaded as they were, but for labels that are not to be kept
   );
   assertWhole(loaded);
 });
-
-const setHas = (set: Uint32Array, label: number) => ((set[label >> 5] ?? 0) & (1 << (label & 31))) !== 0;
 
 test('a file that is not the one saved gives its fault and no rows', (t) => {
   const file = saved(t, rowsOf(range(0, 50)));
