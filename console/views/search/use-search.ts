@@ -4,6 +4,7 @@
  * prefix, also in the full search. A space after it sends nothing. Results stay until newer ones arrive, so that nothing flickers.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { zoneFor } from '../../../src/compute/ranking/query-operators.ts';
 import type { PageResult, SearchFacets, SearchResponse } from '../../../src/domain/search.ts';
 import { ApiError, call, epoch, isAbort } from '../../api/client.ts';
 import { dropKept, keep, kept } from '../../app/router.ts';
@@ -44,6 +45,8 @@ export interface Found extends SearchResponse {
   isPassing: boolean;
   /** Whether the last word was a prefix. */
   isUnfinished: boolean;
+  /** Sorted results are not judged. */
+  isByRelevance: boolean;
   tookMs: number;
 }
 
