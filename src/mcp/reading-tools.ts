@@ -53,8 +53,8 @@ const instant = z
 
 const filters = z.looseObject({
   domain: z.string().nullish().describe('Only pages of this domain and below it, such as example.org.'),
-  after: instant.describe('Only pages read on this day or later: 2026-01-31, or a time with its offset from UTC.'),
-  before: instant.describe('Only pages first read before this day or time.'),
+  after: instant.describe('Only pages visited on this day or later: 2026-01-31, or a time with its offset from UTC.'),
+  before: instant.describe('Only pages visited before this day or time.'),
   cluster_id: z.string().nullish().describe('Only pages of this topic: an id from list_clusters.'),
   entity: z.string().nullish().describe('Only pages that mention this person, place or thing: a name or an id.'),
   lang: z.string().nullish().describe('Only passages in this language: de.'),

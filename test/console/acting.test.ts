@@ -100,24 +100,38 @@ test('two names are merged, and split again', { skip }, async () => {
 
 test('addresses of one text are one result, which lists and deletes the others', { skip }, async () => {
   const ids: string[] = [];
-  for (const url of ['https://lake.example/zubr', 'http://www.lake.example/zubr/']) {
+  for (const url of ['https://lake.example/zubr', 'http://www.lake.example/zubr/', 'https://mirror.example/zubr']) {
     const page = { url, title: 'A zubr', body_extracted: 'A zubr drinks from the lake.' };
     ids.push((await service.call<PageResponse>('POST', '/v1/pages', page)).body.page_id);
   }
   await service.settled(ids);
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
   await show('#/search');
   await searchFor(page, 'zubr');
-  const others = page.getByRole('button', { name: 'and 1 similar', expanded: false });
+  const others = page.getByRole('button', { name: 'and 2 similar', expanded: false });
   await others.click();
-  await page.getByRole('button', { name: 'and 1 similar', expanded: true }).waitFor();
+  await page.getByRole('button', { name: 'and 2 similar', expanded: true }).waitFor();
   assert.equal(await page.locator('.result').count(), 1);
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Delete…' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('This page and 1 similar').check();
+  await dialog.getByLabel('This page and 2 similar').check();
+  await dialog.getByText('This also deletes 2 other addresses of this text or nearly equal texts:').waitFor();
+  const addresses = dialog.getByRole('region', { name: 'Other addresses' }).getByRole('listitem');
+  assert.equal(await addresses.count(), 2);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  const asked: string[] = [];
+  await page.route('**/v1/forget', (route) => {
+    asked.push(route.request().postDataJSON().url);
+    return asked.length === 3 ? route.fulfill({ status: 503, json: { detail: 'busy' } }) : route.continue();
+  });
   await dialog.getByRole('button', { name: 'Delete all' }).click();
-  await dialog.getByText('2 pages deleted from the store').waitFor();
+  await dialog.getByLabel('This page and 1 similar').waitFor();
+  assert.equal(await addresses.count(), 1);
+  await dialog.getByRole('button', { name: 'Delete all' }).click();
+  await dialog.getByText('3 pages deleted from the store').waitFor();
+  assert.deepEqual([asked.length, new Set(asked).size, asked[3]], [4, 3, asked[2]]);
+  await page.unrouteAll({ behavior: 'wait' });
   await page.keyboard.press('Escape');
   await page.getByText('No results for “zubr”').waitFor();
   assert.deepEqual(faults, []);

@@ -196,8 +196,11 @@ test('results are sorted, filtered by a tag with its count, and an operator that
   await page.getByText('Searched as text: after:blah (not a date)').waitFor();
   await show('#/search?q=okapi');
   const isSorted = (...shown: string[]) => until(async () => (await titles(page)).join() === shown.join(), `${shown}`);
+  const thumbs = page.getByRole('button', { name: 'Good result' });
+  await thumbs.first().waitFor();
   await page.getByLabel('Sort by').selectOption('Newest');
   await isSorted('Okapi 3', 'Okapi 2', 'Okapi 1');
+  await until(async () => (await thumbs.count()) === 0, 'sorted results are not judged');
   await page.getByLabel('Sort by').selectOption('Oldest');
   await isSorted('Okapi 1', 'Okapi 2', 'Okapi 3');
   await page.locator('.filters .facet', { hasText: 'Tags' }).getByRole('button', { name: /^zoo/ }).click();

@@ -29,8 +29,8 @@ export function useHighlightedPages(criteria: Criteria, chosenBefore: readonly s
   const found = useLoad(
     async (signal) => {
       if (isIdle) return null;
-      const fields = { k: maxCounted, chunks_per_page: 0, suggest: 0, log: false };
-      const body = { ...askedBy(criteria), ...fields };
+      const { sort: _, ...request } = askedBy(criteria);
+      const body = { ...request, k: maxCounted, chunks_per_page: 0, suggest: 0, log: false, collapse: false };
       const { results } = await call<SearchResponse>('POST', '/v1/search', { body, signal });
       return results.map(({ page_id }) => page_id);
     },

@@ -18,35 +18,41 @@ interface Props {
   /** Addresses of the page's duplicates. */
   similar?: readonly string[];
   onClose: () => void;
-  /** After `onClose`, if pages were deleted. */
+  /** After `onClose`, if pages were deleted, also if others failed. */
   onDone: () => void;
 }
 
 export function ForgetDialog({ url, title, domain, similar = [], onClose, onDone }: Props) {
   const [scope, setScope] = useState<'page' | 'all' | 'site'>('page');
-  const [done, setDone] = useState<number | null>(null);
+  const [isDone, setDone] = useState(false);
+  /** Pages purged, by address or site: a retry leaves these out. */
+  const [forgotten, setForgotten] = useState<ReadonlyMap<string, number>>(new Map());
+  const left = similar.filter((each) => !forgotten.has(each));
   const { busy, said, attempt } = useAttempt();
   const forget = (event: Event) => {
     event.preventDefault();
     void attempt(async () => {
-      const urls = scope === 'all' ? [url, ...similar] : [url];
-      const forgotten: ForgetResponse[] = [];
-      for (const body of scope === 'site' ? [{ domain }] : urls.map((url) => ({ url })))
-        forgotten.push(await call<ForgetResponse>('POST', '/v1/forget', { body }));
-      setDone(forgotten.reduce((purged, each) => purged + each.pages_purged, 0));
-      dropKeptSearches();
+      const names = scope === 'site' ? [domain] : scope === 'all' ? [url, ...similar] : [url];
+      try {
+        for (const name of names.filter((each) => !forgotten.has(each))) {
+          const body = scope === 'site' ? { domain } : { url: name };
+          const { pages_purged } = await call<ForgetResponse>('POST', '/v1/forget', { body });
+          setForgotten((now) => new Map(now).set(name, pages_purged));
+        }
+        setDone(true);
+      } finally {
+        dropKeptSearches();
+      }
     });
   };
-  if (done !== null) {
+  const close = () => {
+    onClose();
+    if (forgotten.size > 0) onDone();
+  };
+  if (isDone) {
     return (
-      <Dialog
-        title="Forgotten"
-        onClose={() => {
-          onClose();
-          onDone();
-        }}
-      >
-        <Forgetting purged={done} />
+      <Dialog title="Forgotten" onClose={close}>
+        <Forgetting purged={[...forgotten.values()].reduce((sum, each) => sum + each, 0)} />
         <p class="quiet">
           It stays blocked until you unblock it under <a href={linkTo('system')}>System</a>.
         </p>
@@ -54,7 +60,7 @@ export function ForgetDialog({ url, title, domain, similar = [], onClose, onDone
     );
   }
   return (
-    <Dialog title="Delete permanently?" onClose={busy ? null : onClose}>
+    <Dialog title="Delete permanently?" onClose={busy ? null : close}>
       <form onSubmit={forget} class="stack">
         <fieldset class="choices">
           <legend class="hidden">What to delete</legend>
@@ -67,14 +73,29 @@ export function ForgetDialog({ url, title, domain, similar = [], onClose, onDone
               </span>
             </span>
           </label>
-          {similar.length > 0 && (
-            <label class="choice">
-              <input type="radio" name="scope" checked={scope === 'all'} onChange={() => setScope('all')} />
-              <span>
-                <strong>This page and {count(similar.length)} similar</strong>
-                <span class="quiet">all addresses with this text</span>
-              </span>
-            </label>
+          {left.length > 0 && (
+            <>
+              <label class="choice">
+                <input type="radio" name="scope" checked={scope === 'all'} onChange={() => setScope('all')} />
+                <span>
+                  <strong>This page and {count(left.length)} similar</strong>
+                  <span class="quiet">
+                    This also deletes {many(left.length, 'other address', 'other addresses')} of this text or nearly
+                    equal texts:
+                  </span>
+                </span>
+              </label>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what has the focus */}
+              <section class="similar-addresses" aria-label="Other addresses" tabIndex={0}>
+                <ul class="plain-list">
+                  {left.map((address) => (
+                    <li key={address}>
+                      <bdi>{address}</bdi>
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            </>
           )}
           <label class="choice">
             <input type="radio" name="scope" checked={scope === 'site'} onChange={() => setScope('site')} />
@@ -92,7 +113,7 @@ export function ForgetDialog({ url, title, domain, similar = [], onClose, onDone
         </p>
         <FormFault said={said} />
         <div class="dialog-actions">
-          <button type="button" class="button" disabled={busy} onClick={onClose}>
+          <button type="button" class="button" disabled={busy} onClick={close}>
             Cancel
           </button>
           <button type="submit" class="button button-danger" disabled={busy}>

@@ -92,7 +92,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
             key={result.page_id}
             result={result}
             queryId={found.isPassing ? null : found.query_id}
-            query={query}
+            isJudged={query !== '' && found.isByRelevance}
             again={again}
             narrow={narrow}
           />
@@ -140,13 +140,13 @@ type Opened = 'why' | 'similar' | 'duplicates';
 function Result({
   result,
   queryId,
-  query,
+  isJudged,
   again,
   narrow,
 }: {
   result: PageResult;
   queryId: string | null;
-  query: string;
+  isJudged: boolean;
   again: () => void;
   narrow: Props['narrow'];
 }) {
@@ -247,7 +247,7 @@ function Result({
             <Icon name="why" />
             Why
           </button>
-          {query !== '' && <Judge key={queryId} queryId={queryId} pageId={page_id} />}
+          {isJudged && <Judge key={queryId} queryId={queryId} pageId={page_id} />}
         </div>
         {opened === 'why' && <Why result={result} />}
         {opened === 'similar' && <SimilarPages pageId={page_id} />}

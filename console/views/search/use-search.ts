@@ -4,6 +4,7 @@
  * prefix, also in the full search. A space after it sends nothing. Results stay until newer ones arrive, so that nothing flickers.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { zoneFor } from '../../../src/compute/ranking/query-operators.ts';
 import type { PageResult, SearchFacets, SearchResponse } from '../../../src/domain/search.ts';
 import { ApiError, call, epoch, isAbort } from '../../api/client.ts';
 import { dropKept, keep, kept } from '../../app/router.ts';
@@ -44,6 +45,8 @@ export interface Found extends SearchResponse {
   isPassing: boolean;
   /** Whether the last word was a prefix. */
   isUnfinished: boolean;
+  /** Sorted results are not judged. */
+  isByRelevance: boolean;
   tookMs: number;
 }
 
@@ -87,12 +90,10 @@ interface Search {
 /** The query of a request; filters alone send no words. */
 export const askedBy = (criteria: Criteria, isUnfinished = false) => {
   const query = criteria.query.trim();
-  const { timeZone: tz } = Intl.DateTimeFormat().resolvedOptions();
   const shared = { filters: filtersOf(criteria), operators: true, sort: criteria.sort ?? 'relevance' };
   if (query === '') return { ...shared, query: anyPage, log: false, suggest: 0 };
   const spelling = criteria.spelling === null;
-  const hasTime = /(?:after|before):/i.test(query);
-  return { ...shared, ...(hasTime && { tz }), query, prefix: isUnfinished && spelling, spelling };
+  return { ...shared, ...zoneFor(query), query, prefix: isUnfinished && spelling, spelling };
 };
 
 /** State kept for returns. */
@@ -220,7 +221,8 @@ export function useSearch(criteria: Criteria): Search {
       if (fullSearch === 'shown') return;
       if (!isPassing) fullSearch = 'shown';
       const tookMs = performance.now() - began;
-      setFound({ ...answer, key, query: asked, isPassing, isUnfinished, tookMs });
+      const isByRelevance = (criteria.sort ?? 'relevance') === 'relevance';
+      setFound({ ...answer, key, query: asked, isPassing, isUnfinished, isByRelevance, tookMs });
       if (fullSearch !== 'failed') setError(undefined);
       if (isPassing) return;
       setBusy(false);

@@ -50,6 +50,7 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
     let labeled = 0;
     const queries: ScoreReport['queries'] = [];
     for await (const run of runsOf((after) => reader.queryLog.judgedAfter(after, sliceRuns), wanted)) {
+      if ((run.params.sort ?? 'relevance') !== 'relevance') continue; // its order is not a ranking
       labeled++;
       const grades = gradesOf(reader.queryLog.feedback(run.no));
       if (!hasPositive(grades)) continue;

@@ -1,3 +1,4 @@
+import { zoneFor } from '../../compute/ranking/query-operators.ts';
 import { noResultsText } from '../../domain/no-results-text.ts';
 import { maxPages, type SearchResponse, type SearchSort } from '../../domain/search.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
@@ -58,7 +59,7 @@ export async function searchCommand(
     // Older services do not know these fields.
     ...(!args.spelling && { spelling: false }),
     ...(args.sort !== 'relevance' && { sort: args.sort }),
-    ...(/(?:after|before):/i.test(query) && { tz: Intl.DateTimeFormat().resolvedOptions().timeZone }),
+    ...zoneFor(query),
     k: args.k,
     chunks_per_page: 1,
     rerank: args.rerank,

@@ -56,6 +56,12 @@ interface Part {
   reason: string | null;
 }
 
+/** The time zone of the days in a query. Omitted if its name is not an IANA name, such as `+02:00`. */
+export function zoneFor(query: string, zone = Intl.DateTimeFormat().resolvedOptions().timeZone): { tz?: string } {
+  if (!/(?:after|before):/i.test(query)) return {};
+  return zone === 'UTC' || Intl.supportedValuesOf('timeZone').includes(zone) ? { tz: zone } : {};
+}
+
 /** `clock`: for times, default UTC. Errors: none. */
 export function readOperators(query: string, clock: Clock = { now: 0, zone: 'UTC' }): QueryOperators {
   const parts = Array.from(query.matchAll(part), (match) => readPart(match, clock));

@@ -47,13 +47,14 @@ test('logged runs are scored against what was said, by model, and what cannot be
     { answered: [2, 1], relevant: [1], reranker_model: 'r', candidate_set: hitsOf(1, 2, 1, 3) },
     { answered: [3] },
     { answered: [3], irrelevant: [3] },
-    { answered: [2], relevant: [4], active_model: 'm2' },
+    { answered: [2], relevant: [4], active_model: 'm2', params: { sort: 'relevance' } },
+    { answered: [2], relevant: [4], params: { sort: 'newest' } },
   ]);
   const { score } = evaluate(shelf);
   const report = await score({ k: 10 });
   assert.deepEqual(scoreReport.parse(report), report);
   const { models, queries, ...counts } = report;
-  assert.deepEqual(counts, { k: 10, logged: 5, labeled: 4, scored: 3, skipped_no_positive: 1 });
+  assert.deepEqual(counts, { k: 10, logged: 6, labeled: 4, scored: 3, skipped_no_positive: 1 });
   const second = 1 / Math.log2(3);
   assert.deepEqual(models, [
     {
@@ -80,8 +81,8 @@ test('logged runs are scored against what was said, by model, and what cannot be
     return [logged, labeled, scored];
   };
   assert.deepEqual(await of({ model: 'm2' }), [1, 1, 1]);
-  assert.deepEqual(await of({ since: new Date(2000).toISOString() }), [4, 3, 2]);
-  assert.deepEqual(await of({ since: new Date(2000).toISOString(), model: 'm1' }), [3, 2, 1]);
+  assert.deepEqual(await of({ since: new Date(2000).toISOString() }), [5, 3, 2]);
+  assert.deepEqual(await of({ since: new Date(2000).toISOString(), model: 'm1' }), [4, 2, 1]);
   assert.deepEqual(await of({ model: 'unknown' }), [0, 0, 0]);
 });
 

@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readOperators } from '../../../src/compute/ranking/query-operators.ts';
+import { readOperators, zoneFor } from '../../../src/compute/ranking/query-operators.ts';
 import { timeOf } from '../../../src/compute/ranking/query-times.ts';
 
 const plain = { phrases: [], must: [], mustNot: [], after: null, before: null, written: [], ignored: [] };
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
+
+test('a query with days is sent with the time zone, if that has an IANA name', () => {
+  for (const [query, zone, sent] of [
+    ['heron after:2026-03', 'Europe/Berlin', { tz: 'Europe/Berlin' }],
+    ['heron BEFORE:monday', 'UTC', { tz: 'UTC' }],
+    ['heron', 'Europe/Berlin', {}],
+    ['heron after:2026-03', '+02:00', {}],
+    ['heron after:2026-03', 'Etc/Unknown', {}],
+  ] as const)
+    assert.deepEqual(zoneFor(query, zone), sent, `${query} ${zone}`);
+});
 
 test('each operator says what pages must hold, with and without a space, in any order', () => {
   assert.deepEqual(readOperators('grey heron'), { ...plain, text: 'grey heron' });
