@@ -3,6 +3,8 @@ import type { SearchResponse } from '../../src/domain/search.ts';
 /** What a search is asked with where its request says nothing of it: contract "SearchRequest". */
 export const searchDefaults = {
   operators: false,
+  sort: 'relevance',
+  facets: false,
   prefix: false,
   spelling: true,
   log: true,
