@@ -68,7 +68,9 @@ test('pages are read for entities where the setting says so; turned on again, wh
   system.env.SERVICE_ENTITY__ENABLED = 'false';
   await system.start();
   assert.equal((await system.ask('entity.get', { ref: 'Ottawa' })).entity.page_count, 2);
-  const { lakes } = await system.read({ lakes: { title: 'Lakes', text: 'We swam in Lake Mendota, near Ottawa.' } });
+  assert.equal((await system.ask('entity.get', { ref: 'Oslo' })).entity.page_count, 1);
+  const title = 'A week in Oslo - The Daily Planet';
+  const { lakes } = await system.read({ lakes: { title, text: 'We swam in Lake Mendota, near Ottawa.' } });
   assert.equal(await status(lakes), 'not_queued');
 
   await system.stop();
@@ -76,4 +78,5 @@ test('pages are read for entities where the setting says so; turned on again, wh
   await system.start();
   await until(async () => (await status(lakes)) === 'done', 'the page that came meanwhile is read');
   assert.equal((await system.ask('entity.get', { ref: 'Ottawa' })).entity.page_count, 3);
+  assert.equal((await system.ask('entity.get', { ref: 'Oslo' })).entity.page_count, 2, 'of its title');
 });

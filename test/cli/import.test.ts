@@ -145,6 +145,18 @@ test('a file that is not what --format says fails, and nothing is made; a file w
   assert.match(read.stdout, /this bookmarks file has no items/);
 });
 
+test('of a file that is cut off what comes before its end is imported and told, and it fails', async (t) => {
+  const home = temporaryFolder(t);
+  const file = join(home, 'wallabag.json');
+  const entry = (no: number) =>
+    JSON.stringify({ is_archived: 0, is_starred: 0, title: `Page ${no}`, url: `https://site.example/${no}` });
+  writeFileSync(file, `[${entry(1)},${entry(2)},${entry(3).slice(0, -9)}`);
+  const { code, stdout, stderr } = await new Cli(home).run(['import', file]);
+  assert.equal(code, 1);
+  assert.match(stdout, /^items read +2\nnew pages +2$/m);
+  assert.match(stderr, /is cut off/);
+});
+
 test('a dry run writes nothing, not even the data folder', async (t) => {
   const home = temporaryFolder(t);
   const list = join(home, 'list');

@@ -45,7 +45,9 @@ test('`readback open` prints a link that signs one browser in; the session outli
   await service.start();
   const renamed = `readback_session_${new URL(service.url).port}=${secret}`;
   assert.equal((await service.call('GET', '/v1/jobs', undefined, asPage(renamed))).status, 200);
+  await service.stop();
   for (const each of [secret, code]) assert.ok(!service.output.includes(each));
+  await service.start();
 });
 
 test('`readback pair` prints a code that an extension exchanges for a token', async () => {

@@ -183,6 +183,7 @@ for (const [path, base, field, taken, refused] of bounds) {
 for (const [path, field, taken, refused] of [
   ['/v1/jobs', 'limit', [1, 1000], [0, 1001, 'all']],
   ['/v1/clusters/runs', 'limit', [1, 1000], [0, 1001, 'all']],
+  ['/v1/watches', 'limit', [1, 1000], [0, 1001, 'all']],
   ['/v1/admin/query-log', 'limit', [1, 1000], [0, 1001, 'all']],
   ['/v1/pages/{page}/similar', 'k', [1, 50], [0, 51, 'all']],
   ['/v1/pages/{page}/similar', 'mediation', ['vector', 'cluster', 'entity'], ['magic']],

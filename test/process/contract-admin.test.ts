@@ -56,22 +56,37 @@ test('the list of tools is shown with name, description and input schema', async
   }
 });
 
+/** Pages that were handed in: queued, seen again, blacklisted. */
+async function ingested(): Promise<number[]> {
+  const { body } = await shared.service.metrics();
+  return ['queued', 'revisit', 'blacklisted'].map((outcome) =>
+    Number(new RegExp(`^ingest_pages_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(body)?.[1]),
+  );
+}
+
 test('the metrics are text, with the ingested pages by outcome', async () => {
   const { status, body, headers } = await shared.service.metrics();
   assert.equal(status, 200);
   assert.match(headers.get('content-type') ?? '', /^text\/plain/);
   assert.match(body, /^# TYPE ingest_pages_total counter$/m);
-  for (const outcome of ['queued', 'revisit', 'blacklisted'])
-    assert.match(body, new RegExp(`^ingest_pages_total\\{outcome="${outcome}"\\} \\d+$`, 'm'));
+  const earlier = await ingested();
+  const page = { url: 'https://admin.example/twice', body_extracted: 'A page that is seen twice.' };
+  await shared.addPage(page);
+  assert.equal((await shared.post('/v1/pages', page)).status, 200);
+  assert.deepEqual(
+    (await ingested()).map((count, at) => count - earlier[at]),
+    [1, 1, 0],
+  );
 });
 
 test('a series has its sample, labels, type and points, and the present value', async () => {
   const page = { url: 'https://admin.example/1', body_extracted: 'A page that is counted.' };
   await shared.add([page]);
+  const [value] = await ingested();
   let answer: MetricsTimeseriesResponse | undefined;
   await until(async () => {
     answer = await timeseries('metric=ingest_pages_total&step=0.1');
-    return answer.series.some(({ labels, points }) => labels.outcome === 'queued' && points.at(-1)?.value === 1);
+    return answer.series.some(({ labels, points }) => labels.outcome === 'queued' && points.at(-1)?.value === value);
   }, 'a snapshot was stored');
   assert.deepEqual(
     [answer?.metric, Object.keys(answer ?? {})],
@@ -82,7 +97,7 @@ test('a series has its sample, labels, type and points, and the present value', 
     sample: 'ingest_pages_total',
     labels: { outcome: 'queued' },
     metric_type: 'counter',
-    points: [{ ts: current?.points[0].ts, value: 1 }],
+    points: [{ ts: current?.points[0].ts, value }],
   });
   for (const { points } of answer?.series ?? []) for (const { ts } of points) assert.ok(isInstant(ts), ts);
 });

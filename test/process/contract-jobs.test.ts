@@ -65,6 +65,8 @@ test('only dead jobs are retried: one by one, by ids and by selection', async ()
   const [a, b] = jobs.map(({ job_id }) => job_id);
   const { body } = await shared.post<JobRetryBatchResponse>('/v1/jobs/retry', {
     job_ids: [a, 'jb_zzzzzzzz', done[0].job_id, a, b, 'jb_zzzzzzzz'],
+    kind: 'cluster',
+    limit: 1,
   });
   assert.deepEqual([body.requested, body.retried], [4, 2]);
   assert.deepEqual(

@@ -85,6 +85,7 @@ test('a watch has every field, is polled at once, and its items become pages', a
   assert.deepEqual([job?.status, job?.attempts], ['done', 1]);
   const { body: list } = await call<{ watches: WatchResponse[] }>('GET', '/v1/watches');
   assert.deepEqual(list, { watches: [await watchOf(watch.id)] });
+  assert.deepEqual((await call('GET', '/v1/watches?offset=1')).body, { watches: [], total: 1 });
 });
 
 test('a watch is changed, run and deleted; its URL is its identity and its pages stay', async () => {
@@ -92,7 +93,12 @@ test('a watch is changed, run and deleted; its URL is its identity and its pages
   pages['/kept'] = say('<article><p>Kept for good.</p></article>');
   const url = site.url('/news');
   const config = { max_items: '5' };
-  const watch = await create({ url, title: 'News', interval_hours: 6, config, enabled: true, kind: 'rss' });
+  const [watch, ...others] = await Promise.all(
+    Array.from({ length: 10 }, () =>
+      create({ url, title: 'News', interval_hours: 6, config, enabled: true, kind: 'rss' }),
+    ),
+  );
+  assert.deepEqual(new Set(others.map(({ id }) => id)), new Set([watch.id]));
   assert.deepEqual([watch.title, watch.interval_hours, watch.config], ['News', 6, config]);
   const first = await polled(watch.id);
   assert.deepEqual(

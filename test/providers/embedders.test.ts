@@ -54,7 +54,7 @@ function assertNear(actual: Float32Array | null, expected: ArrayLike<number>): v
   assert.ok(actual?.every((value, i) => Math.abs(value - expected[i]) < 1e-6));
 }
 
-test('a blank passage has a row of zeros and is not sent; a blank query has no vector', async () => {
+test('a blank passage has a row of zeros and is not sent; a blank query has no vector; others get the prefixes of their model', async () => {
   const { embedders } = open(shared('OPENAI'));
   const earlier = server.calls.length;
   assert.equal(await embedders.queryVector(modelAt('openai'), ' \n\u200b'), null);
@@ -62,6 +62,17 @@ test('a blank passage has a row of zeros and is not sent; a blank query has no v
   assert.equal(server.calls.length, earlier);
   const rows = await embedders.documentVectors(modelAt('openai'), ['', 'text', '\u0000']);
   assertNear(rows, [...new Float32Array(dim), ...vectorOf('text', dim), ...new Float32Array(dim)]);
+
+  const ollama = open(shared('OLLAMA')).embedders;
+  const model = modelAt('ollama', 'nomic-embed-text');
+  const before = server.calls.length;
+  await ollama.queryVector(model, 'a');
+  await ollama.queryVectors(model, ['b']);
+  await ollama.documentVectors(model, ['c']);
+  assert.deepEqual(
+    server.calls.slice(before).map(({ body }) => body.input),
+    [['search_query: a'], ['search_query: b'], ['search_document: c']],
+  );
 });
 
 test('the breaker is the provider’s: open after failures of any of its models, and says for how long', async () => {

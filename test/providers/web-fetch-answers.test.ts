@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import type { FetchFault } from '../../src/providers/fetch-error.ts';
 import { statusError, type WebFetchOptions } from '../../src/providers/web-fetch.ts';
 import { HandClock } from './hand-clock.ts';
 import { type Page, Site, say } from './small-web.ts';
@@ -32,15 +33,16 @@ test('one deadline ends a drip, a silence and a chain of slow redirects', async 
 });
 
 test('a name that cannot be looked up fails as such, and a resolver that hangs ends with the deadline', async () => {
-  const code = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
-  const cases: [NonNullable<WebFetchOptions['lookup']>, string][] = [
-    [async () => Promise.reject(code), 'DNS failure (ENOTFOUND)'],
-    [async () => [], 'DNS failure: the name has no address'],
-    [() => new Promise(() => {}), 'no connection within 0.1 s'],
+  const failing = (code: string) => async () => Promise.reject(Object.assign(new Error('getaddrinfo'), { code }));
+  const cases: [NonNullable<WebFetchOptions['lookup']>, FetchFault, string][] = [
+    [failing('ENOTFOUND'), 'no_such_name', 'DNS failure (ENOTFOUND)'],
+    [failing('EAI_AGAIN'), 'dns', 'DNS failure (EAI_AGAIN)'],
+    [async () => [], 'no_such_name', 'DNS failure: the name has no address'],
+    [() => new Promise(() => {}), 'unreachable', 'no connection within 0.1 s'],
   ];
-  for (const [lookup, message] of cases) {
+  for (const [lookup, code, message] of cases) {
     const error = await failure(fetcher({ timeoutMs: 100, lookup })('http://pub.test/', { signal: never }));
-    assert.deepEqual([error.message, error.permanent], [message, false]);
+    assert.deepEqual([error.code, error.message, error.permanent], [code, message, false]);
   }
 });
 

@@ -33,7 +33,6 @@ async function startIntake(
   quotaBytes: number | null = null,
 ) {
   const temporary = await TemporaryStore.open();
-  const metrics = createMetrics().ofLibrary();
   const hosted = new Hosted(
     intakeService({
       ask: noPages,
@@ -47,13 +46,11 @@ async function startIntake(
       maxAttempts: 4,
       quotaBytes,
       usedBytes: () => temporary.store.usedBytes(),
-      metrics,
+      metrics: createMetrics().ofLibrary(),
       now: () => now,
     }),
   );
-  const outcomes = async () =>
-    Object.fromEntries((await metrics.ingestPages.get()).values.map(({ labels, value }) => [labels.outcome, value]));
-  return { temporary, hosted, outcomes, ingest: (request: IngestPageRequest) => hosted.ask('page.ingest', request) };
+  return { temporary, hosted, ingest: (request: IngestPageRequest) => hosted.ask('page.ingest', request) };
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

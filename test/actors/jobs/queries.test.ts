@@ -168,6 +168,19 @@ test('a page that is forgotten while its text or its chunks are read is not foun
   }
 });
 
+test('rows are read without their metadata where no answer has it', async (t) => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const metadata = { tags: ['engines'] };
+  await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/d', metadata })));
+  const parse = t.mock.method(JSON, 'parse');
+  await hosted.ask('page.statusBatch', { page_ids: [1, 2, 3, 4].map(page) });
+  await hosted.ask('page.status', { page_id: page(4) });
+  await hosted.ask('page.chunks', { page_id: page(4) });
+  await hosted.ask('page.text', { page_id: page(4) });
+  assert.equal(parse.mock.callCount(), 0);
+});
+
 test('a bulk retry goes on before a job, and refuses what is no id of one', async () => {
   const { temporary, hosted } = await startRecords();
   await using _ = temporary;
