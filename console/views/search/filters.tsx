@@ -48,7 +48,7 @@ export function FilterChips({
             type="button"
             class="chip chip-on"
             onClick={() => change(clear)}
-            aria-label={`Remove filter ${label}: ${text}`}
+            aria-label={`Remove filter ${label}: ${text}${total === null ? '' : ` ${count(total)}`}`}
           >
             <span class="chip-label">{label}:</span> <bdi>{text}</bdi>
             {total !== null && <span class="numbers">{count(total)}</span>}

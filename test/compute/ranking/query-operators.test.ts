@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readOperators, zoneFor } from '../../../src/compute/ranking/query-operators.ts';
+import { readOperators as readQuery, zoneFor } from '../../../src/compute/ranking/query-operators.ts';
 import { timeOf } from '../../../src/compute/ranking/query-times.ts';
 
 const plain = { phrases: [], must: [], mustNot: [], after: null, before: null, written: [], ignored: [] };
+/** Without the words outside of operators. */
+const readOperators = (...given: Parameters<typeof readQuery>) => {
+  const { plain: _, ...read } = readQuery(...given);
+  return read;
+};
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
 
 test('a query with days is sent with the time zone, if that has an IANA name', () => {
@@ -16,6 +21,21 @@ test('a query with days is sent with the time zone, if that has an IANA name', (
     ['heron after:2026-03', 'Etc/Unknown', {}],
   ] as const)
     assert.deepEqual(zoneFor(query, zone), sent, `${query} ${zone}`);
+});
+
+test('words outside of operators are those of no alternative, phrase, beginning or field', () => {
+  for (const [query, words, titled] of [
+    ['grey heron', 'grey heron', null],
+    ['river heron OR egret "stands still" wad* title:bird -boat', 'river', null],
+    ['heron OR egret', '', null],
+    ['heron author:lima wad* "stands still" in:title', 'heron', 'heron stands still'],
+    ['wad* in:title', '', null],
+  ] as const) {
+    const { plain: found, must } = readQuery(query);
+    assert.equal(found, words, query);
+    const inTitle = must.filter((each) => each.in === 'title' && each.text !== 'bird');
+    assert.deepEqual(inTitle, titled === null ? [] : [{ in: 'title', text: titled }], query);
+  }
 });
 
 test('each operator says what pages must hold, with and without a space, in any order', () => {
