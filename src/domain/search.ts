@@ -102,7 +102,7 @@ export const searchRequest = z.strictObject({
    */
   min_relevance: z.number().min(0).max(1).optional(),
   filters: searchFiltersBody.nullable().optional(),
-  /** Whether pages with other addresses of a text, or nearly the same text, are one result; see `duplicates`. */
+  /** Whether pages with other addresses of a text, or nearly the same text, are one result by relevance; see `duplicates`. */
   collapse: z.boolean().default(true),
 });
 export type SearchRequest = z.infer<typeof searchRequest>;
