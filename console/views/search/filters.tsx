@@ -50,7 +50,7 @@ export function FilterChips({
             onClick={() => change(clear)}
             aria-label={`Remove filter ${label}: ${text}${total === null ? '' : ` ${count(total)}`}`}
           >
-            <span class="chip-label">{label}:</span> <bdi>{text}</bdi>
+            <span class="chip-label">{label}:</span> <bdi>{text}</bdi>{' '}
             {total !== null && <span class="numbers">{count(total)}</span>}
             <Icon name="x" />
           </button>
