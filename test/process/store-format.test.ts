@@ -64,7 +64,7 @@ test('the service goes on with a store of format 1: everything is found, read an
   };
   await assertSound();
   await service.start();
-  for (const line of ['the store is brought from format 1 to 3', 'the store has format 3']) {
+  for (const line of ['the store is brought from format 1 to 4', 'the store has format 4']) {
     assert.ok(service.output.includes(line), line);
   }
   type Found = { results: { page_id: string; chunks: { text: string }[] }[] };
