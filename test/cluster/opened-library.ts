@@ -5,6 +5,7 @@ import { DatabaseLog } from '../../src/cluster/commit-log.ts';
 import type { Database } from '../../src/cluster/database.ts';
 import { Lease } from '../../src/cluster/lease.ts';
 import { type Claim, LibraryRows } from '../../src/cluster/library-rows.ts';
+import { storeFormat } from '../../src/store/environment.ts';
 import { Store } from '../../src/store/store.ts';
 import type { Position } from '../../src/store/stored-rows.ts';
 
@@ -42,7 +43,7 @@ export async function openLibrary({
   renewing,
   now = () => performance.now(),
 }: OpenOptions): Promise<OpenedLibrary | null> {
-  const rows = new LibraryRows(database, { host: { id: host, address: `http://${host}` }, leaseS, format: 3 });
+  const rows = new LibraryRows(database, { host: { id: host, address: `http://${host}` }, leaseS, format: storeFormat });
   const sentAt = now();
   const claim = await rows.claim(name);
   if (claim === null) return null;
