@@ -43,7 +43,11 @@ export async function openLibrary({
   renewing,
   now = () => performance.now(),
 }: OpenOptions): Promise<OpenedLibrary | null> {
-  const rows = new LibraryRows(database, { host: { id: host, address: `http://${host}` }, leaseS, format: storeFormat });
+  const rows = new LibraryRows(database, {
+    host: { id: host, address: `http://${host}` },
+    leaseS,
+    format: storeFormat,
+  });
   const sentAt = now();
   const claim = await rows.claim(name);
   if (claim === null) return null;
