@@ -92,7 +92,10 @@ test('inspect tells which events a dead job accepts', async (t) => {
   const cli = new Cli(temporaryFolder(t), env);
   const job = await cli.json<{ row: { status: string }; next_events: unknown }>(['inspect', 'job', 'jb_00000001']);
   assert.equal(job.row.status, 'dead');
-  assert.deepEqual(job.next_events, ['retry', 'cancel']);
+  assert.deepEqual(job.next_events, [
+    { event: 'retry', only_if: null, next: 'pending' },
+    { event: 'cancel', only_if: null, next: 'done' },
+  ]);
   const retried = await cli.json<{ retried: number }>(['jobs', 'retry', 'jb_00000001']);
   assert.equal(retried.retried, 1);
 });
