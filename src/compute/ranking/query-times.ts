@@ -94,7 +94,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const mostFormats = 16;
 
 /** What clocks show, as ms of UTC. */
-export function wallOf(zone: string, at: number): number {
+function wallOf(zone: string, at: number): number {
   let format = formats.get(zone);
   if (format === undefined) {
     if (formats.size === mostFormats) formats.clear();
