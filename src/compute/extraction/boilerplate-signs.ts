@@ -68,6 +68,12 @@ const commentsName =
 /** Whether the whole name means a list of comments; `has-comments` does not. */
 export const isComments = (names: string): boolean => commentsName.test(names.slice(0, longestName));
 
+const partOfComments = /(?:^|[\s_-])(?:comments?|disqus)(?:$|[\s_-])/i;
+
+/** The same for a name of which a part says so: `post-comments`. */
+export const isOfComments = (names: string): boolean =>
+  isComments(names) || partOfComments.test(names.slice(0, longestName));
+
 /** Empty if any part is unknown: `CtxtMenu` is no menu, `overflow-hidden` hides nothing. */
 function partsOf(name: string, known: ReadonlySet<string>): string[] {
   const parts = name

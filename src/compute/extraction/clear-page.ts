@@ -2,7 +2,7 @@
  * Removes boilerplate before the article is searched, by element (`nav`, `figcaption`), role, attributes and names. Elements with much
  * of the page's running text stay, so no article is lost to a class name.
  */
-import { boilerplateName, isComments, nameNeutralizer } from './boilerplate-signs.ts';
+import { boilerplateName, isComments, isOfComments, nameNeutralizer } from './boilerplate-signs.ts';
 import { type DomNode, elementNode, elementsBelow, moveChildren, textNode, walkTree } from './dom-tree.ts';
 import { readingLength } from './readable-text.ts';
 
@@ -26,7 +26,7 @@ const oftenText = new Set(['aside', 'hidden']);
 /** Their ids are made of headings, automatically. */
 const namedByHeading = new Set('h1 h2 h3 h4 h5 h6 p dt dd tr td section'.split(' '));
 /** Not of a heading, but of what a template has. */
-const namedByTemplate = /(?:^|[-_])(?:comments?|disqus|footer|sidebar|related|newsletter)(?:$|[-_])/i;
+const namedByTemplate = /(?:^|[-_])(?:footer|sidebar|related|newsletter)(?:$|[-_])/i;
 const textLines = new Set('h1 h2 h3 h4 h5 h6 p pre'.split(' '));
 const boilerplateRoles = new Set(
   'navigation banner contentinfo complementary search menu menubar dialog alert alertdialog toolbar tooltip'.split(' '),
@@ -196,7 +196,7 @@ const longestOf = (kind: string): number => (oftenText.has(kind) ? longestNamed 
 function isNamedByHeading(node: DomNode): boolean {
   if (!namedByHeading.has(node.localName)) return false;
   const id = node.getAttribute('id') ?? '';
-  return textLines.has(node.localName) || !(isComments(id) || namedByTemplate.test(id));
+  return textLines.has(node.localName) || !(isOfComments(id) || namedByTemplate.test(id));
 }
 
 /** Null if not boilerplate: more text than `most`, unless comments on an article. */

@@ -4,13 +4,13 @@
  * copy.
  */
 import { isCall, isCredit, isFact, isLabel, isLabelled } from './boilerplate-lines.ts';
+import { isOfComments } from './boilerplate-signs.ts';
 import { longestNamed } from './clear-page.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { readingLength } from './readable-text.ts';
 import { type Block, blocksOf, folded, isLinkedSentence, isLoneSentence } from './trim-article.ts';
 
-const templates = new Set(['footer', 'form', 'nav']);
-const ofComments = /(?:^|[\s_-])(?:comments?|disqus)(?:$|[\s_-])/i;
+const templateElements = new Set(['footer', 'form', 'nav']);
 /** Maximum share of links in a section. */
 const largestLinkShare = 0.3;
 /** Minimum blocks of prose in a section that is nested deeper or less deep than the article's. */
@@ -33,6 +33,8 @@ export interface PageBlocks {
   /** By heading: names of its ancestors, with and without wrappers, and its section's element. */
   sections: ReadonlyMap<Block, { shape: string; kind: string; around: DomNode | null; blocks: Block[] }>;
   tables: ReadonlyMap<Block, DomNode>;
+  /** Footers, forms and comments around a block. */
+  templates: ReadonlyMap<Block, readonly DomNode[]>;
 }
 
 /** The blocks of a page before Readability. Linear in the sum of depths. */
@@ -40,6 +42,7 @@ export function listBlocks(root: DomNode): PageBlocks {
   const blocks = blocksOf(root);
   const sections = new Map<Block, { shape: string; kind: string; around: DomNode | null; blocks: Block[] }>();
   const tables = new Map<Block, DomNode>();
+  const templates = new Map<Block, DomNode[]>();
   const shared: number[] = [];
   let open: Block[] = [];
   let before: DomNode[] = [];
@@ -51,6 +54,8 @@ export function listBlocks(root: DomNode): PageBlocks {
     before = path;
     const table = path.find(({ localName }) => localName === 'table');
     if (table !== undefined) tables.set(block, table);
+    const around = path.filter(isTemplate);
+    if (around.length > 0) templates.set(block, around);
     const inPath = new Set(path);
     open = open.filter((heading) => inPath.has(sections.get(heading)?.around ?? heading.node));
     if (block.isHeading) {
@@ -62,7 +67,7 @@ export function listBlocks(root: DomNode): PageBlocks {
       open.push(block);
     } else for (const heading of open) sections.get(heading)?.blocks.push(block);
   }
-  return { blocks, shared, sections, tables };
+  return { blocks, shared, sections, tables, templates };
 }
 
 /** Put missing blocks back into `content`, Readability's result. Linear in the sum of depths. */
@@ -110,18 +115,20 @@ function missedAround(
   last: number,
   title: string | null,
 ): Block[] {
-  const { blocks, tables } = page;
+  const { blocks, tables, templates } = page;
   const [from, to] = around(page.shared, first, last);
+  const ofArticle = new Set(templates.get(blocks[first]));
   const data = dataTables(tables);
   const long = longProse([...blocks.slice(from, first), null, ...blocks.slice(last + 1, to + 1)]);
   const said = new Map<string, number>();
   for (const { text } of blocks.slice(first, last + 1)) said.set(folded(text), (said.get(folded(text)) ?? 0) + 1);
   const isMissed = (block: Block, at: number): boolean => {
-    if ((at < first || at > last) && isOfTemplate(block.node)) return false;
+    const isOutside = at < first || at > last;
+    if (isOutside && templates.get(block)?.some((node) => !ofArticle.has(node))) return false;
     const table = tables.get(block);
     if (block.isCode || (table !== undefined && data.has(table))) return true;
     const times = said.get(folded(block.text));
-    if (at >= first && at <= last) return times === 1 && isProse(block);
+    if (!isOutside) return times === 1 && isProse(block);
     return (
       times === undefined && (long.has(block) || ((at === first - 1 || at === last + 1) && isLoneSentence(blocks, at)))
     );
@@ -139,16 +146,10 @@ function missedAround(
   return missed;
 }
 
-/** Within a footer, a form or comments. */
-function isOfTemplate(node: DomNode): boolean {
-  for (let at: DomNode | null = node; at !== null; at = at.parentNode) {
-    if (at.nodeType !== elementNode) continue;
-    if (templates.has(at.localName)) return true;
-    if (at.localName === 'body') return false;
-    if (ofComments.test(`${at.getAttribute('class') ?? ''} ${at.getAttribute('id') ?? ''}`)) return true;
-  }
-  return false;
-}
+const isTemplate = (node: DomNode): boolean =>
+  node.nodeType === elementNode &&
+  (templateElements.has(node.localName) ||
+    isOfComments(`${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`));
 
 /** Indices of the blocks below the smallest element, other than the body, around those from `first` to `last`. */
 function around(shared: readonly number[], first: number, last: number): [from: number, to: number] {

@@ -210,6 +210,28 @@ for (const [name, { html, text }] of Object.entries(pages)) {
   });
 }
 
+/** What follows the paragraphs of an article, and is none of it. */
+const left: Record<string, string> = {
+  'a long footer': `<footer>${prose('the imprint', 8)}</footer>`,
+  'code in a comment':
+    '<div class="post-comments"><div><p>Sentence 0 of the remark is short.</p><pre>npm i weirs</pre></div></div>',
+  'long comments': `<div class="comment-thread">${prose('the remark', 8)}</div>`,
+  'comments in a section': `<section id="post-comments">${prose('the remark', 8)}</section>`,
+  'related pages in a section': `<section id="related-posts">${prose('the other page', 4)}</section>`,
+};
+for (const [name, html] of Object.entries(left)) {
+  for (const [around, [before, after]] of Object.entries({
+    'an article': ['<article><h1>Weirs</h1>', '</article>'],
+    'an article within a form': ['<form><article class="has-comments"><h1>Weirs</h1>', '</article></form>'],
+  })) {
+    test(`${name} is left out of ${around}`, () => {
+      const read = textOf(`<title>Weirs</title>${before}${prose('the article', 30)}${html}${after}`);
+      assert.ok(read.includes('Sentence 0 of the article'), read);
+      assert.ok(!/imprint|remark|other page|npm/.test(read), read);
+    });
+  }
+}
+
 test('code with links is read at the end of an article', () => {
   const identifiers = Array.from({ length: 12 }, (_, at) => `identifier${at}`);
   const codes = {
