@@ -8,12 +8,11 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BodyRoom } from '../compute/structures/body-room.ts';
 import { refuseLate } from './connection-limits.ts';
-import { readBodyLimit } from './json-body.ts';
 
 /** Bytes for all bodies: two batches of the maximum size. One more body may have any size that its route allows. */
 const bodyRoom = 128 * 1024 * 1024;
-/** For bodies of queries, so that they never hold up pages. */
-const queryRoom = 16 * 1024 * 1024;
+/** For bodies of routes that do not write, so that they never hold up pages. */
+const readingRoom = 16 * 1024 * 1024;
 /** Announced bodies up to this size are not counted: 120 MB on 15,000 connections. */
 const uncounted = 8 * 1024;
 
@@ -49,13 +48,13 @@ function refuseStalled({ raw }: FastifyRequest, reply: FastifyReply, { spanMs, m
 
 /** Register before anything that reads bodies. */
 export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom), pace = arrivalPace): void {
-  const queries = new BodyRoom(queryRoom);
+  const reading = new BodyRoom(readingRoom);
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { raw, headers, routeOptions } = request;
     refuseStalled(request, reply, pace);
     const isSmall = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= uncounted;
     if (!isSmall && routeOptions.config.takesFile !== true) {
-      const share = (routeOptions.bodyLimit === readBodyLimit ? queries : room).enter();
+      const share = (routeOptions.config.scope === 'write' ? room : reading).enter();
       const gone = new AbortController();
       let pieces = 0;
       let taken = 0;

@@ -50,7 +50,7 @@ test('bodies beyond the room are not read until others are answered, and small o
   assert.equal(total(), 3 * body.length + Buffer.byteLength(JSON.stringify({ url: 'https://b.example/' })));
 });
 
-test('queries without an end do not hold up pages', async (t) => {
+test('bodies without an end on routes that do not write do not hold up pages', async (t) => {
   const size = 1_000_000;
   const { app } = testServer({}, { bounds: { bodies: new BodyRoom(size) } });
   t.after(() => app.close());
@@ -63,11 +63,12 @@ test('queries without an end do not hold up pages', async (t) => {
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  const head = rawHead('POST', '/v1/search', 'content-type: application/json', `content-length: ${size}`);
+  const paths = ['/v1/search', '/v1/search/batch', '/mcp', '/v1/sessions'];
   const sockets = await Promise.all(
-    Array.from({ length: 4 }, async () => {
+    paths.map(async (path) => {
       const socket = connect(port, '127.0.0.1').resume();
       await once(socket, 'connect');
+      const head = rawHead('POST', path, 'content-type: application/json', `content-length: ${size}`);
       socket.write(head + ' '.repeat(size - 1));
       return socket;
     }),
@@ -75,7 +76,7 @@ test('queries without an end do not hold up pages', async (t) => {
   t.after(() => {
     for (const socket of sockets) socket.destroy();
   });
-  await until(() => received === sockets.length * (size - 1), 'the queries have arrived but for their ends');
+  await until(() => received === sockets.length * (size - 1), 'the bodies have arrived but for their ends');
   const { status } = await fetch(`http://127.0.0.1:${port}/v1/pages`, {
     method: 'POST',
     headers: { authorization: `Bearer ${writer}`, 'content-type': 'application/json' },
