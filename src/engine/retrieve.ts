@@ -130,9 +130,9 @@ export async function retrieve(
 ): Promise<Candidates> {
   const { query, prefix, spelling, beginnings, k, allow, alsoAmong = [], vectors } = request;
   const began = performance.now();
-  const analyzed = analyze({ query, prefix, spelling, beginnings }, wordsIn(sparse.snapshot(), list));
-  const read = performance.now();
   const corpus = sparse.snapshot();
+  const analyzed = analyze({ query, prefix, spelling, beginnings }, wordsIn(corpus, list));
+  const read = performance.now();
   const run = readRun(query, analyzed.language, analyzed.corrected);
   const alike = run.isOfFunctionWords ? [passagesWith(corpus, run, allow)] : [];
   const lists = [allow, ...alsoAmong, ...alike].map((labels) => {

@@ -148,7 +148,7 @@ interface FloorCalibration {
 export type CalibrateOutside = (model: EmbeddingModel, signal: AbortSignal) => Promise<void>;
 
 export function floorCalibrator({ embedders, reader, commit }: FloorCalibration): CalibrateOutside {
-  /** By vector space: whoever comes meanwhile waits for the same measurement, and has its error. */
+  /** By vector space: concurrent callers share one measurement and its error. */
   const measuring = new Map<number, Promise<void>>();
 
   const measure = async (model: EmbeddingModel): Promise<void> => {
