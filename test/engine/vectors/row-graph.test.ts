@@ -8,7 +8,7 @@ import { growGraph } from '../../../src/engine/vectors/graph-file.ts';
 import { nearest, RowGraph, relatedRows, type SearchedRows } from '../../../src/engine/vectors/row-graph.ts';
 import { isIntact } from '../../../src/engine/vectors/row-tasks.ts';
 import { VectorRows } from '../../../src/engine/vectors/vector-rows.ts';
-import { DIM, range, setOf, vectorOf } from './space-harness.ts';
+import { DIM, needsGraphs, range, setOf, vectorOf } from './space-harness.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-graph-'));
 after(() => rmSync(dir, { recursive: true }));
@@ -77,7 +77,7 @@ const cases: { name: string; change?: (rows: VectorRows) => void; allow?: (label
   },
 ];
 for (const { name, change, allow, k = 10 } of cases) {
-  test(`a graph finds what looking at all rows finds: ${name}`, async () => {
+  test(`a graph finds what looking at all rows finds: ${name}`, needsGraphs, async () => {
     const rows = rowsOf(range(0, 2000));
     const searched = await searchedBy(rows, (await grown(rows)).path);
     change?.(rows);
@@ -87,7 +87,7 @@ for (const { name, change, allow, k = 10 } of cases) {
   });
 }
 
-test('a graph keeps the floor and gives the scores of the rows', async () => {
+test('a graph keeps the floor and gives the scores of the rows', needsGraphs, async () => {
   const rows = rowsOf(range(0, 1000));
   const searched = await searchedBy(rows, (await grown(rows)).path);
   const all = nearest({ rows, graph: null }, query, { k: 30, minScore: -1 });
@@ -95,7 +95,7 @@ test('a graph keeps the floor and gives the scores of the rows', async () => {
   assert.deepEqual(above, { labels: all.labels.slice(0, 10), scores: all.scores.slice(0, 10) });
 });
 
-test('a graph that grows has the rows of both, and those of the first build may be gone', async () => {
+test('a graph that grows has the rows of both, and those of the first build may be gone', needsGraphs, async () => {
   const rows = rowsOf(range(0, 1000));
   const first = await grown(rows);
   for (const label of range(0, 200)) rows.erase(label);
@@ -107,7 +107,7 @@ test('a graph that grows has the rows of both, and those of the first build may 
   assert.ok(share >= 0.98, `recall ${share}`);
 });
 
-test('of many equal vectors most stay out of the graph, and all are found', async () => {
+test('of many equal vectors most stay out of the graph, and all are found', needsGraphs, async () => {
   const rows = rowsOf(range(0, 500));
   for (const label of range(1000, 1400)) rows.append(label, vectorOf(7), 0);
   const { path, count, left } = await grown(rows);
@@ -116,14 +116,14 @@ test('of many equal vectors most stay out of the graph, and all are found', asyn
   assert.deepEqual(labels, Uint32Array.of(7, ...range(1000, 1400)));
 });
 
-test('related rows are the same by the graph as without', async () => {
+test('related rows are the same by the graph as without', needsGraphs, async () => {
   const rows = rowsOf(range(0, 1500));
   const searched = await searchedBy(rows, (await grown(rows)).path);
   const task = { to: Uint32Array.of(3, 4), k: 3, few: 8, minScore: -1, except: new Set([3, 4]) };
   assert.deepEqual(relatedRows(searched, task), relatedRows({ rows, graph: null }, task));
 });
 
-test('a build that is stopped gives nothing, and a damaged file is told from a whole one', async () => {
+test('a build that is stopped gives nothing, and a damaged file is told from a whole one', needsGraphs, async () => {
   const rows = rowsOf(range(0, 500));
   const flags = new SharedArrayBuffer(8);
   new Int32Array(flags)[0] = 1;

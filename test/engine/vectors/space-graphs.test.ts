@@ -9,6 +9,7 @@ import { openThreadPool } from '../../../src/threads/thread-pool.ts';
 import {
   DIM,
   nearest,
+  needsGraphs,
   openSpaceThreads,
   range,
   recall,
@@ -55,7 +56,7 @@ function floatsOf(label: number): Buffer {
   return Buffer.from(rows.vectorOf(0).buffer);
 }
 
-test('a large space gets a graph in the background, keeps it over a restart, and grows it', async () => {
+test('a large space gets a graph in the background, keeps it over a restart, and grows it', needsGraphs, async () => {
   await using made = await spaceFixture(threads, settings);
   const space = await open(made.options);
   await addAll(space, range(0, 400));
@@ -116,7 +117,7 @@ const purges: { name: string; before: (space: VectorSpace, made: SpaceFixture) =
   },
 ];
 for (const { name, before } of purges) {
-  test(`no graph has a removed vector after a purge: ${name}`, async () => {
+  test(`no graph has a removed vector after a purge: ${name}`, needsGraphs, async () => {
     await using made = await spaceFixture(threads, settings);
     const first = await open(made.options);
     await addAll(first, range(0, 1000));
@@ -136,7 +137,7 @@ for (const { name, before } of purges) {
   });
 }
 
-test('a purge keeps a graph whose labels all have a row', async () => {
+test('a purge keeps a graph whose labels all have a row', needsGraphs, async () => {
   await using made = await spaceFixture(threads, settings);
   const space = await open(made.options);
   await addAll(space, range(0, 1000));
@@ -151,7 +152,7 @@ const damages: [name: string, damage: (made: SpaceFixture) => Promise<void>, war
   ['without its labels', (made) => writeFile(join(made.options.dir, 'graph', 'graph.json'), '{'), 0],
 ];
 for (const [name, damage, warnings] of damages) {
-  test(`a graph that is ${name} is built again`, async () => {
+  test(`a graph that is ${name} is built again`, needsGraphs, async () => {
     await using made = await spaceFixture(threads, settings);
     const first = await open(made.options);
     await addAll(first, range(0, 600));
@@ -178,20 +179,24 @@ test('without the package searches stay exact', async () => {
   await space.close();
 });
 
-test('labels get other vectors once a graph of the former ones is left, and closing stops a build', async () => {
-  await using made = await spaceFixture(threads, settings);
-  const space = await open(made.options);
-  await addAll(space, range(0, 600));
-  await space.settled();
-  await space.leaveGraph();
-  space.remove([7]);
-  await space.add(Uint32Array.of(7), vectorOf(70_000));
-  for (let round = 0; round < 2; round++) {
-    assert.equal((await space.search(vectorOf(70_000), 1)).labels[0], 7);
+test(
+  'labels get other vectors once a graph of the former ones is left, and closing stops a build',
+  needsGraphs,
+  async () => {
+    await using made = await spaceFixture(threads, settings);
+    const space = await open(made.options);
+    await addAll(space, range(0, 600));
     await space.settled();
-  }
-  assert.deepEqual(await graphFiles(made), whole);
-  await addAll(space, range(1000, 30_000));
-  await space.close();
-  assert.deepEqual(made.warnings, []);
-});
+    await space.leaveGraph();
+    space.remove([7]);
+    await space.add(Uint32Array.of(7), vectorOf(70_000));
+    for (let round = 0; round < 2; round++) {
+      assert.equal((await space.search(vectorOf(70_000), 1)).labels[0], 7);
+      await space.settled();
+    }
+    assert.deepEqual(await graphFiles(made), whole);
+    await addAll(space, range(1000, 30_000));
+    await space.close();
+    assert.deepEqual(made.warnings, []);
+  },
+);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { seededRandom } from '../../../src/compute/seeded-random.ts';
 import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
 import { Searchers } from '../../../src/engine/searchers.ts';
+import { graphPackage } from '../../../src/engine/vectors/graph-file.ts';
 import { type RowTasks, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 
@@ -149,3 +150,8 @@ function noise(seed: number): () => number {
   const uniform = seededRandom(Math.imul(seed + 1, 0x9e3779b1) ^ 0x5bd1e995);
   return () => uniform() + uniform() + uniform() - 1.5;
 }
+
+/** For tests of graphs: their package is optional. */
+export const needsGraphs = {
+  skip: (await graphPackage()) === null ? 'the optional package hnswlib-node is not installed' : false,
+};
