@@ -4,7 +4,7 @@
  *
  * - Open spaces get new content. A closed one reads it from the store when opened: its live labels are read in the turn in which it
  * joins the open ones, so nothing is missed.
- * - A space is closed or dropped after its last user leaves.
+ * - A space is closed or dropped after its last user leaves. Dropping aborts the users' signal: a search does not wait for its vector then.
  * - A dropped space is gone at once; a later model of the same id waits until its files are deleted.
  */
 import { existsSync, readdirSync } from 'node:fs';
@@ -31,6 +31,8 @@ interface Entry {
   /** Nothing is missing. */
   complete: Promise<ModelSpace>;
   users: number;
+  /** Aborted when the space is dropped; reason: DomainError `invalid`. */
+  dropped: AbortController;
   usedAt: number;
   /** Called when the last user leaves a space that is to go. */
   whenUnused: (() => void) | undefined;
@@ -54,9 +56,15 @@ export class ModelSpaces {
     return this.#enter(model, async (loaded) => loaded).loaded;
   }
 
-  /** Work with a model's complete vectors. Errors: DomainError `invalid` for a dropped one; of opening and of the work. */
-  async use<Result>(model: EmbeddingModel, work: (space: ModelSpace) => Promise<Result>): Promise<Result> {
-    if (this.#dropped.has(model.space)) throw new DomainError('invalid', `the model ${model.id} was deleted`);
+  /**
+   * Work with a model's complete vectors. `dropped`: aborted with such an error when the model is deleted meanwhile. Errors: DomainError
+   * `invalid` for a dropped one; of opening and of the work.
+   */
+  async use<Result>(
+    model: EmbeddingModel,
+    work: (space: ModelSpace, dropped: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    if (this.#dropped.has(model.space)) throw deleted(model);
     const entry =
       this.#entries.get(model.space) ??
       this.#enter(model, async (space) => {
@@ -67,7 +75,7 @@ export class ModelSpaces {
       });
     return held(entry, async () => {
       try {
-        return await work(await entry.complete);
+        return await work(await entry.complete, entry.dropped.signal);
       } finally {
         entry.usedAt = this.#options.monotonic();
       }
@@ -137,6 +145,8 @@ export class ModelSpaces {
   /** Drop a model and delete its files. Resolves when they are gone. */
   async drop(space: number): Promise<void> {
     this.#dropped.add(space);
+    const entry = this.#entries.get(space);
+    entry?.dropped.abort(deleted(entry.model));
     await this.#leave(space, (open) => open.drop());
     await Promise.allSettled(this.#leaving); // it may have been closing
     const { chunks, pages } = spaceFolders(this.#options.dir, space);
@@ -167,7 +177,8 @@ export class ModelSpaces {
         : Promise.allSettled(this.#leaving).then(() => ModelSpace.open(model, this.#options));
     const complete = completed(loaded);
     const usedAt = this.#options.monotonic();
-    const entry: Entry = { model, loaded, space: null, complete, users: 0, usedAt, whenUnused: undefined };
+    const dropped = new AbortController();
+    const entry: Entry = { model, loaded, space: null, complete, users: 0, dropped, usedAt, whenUnused: undefined };
     loaded.then(
       (space) => {
         entry.space = space;
@@ -211,6 +222,8 @@ async function held<Result>(entry: Entry, work: () => Promise<Result>): Promise<
     if (--entry.users === 0) entry.whenUnused?.();
   }
 }
+
+const deleted = ({ id }: EmbeddingModel) => new DomainError('invalid', `the model ${id} was deleted`);
 
 function foldersIn(dir: string): string[] {
   try {

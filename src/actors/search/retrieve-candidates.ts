@@ -91,9 +91,10 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       relevance: request.relevance,
       sketches: request.sketches,
     };
-    const withVectors = ({ chunks }: ModelSpace) => {
+    const withVectors = ({ chunks }: ModelSpace, dropped: AbortSignal) => {
       const asked = monotonic();
-      const embedding = askQueryVector(model, query, signal).then(({ vector, degraded }) => {
+      const waiting = signal === undefined ? dropped : AbortSignal.any([signal, dropped]);
+      const embedding = askQueryVector(model, query, waiting).then(({ vector, degraded }) => {
         timing_ms.embed = monotonic() - asked;
         if (degraded) timing_ms.degraded_dense = 1;
         if (vector !== null) chunks.checkQuery(vector);
