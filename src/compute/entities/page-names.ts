@@ -29,11 +29,11 @@ const capital = /\p{Lu}/u;
 const hasCase = /[\p{Lu}\p{Ll}]/u;
 /** What stands around a name and is no part of it. */
 const leading = /^[^\p{L}\p{N}$€£@#]+/u;
-const trailing = /[^\p{L}\p{M}\p{N})\]+#!?.’']+$/u;
+const trailing = /(?<![^\p{L}\p{M}\p{N})\]+#!?.’'])[^\p{L}\p{M}\p{N})\]+#!?.’']+$/u;
 const possessive = /(?:['’ʼ＇]s|(?<=s)['’ʼ＇])$/u;
 /** Points that belong to the word before them: initials, and short abbreviations. */
 const abbreviation = /(?:^|[\s.])\p{Lu}\.$|(?:^|\s)(?:Jr|Sr|Inc|Corp|Co|Ltd|Bros|St|Mt|No|Dr|Mr|Mrs)\.$/u;
-const address = /:\/\/|www\.|@\S+\.|^@?[\w-]+\.(?:com|org|net|html?|js|ts|py)$/iu;
+const address = /:\/\/|www\.|@[^\s@]+\.|^@?[\w-]+\.(?:com|org|net|html?|js|ts|py)$/iu;
 const code = /[{}<>=;\\^~|_]|\(\)|::|\p{Ll}\(/u;
 
 /** A line of code, of a menu or of numbers: names in it are not written by its author as names. */
@@ -163,9 +163,9 @@ function trimmedName(text: string, from: number, to: number): [start: number, en
     name = name.replace(trailing, '').replace(possessive, '');
     if (/[’'!?]$/u.test(name) && !/^\p{Lu}\S*!$/u.test(name)) name = name.slice(0, -1);
     if (name.endsWith('.') && !abbreviation.test(name)) name = name.slice(0, -1);
-    if (/[)\]]/u.test(name) && !/[([]/u.test(name)) name = name.replace(/\s*[)\]].*$/su, '');
+    if (/[)\]]/u.test(name) && !/[([]/u.test(name)) name = name.replace(/(?<!\s)\s*[)\]].*$/su, '');
   }
-  if (/[([]/u.test(name) && !/[)\]]/u.test(name)) name = name.replace(/\s*[([][^([]*$/u, '');
+  if (/[([]/u.test(name) && !/[)\]]/u.test(name)) name = name.replace(/(?<!\s)\s*[([][^([]*$/u, '');
   return name === '' ? null : [start, start + name.length];
 }
 

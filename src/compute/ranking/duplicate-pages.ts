@@ -113,7 +113,7 @@ function areOneTitle(a: string | null, b: string | null, isElsewhere: boolean): 
   );
 }
 
-const partsOfTitle = /\s+[|–—·•»«:-]+\s+|:\s+|\s*[|»«·•]\s*/u;
+const partsOfTitle = /(?<!\s)(?:\s+[|–—·•»«:-]+\s+|\s*[|»«·•]\s*)|:\s+/u;
 
 /** Whether what is read from both addresses and titles is equal, or one has none. */
 function agree(a: ComparedPage, b: ComparedPage, read: (text: string) => string[]): boolean {

@@ -28,7 +28,7 @@ export interface QueryOperators extends QueryClauses {
 const names = 'site|url|title|author|before|after|lang|type|tag|folder|source|in';
 const quotes = '"“”«»„';
 const part = new RegExp(
-  `(?<=^|\\s)((?:-(?=[\\p{L}\\p{N}${quotes}]))?)(?:(${names}):\\s*(?=\\S))?(?:[${quotes}]([^${quotes}]*)[${quotes}]|((?<=(?:after|before):\\s*)${twoWordTime}|[^\\s${quotes}]+))(?=\\s|$)|\\S+`,
+  `(?<=^|\\s)((?:-(?=[\\p{L}\\p{N}${quotes}]))?)(?:(${names}):\\s*(?=\\S))?(?:[${quotes}]([^${quotes}]*)[${quotes}]|((?=last|this)(?<=(?:after|before):\\s*)${twoWordTime}|[^\\s${quotes}]+))(?=\\s|$)|\\S+`,
   'giu',
 );
 
