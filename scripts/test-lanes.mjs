@@ -2,7 +2,7 @@
 // its own, which is run with the options of this one. Prints as `node --test` does, which would change the order. Leaves with 1 where a
 // test fails, where a process ends before its tests have or never does, and where a file has no test.
 import { realpathSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
@@ -43,12 +43,27 @@ tests.on('test:fail', counted(-1));
 tests.on('test:fail', () => {
   process.exitCode = 1;
 });
+/** Time of the tests of each file, ms. */
+const spent = new Map();
+for (const event of ['test:pass', 'test:fail']) {
+  tests.on(event, (test) => {
+    if (test.file === undefined || test.nesting > 0 || isProcess(test)) return;
+    const path = pathOf(test.file);
+    spent.set(path, (spent.get(path) ?? 0) + test.details.duration_ms);
+  });
+}
 const faults = [];
 tests.on('end', () => {
   for (const file of silent) faults.push(`no test of ${file} ran`);
   for (const [file, count] of open) if (count > 0) faults.push(`${count} tests of ${file} did not end`);
   if (faults.length > 0) process.exitCode = 1;
 });
+const longest = () =>
+  [...spent]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, Number(process.env.READBACK_TEST_LONGEST ?? 10))
+    .map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${relative('.', file)}`);
+process.on('exit', () => console.log(['the longest files:', ...longest()].join('\n')));
 // What is printed last is what people see.
 process.on('exit', () => {
   for (const fault of faults) console.error(fault);
