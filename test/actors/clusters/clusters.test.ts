@@ -78,9 +78,9 @@ class Library implements AsyncDisposable {
   async commit<Reply>(command: Command<Reply>): Promise<Reply> {
     this.#busy++;
     try {
-      const { results, changes, flushed } = await this.temporary.store.transact([command]);
+      const { results, steps, flushed } = await this.temporary.store.transact([command]);
       await flushed;
-      this.#feed.publish('durable', { opstamp: ++this.#opstamp, ...changes });
+      for (const { changes } of steps) this.#feed.publish('durable', { opstamp: ++this.#opstamp, ...changes });
       const [result] = results;
       if (!result.ok) throw result.error;
       return result.reply as Reply;
