@@ -30,8 +30,6 @@ export interface FolderReport {
     of: number;
     /** Vectors that were compared with their texts. */
     vectors: number;
-    /** Pages whose words were not compared. */
-    ofEarlierVersions: number;
     /** Pages that a repair must index again. */
     changed: ReadonlySet<number>;
   };
@@ -46,19 +44,18 @@ export interface Comparing {
 
 export async function checkFolder(dataDir: string, comparing?: Comparing): Promise<FolderReport> {
   const store = await auditStore(dataDir);
-  if (comparing === undefined) return checkFiles(dataDir, store, null);
+  if (comparing === undefined) return checkFiles(dataDir, store);
   const view = StoreView.open(dataDir);
   try {
     const comparison = new PageComparison(view.reader, comparing.tools, comparing.sample);
     const ofVectors = comparing.texts === undefined ? [] : await comparison.vectorFindings(comparing.texts);
     const findings = [...store.findings, ...comparison.storeFindings(), ...ofVectors];
     return {
-      ...(await checkFiles(dataDir, { ...store, findings }, comparison)),
+      ...(await checkFiles(dataDir, { ...store, findings })),
       compared: {
         pages: comparison.numbers.length,
         of: store.pages,
         vectors: comparison.vectors,
-        ofEarlierVersions: comparison.ofEarlierVersions,
         changed: comparison.changed,
       },
     };
@@ -67,23 +64,18 @@ export async function checkFolder(dataDir: string, comparing?: Comparing): Promi
   }
 }
 
-async function checkFiles(
-  dataDir: string,
-  store: StoreAudit,
-  comparison: PageComparison | null,
-): Promise<FolderReport> {
+async function checkFiles(dataDir: string, store: StoreAudit): Promise<FolderReport> {
   const index = join(dataDir, 'index');
-  const sparse = await auditSegmentFiles(join(index, 'sparse'), store, comparison?.lookAtSegments);
+  const sparse = await auditSegmentFiles(join(index, 'sparse'), store);
   const audits: { dir: string; audit: FilesAudit }[] = [{ dir: 'sparse', audit: sparse }];
-  for (const model of store.models) {
-    const { id, space } = model;
+  for (const { id, space } of store.models) {
     const spaces = [
-      [join('dense', String(space)), store.vectorLabels, comparison?.lookAtVectors(model)],
-      [join('pages', String(space)), store.pageLabels, comparison?.lookAtPageVectors(model)],
+      [join('dense', String(space)), store.vectorLabels],
+      [join('pages', String(space)), store.pageLabels],
     ] as const;
-    for (const [dir, labelsOf, look] of spaces) {
+    for (const [dir, labelsOf] of spaces) {
       const labels = labelsOf.get(id) ?? [];
-      audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }, look) });
+      audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }) });
     }
   }
   return {
