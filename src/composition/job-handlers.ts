@@ -4,7 +4,7 @@ import { labelClustersHandler } from '../actors/clusters/label-clusters.ts';
 import { canonicalizeEntitiesHandler } from '../actors/entities/canonicalize-entities.ts';
 import { extractEntitiesHandler } from '../actors/entities/extract-entities.ts';
 import { textReaders } from '../actors/fetching/content-readers.ts';
-import { fetchAndIndexHandler, withFeedContent } from '../actors/fetching/fetch-and-index.ts';
+import { fetchAndIndexHandler } from '../actors/fetching/fetch-and-index.ts';
 import { episodeReader } from '../actors/fetching/read-episode.ts';
 import { purgeVectorsHandler } from '../actors/forgetting/file-rewrite.ts';
 import { indexPageHandler, type PageIndexer } from '../actors/ingest/index-page.ts';
@@ -62,23 +62,21 @@ export function jobHandlersOf(
     extract_entities: extractEntitiesHandler({ ...common, takeTurn }),
     canonicalize_entities: canonicalizeEntitiesHandler(common),
     eval_replay: replayHandler({ ...common, prices: settings.embedder.prices }),
-    fetch_and_index: withFeedContent(
-      fetchAndIndexHandler({
-        ...common,
+    fetch_and_index: fetchAndIndexHandler({
+      ...common,
+      fetch: outside.fetch,
+      readers: { ...textReaders(threads.extractor.readFetched), ...threads.pdfs },
+      readVideo: outside.videos.read,
+      episodes: episodeReader({
         fetch: outside.fetch,
-        readers: { ...textReaders(threads.extractor.readFetched), ...threads.pdfs },
-        readVideo: outside.videos.read,
-        episodes: episodeReader({
-          fetch: outside.fetch,
-          readTranscript: threads.extractor.readTranscript,
-          blacklist: reader.blacklist,
-          canonicalize: settings.canonicalize,
-        }),
-        recordings: outside.recordings,
-        indexPage,
+        readTranscript: threads.extractor.readTranscript,
+        blacklist: reader.blacklist,
+        canonicalize: settings.canonicalize,
       }),
-      { ...common, extract: threads.extractor.extract, indexPage },
-    ),
+      recordings: outside.recordings,
+      extract: threads.extractor.extract,
+      indexPage,
+    }),
   };
 }
 
