@@ -18,6 +18,7 @@ import {
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { OperatorError } from '../domain/errors.ts';
 import { replaceText, syncFolder } from '../files/durable-file.ts';
@@ -272,14 +273,6 @@ async function lookInto(dir: string): Promise<{ storeId: string; format: number;
   } finally {
     await environment.root.close();
     rmSync(join(dir, 'lock.mdb'), { force: true });
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }
 
