@@ -30,6 +30,8 @@ export interface FolderReport {
     of: number;
     /** Vectors that were compared with their texts. */
     vectors: number;
+    /** Pages whose words were not compared. */
+    ofEarlierVersions: number;
     /** Pages that a repair must index again. */
     changed: ReadonlySet<number>;
   };
@@ -44,18 +46,19 @@ export interface Comparing {
 
 export async function checkFolder(dataDir: string, comparing?: Comparing): Promise<FolderReport> {
   const store = await auditStore(dataDir);
-  if (comparing === undefined) return checkFiles(dataDir, store);
+  if (comparing === undefined) return checkFiles(dataDir, store, null);
   const view = StoreView.open(dataDir);
   try {
     const comparison = new PageComparison(view.reader, comparing.tools, comparing.sample);
     const ofVectors = comparing.texts === undefined ? [] : await comparison.vectorFindings(comparing.texts);
     const findings = [...store.findings, ...comparison.storeFindings(), ...ofVectors];
     return {
-      ...(await checkFiles(dataDir, { ...store, findings })),
+      ...(await checkFiles(dataDir, { ...store, findings }, comparison)),
       compared: {
         pages: comparison.numbers.length,
         of: store.pages,
         vectors: comparison.vectors,
+        ofEarlierVersions: comparison.ofEarlierVersions,
         changed: comparison.changed,
       },
     };
@@ -64,18 +67,23 @@ export async function checkFolder(dataDir: string, comparing?: Comparing): Promi
   }
 }
 
-async function checkFiles(dataDir: string, store: StoreAudit): Promise<FolderReport> {
+async function checkFiles(
+  dataDir: string,
+  store: StoreAudit,
+  comparison: PageComparison | null,
+): Promise<FolderReport> {
   const index = join(dataDir, 'index');
-  const sparse = await auditSegmentFiles(join(index, 'sparse'), store);
+  const sparse = await auditSegmentFiles(join(index, 'sparse'), store, comparison?.lookAtSegments);
   const audits: { dir: string; audit: FilesAudit }[] = [{ dir: 'sparse', audit: sparse }];
-  for (const { id, space } of store.models) {
+  for (const model of store.models) {
+    const { id, space } = model;
     const spaces = [
-      [join('dense', String(space)), store.vectorLabels],
-      [join('pages', String(space)), store.pageLabels],
+      [join('dense', String(space)), store.vectorLabels, comparison?.lookAtVectors(model)],
+      [join('pages', String(space)), store.pageLabels, comparison?.lookAtPageVectors(model)],
     ] as const;
-    for (const [dir, labelsOf] of spaces) {
+    for (const [dir, labelsOf, look] of spaces) {
       const labels = labelsOf.get(id) ?? [];
-      audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }) });
+      audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }, look) });
     }
   }
   return {

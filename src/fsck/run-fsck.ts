@@ -10,6 +10,7 @@ import { builtInModel } from '../domain/model.ts';
 import { Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import { encoderDir } from '../encoder/encoder-files.ts';
 import { openPageTools } from '../engine/prepare-page.ts';
+import { loadWordList } from '../engine/words/word-list.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { type DataFolder, openDataFolder } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
@@ -42,7 +43,7 @@ export async function runFsck({ settings, repair, full, seed, say, newId, now }:
   const folder = openDataFolder(settings.data_dir, newId());
   const comparing = {
     sample: { seed, pages: full ? Number.POSITIVE_INFINITY : samplePages },
-    tools: openPageTools(settings.chunking, null),
+    tools: openPageTools(settings.chunking, loadWordList()),
   };
   const log = { info: () => {}, warn: () => {} };
   const encoder = new Encoder({ dim: builtInModel.dim, dir: settings.encoder.dir ?? encoderDir, log });
@@ -124,7 +125,11 @@ function tell(report: FolderReport, seed: number, say: (line: string) => void): 
   const { compared } = report;
   if (compared !== undefined) {
     const which = compared.pages < compared.of ? ` (--seed ${seed}; --full: all)` : '';
-    say(`${compared.pages} pages compared with their chunks, ${compared.vectors} vectors with their texts${which}`);
+    say(
+      `${compared.pages} pages compared with their chunks and words, ${compared.vectors} vectors with their texts${which}`,
+    );
+    if (compared.ofEarlierVersions > 0)
+      say(`an earlier version indexed ${compared.ofEarlierVersions} of them: their words were not compared`);
   }
   const kinds = [
     ['store', report.store] as const,

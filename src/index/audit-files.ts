@@ -2,7 +2,8 @@
  * Audits the index files of a stopped service: files named by manifests exist, are sound, and have only labels of the store. Only reads.
  * Missing content is a fault after an orderly stop but not after a crash.
  */
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readManifest } from '../engine/index-folder.ts';
 import { readRows } from '../engine/vectors/row-tasks.ts';
@@ -10,7 +11,11 @@ import { spaceManifest } from '../engine/vectors/space-files.ts';
 import { VectorRows } from '../engine/vectors/vector-rows.ts';
 import { openSegment, type Segment, SegmentFormatError } from '../engine/words/segment.ts';
 import { segmentManifest } from '../engine/words/segment-files.ts';
-import { readSegment } from '../engine/words/segment-tasks.ts';
+
+/** Checks sound segments of this version; returns faults. */
+export type LookAtSegments = (segments: ReadonlyMap<string, Segment>) => string[];
+/** Checks a space's rows; returns faults. */
+export type LookAtRows = (rows: VectorRows) => string[];
 
 export interface FilesAudit {
   findings: string[];
@@ -28,44 +33,56 @@ export interface StoredLabels {
 }
 
 /** A live label is in at most one segment. */
-export async function auditSegmentFiles(dir: string, stored: StoredLabels): Promise<FilesAudit> {
+export async function auditSegmentFiles(
+  dir: string,
+  stored: StoredLabels,
+  look: LookAtSegments = () => [],
+): Promise<FilesAudit> {
   const manifest = await readManifest(dir, segmentManifest);
   if (manifest === null) return compare([], stored, []);
   if (typeof manifest === 'string') return compare([], stored, [manifest]);
   const findings =
     manifest.store_id === stored.storeId ? [] : [`the segments are of another store, ${manifest.store_id}`];
   const held: number[] = [];
+  const segments = new Map<string, Segment>();
   for (const { file, docs, bytes, sha256 } of manifest.segments) {
     if (!existsSync(join(dir, file))) {
       findings.push(`${file} is not there`);
       continue;
     }
-    const content = readSegment(join(dir, file));
-    const { byteLength } = content.segment;
-    if (byteLength !== bytes) findings.push(`${file} has ${byteLength} bytes, not ${bytes}`);
-    if (content.sha256 !== sha256) {
+    const content = readFileSync(join(dir, file));
+    if (content.length !== bytes) findings.push(`${file} has ${content.length} bytes, not ${bytes}`);
+    if (createHash('sha256').update(content).digest('hex') !== sha256) {
       findings.push(`${file} has another checksum`);
       continue;
     }
-    const segment = segmentOf(content.segment);
+    const segment = segmentOf(content);
     if (segment === null) continue;
     if (segment.docs !== docs) findings.push(`${file} has ${segment.docs} documents, not ${docs}`);
     for (const label of segment.labels) held.push(label);
+    segments.set(file, segment);
   }
+  findings.push(...look(segments));
   return compare(held, stored, findings);
 }
 
 /** Null for another version of readback: a start rebuilds it from the texts. */
-function segmentOf(content: SharedArrayBuffer): Segment | null {
+function segmentOf(content: Uint8Array): Segment | null {
+  const buffer = new SharedArrayBuffer(content.length);
+  new Uint8Array(buffer).set(content);
   try {
-    return openSegment(content);
+    return openSegment(buffer);
   } catch (error) {
     if (error instanceof SegmentFormatError) return null;
     throw error;
   }
 }
 
-export async function auditSpaceFiles(dir: string, stored: StoredLabels): Promise<FilesAudit> {
+export async function auditSpaceFiles(
+  dir: string,
+  stored: StoredLabels,
+  look: LookAtRows = () => [],
+): Promise<FilesAudit> {
   const manifest = await readManifest(dir, spaceManifest);
   if (typeof manifest === 'string') return compare([], stored, [manifest]);
   if (manifest?.format !== 4) return compare([], stored, []); // none, or of an earlier version: a start builds it
@@ -76,7 +93,7 @@ export async function auditSpaceFiles(dir: string, stored: StoredLabels): Promis
   const rows = VectorRows.create(manifest.dim);
   const fault = readRows(rows, { ...file, path: join(dir, file.name) });
   if (fault !== null) return compare([], stored, [...findings, `${file.name}: ${fault}`]);
-  return compare([...rows.liveLabels()], stored, findings);
+  return compare([...rows.liveLabels()], stored, [...findings, ...look(rows)]);
 }
 
 function compare(held: readonly number[], { labels, labelEnd }: StoredLabels, findings: string[]): FilesAudit {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { Page } from '../../src/domain/page.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { compiled } from '../app/compiled.ts';
 import { library, WholeSystem, withEntities } from '../app/whole-system.ts';
@@ -51,10 +53,29 @@ function copied(t: Parameters<typeof temporaryFolder>[0]) {
   return { dataDir, fsck };
 }
 
-const compared = '7 pages compared with their chunks, 7 vectors with their texts';
+const compared = '7 pages compared with their chunks and words, 7 vectors with their texts';
 const soundly = { sound: true, said: ['7 pages, 7 chunks', compared, 'sound'] };
 
-/** By what was changed: how, in a store that is otherwise whole, and what the check finds. */
+/** Change a file of the index where it has a checksum, and the checksum with it. */
+function falsify(dataDir: string, folder: string, change: (content: Buffer) => void): void {
+  const dir = join(dataDir, 'index', folder);
+  const names = readdirSync(dir);
+  const name = names.find((each) => /\.(segment|rows)$/.test(each)) ?? '';
+  const content = readFileSync(join(dir, name));
+  const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+  const old = sha256(content);
+  change(content);
+  writeFileSync(join(dir, name), content);
+  for (const other of names.filter((each) => each.endsWith('.json'))) {
+    const manifest = readFileSync(join(dir, other), 'utf8');
+    writeFileSync(join(dir, other), manifest.replaceAll(old, sha256(content)));
+  }
+}
+
+/** A word of the header of 32 bits. */
+const word = (content: Buffer, at: number) => content.readUInt32LE(4 * at);
+
+/** By what was changed: how, in a store or an index that is otherwise whole, and what the check finds. */
 const changes: Record<string, { change: (dataDir: string) => unknown; finding: RegExp }> = {
   'a text': {
     change: inStore(({ bodies }) => bodies.put(1, (bodies.get(1) ?? '').replace(/[aeiou]/, 'X'))),
@@ -69,9 +90,34 @@ const changes: Record<string, { change: (dataDir: string) => unknown; finding: R
     ),
     finding: /^store: page 1: words of its text are in no chunk/,
   },
+  'how often a word is in a document': {
+    change: (dataDir) =>
+      falsify(dataDir, 'sparse', (content) => {
+        // src/engine/words/segment.ts: labels, lengths, starts and peaks are before the postings; the frequency is the lower half.
+        const [docs, terms] = [word(content, 2), word(content, 3)];
+        const postings = 64 + 16 + 4 * (2 * docs + terms + 1 + terms);
+        content[postings + 1] ^= 1;
+      }),
+    finding: /^index\/sparse: .*\.segment: page \d has other words than its text/,
+  },
+  'the order of words of a document': {
+    change: (dataDir) =>
+      falsify(dataDir, 'sparse', (content) => {
+        content[content.length - 1] ^= 1;
+      }),
+    finding: /^index\/sparse: .*\.segment: page \d has other words than its text/,
+  },
   'a vector': {
     change: inStore(({ vectors }) => vectors.put([1, 2], Buffer.from(vectors.get([1, 3]) as Buffer))),
     finding: /^store: page 2: a vector of \S+ is not of its text/,
+  },
+  'a row of a vector file': {
+    change: (dataDir) => falsify(dataDir, 'dense/1', (content) => content.fill(1, content.length - 50)),
+    finding: /^index\/dense\/1: page \d: a vector of \S+ is not the one in the store/,
+  },
+  'a row of the page vectors': {
+    change: (dataDir) => falsify(dataDir, 'pages/1', (content) => content.fill(1, content.length - 50)),
+    finding: /^index\/pages\/1: page \d: its page vector of \S+ is not the mean of its vectors/,
   },
 };
 
@@ -95,6 +141,17 @@ for (const [name, { change, finding }] of Object.entries(changes)) {
     assert.deepEqual(await fsck(false), soundly);
   });
 }
+
+test('what an earlier version made of a page, by the languages that it saw, is not compared and no fault', async (t) => {
+  const { dataDir, fsck } = copied(t);
+  await tamper(dataDir, ({ pages }) => {
+    const { passage_languages, ...page } = pages.get(7) as Page;
+    assert.deepEqual(passage_languages, ['nl']);
+    return pages.put(7, { ...page, metadata: JSON.stringify({ lang: 'de' }) } as never);
+  });
+  const left = 'an earlier version indexed 1 of them: their words were not compared';
+  assert.deepEqual(await fsck(false), { sound: true, said: ['7 pages, 7 chunks', compared, left, 'sound'] });
+});
 
 test('a repair builds faulty files of every part of the index again, and a sound folder is left alone', async (t) => {
   const { dataDir, fsck } = copied(t);
