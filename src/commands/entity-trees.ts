@@ -52,13 +52,6 @@ export function mentionsOf(entities: EntityReader, entity: Entity): number {
   return mentions;
 }
 
-/** Whether a merge of two in these trees was undone. */
-export function areSplit(entities: EntityReader, a: Entity, b: Entity): boolean {
-  if (!entities.hasSplits()) return false;
-  const others = treeOf(entities, b);
-  return treeOf(entities, a).some(({ no }) => others.some((each) => entities.areSplit(no, each.no)));
-}
-
 /** Its most common spelling. */
 export function canonicalForm({ forms, key }: Entity): string {
   return forms.find(([form]) => foldName(form) === key)?.[0] ?? forms[0]?.[0] ?? key;

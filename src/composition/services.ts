@@ -104,6 +104,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       }),
       entities: entitiesService({
         ...common,
+        languageOfPage: (page, signal) => threads.work.run('languageOfPage', page, { signal }),
         enabled: settings.entity.enabled,
         thresholds: settings.entity,
       }),

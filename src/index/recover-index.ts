@@ -5,6 +5,7 @@
  */
 import pLimit from 'p-limit';
 import { authorText, factsText } from '../compute/text/facts-text.ts';
+import type { Page } from '../domain/page.ts';
 import type { IndexLog } from '../engine/index-log.ts';
 import type { ChunkedText } from '../engine/prepare-page.ts';
 import type { PageHead } from '../store/pages.ts';
@@ -115,24 +116,28 @@ export interface SparseRecovery {
   addSegment: (first: number, count: number, segment: SharedArrayBuffer) => Promise<void>;
 }
 
+export function chunkedTextOf({ pages }: Pick<StoreReader, 'pages'>, page: Page): Required<ChunkedText> {
+  return {
+    title: page.title,
+    facts: factsText(page),
+    author: authorText(page),
+    address: page.canonical_url,
+    declared: pages.byline(page).declared_language,
+    passage_languages: page.passage_languages,
+    text: pages.body(page.no) ?? '',
+    chunks: pages.chunks(page.no),
+  };
+}
+
 export function recoverText({ reader, catalog, model, addSegment }: SparseRecovery): (no: number) => Promise<void> {
   return async (no) => {
     const page = reader.pages.get(no);
     if (page === undefined || !catalog.isFlushed({ first: page.first_label, count: page.chunk_count })) return;
-    const chunks = reader.pages.chunks(no);
-    const segment = await model({
-      title: page.title,
-      facts: factsText(page),
-      author: authorText(page),
-      address: page.canonical_url,
-      declared: reader.pages.byline(page).declared_language,
-      passage_languages: page.passage_languages,
-      text: reader.pages.body(no) ?? '',
-      chunks,
-    });
+    const chunked = chunkedTextOf(reader, page);
+    const segment = await model(chunked);
     // Indexed again meanwhile: it has other labels and is in the index.
     if (reader.pages.head(no)?.first_label === page.first_label)
-      await addSegment(page.first_label, chunks.length, segment);
+      await addSegment(page.first_label, chunked.chunks.length, segment);
   };
 }
 

@@ -13,11 +13,28 @@ import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
 
 /**
+ * `languages_to`: the last of the pages indexed earlier whose language was decided again;
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
  * those that were read are read again;
- * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search.
+ * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search; `matched_to`: the last entity
+ * that was compared, by the rule `matched_rule`; `alone_from`: the lowest of the entities that stand alone again since that job was
+ * queued, 0 for none;
+ * `reviewed_rule`: the rule by which stored merges were reviewed; `reviewed_to`: the last merge that a review under way has seen, 0 for none,
+ * and `job_merge_at`: when the last one was made of those that it took for a job's, ms.
  */
-export type EntityStateName = 'swept_version' | 'swept_to' | 'rereading' | 'unmatched' | 'matching_job';
+export type EntityStateName =
+  | 'languages_to'
+  | 'swept_version'
+  | 'swept_to'
+  | 'rereading'
+  | 'unmatched'
+  | 'matching_job'
+  | 'matched_to'
+  | 'matched_rule'
+  | 'alone_from'
+  | 'reviewed_rule'
+  | 'reviewed_to'
+  | 'job_merge_at';
 
 export interface SeenNames {
   /** The page's first label. */

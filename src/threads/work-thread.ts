@@ -18,9 +18,9 @@ export interface WorkThreadData {
 let loading: ReturnType<typeof load> | undefined;
 
 async function load() {
-  const { openPageTools, preparePages, segmentOfChunks } = await import('../engine/prepare-page.ts');
+  const { openPageTools, preparePages, segmentOfChunks, languageOfPage } = await import('../engine/prepare-page.ts');
   const { chunking, wordList } = threadData<WorkThreadData>();
-  return { tools: openPageTools(chunking, wordList), preparePages, segmentOfChunks };
+  return { tools: openPageTools(chunking, wordList), preparePages, segmentOfChunks, languageOfPage };
 }
 
 function loaded(): ReturnType<typeof load> {
@@ -36,4 +36,9 @@ export async function preparePages(pages: readonly PageText[]): Promise<Prepared
 export async function segmentOfChunks(page: ChunkedText): Promise<SharedArrayBuffer> {
   const work = await loaded();
   return work.segmentOfChunks(work.tools, page);
+}
+
+export async function languageOfPage(page: ChunkedText): Promise<string | null> {
+  const work = await loaded();
+  return work.languageOfPage(work.tools, page);
 }
