@@ -160,9 +160,9 @@ export class DatabaseLog implements CommitLog {
     const pieces = batch.map(({ rows }) => rows.bytes.subarray(0, rows.size));
     return [
       ...[library, epoch, this.#seq, seq, keyCount, key_sum, this.#options.leaseS],
-      textArray([...numbers.keys()]),
+      arrayText([...numbers.keys()]),
       pieces.length === 1 ? pieces[0] : Buffer.concat(pieces),
-      ...[names, keys, keyLengths, values, valueLengths].map(intArray),
+      ...[names, keys, keyLengths, values, valueLengths].map(arrayText),
     ];
   }
 
@@ -207,39 +207,5 @@ const commitText = `
   )
   select count(*) as count from fence`;
 
-const oids = { int4: 23, text: 25 };
-
-/** Shape: one dimension from 1. Source: `array_recv` of PostgreSQL: dimensions, null flag, element type, then each element with its length. */
-function arrayOf(type: keyof typeof oids, count: number, bytes: number): Buffer {
-  const array = Buffer.allocUnsafe(20 + 4 * count + bytes);
-  array.writeInt32BE(1, 0);
-  array.writeInt32BE(0, 4);
-  array.writeInt32BE(oids[type], 8);
-  array.writeInt32BE(count, 12);
-  array.writeInt32BE(1, 16);
-  return array;
-}
-
-function textArray(texts: readonly string[]): Buffer {
-  const array = arrayOf(
-    'text',
-    texts.length,
-    texts.reduce((sum, each) => sum + Buffer.byteLength(each), 0),
-  );
-  let at = 20;
-  for (const text of texts) {
-    const length = array.write(text, at + 4);
-    at = array.writeInt32BE(length, at) + length;
-  }
-  return array;
-}
-
-function intArray(numbers: readonly number[]): Buffer {
-  const array = arrayOf('int4', numbers.length, 4 * numbers.length);
-  let at = 20;
-  for (const number of numbers) {
-    at = array.writeInt32BE(4, at);
-    at = array.writeInt32BE(number, at);
-  }
-  return array;
-}
+/** As PostgreSQL writes it; for numbers, and names without punctuation. */
+const arrayText = (values: readonly (number | string)[]): string => `{${values.join()}}`;

@@ -39,24 +39,15 @@ export function completeJob(
   };
 }
 
-export interface Failure {
-  message: string;
-  permanent: boolean;
-  delayMs: number;
-}
+/** An event's part that a report decides. */
+type Report<Type extends JobEvent['type']> = Omit<Extract<JobEvent, { type: Type }>, 'type' | 'at' | 'claim'>;
 
-export function failJob(attempt: Attempt, at: number, failure: Failure): Command<Job | null> {
+export function failJob(attempt: Attempt, at: number, failure: Report<'fail'>): Command<Job | null> {
   return moveByNumber(attempt.job_no, { type: 'fail', at, claim: attempt.claim, ...failure });
 }
 
-export interface Unreached {
-  message: string;
-  maxTries: number;
-  delayMs: number;
-}
-
 /** The target was unreachable: the attempt does not count. */
-export function noteUnreached(attempt: Attempt, at: number, unreached: Unreached): Command<Job | null> {
+export function noteUnreached(attempt: Attempt, at: number, unreached: Report<'unreached'>): Command<Job | null> {
   return moveByNumber(attempt.job_no, { type: 'unreached', at, claim: attempt.claim, ...unreached });
 }
 

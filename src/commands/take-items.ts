@@ -2,7 +2,7 @@
  * Items of a poll: unknown ones become pages to fetch, with the feed's content as fallback. One transaction decides for each, so known
  * pages are not visited again and forgotten ones do not come back.
  */
-import type { Validators } from '../domain/watch.ts';
+import type { WatchEvent } from '../machines/watch.ts';
 import { urlKey } from '../store/keys.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { ingestPage, type PageSubmission } from './ingest-page.ts';
@@ -62,12 +62,7 @@ export function takeItems(attempt: Attempt, items: readonly ItemSubmission[]): C
   };
 }
 
-interface PollResult {
-  /** Items of the source; null if unchanged. */
-  items: number | null;
-  validators: Validators | null;
-  feed_url: string | null;
-}
+type PollResult = Omit<Extract<WatchEvent, { type: 'polled' }>, 'type' | 'at' | 'job'>;
 
 /** In the transaction that completes the poll: the watch is `ok`. */
 export function notePolled(jobNo: number, at: number, result: PollResult): (transaction: Transaction) => void {

@@ -2,7 +2,7 @@
  * Runs backups on request as `readback backup` in a separate process, since a store must not be opened twice in one
  * process. They are outside the data folder, and forgetting does not change them: docs/forgetting.md.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -153,12 +153,8 @@ function oldBackups({ whole, unfinished }: FoundBackups, made: Backup, { keep, r
   return [...old.map(({ dir }) => dir), ...unfinished];
 }
 
-/** Folders named by time; empty if there are none. */
-function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir).filter((name) => /^\d{4}-\d\d-\d\dT/.test(name));
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(String(errorCode(error)))) return [];
-    throw error;
-  }
-}
+/** Folders named by time. */
+const namesIn = (dir: string): string[] =>
+  existsSync(dir) && statSync(dir).isDirectory()
+    ? readdirSync(dir).filter((name) => /^\d{4}-\d\d-\d\dT/.test(name))
+    : [];

@@ -4,7 +4,7 @@ import { labelClustersHandler } from '../actors/clusters/label-clusters.ts';
 import { canonicalizeEntitiesHandler } from '../actors/entities/canonicalize-entities.ts';
 import { extractEntitiesHandler } from '../actors/entities/extract-entities.ts';
 import { textReaders } from '../actors/fetching/content-readers.ts';
-import { fetchAndIndexHandler, withFeedContent } from '../actors/fetching/fetch-and-index.ts';
+import { fetchAndIndexHandler } from '../actors/fetching/fetch-and-index.ts';
 import { episodeReader } from '../actors/fetching/read-episode.ts';
 import { purgeVectorsHandler } from '../actors/forgetting/file-rewrite.ts';
 import { indexPageHandler, type PageIndexer } from '../actors/ingest/index-page.ts';
@@ -13,7 +13,7 @@ import type { JobHandler } from '../actors/jobs/job-actor.ts';
 import { replayHandler } from '../actors/journal/replay-queries.ts';
 import { backfillHandler } from '../actors/models/backfill-model.ts';
 import { encoderTurns } from '../actors/models/fill-built-in.ts';
-import type { ModelEmbedder } from '../actors/models/model-embedder.ts';
+import type { CalibrateOutside } from '../actors/models/model-embedder.ts';
 import type { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { OldBefore } from '../actors/system/retention.ts';
 import type { LibraryParts } from '../actors/system/service.ts';
@@ -27,9 +27,10 @@ import type { Threads } from './open-threads.ts';
 
 export function jobHandlersOf(
   { settings, store, threads, outside, encoderPlace, path, aroundIndexPage }: Parts,
-  common: LibraryParts & { embedder: ModelEmbedder; index: PageIndexer },
+  library: LibraryParts & { calibrate: CalibrateOutside; index: PageIndexer },
   oldRunsBefore: OldBefore,
 ): Record<JobKind, JobHandler> {
+  const common = { ...library, embedders: outside.embedders };
   const { reader, monotonic } = common;
   const readEntities = settings.entity.enabled;
   const indexPage = aroundIndexPage(indexPageHandler({ ...common, readEntities }));
@@ -58,26 +59,24 @@ export function jobHandlersOf(
     label_clusters: labelClustersHandler({ ...common, pool: threads.clusters, chat: outside.chat }),
     purge_vectors: purgeVectorsHandler(common),
     backfill_model: backfillHandler({ ...common, width: threads.workers + 1, takeTurn, readNames: readEntities }),
-    extract_entities: extractEntitiesHandler({ ...common, embedders: outside.embedders, takeTurn }),
+    extract_entities: extractEntitiesHandler({ ...common, takeTurn }),
     canonicalize_entities: canonicalizeEntitiesHandler(common),
     eval_replay: replayHandler({ ...common, prices: settings.embedder.prices }),
-    fetch_and_index: withFeedContent(
-      fetchAndIndexHandler({
-        ...common,
+    fetch_and_index: fetchAndIndexHandler({
+      ...common,
+      fetch: outside.fetch,
+      readers: { ...textReaders(threads.extractor.readFetched), ...threads.pdfs },
+      readVideo: outside.videos.read,
+      episodes: episodeReader({
         fetch: outside.fetch,
-        readers: { ...textReaders(threads.extractor.readFetched), ...threads.pdfs },
-        readVideo: outside.videos.read,
-        episodes: episodeReader({
-          fetch: outside.fetch,
-          readTranscript: threads.extractor.readTranscript,
-          blacklist: reader.blacklist,
-          canonicalize: settings.canonicalize,
-        }),
-        recordings: outside.recordings,
-        indexPage,
+        readTranscript: threads.extractor.readTranscript,
+        blacklist: reader.blacklist,
+        canonicalize: settings.canonicalize,
       }),
-      { ...common, extract: threads.extractor.extract, indexPage },
-    ),
+      recordings: outside.recordings,
+      extract: threads.extractor.extract,
+      indexPage,
+    }),
   };
 }
 

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Library, superviseLibrary } from '../actors/system/library.ts';
 import { ClusterMember } from '../cluster/member.ts';
-import { errorCode } from '../domain/error-code.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import { OperatorError, ServedElsewhereError } from '../domain/errors.ts';
 import type { Peers } from '../http/pass-on.ts';
@@ -123,10 +122,10 @@ interface SweepOptions {
 /** `dir` has a folder per library. Returns the deleted names; failures are logged. */
 export async function sweepCopies(dir: string, { isOpen, now, log }: SweepOptions): Promise<string[]> {
   const gone: string[] = [];
-  for (const name of await entriesOf(dir)) {
+  for (const name of existsSync(dir) ? readdirSync(dir) : []) {
     if (isOpen(name)) continue;
     try {
-      if (now - (await lastUseOf(join(dir, name))) > keptCopyMs && (await removeCopy(join(dir, name)))) gone.push(name);
+      if (now - lastUseOf(join(dir, name)) > keptCopyMs && (await removeCopy(join(dir, name)))) gone.push(name);
     } catch (err) {
       log.warn({ err, library: name }, 'a copy that is not used any more could not be removed');
     }
@@ -138,7 +137,7 @@ async function removeCopy(path: string): Promise<boolean> {
   const lock = takeFolderLock(path, randomUUID());
   if ('heldBy' in lock) return false;
   try {
-    for (const entry of await readdir(path))
+    for (const entry of readdirSync(path))
       if (!entry.startsWith('lock.')) await rm(join(path, entry), { recursive: true, force: true });
     await rm(path, { recursive: true, force: true }); // the lock last, so that nobody opens a part of a copy
     return true;
@@ -149,25 +148,7 @@ async function removeCopy(path: string): Promise<boolean> {
 }
 
 /** Opening and closing changes the folder, a commit its file, the index its folder; ms. */
-async function lastUseOf(path: string): Promise<number> {
+function lastUseOf(path: string): number {
   const parts = [path, join(path, 'store', 'data.mdb'), join(path, 'index')];
-  return Math.max(...(await Promise.all(parts.map(changedAt))));
-}
-
-async function changedAt(path: string): Promise<number> {
-  try {
-    return (await stat(path)).mtimeMs;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return 0;
-    throw error;
-  }
-}
-
-async function entriesOf(dir: string): Promise<string[]> {
-  try {
-    return await readdir(dir);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return []; // none was ever open
-    throw error;
-  }
+  return Math.max(...parts.map((part) => statSync(part, { throwIfNoEntry: false })?.mtimeMs ?? 0));
 }

@@ -12,7 +12,7 @@ import { queriesService } from '../actors/jobs/queries.ts';
 import { schedulerService } from '../actors/jobs/scheduler.ts';
 import { journalService } from '../actors/journal/journal.ts';
 import { QueryLogQueue } from '../actors/journal/query-log-queue.ts';
-import { floorCalibrator, modelEmbedder } from '../actors/models/model-embedder.ts';
+import { floorCalibrator } from '../actors/models/model-embedder.ts';
 import { modelsService } from '../actors/models/models.ts';
 import { openOutsideReranker } from '../actors/search/outside-reranker.ts';
 import { queryVectorAsker } from '../actors/search/query-vector.ts';
@@ -49,12 +49,13 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       maxAttempts: settings.jobs.max_attempts,
     };
     const oldBefore = openRetention(common);
-    const embedder = modelEmbedder({ embedders, calibrateOutside: floorCalibrator({ embedders, reader, commit }) });
+    const calibrate = floorCalibrator({ embedders, reader, commit });
     const index = pageIndexer({
       ...common,
       prepare: (pages, signal) => threads.work.run('preparePages', pages, { signal }),
       threads: threads.workers,
       embedders,
+      calibrate,
     });
     const submissions = { ...common, extract: threads.extractor.extract, quotaBytes, usedBytes };
     return {
@@ -110,7 +111,6 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       forgetting: forgettingService({ ...common, compactAfterMs: settings.forget.compact_after_s * 1000 }),
       models: modelsService({
         ...common,
-        embedder,
         isKnownProvider: (provider) => isKnownProvider(provider, settings),
         chunkBudget: settings.chunking.hard_max_tokens,
         prices: settings.embedder.prices,
@@ -166,7 +166,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       }),
       scheduler: schedulerService({
         ...common,
-        handlers: jobHandlersOf(parts, { ...common, index, embedder }, () => oldBefore(settings.cluster.keep_days)),
+        handlers: jobHandlersOf(parts, { ...common, index, calibrate }, () => oldBefore(settings.cluster.keep_days)),
         limits: limitsOf(settings),
         capacity: capacityOf(settings, threads.cores),
         held,

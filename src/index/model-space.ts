@@ -58,38 +58,21 @@ export class ModelSpace {
 
   /** Load a model's files. `missing` is what they lack; `recover` restores it. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
-    const { dir, storeId, reader, catalog, searchers, worker, graphs = null, log } = options;
-    const { noteLabels = async () => {} } = options;
+    const { dir, reader, catalog, ...rest } = options;
     const folders = spaceFolders(dir, model.space);
-    const { dim } = model;
+    const shared = { ...rest, dim: model.dim };
     const [opened, pages] = await Promise.all([
       VectorSpace.open(
-        {
-          modelId: model.id,
-          dim,
-          dir: folders.chunks,
-          storeId,
-          searchers,
-          worker,
-          graphs,
-          log,
-          noteLabels,
-        },
+        { ...shared, modelId: model.id, dir: folders.chunks },
         embeddedLabels(reader, catalog, model.space),
       ),
       PageSpace.open({
+        ...shared,
         reader,
         catalog,
         vectors: model.space,
         modelId: `pages of ${model.id}`,
-        dim,
         dir: folders.pages,
-        storeId,
-        searchers,
-        worker,
-        graphs,
-        log,
-        noteLabels,
       }),
     ]);
     return new ModelSpace(opened, pages, (chunks) => {
@@ -100,7 +83,7 @@ export class ModelSpace {
         const labels = labelsOfPage(page);
         if (catalog.isFlushed(labels)) await addRows(chunks, [labels], rows);
       };
-      return new IndexRecovery({ reader, catalog, side: model.id, recoverPage, log });
+      return new IndexRecovery({ reader, catalog, side: model.id, recoverPage, log: rest.log });
     });
   }
 

@@ -10,7 +10,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../domain/error-code.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
@@ -157,8 +156,8 @@ export class ModelSpaces {
   async sweep(spaces: ReadonlySet<number>): Promise<void> {
     const { dir, log } = this.#options;
     for (const side of ['dense', 'pages']) {
-      const orphans = foldersIn(join(dir, side)).filter((name) => /^\d+$/.test(name) && !spaces.has(Number(name)));
-      for (const name of orphans) {
+      const names = existsSync(join(dir, side)) ? readdirSync(join(dir, side)) : [];
+      for (const name of names.filter((each) => /^\d+$/.test(each) && !spaces.has(Number(each)))) {
         log.warn({ side, space: name }, 'index files of a model that is gone are deleted');
         await rm(join(dir, side, name), { recursive: true, force: true });
       }
@@ -224,12 +223,3 @@ async function held<Result>(entry: Entry, work: () => Promise<Result>): Promise<
 }
 
 const deleted = ({ id }: EmbeddingModel) => new DomainError('invalid', `the model ${id} was deleted`);
-
-function foldersIn(dir: string): string[] {
-  try {
-    return readdirSync(dir);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
-}

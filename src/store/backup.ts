@@ -18,6 +18,7 @@ import {
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { OperatorError } from '../domain/errors.ts';
 import { replaceText, syncFolder } from '../files/durable-file.ts';
@@ -203,7 +204,7 @@ async function whileInUse<Result>(backup: string, work: () => Promise<Result>): 
 }
 
 const isLock = (name: string): boolean => name.startsWith('lock.');
-/** File systems that are read-only or without hard links (FAT, network drives). */
+/** File systems that are read-only or without symbolic links (FAT, network drives). */
 const withoutLock = new Set(['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 function lockIfPossible(backup: string): ReturnType<typeof takeFolderLock> | null {
@@ -272,14 +273,6 @@ async function lookInto(dir: string): Promise<{ storeId: string; format: number;
   } finally {
     await environment.root.close();
     rmSync(join(dir, 'lock.mdb'), { force: true });
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }
 

@@ -22,24 +22,14 @@ export function noChanges(): Changes {
   return { jobs: [], pages: [], removedPages: [], rules: [], tombstones: [] };
 }
 
-export function addChanges(to: Changes, later: Changes): void {
-  to.jobs.push(...later.jobs);
-  to.pages.push(...later.pages);
-  to.removedPages.push(...later.removedPages);
-  to.rules.push(...later.rules);
-  to.tombstones.push(...later.tombstones);
-}
-
 export interface CommitStep {
+  /** Increases with each commit. */
   opstamp: number;
   changes: Changes;
 }
 
 export interface Commit {
-  /** Increases with each commit; unchanged if nothing was committed. */
-  opstamp: number;
   results: CommandResult[];
-  changes: Changes;
   /** The changes by transaction: a batch with a failed command has several. */
   steps: readonly CommitStep[];
   flushed: Promise<unknown>;

@@ -7,6 +7,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Replay, ReplayedQuery, ReplayReport } from '../domain/evaluation.ts';
 import type { MetricSeries } from '../domain/metrics.ts';
 import type { Environment, Table } from './environment.ts';
+import { pairsOf } from './keys.ts';
 
 export interface MetricSnapshot {
   ts: number;
@@ -87,11 +88,11 @@ export class ReplayReader {
 
   /** Results so far, in plan order. */
   resultsOf(jobNo: number): (ReplayedQuery | null)[] {
-    return [...this.results.getRange(rangeOf(jobNo))].map(({ value }) => value.result);
+    return [...this.results.getRange(pairsOf(jobNo))].map(({ value }) => value.result);
   }
 
   countResults(jobNo: number): number {
-    return this.results.getKeysCount(rangeOf(jobNo));
+    return this.results.getKeysCount(pairsOf(jobNo));
   }
 }
 
@@ -118,10 +119,6 @@ export class ReplayTransactor extends ReplayReader {
   }
 
   #removeResults(jobNo: number): void {
-    for (const key of [...this.results.getKeys(rangeOf(jobNo))]) this.results.remove(key);
+    for (const key of [...this.results.getKeys(pairsOf(jobNo))]) this.results.remove(key);
   }
-}
-
-function rangeOf(jobNo: number): { start: [number, number]; end: [number, number] } {
-  return { start: [jobNo, 0], end: [jobNo, Number.MAX_SAFE_INTEGER] };
 }

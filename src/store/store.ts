@@ -11,15 +11,7 @@ import { BackfillReader, BackfillTransactor } from './backfills.ts';
 import { BlacklistReader, BlacklistTransactor, TombstoneReader, TombstoneTransactor } from './blacklist.ts';
 import { ClockReader, ClockTransactor } from './clock.ts';
 import { ClusterReader, ClusterTransactor } from './clusters.ts';
-import {
-  addChanges,
-  type CommandResult,
-  type Commit,
-  type CommitStep,
-  causeOf,
-  noChanges,
-  storeUnavailable,
-} from './commit.ts';
+import { type CommandResult, type Commit, type CommitStep, causeOf, noChanges, storeUnavailable } from './commit.ts';
 import { Counters } from './counters.ts';
 import { EntityReader, EntityTransactor } from './entities.ts';
 import { type Environment, openEnvironment } from './environment.ts';
@@ -36,56 +28,43 @@ import { type CommitLog, KeySum, type Position, type RowBlock, WriteRecorder } f
 import { RefusedTextReader, RefusedTextTransactor, VectorReader, VectorTransactor } from './vectors.ts';
 import { WatchReader, WatchTransactor } from './watches.ts';
 
-/** A new record kind adds a line here and one below. */
-export function readersOf(environment: Environment, counters: Pick<Counters, 'peek'> = new Counters(environment)) {
-  return {
-    pages: new PageReader(environment),
-    jobs: new JobReader(environment),
-    blacklist: new BlacklistReader(environment),
-    models: new ModelReader(environment),
-    backfills: new BackfillReader(environment),
-    vectors: new VectorReader(environment),
-    refusedTexts: new RefusedTextReader(environment),
-    queryLog: new QueryLogReader(environment),
-    replays: new ReplayReader(environment),
-    tombstones: new TombstoneReader(environment),
-    clock: new ClockReader(environment),
-    clusters: new ClusterReader(environment),
-    watches: new WatchReader(environment),
-    imports: new ImportReader(environment),
-    metrics: new MetricReader(environment),
-    entities: new EntityReader(environment),
-    counters,
-  };
-}
+/** Each kind of record: its reader, and the same for writing, valid inside a transaction. */
+const records = {
+  pages: [PageReader, PageTransactor],
+  jobs: [JobReader, JobTransactor],
+  blacklist: [BlacklistReader, BlacklistTransactor],
+  models: [ModelReader, ModelTransactor],
+  backfills: [BackfillReader, BackfillTransactor],
+  vectors: [VectorReader, VectorTransactor],
+  refusedTexts: [RefusedTextReader, RefusedTextTransactor],
+  queryLog: [QueryLogReader, QueryLogTransactor],
+  replays: [ReplayReader, ReplayTransactor],
+  tombstones: [TombstoneReader, TombstoneTransactor],
+  clock: [ClockReader, ClockTransactor],
+  clusters: [ClusterReader, ClusterTransactor],
+  watches: [WatchReader, WatchTransactor],
+  imports: [ImportReader, ImportTransactor],
+  metrics: [MetricReader, MetricTransactor],
+  entities: [EntityReader, EntityTransactor],
+} as const;
 
-/** The same records for writing: valid inside a transaction. */
-function transactorsOf(environment: Environment, counters: Counters) {
-  return {
-    pages: new PageTransactor(environment),
-    jobs: new JobTransactor(environment),
-    blacklist: new BlacklistTransactor(environment),
-    models: new ModelTransactor(environment),
-    backfills: new BackfillTransactor(environment),
-    vectors: new VectorTransactor(environment),
-    refusedTexts: new RefusedTextTransactor(environment),
-    queryLog: new QueryLogTransactor(environment),
-    replays: new ReplayTransactor(environment),
-    tombstones: new TombstoneTransactor(environment),
-    clock: new ClockTransactor(environment),
-    clusters: new ClusterTransactor(environment),
-    watches: new WatchTransactor(environment),
-    imports: new ImportTransactor(environment),
-    metrics: new MetricTransactor(environment),
-    entities: new EntityTransactor(environment),
-    counters,
-  };
-}
+type Opened<Which extends 0 | 1> = {
+  readonly [Kind in keyof typeof records]: InstanceType<(typeof records)[Kind][Which]>;
+};
 
-export type StoreReader = Readonly<ReturnType<typeof readersOf>>;
+export type StoreReader = Opened<0> & { readonly counters: Pick<Counters, 'peek'> };
 
 /** Reads see the writes of the same transaction. */
-export type Transaction = Readonly<ReturnType<typeof transactorsOf>>;
+export type Transaction = Opened<1> & { readonly counters: Counters };
+
+function openRecords<Which extends 0 | 1>(environment: Environment, which: Which): Opened<Which> {
+  const kinds = Object.entries(records).map(([kind, classes]) => [kind, new classes[which](environment)]);
+  return Object.fromEntries(kinds) as Opened<Which>;
+}
+
+export function readersOf(environment: Environment): StoreReader {
+  return { ...openRecords(environment, 0), counters: new Counters(environment) };
+}
 
 /** A decision over stored state: reads, decides, writes, returns its reply. Otherwise pure. */
 export type Command<Reply> = (transaction: Transaction) => Reply;
@@ -139,7 +118,10 @@ export class Store {
     this.storeId = environment.storeId;
     const { reader, transaction } = environment.openAll(() => {
       const counters = new Counters(environment);
-      return { reader: readersOf(environment, counters), transaction: transactorsOf(environment, counters) };
+      return {
+        reader: { ...openRecords(environment, 0), counters },
+        transaction: { ...openRecords(environment, 1), counters },
+      };
     });
     this.reader = reader;
     this.#transaction = transaction;
@@ -266,13 +248,7 @@ export class Store {
     } catch (error) {
       if (!aCommandFailed) throw await this.#commitFailure(opstamp, error);
       if (commands.length > 1) return this.#transactOneByOne(commands);
-      return {
-        opstamp: opstamp - 1,
-        results: [{ ok: false, error }],
-        changes: noChanges(),
-        steps: [],
-        flushed: Promise.resolve(),
-      };
+      return { results: [{ ok: false, error }], steps: [], flushed: Promise.resolve() };
     }
     this.#lastCommit = number;
     // Read now: later it belongs to a later commit and never settles if that one fails.
@@ -283,7 +259,7 @@ export class Store {
       () => before,
       () => before,
     );
-    return { opstamp, results, changes, steps: [{ opstamp, changes }], flushed };
+    return { results, steps: [{ opstamp, changes }], flushed };
   }
 
   /** At the end of a transaction, with an external log: the rows written, and the new position, stored in the file. */
@@ -352,14 +328,12 @@ export class Store {
   /** Commands before a failure of the environment are committed and acknowledged. */
   async #transactOneByOne(commands: readonly Command<unknown>[]): Promise<Commit> {
     const steps: CommitStep[] = [];
-    const whole: Commit = { opstamp: 0, results: [], changes: noChanges(), steps, flushed: Promise.resolve() };
+    const whole: Commit = { results: [], steps, flushed: Promise.resolve() };
     for (const command of commands) {
       try {
-        const { opstamp, results, changes, steps: own, flushed } = await this.#transact([command]);
+        const { results, steps: own, flushed } = await this.#transact([command]);
         steps.push(...own);
-        whole.opstamp = opstamp;
         whole.results.push(...results);
-        addChanges(whole.changes, changes);
         whole.flushed = Promise.all([whole.flushed, flushed]);
         whole.flushed.catch(() => {}); // told to whoever gets the whole
       } catch (error) {

@@ -37,10 +37,7 @@ export class Hosted {
     request: SystemRequestOf<Name>,
     signal?: AbortSignal,
   ): Promise<SystemReplyOf<Name>> {
-    return new Promise((resolve, reject) => {
-      const answer = (reply: unknown) => resolve(reply as SystemReplyOf<Name>);
-      this.#service.handle({ name, request, signal, resolve: answer, reject });
-    });
+    return this.#service.handle(name, request, signal) as Promise<SystemReplyOf<Name>>;
   }
 
   /** The first event of this type, now or later. */

@@ -77,11 +77,13 @@ export class Workshop implements AsyncDisposable {
     try {
       await this.gate();
       this.commits++;
-      const { results, changes, opstamp, flushed } = await this.temporary.store.transact([command]);
-      this.feed.publish('visible', { opstamp, ...changes });
+      const { results, steps, flushed } = await this.temporary.store.transact([command]);
+      for (const { opstamp, changes } of steps) this.feed.publish('visible', { opstamp, ...changes });
       await flushed;
-      this.temporary.changes.jobs.push(...changes.jobs);
-      this.feed.publish('durable', { opstamp, ...changes });
+      for (const { opstamp, changes } of steps) {
+        this.temporary.changes.jobs.push(...changes.jobs);
+        this.feed.publish('durable', { opstamp, ...changes });
+      }
       if (this.loseReplies) throw storeUnavailable(new Error('the reply was lost'));
       const [result] = results;
       if (!result.ok) throw result.error;

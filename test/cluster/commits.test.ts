@@ -451,8 +451,8 @@ test('what an import that was cut off has left is served by nobody, and is gone 
   const rows = new LibraryRows(database, { host: { id: 'one', address: 'http://one' }, leaseS: 30, format: 99 });
   assert.equal(await rows.claim('half'), null);
   assert.ok(!(await rows.due(10)).names.includes('half'));
-  for (const refused of [setState(database, 'half', 'active'), releaseLibrary(database, 'half')])
-    await assert.rejects(refused, /has not ended/);
+  for (const refuse of [() => setState(database, 'half', 'active'), () => releaseLibrary(database, 'half')])
+    await assert.rejects(refuse, /has not ended/);
   // One that goes on is not taken away.
   assert.ok((await rows.claim('half', 'importing')) !== null);
   await assert.rejects(newLibrary(database, 'half', 'importing'), /already/);

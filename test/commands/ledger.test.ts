@@ -80,8 +80,8 @@ class History {
   }
 
   async run<Reply>(command: Command<Reply>): Promise<Reply> {
-    const { results, changes } = await this.temporary.store.transact([command]);
-    for (const { no, status } of changes.jobs) {
+    const { results, steps } = await this.temporary.store.transact([command]);
+    for (const { no, status } of steps.flatMap(({ changes }) => changes.jobs)) {
       const before = this.#last.get(no);
       assert.ok(before === undefined ? status === 'pending' : legal[before].includes(status), `${before} → ${status}`);
       if (before !== undefined) this.#moves.add(`${before} → ${status}`);

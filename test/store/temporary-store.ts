@@ -23,13 +23,15 @@ export class TemporaryStore implements AsyncDisposable {
 
   /** Run one command in a commit of its own; throws what the command threw. */
   async commit<Reply>(command: Command<Reply>): Promise<Reply> {
-    const { results, changes, flushed } = await this.store.transact([command]);
+    const { results, steps, flushed } = await this.store.transact([command]);
     await flushed;
-    this.changes.jobs.push(...changes.jobs);
-    this.changes.pages.push(...changes.pages);
-    this.changes.removedPages.push(...changes.removedPages);
-    this.changes.rules.push(...changes.rules);
-    this.changes.tombstones.push(...changes.tombstones);
+    for (const { changes } of steps) {
+      this.changes.jobs.push(...changes.jobs);
+      this.changes.pages.push(...changes.pages);
+      this.changes.removedPages.push(...changes.removedPages);
+      this.changes.rules.push(...changes.rules);
+      this.changes.tombstones.push(...changes.tombstones);
+    }
     const [result] = results;
     if (!result.ok) throw result.error;
     return result.reply as Reply;

@@ -1,6 +1,7 @@
 /** What runs of the clustering have put where, and which pages came since. The store is read on the main thread, a part at a time. */
 import type { ClusterPoint } from '../../domain/cluster.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { inParts } from '../system/background.ts';
 
 export interface ClusterCensus {
   /** Indexed pages that have vectors. */
@@ -42,17 +43,15 @@ export async function clusterCensus(reader: StoreReader, space: number | null): 
   }
   const unknown: number[] = [];
   let pages = 0;
-  for (let after = 0; space !== null; ) {
-    const slice = reader.vectors.pageNumbersAfter(space, after, sliceNumbers);
-    if (slice.length === 0) break;
+  const numbersAfter = (after: number) =>
+    space === null ? [] : reader.vectors.pageNumbersAfter(space, after, sliceNumbers);
+  for await (const slice of inParts(numbersAfter, Number)) {
     for (const no of slice) {
       const isKnown = known.has(no);
       if (!isKnown && isUnread(reader, no)) continue;
       pages++;
       if (!isKnown) unknown.push(no);
     }
-    after = slice[slice.length - 1];
-    await new Promise(setImmediate);
   }
   return { pages, unknown, newPages: unknown.length + since };
 }

@@ -12,7 +12,7 @@ import { Background, type Every } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
 import { commitThrough, type SystemMessageName } from '../system/system-messages.ts';
 import { clusterCensus } from './cluster-census.ts';
-import { PagePlacement } from './page-placement.ts';
+import { pagePlacement } from './page-placement.ts';
 import { showClusters } from './show-clusters.ts';
 
 interface ClustersDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'feed' | 'maxAttempts' | 'log' | 'now'> {
@@ -41,7 +41,7 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
 
   const start = async () => {
     const background = new Background(log, every);
-    const placement = new PagePlacement({ ask, commit, reader, activeSpace, isStopping: () => background.isStopping });
+    const placement = pagePlacement({ ask, commit, reader, activeSpace, isStopping: () => background.isStopping });
     const clock = new RunClock({ reader, settings, activeSpace, now });
     let gathering: NodeJS.Timeout | undefined;
     const nameStale = async () => {
@@ -61,10 +61,10 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
 
     const unsubscribe = feed.subscribe('durable', ({ pages, jobs, tombstones }) => {
       if (pages.length > 0) clock.pagesCame();
-      for (const { no, status } of pages) if (status === 'indexed') placement.add(no);
+      for (const { no, status } of pages) if (status === 'indexed') placement.waiting.add(no);
       // Pages that came during the run.
       if (jobs.some(({ kind, status }) => kind === 'cluster' && status === 'done')) takeUp();
-      if (!placement.isEmpty || tombstones.length > 0) gather();
+      if (placement.waiting.size > 0 || tombstones.length > 0) gather();
     });
     takeUp();
     background.every(tickMs, 'looking whether to cluster failed: tried again', async () => {
@@ -87,7 +87,7 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
       },
       'cluster.place': ({ page_nos }) => {
         clock.pagesCame();
-        for (const no of page_nos) placement.add(no);
+        for (const no of page_nos) placement.waiting.add(no);
         gather();
         return undefined;
       },

@@ -18,39 +18,25 @@ const voters = 15;
 const leastShare = 0.4;
 const pagesPerCommit = 32;
 
-export class PagePlacement {
-  readonly #dependencies: PagePlacementDependencies;
-  readonly #waiting = new Set<number>();
-
-  constructor(dependencies: PagePlacementDependencies) {
-    this.#dependencies = dependencies;
-  }
-
-  get isEmpty(): boolean {
-    return this.#waiting.size === 0;
-  }
-
-  add(pageNo: number): void {
-    this.#waiting.add(pageNo);
-  }
+export function pagePlacement({ ask, commit, reader, activeSpace, isStopping }: PagePlacementDependencies) {
+  const waiting = new Set<number>();
 
   /** Put all that wait somewhere; without a run they only cease to wait. */
-  async placeAll(): Promise<void> {
-    while (!this.isEmpty && !this.#dependencies.isStopping()) {
-      const some = [...this.#waiting].slice(0, pagesPerCommit);
+  const placeAll = async (): Promise<void> => {
+    while (waiting.size > 0 && !isStopping()) {
+      const some = [...waiting].slice(0, pagesPerCommit);
       // Before they are placed: a page that is added meanwhile, because it has its vectors now, waits again.
-      for (const no of some) this.#waiting.delete(no);
+      for (const no of some) waiting.delete(no);
       try {
-        await this.#place(some);
+        await place(some);
       } catch (error) {
-        for (const no of some) this.add(no);
+        for (const no of some) waiting.add(no);
         throw error;
       }
     }
-  }
+  };
 
-  async #place(pageNos: readonly number[]): Promise<void> {
-    const { ask, commit, reader, activeSpace } = this.#dependencies;
+  const place = async (pageNos: readonly number[]): Promise<void> => {
     const hasVectors = (no: number) => {
       const space = activeSpace() ?? 0;
       return reader.vectors.has(space, no) && !reader.backfills.isBegun(space, no);
@@ -66,15 +52,16 @@ export class PagePlacement {
       points.push(nearestCluster(no, near, (page) => reader.clusters.point(run, page)));
     }
     if (points.length > 0) await commit(assignPages(points));
-  }
+  };
 
   /** The same with all pages that the current run does not know. */
-  async takeUp(): Promise<void> {
-    const { reader, activeSpace } = this.#dependencies;
+  const takeUp = async (): Promise<void> => {
     if (reader.clusters.currentRun() === 0) return;
-    for (const no of (await clusterCensus(reader, activeSpace())).unknown) this.add(no);
-    await this.placeAll();
-  }
+    for (const no of (await clusterCensus(reader, activeSpace())).unknown) waiting.add(no);
+    await placeAll();
+  };
+
+  return { waiting, placeAll, takeUp };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { StoreReader } from '../../store/store.ts';
 import type { ClusteredPages } from '../../threads/cluster-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { JobContext } from '../jobs/job-actor.ts';
+import { inParts } from '../system/background.ts';
 import { isUnread } from './cluster-census.ts';
 
 export type ClusterPool = SharedPool<typeof import('../../threads/cluster-thread.ts')>;
@@ -44,10 +45,8 @@ export async function clusterInThread(
   return ofOneRun(pool, async (run) => {
     await pool.run('begin', { run, dim }, { signal });
     const pageNos: number[] = [];
-    for (let after = 0; ; ) {
-      const slice = reader.vectors.pageNumbersAfter(space, after, sliceNumbers);
-      if (slice.length === 0) break;
-      after = slice[slice.length - 1];
+    const numbersAfter = (after: number) => reader.vectors.pageNumbersAfter(space, after, sliceNumbers);
+    for await (const slice of inParts(numbersAfter, Number, signal)) {
       for (let at = 0; at < slice.length; ) {
         const { nos, pages } = nextPages(reader, space, dim, slice.slice(at));
         at += nos.length;

@@ -5,6 +5,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { idOf, numberOf } from '../../domain/ids.ts';
 import { foldName } from '../../domain/normalize-text.ts';
 import type { EntityReader } from '../../store/entities.ts';
+import { inParts } from '../system/background.ts';
 
 /** Rows read between two turns of the event loop: some milliseconds. */
 const rowsPerTurn = 500;
@@ -39,19 +40,14 @@ export async function listEntities(
   const wanted = q === undefined ? '' : foldName(q);
   const spelled = ({ forms }: Entity) => wanted === '' || forms.some(([form]) => foldName(form).includes(wanted));
   const places = new Map<number, Place>();
-  let last = 0;
-  for (;;) {
-    const rows = entities.listAfter(last, rowsPerTurn);
+  const read = (after: number) => entities.listAfter(after, rowsPerTurn);
+  for await (const rows of inParts(read, ({ no }) => no, signal)) {
     for (const row of rows) {
-      last = row.no;
       if ((type !== undefined && row.type !== type) || !spelled(row)) continue;
       const root = rootOf(entities, row);
       const place = { no: root.no, pages: pageCountOf(root) };
       if (place.pages > 0 && (after === null || inOrder(after, place) < 0)) places.set(root.no, place);
     }
-    if (rows.length < rowsPerTurn) break;
-    await new Promise(setImmediate);
-    signal?.throwIfAborted();
   }
   const sorted = [...places.values()].sort(inOrder);
   const part = sorted.slice(0, limit);

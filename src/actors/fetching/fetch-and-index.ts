@@ -8,6 +8,8 @@
  * 3. read it on a thread; a recording goes to a temporary file and is transcribed
  * 4. store the text unless its final address is blacklisted; a retry that finds it stored continues here
  * 5. index it like any other page
+ *
+ * If a feed's page can never be fetched, the feed's content becomes its text, unless its address is blacklisted.
  */
 
 import { hash } from 'node:crypto';
@@ -37,6 +39,8 @@ interface FetchAndIndexDependencies extends Pick<LibraryParts, 'reader' | 'commi
   readVideo: VideoReader['read'];
   episodes: EpisodeReader;
   recordings: RecordingReader;
+  /** Of a feed's content. Errors: DomainError. */
+  extract: (html: string, url: string, isArticle: true) => Promise<ExtractedPage>;
   indexPage: JobHandler;
   index: PageIndexer;
 }
@@ -52,8 +56,8 @@ const longestType = 100;
 const maxAhead = 1;
 
 export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): JobHandler {
-  const { reader, commit, fetch, readers, readVideo, episodes, recordings, indexPage, index, canonicalize } =
-    dependencies;
+  const { reader, commit, fetch, readers, readVideo, episodes, recordings, canonicalize } = dependencies;
+  const { extract, indexPage, index } = dependencies;
 
   /** Canonical. Errors: FetchError for a blacklisted address. */
   const finalOf = (finalUrl: string): FetchedPage['final'] => {
@@ -125,16 +129,29 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     if (page !== undefined) await index({ page, attempt: null, signal, readText: () => '' });
   };
 
+  /** Whether the page now has the feed's content as its text. */
+  const fillFromFeed = async (page: Page, html: string, { attempt }: JobContext): Promise<boolean> => {
+    const read = await extract(html, page.canonical_url, true).catch((error: unknown) => {
+      if (error instanceof DomainError && error.code === 'invalid') return null;
+      throw error;
+    });
+    if (read === null || read.text.trim() === '') return false;
+    return (await commit(storeFetched(attempt, fetchedPage(page.no, page, read)))) === 'stored';
+  };
+
   return async (job, context) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw new JobError('the page is gone', { permanent: true });
+    const html = reader.pages.feedContent(page.no);
     if (!reader.pages.hasBody(page.no)) {
       await fill(page, job, context).catch(async (error: unknown) => {
         if (error instanceof FetchError && error.said !== undefined) await keepSaid(page.no, error.said, context);
-        throw error;
+        const isFilled = html !== undefined && isForGood(error, job) && (await fillFromFeed(page, html, context));
+        if (!isFilled) throw error;
       });
     }
-    return indexPage(job, context);
+    const completion = await indexPage(job, context);
+    return html === undefined ? completion : dropping(page.no, completion);
   };
 }
 
@@ -208,48 +225,6 @@ function settle(stored: StoredFetch): void {
 
 function blacklisted(): FetchError {
   return new FetchError('blacklisted', 'redirected to a blacklisted page');
-}
-
-/*
- * Wraps the handler of `fetch_and_index` jobs: if a feed's page can never be fetched, the feed's content becomes its text, unless its
- * address is blacklisted.
- */
-
-interface FeedContentDependencies extends Pick<LibraryParts, 'reader' | 'commit'> {
-  /** Errors: DomainError. */
-  extract: (html: string, url: string, isArticle: true) => Promise<ExtractedPage>;
-  indexPage: JobHandler;
-}
-
-export function withFeedContent(fetchAndIndex: JobHandler, dependencies: FeedContentDependencies): JobHandler {
-  const { reader, commit, extract, indexPage } = dependencies;
-
-  const textOf = async (html: string, page: Page): Promise<ExtractedPage | null> => {
-    try {
-      const read = await extract(html, page.canonical_url, true);
-      return read.text.trim() === '' ? null : read;
-    } catch (error) {
-      if (error instanceof DomainError && error.code === 'invalid') return null;
-      throw error;
-    }
-  };
-
-  return async (job, context) => {
-    const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
-    const html = page === undefined ? undefined : reader.pages.feedContent(page.no);
-    if (page === undefined || html === undefined) return fetchAndIndex(job, context);
-    try {
-      return dropping(page.no, await fetchAndIndex(job, context));
-    } catch (error) {
-      if (!isForGood(error, job)) throw error;
-      const read = await textOf(html, page);
-      if (read === null) throw error;
-      const fetched = fetchedPage(page.no, page, read);
-      const stored = await commit(storeFetched(context.attempt, fetched));
-      if (stored !== 'stored') throw error;
-      return dropping(page.no, await indexPage(job, context));
-    }
-  };
 }
 
 function isForGood(error: unknown, job: Job): boolean {

@@ -174,18 +174,11 @@ function factsOf({ title, uploader, published_at, site, duration_s }: VideoInfo)
 
 /* Parses yt-dlp's JSON and captions on a thread. */
 
-interface VideoParser {
-  /** Errors: FetchError `program_failed` for invalid bytes; as of `readCaptions`. */
-  readInfo(bytes: Uint8Array, signal: AbortSignal): Promise<VideoInfo | VideoList>;
-  /** Errors: FetchError `unreadable`, also without text; those of ParserPool. */
-  readCaptions(file: CaptionsFile, signal: AbortSignal): Promise<TranscriptText>;
-  close(): Promise<void>;
-}
-
 /** Megabytes take a second. */
 const defaultLimits: ParserLimits = { processorMs: 60_000, timeoutMs: 300_000 };
 
-export function openVideoParser(limits = defaultLimits): VideoParser {
+/** Errors: FetchError `program_failed` for an invalid description, `unreadable` also without text; those of ParserPool. */
+export function openVideoParser(limits = defaultLimits) {
   const pool = openParserPool<typeof import('../../threads/video-thread.ts')>({
     entry: programFile('threads/video-thread'),
     name: 'videos',
@@ -201,12 +194,12 @@ export function openVideoParser(limits = defaultLimits): VideoParser {
     },
   });
   return {
-    async readInfo(bytes, signal) {
+    async readInfo(bytes: Uint8Array, signal: AbortSignal) {
       const info = await pool.run('readInfo', { bytes }, { signal });
       if (info === null) throw new FetchError('program_failed', 'yt-dlp wrote what is no description of a video');
       return info;
     },
-    async readCaptions(file, signal) {
+    async readCaptions(file: CaptionsFile, signal: AbortSignal) {
       const read = await pool.run('readCaptions', file, { signal });
       if (read.text === '') throw new FetchError('unreadable', 'the captions of the video cannot be read');
       return read;

@@ -21,65 +21,50 @@ interface FileRewriteDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 
 /** Per transaction: some ms. */
 const sliceTombstones = 500;
 
-export class FileRewrite {
-  readonly #dependencies: FileRewriteDependencies;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  /** Forgotten data without tombstones may be in files. */
-  #untracked = false;
-  #stopped = false;
+export type FileRewrite = ReturnType<typeof fileRewrite>;
 
-  constructor(dependencies: FileRewriteDependencies) {
-    this.#dependencies = dependencies;
-  }
+export function fileRewrite({ ask, reader, commit, afterMs, log }: FileRewriteDependencies) {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  /** Forgotten data without tombstones may be in files. */
+  let isUntracked = false;
+  let isStopped = false;
 
   /** Something may have been forgotten: restart the wait of `afterMs`. */
-  due(): void {
-    clearTimeout(this.#timer);
-    if (this.#stopped) return;
-    this.#timer = setTimeout(
+  const due = (): void => {
+    clearTimeout(timer);
+    if (isStopped) return;
+    timer = setTimeout(
       () => {
-        this.#running = this.#running.then(() => this.#rewrite());
+        running = running.then(rewrite);
       },
-      Math.min(maxTimerMs, this.#dependencies.afterMs),
+      Math.min(maxTimerMs, afterMs),
     );
-  }
-
+  };
   /** As `due`, for data without tombstones: older files, or what never was a page. */
-  dueUntracked(): void {
-    this.#untracked = true;
-    this.due();
-  }
+  const dueUntracked = (): void => {
+    isUntracked = true;
+    due();
+  };
 
-  /** Resolves when running work has ended. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
-  }
-
-  async #rewrite(): Promise<void> {
-    const pageNos = this.#dependencies.reader.tombstones.pageNumbers('deleted');
-    const untracked = this.#untracked;
-    if (this.#stopped || (pageNos.length === 0 && !untracked)) return;
-    if (this.#namesWait()) return this.due();
-    this.#untracked = false; // what comes while it is rewritten is for the next time
+  const rewrite = async (): Promise<void> => {
+    const pageNos = reader.tombstones.pageNumbers('deleted');
+    const wasUntracked = isUntracked;
+    if (isStopped || (pageNos.length === 0 && !wasUntracked)) return;
+    if (namesWait()) return due();
+    isUntracked = false; // what comes while it is rewritten is for the next time
     try {
-      if (await this.#rewriteWithout(pageNos)) return;
-    } catch (error) {
-      if (this.#stopped) return;
-      this.#dependencies.log.warn(
-        { err: error, pages: pageNos.length },
-        'files that hold forgotten text could not be rewritten: tried again',
-      );
+      if (await rewriteWithout(pageNos)) return;
+    } catch (err) {
+      if (isStopped) return;
+      log.warn({ err, pages: pageNos.length }, 'files that hold forgotten text could not be rewritten: tried again');
     }
-    this.#untracked ||= untracked;
-    this.due();
-  }
+    isUntracked ||= wasUntracked;
+    due();
+  };
 
   /** Rewrite every file, and verify the pages if nothing was indexed meanwhile. Returns whether they are verified. */
-  async #rewriteWithout(pageNos: readonly number[]): Promise<boolean> {
-    const { ask, commit, log } = this.#dependencies;
+  const rewriteWithout = async (pageNos: readonly number[]): Promise<boolean> => {
     const { clean } = await ask('index.purge', {});
     const sizes = await ask('store.compact', {});
     if (!clean) return false;
@@ -88,16 +73,21 @@ export class FileRewrite {
     }
     log.info({ pages: pageNos.length, ...sizes }, 'what was forgotten is out of every file');
     return true;
-  }
+  };
 
   /** Topics still have names with words of lost pages, and a job will rename them. */
-  #namesWait(): boolean {
-    const { clusters, jobs } = this.#dependencies.reader;
-    return (
-      clusters.anyStale() &&
-      inFlightStatuses.some((status) => jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0)
-    );
-  }
+  const namesWait = (): boolean =>
+    reader.clusters.anyStale() &&
+    inFlightStatuses.some((status) => reader.jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0);
+
+  /** Resolves when running work has ended. */
+  const stop = async (): Promise<void> => {
+    isStopped = true;
+    clearTimeout(timer);
+    await running;
+  };
+
+  return { due, dueUntracked, stop };
 }
 
 type PurgeDependencies = Pick<LibraryParts, 'reader' | 'commit'>;

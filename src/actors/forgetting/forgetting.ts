@@ -4,7 +4,6 @@
  * src/machines/tombstone.ts. Also merges pages whose addresses became one (readdress-all.ts), as that erases pages.
  */
 
-import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { beginForget, type ForgetTarget, removeRule } from '../../commands/forget.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
@@ -14,12 +13,12 @@ import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../../dom
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { tellProgress } from '../system/background.ts';
+import { tellProgress, untilDone } from '../system/background.ts';
 import type { Handlers, LibraryParts, ServiceHooks, StartService } from '../system/service.ts';
 import { commitThrough } from '../system/system-messages.ts';
-import { FileRewrite } from './file-rewrite.ts';
+import { type FileRewrite, fileRewrite } from './file-rewrite.ts';
 import { readdressAll } from './readdress-all.ts';
-import { RuleEraser } from './rule-eraser.ts';
+import { type RuleEraser, ruleEraser } from './rule-eraser.ts';
 
 interface ForgettingDependencies
   extends Pick<LibraryParts, 'ask' | 'reader' | 'feed' | 'canonicalize' | 'maxAttempts' | 'log' | 'now' | 'monotonic'> {
@@ -36,27 +35,26 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
   const commit = commitThrough(ask);
 
   const start = async ({ ending }: ServiceHooks) => {
-    const stopped = new AbortController();
-    let retrying: NodeJS.Timeout | undefined;
     const inTurn = pLimit(1);
-    const rewrite = new FileRewrite({ ask, reader, commit, afterMs: compactAfterMs, log });
-    const eraser = new RuleEraser({
-      ...dependencies,
-      commit,
-      onUntracked: () => rewrite.dueUntracked(),
-      stopped: stopped.signal,
-    });
+    const rewrite = fileRewrite({ ask, reader, commit, afterMs: compactAfterMs, log });
+    const eraser = ruleEraser({ ...dependencies, commit, onUntracked: () => rewrite.dueUntracked() });
     const unsubscribe = feed.subscribe('durable', ({ tombstones }) => {
       if (tombstones.some(({ state }) => state !== 'verified')) rewrite.due();
     });
 
     const interrupted = { ask, reader, eraser, rewrite, ending, log };
-    const takeUp = async () => {
-      if (await takeUpRest(interrupted)) return;
-      retrying = setTimeout(() => void inTurn(takeUp), retryMs);
-    };
-    await inTurn(() => finishPurges(interrupted));
-    await inTurn(takeUp);
+    const retried = { ending, retryMs };
+    // Pages of a purging rule are readable by id, so nothing is served before they are erased.
+    await untilDone(() => erasePurging(interrupted), {
+      ...retried,
+      onFailure: (err) =>
+        log.error({ err }, 'an interrupted purge could not be finished: tried again, and nothing is served before'),
+    });
+    const takingUp = untilDone(() => inTurn(() => takeUpRest(interrupted)), {
+      ...retried,
+      onFailure: (err) =>
+        log.warn({ err }, 'what an earlier process left of forgotten pages could not be taken up: tried again'),
+    });
     const readdressing = readdressAll({ ...dependencies, commit, eraser, inTurn, ending });
 
     const handlers: Handlers<ForgettingMessages> = {
@@ -90,11 +88,8 @@ export function forgettingService(dependencies: ForgettingDependencies): StartSe
     return {
       handlers,
       stop: async () => {
-        stopped.abort();
-        clearTimeout(retrying);
         unsubscribe();
-        const lastTurn = inTurn(() => undefined);
-        await Promise.all([lastTurn, readdressing, rewrite.stop()]);
+        await Promise.all([takingUp, inTurn(() => undefined), readdressing, rewrite.stop()]);
       },
     };
   };
@@ -140,28 +135,9 @@ interface InterruptedForgetsDependencies extends Pick<LibraryParts, 'ask' | 'rea
 
 const retryMs = 1000;
 
-/**
- * Finish purges. Their pages are readable by id, so nothing is served before, however often this fails (a full disk, say). Errors: none;
- * ends early only on stop.
- */
-async function finishPurges(dependencies: InterruptedForgetsDependencies): Promise<void> {
-  const { reader, ending, log } = dependencies;
-  while (!ending.aborted && reader.blacklist.purging().length > 0) {
-    try {
-      await erasePurging(dependencies);
-    } catch (error) {
-      if (ending.aborted) return;
-      log.error(
-        { err: error },
-        'an interrupted purge could not be finished: tried again, and nothing is served before',
-      );
-      await delay(retryMs);
-    }
-  }
-}
-
 async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsDependencies): Promise<void> {
   const rules = reader.blacklist.purging();
+  if (rules.length === 0) return;
   log.info({ rules: rules.length }, 'an interrupted purge continues');
   const left = { rules: rules.length, pages: 0 };
   const tell = () => log.info({ rules_left: left.rules, pages_left: left.pages }, 'erasing what was being forgotten');
@@ -176,21 +152,12 @@ async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsD
   });
 }
 
-/** Continue the rest, which is unreadable. Returns whether it is done or must be retried. Errors: none. */
-async function takeUpRest(dependencies: InterruptedForgetsDependencies): Promise<boolean> {
-  const { ask, reader, eraser, rewrite, ending, log } = dependencies;
-  if (ending.aborted) return true;
-  try {
-    await eraser.noteSettings();
-    const pages = await eraser.adoptOrphans();
-    if (pages > 0) log.info({ pages }, 'an interrupted purge continues');
-    const { dropped, setAside } = await ask('index.heldAtStart', {});
-    if ((dropped > 0 || setAside) && reader.tombstones.any()) rewrite.dueUntracked();
-    else rewrite.due();
-    return true;
-  } catch (error) {
-    if (ending.aborted) return true;
-    log.warn({ err: error }, 'what an earlier process left of forgotten pages could not be taken up: tried again');
-    return false;
-  }
+/** Continue the rest, which is unreadable. */
+async function takeUpRest({ ask, reader, eraser, rewrite, log }: InterruptedForgetsDependencies): Promise<void> {
+  await eraser.noteSettings();
+  const pages = await eraser.adoptOrphans();
+  if (pages > 0) log.info({ pages }, 'an interrupted purge continues');
+  const { dropped, setAside } = await ask('index.heldAtStart', {});
+  if ((dropped > 0 || setAside) && reader.tombstones.any()) rewrite.dueUntracked();
+  else rewrite.due();
 }

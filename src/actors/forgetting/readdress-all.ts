@@ -2,10 +2,10 @@
  * Brings the addresses of all pages up to date in the background, after a change of `canonicalize.*` or of the rules of this version
  * (src/commands/readdress-pages.ts). Only pages whose address changes are written. Its slices take turns with forgets.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { LimitFunction } from 'p-limit';
 import { renameTopics } from '../../commands/forget.ts';
 import { addressesKey, allReaddressed, currentAddress, readdressPages } from '../../commands/readdress-pages.ts';
+import { untilDone } from '../system/background.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { maxBatch } from '../system/system-messages.ts';
 import type { RuleEraser } from './rule-eraser.ts';
@@ -21,23 +21,15 @@ interface ReaddressDependencies
 /** Rows per turn of the event loop: some ms. */
 const rowsPerTurn = 200;
 const slicePages = 20;
-/** Rows after which progress is stored, if none of them changes. */
-const rowsPerNote = 20_000;
 /** After a failure, such as a full disk, ms. */
 const retryMs = 60_000;
 
 /** Resolves when all is done or the service stops. Errors: none. */
-export async function readdressAll(dependencies: ReaddressDependencies): Promise<void> {
+export function readdressAll(dependencies: ReaddressDependencies): Promise<void> {
   const { ending, log } = dependencies;
-  while (!ending.aborted) {
-    try {
-      return await readdress(dependencies);
-    } catch (error) {
-      if (ending.aborted) return;
-      log.warn({ err: error }, 'addresses of pages could not be brought up to date: tried again');
-      await delay(retryMs, undefined, { signal: ending }).catch(() => {});
-    }
-  }
+  const onFailure = (err: unknown) =>
+    log.warn({ err }, 'addresses of pages could not be brought up to date: tried again');
+  return untilDone(() => readdress(dependencies), { ending, retryMs, onFailure });
 }
 
 async function readdress({
@@ -66,7 +58,7 @@ async function readdress({
   await new Promise(setImmediate); // a commit that ends now still has its transaction
   let after = pages.addressesDoneTo(addressesKey(settings));
   if (after === allReaddressed || pages.count() === 0) return;
-  for (let noted = after; after !== allReaddressed; ) {
+  while (after !== allReaddressed) {
     await new Promise(setImmediate); // requests are answered in between
     const numbers = pages.numbersAfter(after, rowsPerTurn);
     after = numbers.length < rowsPerTurn ? allReaddressed : numbers[rowsPerTurn - 1];
@@ -77,10 +69,8 @@ async function readdress({
       await readdressSlice(slice, slice[slice.length - 1]);
     }
     if (ending.aborted) return;
-    if (after - noted < rowsPerNote) continue;
-    await readdressSlice([], after);
-    noted = after;
   }
+  await readdressSlice([], allReaddressed);
   await inTurn(async () => {
     await eraser.queuePurges();
     await commit(renameTopics({ at: now(), max_attempts: maxAttempts }));

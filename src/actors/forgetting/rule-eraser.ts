@@ -18,6 +18,7 @@ import type { BlacklistRule } from '../../store/blacklist.ts';
 import type { FailureKey } from '../../store/imports.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
 import { forgetFailures } from '../ingest/import-target.ts';
+import { inParts } from '../system/background.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { maxBatch } from '../system/system-messages.ts';
 
@@ -25,7 +26,6 @@ interface RuleEraserDependencies
   extends Pick<LibraryParts, 'ask' | 'reader' | 'commit' | 'canonicalize' | 'maxAttempts' | 'now' | 'monotonic'> {
   /** Called when something without a tombstone was erased. */
   onUntracked: () => void;
-  stopped: AbortSignal;
 }
 
 /** Pages per slice, and its duration, ms: pages differ a hundredfold in size. */
@@ -36,76 +36,67 @@ const removedLabels = 2000;
 /** Per turn: 1 ms. */
 const sliceFailures = 50;
 
-export class RuleEraser {
-  readonly #dependencies: RuleEraserDependencies;
+export type RuleEraser = ReturnType<typeof ruleEraser>;
 
-  constructor(dependencies: RuleEraserDependencies) {
-    this.#dependencies = dependencies;
-  }
+export function ruleEraser(dependencies: RuleEraserDependencies) {
+  const { ask, reader, commit, canonicalize, maxAttempts, now, monotonic, onUntracked } = dependencies;
 
   /**
    * Erase everything that matches, queue the rest, and end the purge. `onSlice` gets the number of remaining pages before each slice;
    * its error ends the purge. Returns the numbers of erased pages and queued jobs.
    * Errors: those of the writer and the index.
    */
-  async erase(rule: BlacklistRule, onSlice = (_left: number): void => {}): Promise<{ pages: number; jobs: number }> {
-    const pages = await this.#erasePages(await this.#pagesOf(rule), onSlice);
-    await this.#eraseFailures();
-    const jobs = await this.queuePurges();
-    const { commit, now, maxAttempts } = this.#dependencies;
+  const erase = async (rule: BlacklistRule, onSlice = (_left: number): void => {}) => {
+    const pages = await erasePagesOf(await pagesOf(rule), onSlice);
+    await eraseFailures();
+    const jobs = await queuePurges();
     await commit(endForget(rule.no, { at: now(), max_attempts: maxAttempts }));
     return { pages, jobs };
-  }
+  };
 
   /** Rules of earlier versions count as made by the current settings, without known addresses. Errors: those of the writer. */
-  async noteSettings(): Promise<void> {
-    const { reader, commit, canonicalize } = this.#dependencies;
+  const noteEarlierSettings = async (): Promise<void> => {
     const { known_addresses: _, ...earlier } = canonicalize;
     if (reader.blacklist.withoutSettings().length > 0) await commit(noteSettings(earlier));
-  }
+  };
 
   /** Queue jobs for erased pages without one; returns how many jobs were dead or gone. */
-  async adoptOrphans(): Promise<number> {
+  const adoptOrphans = async (): Promise<number> => {
     let pages = 0;
     for (;;) {
-      const adopted = await this.#dependencies.commit(orphanPurges(), maxBatch);
+      const adopted = await commit(orphanPurges(), maxBatch);
       if (adopted === 0) break;
       pages += adopted;
     }
-    await this.queuePurges();
+    await queuePurges();
     return pages;
-  }
+  };
 
-  async #pagesOf({ kind, pattern }: BlacklistRule): Promise<number[]> {
-    const { ask, reader } = this.#dependencies;
+  const pagesOf = async ({ kind, pattern }: BlacklistRule): Promise<number[]> => {
     if (kind === 'domain') {
       const under = await ask('index.pagesUnder', { domain: pattern });
-      return mayMove(pattern) ? [...new Set([...under, ...(await this.#pagesSubmittedUnder(pattern))])] : under;
+      return mayMove(pattern) ? [...new Set([...under, ...(await pagesSubmittedUnder(pattern))])] : under;
     }
     const no = reader.pages.numberByUrl(pattern);
-    const older = await this.#pagesOfOlderForms(pattern);
+    const older = await pagesOfOlderForms(pattern);
     return no === undefined ? older : [no, ...older.filter((other) => other !== no)];
-  }
+  };
 
   /** Pages submitted under this domain and stored under the address of another. */
-  async #pagesSubmittedUnder(domain: string): Promise<number[]> {
-    const { pages } = this.#dependencies.reader;
+  const pagesSubmittedUnder = async (domain: string): Promise<number[]> => {
+    const { pages } = reader;
     const found: number[] = [];
-    for (let after = 0; ; ) {
-      const numbers = pages.numbersAfter(after, slicePages);
+    for await (const numbers of inParts((after) => pages.numbersAfter(after, slicePages), Number)) {
       found.push(...numbers.filter((no) => domainMatches(hostOf(pages.head(no)?.original_url ?? ''), domain)));
-      if (numbers.length < slicePages) return found;
-      after = numbers[slicePages - 1];
-      await new Promise(setImmediate);
     }
-  }
+    return found;
+  };
 
   /**
    * Pages stored under another canonical URL of this address by earlier settings or rules. Settings only affect the query, so in the
    * domain only URLs equal without it are compared; the rules for known addresses also change the domain.
    */
-  async #pagesOfOlderForms(pattern: string): Promise<number[]> {
-    const { ask, reader, canonicalize } = this.#dependencies;
+  const pagesOfOlderForms = async (pattern: string): Promise<number[]> => {
     const address = canonicalizeUrl(pattern, canonicalize);
     if ('invalid' in address) return [];
     const domains = [address.domain, ...(canonicalize.known_addresses ? movedDomains : [])];
@@ -119,31 +110,31 @@ export class RuleEraser {
         const page = reader.pages.head(no);
         if (page === undefined) continue;
         if (withoutQuery(page.canonical_url) !== place && !mayMove(page.domain)) continue;
-        if (this.#isNow(page.canonical_url, pattern) || this.#isNow(page.original_url, pattern)) found.push(no);
+        if (isNow(page.canonical_url, pattern) || isNow(page.original_url, pattern)) found.push(no);
       }
     }
     return found;
-  }
+  };
 
-  #isNow(url: string, canonicalUrl: string): boolean {
-    const now = canonicalizeUrl(url, this.#dependencies.canonicalize);
+  const isNow = (url: string, canonicalUrl: string): boolean => {
+    const now = canonicalizeUrl(url, canonicalize);
     return !('invalid' in now) && now.canonical_url === canonicalUrl;
-  }
+  };
 
-  async #erasePages(pageNos: readonly number[], onSlice: (left: number) => void): Promise<number> {
+  const erasePagesOf = async (pageNos: readonly number[], onSlice: (left: number) => void): Promise<number> => {
     let pages = 0;
     /** Erased and hidden, but still in the index. */
     const held: ErasedPage[] = [];
     let labels = 0;
     const letGo = async () => {
       labels = 0;
-      await this.removeFromIndex(held.splice(0));
+      await removeFromIndex(held.splice(0));
     };
     try {
       for (let at = 0; at < pageNos.length; ) {
         onSlice(pageNos.length - at);
-        const slice = this.#eraseInTime(pageNos.slice(at, at + slicePages));
-        const { erased, looked } = await this.#dependencies.commit(slice, maxBatch);
+        const slice = eraseInTime(pageNos.slice(at, at + slicePages));
+        const { erased, looked } = await commit(slice, maxBatch);
         at += looked;
         pages += erased.length;
         held.push(...erased);
@@ -154,29 +145,27 @@ export class RuleEraser {
       await letGo();
     }
     return pages;
-  }
+  };
 
   /** The time limit starts when the writer runs it. */
-  #eraseInTime(pageNos: readonly number[]): Command<ErasedSlice> {
-    const { now, monotonic } = this.#dependencies;
-    return (transaction) => {
+  const eraseInTime =
+    (pageNos: readonly number[]): Command<ErasedSlice> =>
+    (transaction) => {
       const until = monotonic() + sliceMs;
       return erasePages(pageNos, now(), () => monotonic() >= until)(transaction);
     };
-  }
 
-  async removeFromIndex(erased: readonly ErasedPage[]): Promise<void> {
+  const removeFromIndex = async (erased: readonly ErasedPage[]): Promise<void> => {
     const pages = erased.filter(({ count }) => count > 0);
-    if (pages.length > 0) await this.#dependencies.ask('index.remove', { pages });
-  }
+    if (pages.length > 0) await ask('index.remove', { pages });
+  };
 
   /** Failed import items were never pages, but their addresses are stored. */
-  async #eraseFailures(): Promise<void> {
-    const { reader, commit, onUntracked } = this.#dependencies;
+  const eraseFailures = async (): Promise<void> => {
     let after: FailureKey | null = null;
     for (;;) {
       const some: ReturnType<StoreReader['imports']['allFailures']> = reader.imports.allFailures(after, sliceFailures);
-      const keys = some.filter(({ value }) => this.#isForgotten(value.url)).map(({ key }) => key);
+      const keys = some.filter(({ value }) => isForgotten(value.url)).map(({ key }) => key);
       if (keys.length > 0) {
         try {
           await commit(forgetFailures(keys));
@@ -188,19 +177,19 @@ export class RuleEraser {
       if (some.length < sliceFailures) return;
       await new Promise(setImmediate);
     }
-  }
+  };
 
-  #isForgotten(url: string): boolean {
-    const { reader, canonicalize } = this.#dependencies;
+  const isForgotten = (url: string): boolean => {
     const canonical = canonicalizeUrl(url, canonicalize);
     return !('invalid' in canonical) && reader.blacklist.match({ ...canonical, original_url: url }) !== undefined;
-  }
+  };
 
   /** Queue jobs for erased pages without one; returns how many. Errors: those of the writer. */
-  async queuePurges(): Promise<number> {
-    const { commit, maxAttempts, now } = this.#dependencies;
+  const queuePurges = async (): Promise<number> => {
     let jobs = 0;
     while ((await commit(queuePurge(now(), maxAttempts), maxBatch)) !== null) jobs++;
     return jobs;
-  }
+  };
+
+  return { erase, noteSettings: noteEarlierSettings, adoptOrphans, removeFromIndex, queuePurges };
 }

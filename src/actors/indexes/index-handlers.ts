@@ -13,7 +13,7 @@ import { pageMatcher } from '../search/match-pages.ts';
 import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts } from '../system/service.ts';
-import type { NearPagesRequest } from '../system/system-messages.ts';
+import type { NearPagesRequest, SystemMessageName } from '../system/system-messages.ts';
 import type { IndexCompleteness, StartRecovery } from './start-recovery.ts';
 
 interface IndexHandlersOptions {
@@ -28,32 +28,39 @@ interface IndexHandlersOptions {
   retrieve: RetrieveCandidates;
 }
 
-type ContentMessages =
-  | 'index.add'
-  | 'index.addVectors'
-  | 'index.remove'
-  | 'index.openSpace'
-  | 'index.dropSpace'
-  | 'index.heldAtStart'
-  | 'index.purge'
-  | 'index.settled';
-type QuestionMessages =
-  | 'index.retrieve'
-  | 'index.match'
-  | 'index.markPassages'
-  | 'index.nearPages'
-  | 'index.relatedPages'
-  | 'index.pagesUnder'
-  | 'index.domains'
-  | 'index.pagesWithoutChunks'
-  | 'index.state';
-export type IndexMessages = ContentMessages | QuestionMessages;
+export type IndexMessages = Extract<SystemMessageName, `index.${string}`>;
 
-export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMessages> {
-  return { ...contentHandlers(options), ...questionHandlers(options) };
-}
-
-function contentHandlers({ reader, sparse, spaces, recovery, idle }: IndexHandlersOptions): Handlers<ContentMessages> {
+export function indexHandlers({
+  reader,
+  catalog,
+  sparse,
+  searchers,
+  spaces,
+  recovery,
+  completeness,
+  idle,
+  retrieve,
+}: IndexHandlersOptions): Handlers<IndexMessages> {
+  /** Errors: DomainError `invalid` for a model with missing vectors, except the active one, which is being renewed. */
+  const searchableModel = (id: string): EmbeddingModel => {
+    const model = reader.models.get(id);
+    if (model?.status === 'ready' || (model !== undefined && id === reader.models.activeId())) return model;
+    throw new DomainError('invalid', `the model ${id.slice(0, 64)} has no vectors here`);
+  };
+  /** `none` without a model. */
+  const near = async <Reply>(
+    { model: wanted, filters, anyScore = false }: Pick<NearPagesRequest, 'model' | 'filters' | 'anyScore'>,
+    none: Reply,
+    ask: (pages: PageSpace, among: Pick<NearRequest, 'allow' | 'minScore'>) => Promise<Reply>,
+  ): Promise<Reply> => {
+    const model = wanted === null ? reader.models.activeModel() : reader.models.get(wanted);
+    if (model === undefined) return none;
+    const allowed = catalog.allowed(filters);
+    const allow = allowed === null ? {} : { allow: allowed.labels };
+    const floor = model.floor === null || anyScore ? {} : { minScore: model.floor };
+    return orOverloaded(() => spaces.use(model, ({ pages }) => ask(pages, { ...allow, ...floor })));
+  };
+  const matchPages = pageMatcher({ catalog, searchers, reader });
   return {
     'index.add': async ({ segment, vectors, pages, obsolete }) => {
       idle.changed();
@@ -109,39 +116,6 @@ function contentHandlers({ reader, sparse, spaces, recovery, idle }: IndexHandle
       await Promise.all([recovery.settled(), spaces.settled()]);
       return undefined;
     },
-  };
-}
-
-function questionHandlers({
-  reader,
-  catalog,
-  searchers,
-  spaces,
-  completeness,
-  idle,
-  retrieve,
-}: IndexHandlersOptions): Handlers<QuestionMessages> {
-  /** Errors: DomainError `invalid` for a model with missing vectors, except the active one, which is being renewed. */
-  const searchableModel = (id: string): EmbeddingModel => {
-    const model = reader.models.get(id);
-    if (model?.status === 'ready' || (model !== undefined && id === reader.models.activeId())) return model;
-    throw new DomainError('invalid', `the model ${id.slice(0, 64)} has no vectors here`);
-  };
-  /** `none` without a model. */
-  const near = async <Reply>(
-    { model: wanted, filters, anyScore = false }: Pick<NearPagesRequest, 'model' | 'filters' | 'anyScore'>,
-    none: Reply,
-    ask: (pages: PageSpace, among: Pick<NearRequest, 'allow' | 'minScore'>) => Promise<Reply>,
-  ): Promise<Reply> => {
-    const model = wanted === null ? reader.models.activeModel() : reader.models.get(wanted);
-    if (model === undefined) return none;
-    const allowed = catalog.allowed(filters);
-    const allow = allowed === null ? {} : { allow: allowed.labels };
-    const floor = model.floor === null || anyScore ? {} : { minScore: model.floor };
-    return orOverloaded(() => spaces.use(model, ({ pages }) => ask(pages, { ...allow, ...floor })));
-  };
-  const matchPages = pageMatcher({ catalog, searchers, reader });
-  return {
     'index.retrieve': async (request, signal) => {
       idle.searched();
       const model = searchableModel(request.model);

@@ -58,8 +58,7 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
 
 /** Registers cleanups in `undo` for a failure half way. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
-  const { dir, storeId, reader, feed, work, threads, searchData, askQueryVector } = dependencies;
-  const { log, monotonic, history, aroundRecovery, recoveryWaitMs: waitMs } = dependencies;
+  const { dir, storeId, reader, feed, work, threads, searchData, log, monotonic, history } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
   const { namespace, searchers: pools, graphs } = threads;
@@ -67,18 +66,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   undo.push(threads.release);
   const mark = await HighWaterMark.open({ dir, nextLabel: reader.counters.peek('label'), history, log });
   const noteLabels = () => mark.raise(catalog.flushedEnd);
-  const spaces = new ModelSpaces({
-    dir,
-    storeId,
-    reader,
-    catalog,
-    searchers,
-    worker: work,
-    graphs,
-    log,
-    monotonic,
-    noteLabels,
-  });
+  const spaces = new ModelSpaces({ ...dependencies, catalog, searchers, worker: work, graphs, noteLabels });
   undo.push(() => spaces.close());
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
 
@@ -97,43 +85,17 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   await Promise.allSettled(sides); // where one fails the other is open, too, or will never be
   const [opened, dense] = await Promise.all(sides);
   const sparse = opened.index;
-  const recovery = new StartRecovery({
-    dir,
-    reader,
-    catalog,
-    work,
-    sparse: opened,
-    dense,
-    log,
-    waitMs,
-    aroundRecovery,
-  });
-  const completeness = indexCompleteness({ reader, catalog, spaces, recovery });
+  const parts = { ...dependencies, catalog, searchers, spaces, sparse };
+  const recovery = new StartRecovery({ ...parts, sparse: opened, dense, waitMs: dependencies.recoveryWaitMs });
+  const completeness = indexCompleteness({ ...parts, recovery });
   undo.push(() => recovery.stop());
   await recovery.run();
 
-  const retrieve = retrieveCandidates({
-    catalog,
-    spaces,
-    searchers,
-    askQueryVector,
-    isWhole: completeness.isWhole,
-    monotonic,
-  });
+  const retrieve = retrieveCandidates({ ...parts, isWhole: completeness.isWhole });
   const idle = idleDetector(monotonic);
-  const maintenance = maintainIndex({ sparse, searchers, spaces, reader, idle, log });
+  const maintenance = maintainIndex({ ...parts, idle });
   return {
-    handlers: indexHandlers({
-      reader,
-      catalog,
-      sparse,
-      searchers,
-      spaces,
-      recovery,
-      completeness,
-      idle,
-      retrieve,
-    }),
+    handlers: indexHandlers({ ...parts, recovery, completeness, idle, retrieve }),
     stop: async () => {
       closeCatalog();
       recovery.stop();

@@ -23,7 +23,7 @@ import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
-import { type CalibrateOutside, floorCalibrator } from '../models/model-embedder.ts';
+import type { CalibrateOutside } from '../models/model-embedder.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { commitThrough } from '../system/system-messages.ts';
 import { type BatchedPage, PageBatches } from './page-batches.ts';
@@ -32,6 +32,7 @@ interface PageIndexerDependencies extends Pick<LibraryParts, 'ask' | 'reader'> {
   prepare: (pages: readonly PageText[], signal: AbortSignal) => Promise<PreparedPages>;
   threads: number;
   embedders: Embedders;
+  calibrate: CalibrateOutside;
 }
 
 interface PageToIndex extends BatchedPage {
@@ -57,7 +58,8 @@ interface EmbeddedPages {
   vectors: ReadonlyMap<number, Float32Array>;
 }
 
-const outsidePatienceMs = 5000;
+/** How long pages wait for an inactive model, ms. */
+const patienceMs = 5000;
 
 export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer {
   const { ask, reader, prepare, threads, embedders } = dependencies;
@@ -82,12 +84,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
     );
     return { ...prepared, models, vectors: new Map() };
   };
-  const vectorsOutside = outsideVectors({
-    embedders,
-    reader,
-    calibrate: floorCalibrator({ embedders, reader, commit }),
-    patienceMs: outsidePatienceMs,
-  });
+  const vectorsOutside = outsideVectors(dependencies);
   const embedOutside = async (
     pages: readonly PageToIndex[],
     texts: readonly string[],
@@ -168,27 +165,17 @@ function noText(): JobError {
  * failure, the provider gets no single pages.
  */
 
-interface OutsideVectorsOptions {
-  embedders: Pick<Embedders, 'documentVectors'>;
-  reader: Pick<StoreReader, 'models' | 'backfills'>;
-  calibrate: CalibrateOutside;
-  /** How long pages wait for an inactive model, ms. */
-  patienceMs: number;
-}
-
-/**
- * Rows by space for outside models among `models`; none for a model that gets a gap.
- * Errors: of the active model's provider; the signal's reason.
- */
-type OutsideVectors = (
-  models: readonly EmbeddingModel[],
-  passages: readonly string[],
-  signal: AbortSignal,
-) => Promise<ReadonlyMap<number, Float32Array>>;
-
 class TooLate extends Error {}
 
-function outsideVectors({ embedders, reader, calibrate, patienceMs }: OutsideVectorsOptions): OutsideVectors {
+/**
+ * Gives rows by space for outside models among some; none for a model that gets a gap.
+ * Errors: of the active model's provider; the signal's reason.
+ */
+function outsideVectors({
+  embedders,
+  reader,
+  calibrate,
+}: Pick<PageIndexerDependencies, 'embedders' | 'reader' | 'calibrate'>) {
   /** Spaces of slow models: not asked until their backfills have closed the gaps. */
   const late = new Set<number>();
 
@@ -222,7 +209,11 @@ function outsideVectors({ embedders, reader, calibrate, patienceMs }: OutsideVec
     }
   };
 
-  return async (models, passages, signal) => {
+  return async (
+    models: readonly EmbeddingModel[],
+    passages: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<number, Float32Array>> => {
     const rows = await Promise.all(
       models.filter(isOutside).map(async (model) => {
         const isActive = model.id === reader.models.activeId();

@@ -8,6 +8,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import type { IngestOutcome } from '../../domain/messages.ts';
 import { type IngestBatchResult, type IngestPageRequest, lacksBareChunk, mayBeBare } from '../../domain/page.ts';
+import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
 import type { PageIndexer } from './index-page.ts';
 import { type PreparerDependencies, submissionPreparer } from './prepare-submission.ts';
@@ -62,11 +63,7 @@ export function intakeService(dependencies: IntakeDependencies): StartService<'p
     },
   };
 
-  const start = async () => {
-    const bare = new BarePages(dependencies);
-    return { handlers, stop: () => bare.stop() };
-  };
-  return start;
+  return async () => ({ handlers, stop: makeBarePagesFindable(dependencies) });
 }
 
 function outcomeOf(decision: IngestDecision): IngestOutcome {
@@ -97,95 +94,49 @@ interface BarePagesDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'f
 
 /** Four batches, so pages with text never wait long. */
 const width = 32;
-/** Retry time after a provider's or disk's failure, ms; doubles each time. */
-const firstWaitMs = 60_000;
-const maxWaitMs = 24 * 3_600_000;
+/** After a provider's or disk's failure, ms. */
+const retryEveryMs = 600_000;
+const notFindable = 'pages without a text could not be made findable: tried again';
 
-class BarePages {
-  readonly #dependencies: BarePagesDependencies;
-  readonly #stop = new AbortController();
-  readonly #unsubscribe: () => void;
-  readonly #waiting = new Set<number>();
+function makeBarePagesFindable({ ask, reader, feed, index, log }: BarePagesDependencies): () => Promise<void> {
+  const background = new Background(log);
+  const waiting = new Set<number>();
   /** Their chunk may be in the store but not in the index. */
-  readonly #failed = new Set<number>();
-  #running: Promise<void> | undefined;
-  #again: NodeJS.Timeout | undefined;
-  #waitMs = firstWaitMs;
+  const failed = new Set<number>();
+  const limit = pLimit(width);
 
-  constructor(dependencies: BarePagesDependencies) {
-    this.#dependencies = dependencies;
-    this.#unsubscribe = dependencies.feed.subscribe('durable', ({ pages }) => {
-      for (const page of pages) if (lacksBareChunk(page)) this.#waiting.add(page.no);
-      this.#start();
+  const indexOne = async (no: number): Promise<void> => {
+    const page = background.isStopping ? undefined : reader.pages.get(no);
+    const isWanted = page !== undefined && (failed.has(no) ? mayBeBare(page) : lacksBareChunk(page));
+    failed.delete(no);
+    if (page === undefined || !isWanted) return;
+    await index({ page, attempt: null, signal: background.signal, readText: () => '' }).catch((error) => {
+      failed.add(no);
+      throw error;
     });
-    this.#running = this.#takeUp().finally(() => {
-      this.#running = undefined;
-      this.#start();
-    });
-  }
+  };
+  const indexAll = async () => {
+    const some = [...waiting];
+    waiting.clear();
+    const ends = await Promise.allSettled(some.map((no) => limit(() => indexOne(no))));
+    const failure = ends.find((end) => end.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
+  };
+  const add = (numbers: Iterable<number>) => {
+    for (const no of numbers) waiting.add(no);
+    if (waiting.size > 0) background.soon(notFindable, indexAll);
+  };
 
-  async stop(): Promise<void> {
-    this.#unsubscribe();
-    clearTimeout(this.#again);
-    this.#stop.abort(new Error('the service is stopping'));
-    await this.#running;
-  }
-
-  /** Pages of earlier runs. */
-  async #takeUp(): Promise<void> {
-    const { ask, log } = this.#dependencies;
-    try {
-      for (const no of await ask('index.pagesWithoutChunks', {})) this.#waiting.add(no);
-    } catch (error) {
-      log.error({ err: error }, 'pages without a text that came before are made findable at the next start');
-    }
-  }
-
-  #start(): void {
-    if (this.#running !== undefined || this.#waiting.size === 0 || this.#stop.signal.aborted) return;
-    this.#running = this.#indexAll().finally(() => {
-      this.#running = undefined;
-      this.#start();
-    });
-  }
-
-  /** Errors: none. */
-  async #indexAll(): Promise<void> {
-    const some = [...this.#waiting];
-    this.#waiting.clear();
-    const limit = pLimit(width);
-    const errors = await Promise.all(some.map((no) => limit(() => this.#index(no))));
-    const failures = errors.filter((error) => error !== null);
-    if (failures.length === 0) this.#waitMs = firstWaitMs;
-    if (failures.length === 0 || this.#stop.signal.aborted) return;
-    const { log } = this.#dependencies;
-    const [waitMs, again_in_s] = [this.#waitMs, this.#waitMs / 1000];
-    this.#waitMs = Math.min(maxWaitMs, 2 * waitMs);
-    log.warn(
-      { err: failures[0], pages: failures.length, again_in_s },
-      'pages without a text could not be made findable',
-    );
-    clearTimeout(this.#again);
-    this.#again = setTimeout(() => {
-      for (const no of this.#failed) this.#waiting.add(no);
-      this.#start();
-    }, waitMs).unref();
-  }
-
-  /** Returns the error, or null. */
-  async #index(no: number): Promise<unknown> {
-    const { reader, index } = this.#dependencies;
-    const { signal } = this.#stop;
-    const page = signal.aborted ? undefined : reader.pages.get(no);
-    const isWanted = page !== undefined && (this.#failed.has(no) ? mayBeBare(page) : lacksBareChunk(page));
-    this.#failed.delete(no);
-    if (page === undefined || !isWanted) return null;
-    try {
-      await index({ page, attempt: null, signal, readText: () => '' });
-      return null;
-    } catch (error) {
-      this.#failed.add(no);
-      return error;
-    }
-  }
+  // Of earlier runs.
+  background.soon('pages without a text that came before are made findable at the next start', async () =>
+    add(await ask('index.pagesWithoutChunks', {})),
+  );
+  background.every(retryEveryMs, notFindable, async () => add(failed));
+  const unsubscribe = feed.subscribe('durable', ({ pages }) => {
+    add(pages.filter(lacksBareChunk).map(({ no }) => no));
+  });
+  return async () => {
+    unsubscribe();
+    await background.stop();
+  };
 }

@@ -112,9 +112,7 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
 
   /** Null if the batch failed and its pages are retried one by one. */
   async #prepare(batch: readonly Entry<Page>[]): Promise<{ value: Prepared } | null> {
-    const stop = new AbortController();
-    const abort = (event: Event) => stop.abort((event.target as AbortSignal).reason);
-    for (const { page } of batch) page.signal.addEventListener('abort', abort);
+    const signal = AbortSignal.any(batch.map(({ page }) => page.signal));
     const { prepare, embed, mayBeOnePage = () => true } = this.#options;
     const texts = batch.map(({ text }) => text ?? '');
     let takesLong = 0;
@@ -132,19 +130,18 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     };
     try {
       const pages = batch.map(({ page }) => page);
-      const value = await prepare(pages, texts, stop.signal);
+      const value = await prepare(pages, texts, signal);
       if (embed === undefined) return { value };
       leaveThread();
       this.#start();
-      stop.signal.throwIfAborted();
-      return { value: await embed(pages, texts, value, stop.signal) };
+      signal.throwIfAborted();
+      return { value: await embed(pages, texts, value, signal) };
     } catch (error) {
       if (batch.length === 1 || !mayBeOnePage(error)) throw error;
       for (const entry of batch) entry.alone = true;
       this.#waiting.unshift(...batch);
       return null;
     } finally {
-      for (const { page } of batch) page.signal.removeEventListener('abort', abort);
       leaveThread();
       this.#start();
     }

@@ -37,13 +37,6 @@ export function takenOver(): JobError {
   return new JobError('another attempt has taken over');
 }
 
-/** An error that the handler has logged. */
-export class LoggedError extends Error {
-  constructor(cause: Error) {
-    super(cause.message, { cause });
-  }
-}
-
 /** Runs in the transaction that completes the job. */
 export type Completion = ((transaction: Transaction) => void) | undefined;
 
@@ -90,7 +83,7 @@ export interface JobLimits {
 
 type Outcome =
   | { kind: 'done'; completion: Completion }
-  | { kind: 'failed'; error: unknown; isLogged?: boolean }
+  | { kind: 'failed'; error: unknown }
   | { kind: 'released' }
   | { kind: 'lost' };
 
@@ -281,10 +274,7 @@ export const jobActor = setup({
 });
 
 function outcomeOf(error: unknown): Outcome {
-  if (error instanceof SteppedBack) return { kind: 'released' };
-  return error instanceof LoggedError
-    ? { kind: 'failed', error: error.cause, isLogged: true }
-    : { kind: 'failed', error };
+  return error instanceof SteppedBack ? { kind: 'released' } : { kind: 'failed', error };
 }
 
 function attemptOf(job: Job): Attempt {
@@ -302,19 +292,19 @@ function logEnd({ job, outcome, log }: Context, settled: Job): void {
   const { attempts: attempt, status } = settled;
   const line = { job_id: idOf('job', job.no), kind: job.kind, attempt, status };
   // Released attempts may be thousands, and are no failures.
-  if (outcome.kind !== 'failed' || status === 'pending' || outcome.isLogged === true) {
+  if (outcome.kind !== 'failed' || status === 'pending') {
     log.debug(line, 'an attempt at a job ended');
     return;
   }
   log[status === 'dead' ? 'warn' : 'info']({ ...line, code: codeOf(outcome.error) }, 'an attempt at a job failed');
 }
 
-export function codeOf(error: unknown): unknown {
+function codeOf(error: unknown): unknown {
   return error instanceof Error ? ('code' in error ? error.code : error.name) : typeof error;
 }
 
 /** Whether the provider or host was not called, so the attempt does not count. */
-export function isNotMade(error: unknown): error is BreakerOpenError | FetchError {
+function isNotMade(error: unknown): error is BreakerOpenError | FetchError {
   return error instanceof BreakerOpenError || (error instanceof FetchError && error.isPostponed);
 }
 

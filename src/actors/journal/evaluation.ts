@@ -19,6 +19,7 @@ import type {
 } from '../../domain/evaluation.ts';
 import { idOf, instantOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { NumberedRun } from '../../store/query-log.ts';
+import { inParts } from '../system/background.ts';
 import type { LibraryParts } from '../system/service.ts';
 
 export type EvaluationDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'now'>;
@@ -28,15 +29,11 @@ const sliceRuns = 10;
 
 export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDependencies) {
   async function* runsOf(next: (after: number) => number[], wanted: (run: NumberedRun) => boolean) {
-    for (let after = 0; ; ) {
-      const numbers = next(after);
-      if (numbers.length === 0) return;
+    for await (const numbers of inParts(next, Number)) {
       for (const no of numbers) {
         const run = reader.queryLog.get(no);
         if (run !== undefined && wanted(run)) yield run;
       }
-      after = numbers[numbers.length - 1];
-      await new Promise(setImmediate);
     }
   }
 

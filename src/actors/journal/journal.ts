@@ -2,19 +2,20 @@
  * The journal: logs searches, accepts feedback, answers from the query log. Runs come by a queue, off the search's path; it is flushed
  * before a read or feedback, so that a known query id is found. Old runs are deleted in slices, at start and periodically.
  */
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { appendRuns, giveFeedback, purgeRunsBefore } from '../../commands/log-queries.ts';
 import { unknownId } from '../../domain/errors.ts';
 import { idOf, instantOf, isoOf } from '../../domain/ids.ts';
+import type { MessageName } from '../../domain/messages.ts';
 import type { LoggedHit, LoggedHits, QueryLogRunResponse } from '../../domain/query-log.ts';
 import { type NumberedRun, withoutPages } from '../../store/query-log.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
 import type { OldBefore } from '../system/retention.ts';
 import type { Handlers, StartService } from '../system/service.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
 import { type EvaluationDependencies, evaluation } from './evaluation.ts';
-import { type QueryLogQueue, queryRunOf } from './query-log-queue.ts';
+import { type FreshRun, type QueryLogQueue, queryRunOf } from './query-log-queue.ts';
 
 export interface JournalDependencies extends EvaluationDependencies {
   queue: QueryLogQueue;
@@ -22,16 +23,13 @@ export interface JournalDependencies extends EvaluationDependencies {
   log: Logger;
 }
 
-type JournalMessages =
-  | 'queryLog.list'
-  | 'queryLog.get'
-  | 'feedback.give'
-  | 'eval.score'
-  | 'eval.startReplay'
-  | 'eval.replay'
-  | 'eval.replays';
+type JournalMessages = Extract<MessageName, `queryLog.${string}` | `eval.${string}`> | 'feedback.give';
 
 const purgeEveryMs = 3_600_000;
+/** How long a run waits for others to share its commit, ms. */
+const gatherMs = 100;
+/** A few ms of encoding. */
+const runsPerCommit = 32;
 const oldRunsStay = 'old runs could not be deleted from the query log';
 
 export function journalService(dependencies: JournalDependencies): StartService<JournalMessages> {
@@ -39,9 +37,31 @@ export function journalService(dependencies: JournalDependencies): StartService<
   const { score, start: startReplay, result: replayResult, list: listReplays } = evaluation(dependencies);
 
   const start = async () => {
-    const writer = openRunWriter({ queue, commit, log });
-    const { flush } = writer;
     const background = new Background(log);
+    const write = async (runs: readonly FreshRun[]) => {
+      try {
+        await commit(appendRuns(runs.map(queryRunOf)));
+      } catch (error) {
+        queue.drop(runs.length);
+        log.warn({ err: error, runs: runs.length }, 'runs could not be written to the query log');
+      }
+    };
+    const inTurn = pLimit(1);
+    /** Resolves when all runs offered so far are written or dropped. */
+    const flush = () =>
+      inTurn(async () => {
+        for (let left = queue.waiting; left > 0; left -= runsPerCommit) await write(queue.take(runsPerCommit));
+        // The queue only signals the first waiting run.
+        if (queue.waiting > 0 && !background.isStopping) gather();
+      });
+    let gathering: NodeJS.Timeout | undefined;
+    const gather = () => {
+      gathering ??= setTimeout(() => {
+        gathering = undefined;
+        void flush();
+      }, gatherMs);
+    };
+    const unlisten = queue.listen(gather);
     const purge = async () => {
       const before = await oldBefore();
       if (before === null) return;
@@ -94,7 +114,9 @@ export function journalService(dependencies: JournalDependencies): StartService<
     return {
       handlers,
       stop: async () => {
-        await Promise.all([writer.close(), background.stop()]);
+        unlisten();
+        clearTimeout(gathering);
+        await Promise.all([background.stop(), flush()]);
       },
     };
   };
@@ -126,63 +148,4 @@ function hitsOf({ labels, page_nos, scores }: LoggedHits): LoggedHit[] {
     page_id: idOf('page', page_nos[i]),
     score: scores[i],
   }));
-}
-
-interface RunWriter {
-  /** Resolves when all runs offered so far are written or dropped. */
-  flush(): Promise<void>;
-  /** The same; later runs stay in the queue. */
-  close(): Promise<void>;
-}
-
-/** How long a run waits for others to share its commit, ms. */
-const gatherMs = 100;
-/** A few ms of encoding. */
-const runsPerCommit = 32;
-
-function openRunWriter(parts: { queue: QueryLogQueue; commit: CommitCommand; log: Logger }): RunWriter {
-  const { queue, commit, log } = parts;
-  let settled = queue.offered - queue.waiting;
-  let writing: Promise<void> | undefined;
-  let gathering: NodeJS.Timeout | undefined;
-  let closing = false;
-
-  const gather = () => {
-    gathering ??= setTimeout(() => {
-      gathering = undefined;
-      void flush();
-    }, gatherMs);
-  };
-  const writeSome = async () => {
-    const runs = queue.take(runsPerCommit);
-    try {
-      if (runs.length > 0) await commit(appendRuns(runs.map(queryRunOf)));
-    } catch (error) {
-      queue.drop(runs.length);
-      log.warn({ err: error, runs: runs.length }, 'runs could not be written to the query log');
-    }
-    settled += runs.length;
-  };
-  const flush = async () => {
-    const upTo = queue.offered;
-    while (settled < upTo) {
-      writing ??= writeSome().finally(() => {
-        writing = undefined;
-      });
-      await writing;
-    }
-    // The queue only signals the first waiting run.
-    if (queue.waiting > 0 && !closing) gather();
-  };
-  const unlisten = queue.listen(gather);
-
-  return {
-    flush,
-    async close() {
-      closing = true;
-      unlisten();
-      clearTimeout(gathering);
-      await flush();
-    },
-  };
 }

@@ -21,7 +21,6 @@ const maxWaiting = 512;
 export class QueryLogQueue {
   readonly #onDrop: () => void;
   #waiting: FreshRun[] = [];
-  #offered = 0;
   #wake: () => void = () => {};
 
   constructor(onDrop: () => void) {
@@ -32,17 +31,11 @@ export class QueryLogQueue {
     return this.#waiting.length;
   }
 
-  /** Runs accepted so far. */
-  get offered(): number {
-    return this.#offered;
-  }
-
   offer(run: FreshRun): void {
     if (this.#waiting.length >= maxWaiting) {
       this.#onDrop();
       return;
     }
-    this.#offered++;
     if (this.#waiting.push(run) === 1) this.#wake();
   }
 

@@ -22,6 +22,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
 import { countPages } from '../models/backfill-slices.ts';
 import { costOf } from '../models/estimate-backfill.ts';
+import { inParts } from '../system/background.ts';
 import type { LibraryParts } from '../system/service.ts';
 
 interface ReplayDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'monotonic'> {
@@ -49,17 +50,13 @@ const planSeed = 0x7e57;
 export function replayHandler({ ask, reader, prices, monotonic }: ReplayDependencies): JobHandler {
   const planOfLog = async (limit: number | null): Promise<number[][]> => {
     const byQuery = new Map<string, number[]>();
-    for (let after = 0; ; ) {
-      const numbers = reader.queryLog.judgedAfter(after, sliceRuns);
-      if (numbers.length === 0) break;
+    for await (const numbers of inParts((after) => reader.queryLog.judgedAfter(after, sliceRuns), Number)) {
       for (const no of numbers) {
         const run = reader.queryLog.get(no);
         if (run === undefined || !hasPositive(gradesOf(reader.queryLog.feedback(no)))) continue;
         const key = JSON.stringify([run.query_text, run.params.filters ?? null]);
         byQuery.set(key, [no, ...(byQuery.get(key) ?? [])]);
       }
-      after = numbers[numbers.length - 1];
-      await new Promise(setImmediate);
     }
     const newestFirst = [...byQuery.values()].sort(([a], [b]) => b - a);
     return limit === null ? newestFirst : newestFirst.slice(0, limit);

@@ -30,15 +30,17 @@ import {
 import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
+import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';
 import { batchChunks, nextBatch, type TakeTurn } from './fill-built-in.ts';
-import type { EmbeddedTexts, ModelEmbedder } from './model-embedder.ts';
+import { type CalibrateOutside, type EmbeddedTexts, embedPages } from './model-embedder.ts';
 
 interface BackfillDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'now' | 'monotonic'> {
-  embedder: ModelEmbedder;
+  embedders: Pick<Embedders, 'documentVectors' | 'passages' | 'breakerOf'>;
+  calibrate: CalibrateOutside;
   /** Slices that are read ahead and embedded while one is stored. */
   width: number;
   takeTurn: TakeTurn;
@@ -61,7 +63,7 @@ const fewRefusals = 10;
 const refusedShare = 0.05;
 
 export function backfillHandler(dependencies: BackfillDependencies): JobHandler {
-  const { reader, embedder, now } = dependencies;
+  const { reader, embedders, now } = dependencies;
 
   return async (job, context) => {
     const { signal, checkpoint } = context;
@@ -77,7 +79,7 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
         error instanceof ProviderError && error.code === 'unreachable' && isBuiltIn(model)
           ? unusableEncoderMs
           : error instanceof ProviderError && !error.permanent
-            ? embedder.waitMs(model)
+            ? embedders.breakerOf(model).waitMs()
             : 0;
       if (!(error instanceof BreakerOpenError) && waitMs === 0) throw error;
       const { message } = error as Error;
@@ -172,9 +174,9 @@ class BackfillAttempt {
   }
 
   async #plan(counts: { chunks: number; tokens: number }): Promise<void> {
-    const { embedder, now } = this.#dependencies;
+    const { calibrate, now } = this.#dependencies;
     const { signal, checkpoint } = this.#context;
-    await embedder.calibrate(this.#model, signal);
+    if (!this.#isBuiltIn) await calibrate(this.#model, signal);
     if (!(await checkpoint(planBackfill(this.#model.space, { at: now(), ...counts })))) throw gone();
   }
 
@@ -223,15 +225,11 @@ class BackfillAttempt {
     const { signal } = this.#context;
     const most = Math.max(fewRefusals, Math.floor(this.#chunks * refusedShare));
     const tolerated = Math.max(0, most - this.#refusals);
-    const { rows, refused, names } = await this.#dependencies.embedder.embed(this.#model, slice.pages, {
-      signal,
-      tolerated,
-    });
-    this.#refusals += refused.size;
-    return {
-      slice,
-      pages: pagesOf(slice, this.#model.dim, { rows, refused, names: this.#dependencies.readNames ? names : null }),
-    };
+    const { embedders, readNames } = this.#dependencies;
+    const embedded = await embedPages(embedders, this.#model, slice.pages, { signal, tolerated });
+    this.#refusals += embedded.refused.size;
+    const names = readNames ? embedded.names : null;
+    return { slice, pages: pagesOf(slice, this.#model.dim, { ...embedded, names }) };
   }
 
   async #store({ slice, pages }: EmbeddedSlice, cursor: number | null): Promise<StoredRows[]> {

@@ -1,15 +1,10 @@
-/**
- * What a backfill would take. Chunks, tokens and cost are counted; the duration is that of an earlier backfill of the same kind, else
- * of a trial on stored pages where that costs nothing (docs/models.md, "Estimates"). Nothing is stored.
- */
+/** What a backfill would take. Chunks, tokens and cost are counted; the duration is that of an earlier backfill of the same kind. */
 import { type BackfillEstimateResponse, type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { ollamaProvider } from '../../domain/usual-address.ts';
 import type { LibraryParts } from '../system/service.ts';
-import { countPages, slicesFrom } from './backfill-slices.ts';
-import type { ModelEmbedder } from './model-embedder.ts';
+import { countPages } from './backfill-slices.ts';
 
-export interface EstimateDependencies extends Pick<LibraryParts, 'reader' | 'monotonic'> {
-  embedder: ModelEmbedder;
+export interface EstimateDependencies extends Pick<LibraryParts, 'reader'> {
   /** US dollars for a million tokens, by name of the model. */
   prices: Readonly<Record<string, number>>;
 }
@@ -27,14 +22,9 @@ export function costOf(
   return price === undefined ? null : (tokens / tokensPerPrice) * price;
 }
 
-/** Pages looked at for the first ones that lack vectors, when the speed of the built-in model is tried. */
-const triedPages = 2000;
-/** Chunks that it is tried with. */
-const triedChunks = 4;
-
-/** Estimates the backfill of a model, for as long as the signal is not aborted. Errors: those of a trial. */
-export function backfillEstimator({ reader, embedder, prices, monotonic }: EstimateDependencies) {
-  /** As measured: in earlier backfills of a model of this kind. */
+/** Estimates the backfill of a model, for as long as the signal is not aborted. */
+export function backfillEstimator({ reader, prices }: EstimateDependencies) {
+  /** In earlier backfills of a model of this kind, chunks per ms; null for none. */
   const speedBefore = (model: EmbeddingModel): number | null => {
     const speeds = reader.backfills.all().flatMap(({ model_id, made_chunks, busy_ms }) => {
       const other = reader.models.get(model_id);
@@ -44,28 +34,9 @@ export function backfillEstimator({ reader, embedder, prices, monotonic }: Estim
     return speeds.length === 0 ? null : Math.max(...speeds);
   };
 
-  /** As tried on stored pages; null where there are none that lack vectors. */
-  const triedSpeed = async (model: EmbeddingModel, signal: AbortSignal | undefined): Promise<number | null> => {
-    for (const { pages } of slicesFrom(reader, model.space, 0, triedPages)) {
-      const [page] = pages;
-      if (page === undefined) continue;
-      const tried = [{ ...page, chunks: page.chunks.slice(0, triedChunks) }];
-      const embed = () =>
-        embedder.embed(model, tried, { signal: signal ?? new AbortController().signal, tolerated: triedChunks });
-      await embed(); // the encoder may have to be loaded
-      const began = monotonic();
-      await embed();
-      return tried[0].chunks.length / Math.max(0.1, monotonic() - began);
-    }
-    return null;
-  };
-
-  const chunksPerMs = async (model: EmbeddingModel, signal: AbortSignal | undefined): Promise<number | null> =>
-    speedBefore(model) ?? (isOutside(model) ? null : triedSpeed(model, signal));
-
   return async (model: EmbeddingModel, signal: AbortSignal | undefined): Promise<BackfillEstimateResponse> => {
     const { chunks, tokens } = await countPages(reader, signal, model.space);
-    const speed = chunks === 0 ? null : await chunksPerMs(model, signal);
+    const speed = speedBefore(model);
     return {
       model_id: model.id,
       n_chunks: chunks,

@@ -5,62 +5,44 @@ import { embeddingTexts, passagesToEmbed } from '../../compute/embedding/embeddi
 import { FLOOR_SAMPLE, floorOfSample } from '../../compute/embedding/floor-sample.ts';
 import type { NameSpans } from '../../compute/entities/name-tags.ts';
 import { spansInPage } from '../../compute/entities/page-names.ts';
-import { type EmbeddingModel, isBuiltIn, isOutside } from '../../domain/model.ts';
+import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import type { PageToEmbed } from './backfill-slices.ts';
 
-export interface ModelEmbedder {
-  /**
-   * Vectors of pages along their chunks, from the encoder with the names in each. Shapes: all chunks, page by page × dim; zeros for a chunk
-   * without terms, and for one of the `tolerated` many, at most, that an outside provider refuses, or any that the encoder has none for.
-   * Errors: of the provider.
-   */
-  embed(
-    model: EmbeddingModel,
-    pages: readonly Pick<PageToEmbed, 'title' | 'text' | 'ordinals' | 'chunks'>[],
-    options: { signal: AbortSignal; tolerated: number },
-  ): Promise<EmbeddedTexts>;
-  /** Make sure that the model has a floor. Errors: of the provider. */
-  calibrate(model: EmbeddingModel, signal: AbortSignal): Promise<void>;
-  /** How long the breaker of the model's provider refuses calls, ms; 0: it lets them through. */
-  waitMs(model: EmbeddingModel): number;
-}
+type PageTexts = Pick<PageToEmbed, 'title' | 'text' | 'ordinals' | 'chunks'>;
 
 export interface EmbeddedTexts extends TextVectors {
   /** Names in each chunk, as places of the page; null where the encoder did not read them. */
   names: NameSpans[] | null;
 }
 
-interface ModelEmbedderDependencies {
-  embedders: Pick<Embedders, 'documentVectors' | 'passages' | 'breakerOf'>;
-  calibrateOutside: CalibrateOutside;
-}
-
-export function modelEmbedder({ embedders, calibrateOutside }: ModelEmbedderDependencies): ModelEmbedder {
-  return {
-    async embed(model, pages, { signal, tolerated }) {
-      if (isBuiltIn(model)) {
-        const { rows, failed, names } = await encodePages(embedders, pages, signal);
-        return { rows, refused: failed, names };
-      }
-      const passages = pages.flatMap(({ title, text, chunks }) => embeddingTexts(title, text, chunks));
-      const embed = (texts: readonly string[]) => embedders.documentVectors(model, texts, signal);
-      return { ...(await embedApart(passages, { dim: model.dim, embed, tolerated })), names: null };
-    },
-    async calibrate(model, signal) {
-      if (isOutside(model)) await calibrateOutside(model, signal);
-    },
-    waitMs: (model) => embedders.breakerOf(model).waitMs(),
-  };
+/**
+ * Vectors of pages along their chunks, from the encoder with the names in each. Shapes: all chunks, page by page × dim; zeros for a chunk
+ * without terms, and for one of the `tolerated` many, at most, that an outside provider refuses, or any that the encoder has none for.
+ * Errors: of the provider.
+ */
+export async function embedPages(
+  embedders: Pick<Embedders, 'documentVectors' | 'passages'>,
+  model: EmbeddingModel,
+  pages: readonly PageTexts[],
+  { signal, tolerated }: { signal: AbortSignal; tolerated: number },
+): Promise<EmbeddedTexts> {
+  if (isBuiltIn(model)) {
+    const { rows, failed, names } = await encodePages(embedders, pages, signal);
+    return { rows, refused: failed, names };
+  }
+  const passages = pages.flatMap(({ title, text, chunks }) => embeddingTexts(title, text, chunks));
+  const embed = (texts: readonly string[]) => embedders.documentVectors(model, texts, signal);
+  return { ...(await embedApart(passages, { dim: model.dim, embed, tolerated })), names: null };
 }
 
 /** The passages of pages through the encoder; names are places of their pages. Errors: as of `passages`. */
 export async function encodePages(
   embedders: Pick<Embedders, 'passages'>,
-  pages: readonly Pick<PageToEmbed, 'title' | 'text' | 'ordinals' | 'chunks'>[],
+  pages: readonly PageTexts[],
   signal: AbortSignal,
 ): ReturnType<Embedders['passages']> {
   const toEmbed = pages.flatMap(({ title, text, ordinals, chunks }) =>

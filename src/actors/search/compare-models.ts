@@ -4,19 +4,15 @@ import type { CompareAgreement, CompareRequest, CompareResponse } from '../../do
 import { DomainError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import { searchRequest } from '../../domain/search.ts';
-import type { StoreReader } from '../../store/store.ts';
 import type { QueryLogQueue } from '../journal/query-log-queue.ts';
+import type { LibraryParts } from '../system/service.ts';
 import type { OrderedPage, RankQuery } from './rank-query.ts';
 
-export interface CompareDependencies {
-  reader: StoreReader;
+interface CompareDependencies extends Pick<LibraryParts, 'reader' | 'now' | 'monotonic'> {
   rank: RankQuery;
   queue: QueryLogQueue;
   newQueryId: () => string;
   newCompareId: () => string;
-  /** Wall clock and monotonic, ms. */
-  now: () => number;
-  monotonic: () => number;
 }
 
 /** Errors: DomainError `invalid` for a model that is unknown, not ready or repeated. */

@@ -13,7 +13,8 @@ import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '.
 import type { StoreReader } from '../../store/store.ts';
 import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';
 import { pageDetailsOf } from '../jobs/list-pages.ts';
-import type { NearPagesRequest, SystemAsk } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
+import type { NearPagesRequest } from '../system/system-messages.ts';
 import { type OrderedPage, pageFiltersOf } from './rank-query.ts';
 
 /** Number of results, likely relevant, that suggestions are based on. */
@@ -22,10 +23,7 @@ const topResults = 2;
 const likely = 0.5;
 const namesInReason = 2;
 
-export interface MediationDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
-}
+type MediationDependencies = Pick<LibraryParts, 'ask' | 'reader'>;
 
 type Mediation = SearchRequest['mediation'];
 type SimilarResult = SimilarResponse['results'][number];

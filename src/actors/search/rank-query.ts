@@ -15,14 +15,14 @@ import { fuseScores } from '../../compute/ranking/fuse-scores.ts';
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import { readOperators } from '../../compute/ranking/query-operators.ts';
 import { type RankedPage, recencyFactor, rollUpPages } from '../../compute/ranking/roll-up-pages.ts';
-import { addressesLike, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { addressesLike, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
 import { isOutside } from '../../domain/model.ts';
 import { foldTitle } from '../../domain/normalize-text.ts';
 import type { PageFilters } from '../../domain/page.ts';
-import { pageFacts, type QueryClause, type QueryClauses } from '../../domain/query-clause.ts';
+import { pageFacts, type QueryClause } from '../../domain/query-clause.ts';
 import {
   defaultMinRelevance,
   defaultRrfK,
@@ -34,14 +34,12 @@ import {
 } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
-import type { Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
+import type { Retrieved, RetrieveRequest, SearchWords } from '../system/system-messages.ts';
 import { phraseFinder } from './find-phrases.ts';
 import type { OutsideReranker } from './outside-reranker.ts';
 
-export interface RankDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
-  canonicalize: CanonicalizeSettings;
+export interface RankDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'canonicalize' | 'now' | 'monotonic'> {
   /** Whether searches with a reranker use score fusion. */
   localReranker: boolean;
   /** Reorders the first candidates then; null for none. */
@@ -50,9 +48,6 @@ export interface RankDependencies {
   onRerankDegraded: () => void;
   /** Default half-life; null: no recency. */
   recencyHalfLifeDays: number | null;
-  now: () => number;
-  /** Monotonic, ms. */
-  monotonic: () => number;
 }
 
 export type RankRequest = Pick<
@@ -86,18 +81,9 @@ export interface RankOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A request's words and conditions. */
-export interface Asked {
-  query: string;
-  /** Of it the words outside of operators. */
+export interface Asked extends SearchWords {
+  /** Of the query the words outside of operators. */
   plain: string;
-  /** Whether its last word may be unfinished. */
-  prefix: boolean;
-  /** Whether unknown words are corrected. */
-  spelling: boolean;
-  phrases: readonly string[];
-  filters: PageFilters;
-  clauses: QueryClauses;
   ignored: readonly IgnoredOperator[];
 }
 
@@ -264,20 +250,15 @@ export function queryRanker(dependencies: RankDependencies) {
     }: RankOptions = {},
   ): Promise<Ranking> => {
     signal?.throwIfAborted();
-    const { candidates } = request;
-    const { query, prefix, spelling, phrases, filters, clauses } = asked;
+    const { plain: _, ignored, ...words } = asked;
+    const { query, prefix, phrases, filters, clauses } = words;
     const wanted = request.rerank && query !== '';
     const isNaming = clauses.must.length + clauses.mustNot.length === 0;
     const [{ used, retrieved }, namedByIndex] = await Promise.all([
       retrieve(
         {
-          query,
-          phrases,
-          clauses,
-          prefix,
-          spelling,
-          candidates,
-          filters,
+          ...words,
+          candidates: request.candidates,
           // Unfinished queries, addresses and exclusions use words only.
           byWords: byWords || prefix || urlOfQuery(query) !== null || clauses.mustNot.length > 0,
           relevance: relevance !== null,
@@ -333,7 +314,6 @@ export function queryRanker(dependencies: RankDependencies) {
       dependencies.onRerankDegraded();
     }
     const reranker = reordered !== null ? (outside?.name ?? null) : local === null ? null : LOCAL_RERANKER;
-    const { ignored } = asked;
     return { model: used, reranker, retrieved, fused, relevanceOf, scored, quoting, pages, ignored, timing_ms };
   };
 

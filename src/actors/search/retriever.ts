@@ -17,7 +17,7 @@ import {
 } from '../../domain/search.ts';
 import type { QueryLogQueue } from '../journal/query-log-queue.ts';
 import type { Handlers, StartService } from '../system/service.ts';
-import type { MatchedPages, RankedPages } from '../system/system-messages.ts';
+import type { MatchedPages, RankedPages, SystemMessageName } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';
 import { markedBy, placeExplainer, presentPage, textsOf } from './present-page.ts';
@@ -57,13 +57,7 @@ interface Found {
   facets: SearchFacets | null;
 }
 
-type RetrieverMessages =
-  | 'search.query'
-  | 'search.batch'
-  | 'search.similar'
-  | 'search.compare'
-  | 'search.suggest'
-  | 'search.rank';
+type RetrieverMessages = Extract<SystemMessageName, `search.${string}`>;
 
 export function retrieverService(dependencies: RetrieverDependencies): StartService<RetrieverMessages> {
   const { ask, reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
@@ -81,9 +75,9 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     ranking: () => Promise<Ranking>,
     signal: AbortSignal | undefined,
   ): Promise<MatchedPages & { asked: Asked }> => {
-    const { plain, prefix, spelling, phrases, filters, clauses } = asked;
-    const shared = { sort, facets, top: offset + k, zone: tz, prefix, spelling };
-    const matched = await ask('index.match', { ...shared, query: plain, phrases, filters, clauses }, { signal });
+    const { plain: query, ignored: _, ...words } = asked;
+    const shared = { ...words, query, sort, facets, top: offset + k, zone: tz };
+    const matched = await ask('index.match', shared, { signal });
     if (matched.total > 0) return { ...matched, asked };
     const pages = new Set((await ranking()).pages.map(({ page_no }) => page_no));
     const among = { phrases: [], filters: { ...anyPage, pages }, clauses: noClauses };

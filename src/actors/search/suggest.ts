@@ -10,16 +10,13 @@ import { idOf } from '../../domain/ids.ts';
 import { type QuerySuggestion, type SuggestResponse, suggestionKinds } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { uncountedTypes } from '../entities/shared-entities.ts';
-import type { SystemAsk } from '../system/system-messages.ts';
+import type { LibraryParts } from '../system/service.ts';
 import type { RankQuery } from './rank-query.ts';
 
-export interface SuggestDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
+interface SuggestDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'now'> {
   rank: RankQuery;
   /** Logged queries older than this are not suggested, ms. */
   keepQueriesMs: number;
-  now: () => number;
 }
 
 const maxSuggestions = 8;

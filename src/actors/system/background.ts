@@ -1,4 +1,5 @@
 /** Background work of a service: steps run one at a time, some at intervals, until it stops. Failures are logged and do not stop other steps. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { maxTimerMs } from '../../domain/durations.ts';
 
@@ -71,6 +72,23 @@ export class Background {
   }
 }
 
+/** Repeats failing work until it succeeds or the service ends. Errors: none; each failure goes to `onFailure`. */
+export async function untilDone(
+  work: () => Promise<unknown>,
+  { ending, retryMs, onFailure }: { ending: AbortSignal; retryMs: number; onFailure: (error: unknown) => void },
+): Promise<void> {
+  while (!ending.aborted) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (ending.aborted) return;
+      onFailure(error);
+      await delay(retryMs, undefined, { signal: ending }).catch(() => {});
+    }
+  }
+}
+
 export const progressMs = 3000;
 
 /** Calls `tell` every 3 s during the work. Errors: those of the work. */
@@ -80,5 +98,21 @@ export async function tellProgress<Result>(tell: () => void, work: () => Promise
     return await work();
   } finally {
     clearInterval(telling);
+  }
+}
+
+/**
+ * The parts of a long list, each read after the last number of the one before, until one is empty. Requests are answered in between.
+ * Errors: the signal's reason.
+ */
+export async function* inParts<Item>(
+  read: (after: number) => Item[],
+  numberOf: (item: Item) => number,
+  signal?: AbortSignal,
+): AsyncGenerator<Item[]> {
+  for (let part = read(0); part.length > 0; part = read(numberOf(part[part.length - 1]))) {
+    yield part;
+    await new Promise(setImmediate);
+    signal?.throwIfAborted();
   }
 }

@@ -1,12 +1,12 @@
 /**
  * The event stream: every status change of a job, in commit order. A projection of the commit feed.
  *
- * No gaps or duplicates: a subscription takes its position and snapshot in one step; commits below the snapshot's opstamp are skipped
+ * No gaps or duplicates: a subscription takes its snapshot and its place in one step; commits below the snapshot's opstamp are skipped
  * when published.
  *
- * Memory: events are stored once for all. A subscriber with more than `queueSize` waiting events that took nothing for `stallMs` is
- * ended; a slow one may continue. Kernels drain full sockets in lumps of up to a megabyte, so shorter times mean nothing. Above
- * `maxBacklog` the slowest is ended in any case; it may reconnect and gets a snapshot.
+ * Memory: subscribers share the texts of their waiting events. One with more than `queueSize` waiting events that took nothing for
+ * `stallMs` is ended; a slow one may continue. Kernels drain full sockets in lumps of up to a megabyte, so shorter times mean nothing. One
+ * whose events exceed `maxBacklog` is ended in any case; it may reconnect and gets a snapshot.
  */
 import { maxTimerMs } from '../../domain/durations.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -31,13 +31,15 @@ const snapshotJobs = 100;
 /** Stalled after this time, ms. */
 export const stallMs = 5_000;
 const lookEveryMs = 1_000;
-/** UTF-16 code units of all stored events: some 25,000. */
+/** UTF-16 code units of a subscriber's waiting events: some 25,000. */
 export const maxBacklog = 8 * 1024 * 1024;
 /** Per text. */
 const takenLength = 64 * 1024;
 
 interface Subscriber {
-  place: Place;
+  waiting: string[];
+  /** UTF-16 code units of `waiting`. */
+  length: number;
   wake: (() => void) | undefined;
   /** When it last took or waited for events. */
   movedAt: number;
@@ -50,28 +52,27 @@ export function eventsService(dependencies: EventsDependencies): StartService<'e
   const { reader, feed, maxSubscribers, queueSize, monotonic, onSubscribers, onEnd } = dependencies;
 
   const start = async () => {
-    const backlog = new EventBacklog();
-    const subscribers = new Map<Place, Subscriber>();
+    const subscribers = new Set<Subscriber>();
 
     const endStalled = () => {
       const now = monotonic();
-      for (const subscriber of subscribers.values()) {
-        const idle = subscriber.wake === undefined && now - subscriber.movedAt >= stallMs;
-        if (idle && backlog.waiting(subscriber.place) > queueSize) subscriber.end('stalled');
-      }
-      while (backlog.length > maxBacklog) {
-        const slowest = backlog.slowest();
-        if (slowest === undefined) return;
-        subscribers.get(slowest)?.end('stalled');
+      for (const { waiting, length, wake, movedAt, end } of subscribers) {
+        const idle = wake === undefined && now - movedAt >= stallMs;
+        if ((idle && waiting.length > queueSize) || length > maxBacklog) end('stalled');
       }
     };
 
     const unlisten = feed.subscribe('durable', ({ opstamp, jobs }) => {
       if (jobs.length === 0 || subscribers.size === 0) return;
-      backlog.append(jobs.map(eventText));
-      for (const { place, from } of subscribers.values()) if (opstamp < from) backlog.skip(place, jobs.length);
+      const events = jobs.map(eventText);
+      const length = events.reduce((sum, event) => sum + event.length, 0);
+      for (const subscriber of subscribers) {
+        if (opstamp < subscriber.from) continue;
+        subscriber.waiting.push(...events);
+        subscriber.length += length;
+      }
       endStalled();
-      for (const { place, wake } of subscribers.values()) if (backlog.waiting(place) > 0) wake?.();
+      for (const { waiting, wake } of subscribers) if (waiting.length > 0) wake?.();
     });
     const looking = setInterval(endStalled, lookEveryMs);
     looking.unref();
@@ -85,35 +86,34 @@ export function eventsService(dependencies: EventsDependencies): StartService<'e
       // One read: nothing is committed within a turn of the event loop.
       const from = reader.counters.peek('opstamp');
       const snapshot = { jobs: reader.jobs.list({ limit: snapshotJobs }).map(jobResponseOf) };
-      const place = backlog.join();
       let isOver = false;
       let tellEnd: (reason: SubscriptionEnd) => void;
       const ended = new Promise<SubscriptionEnd>((resolve) => {
         tellEnd = resolve;
       });
       const subscriber: Subscriber = {
-        place,
+        waiting: [],
+        length: 0,
         wake: undefined,
         movedAt: monotonic(),
         from,
         end: (reason) => {
           if (isOver) return;
           isOver = true;
-          backlog.leave(place);
-          subscribers.delete(place);
+          subscribers.delete(subscriber);
           subscriber.wake?.();
           tellEnd(reason);
           onEnd(reason);
           onSubscribers(subscribers.size);
         },
       };
-      subscribers.set(place, subscriber);
+      subscribers.add(subscriber);
       onSubscribers(subscribers.size);
       const take = async (idleMs: number): Promise<string | null> => {
-        if (!isOver && backlog.waiting(place) === 0) await somethingComes(subscriber, idleMs);
+        if (!isOver && subscriber.waiting.length === 0) await somethingComes(subscriber, idleMs);
         if (isOver) return null;
         subscriber.movedAt = monotonic();
-        return backlog.take(place, takenLength);
+        return takeFrom(subscriber);
       };
       return { snapshot, take, leave: () => subscriber.end('left'), ended };
     };
@@ -123,7 +123,7 @@ export function eventsService(dependencies: EventsDependencies): StartService<'e
       stop: async () => {
         clearInterval(looking);
         unlisten();
-        for (const subscriber of subscribers.values()) subscriber.end('stopping');
+        for (const { end } of subscribers) end('stopping');
       },
     };
   };
@@ -143,6 +143,16 @@ function somethingComes(subscriber: Subscriber, idleMs: number): Promise<void> {
   });
 }
 
+/** The next events as text of about `takenLength`, or one event; empty if none. */
+function takeFrom(subscriber: Subscriber): string {
+  const { waiting } = subscriber;
+  let count = 0;
+  for (let length = 0; count < waiting.length && length < takenLength; count++) length += waiting[count].length;
+  const text = waiting.splice(0, count).join('');
+  subscriber.length -= text.length;
+  return text;
+}
+
 /** JSON has no line breaks, so the data is one line. */
 export function streamEvent(name: string, data: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -152,95 +162,4 @@ function eventText(job: Job): string {
   const event: JobEventData = jobResponseOf(job);
   if (job.page_no !== null) event.page_id = idOf('page', job.page_no);
   return streamEvent('job', event);
-}
-
-/**
- * Events waiting for readers of the stream: each stored once as text, with a position per reader, and dropped when every reader has it.
- * No clock.
- */
-
-/** Number of the reader's next event. */
-interface Place {
-  next: number;
-}
-
-/** Dropped entries at the front before the list is compacted. */
-const cutEvery = 1024;
-
-export class EventBacklog {
-  readonly #places = new Set<Place>();
-  #events: string[] = [];
-  #first = 0;
-  #dropped = 0;
-  /** UTF-16 code units. */
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  append(events: readonly string[]): void {
-    if (this.#places.size === 0) return;
-    for (const event of events) {
-      this.#events.push(event);
-      this.#length += event.length;
-    }
-  }
-
-  /** Receives events appended from now on. */
-  join(): Place {
-    const place = { next: this.#end };
-    this.#places.add(place);
-    return place;
-  }
-
-  leave(place: Place): void {
-    this.#places.delete(place);
-    this.#dropRead();
-  }
-
-  waiting({ next }: Place): number {
-    return this.#end - next;
-  }
-
-  /** The next events as text of about `maxLength` or one event; empty if none. Advances the reader. */
-  take(place: Place, maxLength: number): string {
-    const from = place.next - this.#first;
-    let to = from;
-    for (let length = 0; to < this.#events.length && (to === from || length < maxLength); to++) {
-      length += this.#events[to].length;
-    }
-    const text = this.#events.slice(from, to).join('');
-    place.next += to - from;
-    this.#dropRead();
-    return text;
-  }
-
-  /** Skip events that the reader already has. */
-  skip(place: Place, events: number): void {
-    place.next += events;
-    this.#dropRead();
-  }
-
-  slowest(): Place | undefined {
-    let slowest: Place | undefined;
-    for (const place of this.#places) if (slowest === undefined || place.next < slowest.next) slowest = place;
-    return slowest;
-  }
-
-  get #end(): number {
-    return this.#first + this.#events.length;
-  }
-
-  #dropRead(): void {
-    const read = (this.slowest()?.next ?? this.#end) - this.#first;
-    for (; this.#dropped < read; this.#dropped++) {
-      this.#length -= this.#events[this.#dropped].length;
-      this.#events[this.#dropped] = '';
-    }
-    if (read < cutEvery && read < this.#events.length) return;
-    this.#events = this.#events.slice(read);
-    this.#first += read;
-    this.#dropped = 0;
-  }
 }

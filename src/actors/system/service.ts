@@ -3,7 +3,9 @@
  * resources. A request's error goes to its caller; a fatal one is reported by `crash`: the library then closes and reopens
  * (library.ts), so a service has one life.
  */
+import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
+import { unlessAborted } from '../../compute/unless-aborted.ts';
 import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -26,14 +28,6 @@ export interface LibraryParts {
   now: () => number;
   /** Monotonic, ms. */
   monotonic: () => number;
-}
-
-interface Envelope {
-  name: SystemMessageName;
-  request: unknown;
-  signal: AbortSignal | undefined;
-  resolve(reply: unknown): void;
-  reject(error: unknown): void;
 }
 
 export type Handlers<Names extends SystemMessageName> = {
@@ -61,7 +55,8 @@ export type StartService<Names extends SystemMessageName = never> = (hooks: Serv
 export interface RunningService {
   /** Errors: why it could not start. */
   ready: Promise<Pick<Service<never>, 'handlers'>>;
-  handle(envelope: Envelope): void;
+  /** Errors: those of the handler; DomainError `store_unavailable` after a crash, `shutting_down` after a stop. */
+  handle(name: SystemMessageName, request: unknown, signal: AbortSignal | undefined): Promise<unknown>;
   /** Refuse new requests, answer accepted ones, free resources. Errors: a resource that could not be freed. */
   stop(): Promise<void>;
 }
@@ -71,50 +66,48 @@ export function runService<Names extends SystemMessageName>(
   start: StartService<Names>,
   crashed: (error: unknown) => void,
 ): RunningService {
-  const held = new Map<Envelope, Promise<void>>();
+  const held = new Set<Promise<unknown>>();
   const ending = new AbortController();
-  let refusal: DomainError | null = null;
-  let hasCrashed = false;
+  /** Its reason refuses held requests and later ones. */
+  const crashing = new AbortController();
+  setMaxListeners(0, crashing.signal);
 
   const crash = (error: unknown) => {
-    if (hasCrashed) return;
-    hasCrashed = true;
+    if (crashing.signal.aborted) return;
     ending.abort();
-    refusal = new DomainError('store_unavailable', 'a part of the library has failed', { retryAfterS: 1 });
-    for (const envelope of held.keys()) envelope.reject(refusal);
-    held.clear();
+    crashing.abort(new DomainError('store_unavailable', 'a part of the library has failed', { retryAfterS: 1 }));
     crashed(error);
   };
   const started = Promise.resolve().then(() => start({ crash, ending: ending.signal }));
   started.catch(() => {}); // told by `ready`, and to each who asks
 
-  const serve = async (envelope: Envelope) => {
-    try {
-      const { handlers } = await started;
-      if (hasCrashed) return; // refused meanwhile
-      envelope.signal?.throwIfAborted();
-      const handle = handlers[envelope.name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
-      envelope.resolve(await handle(envelope.request, envelope.signal));
-    } catch (error) {
-      envelope.reject(error);
-    } finally {
-      held.delete(envelope);
-    }
+  const serve = async (name: SystemMessageName, request: unknown, signal: AbortSignal | undefined) => {
+    const { handlers } = await started;
+    crashing.signal.throwIfAborted(); // refused meanwhile
+    signal?.throwIfAborted();
+    const handle = handlers[name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
+    return handle(request, signal);
   };
 
   let stopped: Promise<void> | undefined;
   const stop = async () => {
-    refusal ??= new DomainError('shutting_down', 'the service is stopping');
     ending.abort();
     const service = await started.catch(() => null); // of one that did not start nothing is left
-    await Promise.all(held.values());
+    await Promise.allSettled(held);
     await service?.stop?.();
   };
   return {
     ready: started,
-    handle: (envelope) => {
-      if (refusal !== null) envelope.reject(refusal);
-      else held.set(envelope, serve(envelope));
+    handle: async (name, request, signal) => {
+      crashing.signal.throwIfAborted();
+      if (ending.signal.aborted) throw new DomainError('shutting_down', 'the service is stopping');
+      const served = unlessAborted(serve(name, request, signal), crashing.signal);
+      held.add(served);
+      try {
+        return await served;
+      } finally {
+        held.delete(served);
+      }
     },
     stop: () => {
       stopped ??= stop();

@@ -58,10 +58,7 @@ export async function startServices(
       const service = owner === undefined ? undefined : running.get(owner);
       if (service === undefined)
         throw new DomainError('store_unavailable', `nothing answers ${name} now`, { retryAfterS: 1 });
-      return new Promise((resolve, reject) => {
-        const answer = (reply: unknown) => resolve(reply as never);
-        service.handle({ name, request, signal: options?.signal, resolve: answer, reject });
-      });
+      return service.handle(name, request, options?.signal) as Promise<never>;
     });
   const register = async (name: ServiceName) => {
     const service = await running.get(name)?.ready;

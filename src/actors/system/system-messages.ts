@@ -11,32 +11,34 @@ import type { NearPage, RelatedPage } from '../../index/page-space.ts';
 import type { Command } from '../../store/store.ts';
 import type { MarkedPassage, MarkTask } from '../../threads/search-thread.ts';
 
-export interface RetrieveRequest {
+/** A search's words and conditions. */
+export interface SearchWords {
   query: string;
-  candidates: number;
+  /** Whether the last word may be unfinished. */
+  prefix: boolean;
+  /** Whether unknown words are corrected; not while the index is being rebuilt. */
+  spelling: boolean;
+  /** Pages with all of these come first. */
+  phrases: readonly string[];
   filters: PageFilters;
+  /** Excludes other pages. */
+  clauses: QueryClauses;
+}
+
+export interface RetrieveRequest extends SearchWords {
+  candidates: number;
   /** Of the dense side. */
   model: string;
   /** Whether to compute relevance. */
   relevance: boolean;
   /** Whether to compare the texts of pages. */
   sketches: boolean;
-  /** Pages with all of these come first. */
-  phrases: readonly string[];
-  /** Excludes other pages. */
-  clauses: QueryClauses;
-  /** Whether the last word may be unfinished. */
-  prefix: boolean;
-  /** Whether unknown words are corrected; not while the index is being rebuilt. */
-  spelling: boolean;
   /** Without vectors. */
   byWords: boolean;
 }
 
 /** All pages that match; `top`: first pages of the order that are wanted. */
-export interface MatchRequest
-  extends Pick<RetrieveRequest, 'query' | 'prefix' | 'spelling' | 'phrases' | 'clauses' | 'filters'>,
-    Pick<SearchRequest, 'sort' | 'facets'> {
+export interface MatchRequest extends SearchWords, Pick<SearchRequest, 'sort' | 'facets'> {
   top: number;
   /** IANA name, for months. */
   zone: string;

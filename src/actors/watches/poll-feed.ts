@@ -3,8 +3,7 @@
  * polls the feed it announces.
  */
 
-import type { Episode } from '../../compute/feed/episode.ts';
-import type { FeedReading } from '../../compute/feed/feed.ts';
+import type { FeedItem, FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { Validators, Watch } from '../../domain/watch.ts';
@@ -14,11 +13,6 @@ import { statusError, type WebAnswer, type WebFetch } from '../../providers/web-
 import { contentTypeOf } from '../fetching/content-readers.ts';
 import { openParserPool, type ParserLimits } from '../fetching/parser-pool.ts';
 import type { Poller, SourceReading } from './poll-watch.ts';
-
-interface FeedPollerDependencies {
-  fetch: WebFetch;
-  read: FeedReader['read'];
-}
 
 const accept =
   'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, text/html;q=0.5, */*;q=0.1';
@@ -95,7 +89,7 @@ export function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) 
   };
 }
 
-export function feedPoller(dependencies: FeedPollerDependencies): Poller {
+export function feedPoller(dependencies: FeedSourceDependencies<FeedItem>): Poller {
   const readSource = feedSource(dependencies);
   return {
     policyOf: (config) => {
@@ -128,18 +122,13 @@ function validatorsOf({ finalUrl, headers }: WebAnswer): Validators | null {
   return etag === null && last_modified === null ? null : { url: finalUrl, etag, last_modified };
 }
 
-export interface FeedReader {
-  /** Errors: those of ParserPool. */
-  read(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading>;
-  /** Entries with a recording. Errors: as of `read`. */
-  readEpisodes(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading<Episode>>;
-  close(): Promise<void>;
-}
+export type FeedReader = ReturnType<typeof openFeedReader>;
 
 /** 280,000 entries take a fifth of a second. */
 const defaultLimits: ParserLimits = { processorMs: 10_000, timeoutMs: 50_000 };
 
-export function openFeedReader(limits = defaultLimits): FeedReader {
+/** Errors: those of ParserPool. */
+export function openFeedReader(limits = defaultLimits) {
   const pool = openParserPool<typeof import('../../threads/feed-thread.ts')>({
     entry: programFile('threads/feed-thread'),
     name: 'feeds',
@@ -154,8 +143,9 @@ export function openFeedReader(limits = defaultLimits): FeedReader {
     },
   });
   return {
-    read: (feed, signal) => pool.run('read', feed, { signal }),
-    readEpisodes: (feed, signal) => pool.run('readEpisodes', feed, { signal }),
+    read: (feed: FeedBytes, signal: AbortSignal) => pool.run('read', feed, { signal }),
+    /** Entries with a recording. */
+    readEpisodes: (feed: FeedBytes, signal: AbortSignal) => pool.run('readEpisodes', feed, { signal }),
     close: () => pool.close(),
   };
 }

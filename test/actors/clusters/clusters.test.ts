@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clustersService } from '../../../src/actors/clusters/clusters.ts';
-import { PagePlacement } from '../../../src/actors/clusters/page-placement.ts';
+import { pagePlacement } from '../../../src/actors/clusters/page-placement.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
@@ -78,9 +78,9 @@ class Library implements AsyncDisposable {
   async commit<Reply>(command: Command<Reply>): Promise<Reply> {
     this.#busy++;
     try {
-      const { results, changes, flushed } = await this.temporary.store.transact([command]);
+      const { results, steps, flushed } = await this.temporary.store.transact([command]);
       await flushed;
-      this.#feed.publish('durable', { opstamp: ++this.#opstamp, ...changes });
+      for (const { changes } of steps) this.#feed.publish('durable', { opstamp: ++this.#opstamp, ...changes });
       const [result] = results;
       if (!result.ok) throw result.error;
       return result.reply as Reply;
@@ -258,7 +258,7 @@ test('runs wait for vectors: from the last that came the quiet time counts, and 
 test('a page whose vectors come while its batch is placed is placed, and so is a batch that failed', async () => {
   const vectors = new Set([1]);
   const asked: number[] = [];
-  const placement = new PagePlacement({
+  const placement = pagePlacement({
     reader: {
       clusters: { currentRun: () => 1, point: () => undefined },
       pages: { head: () => ({ status: 'indexed' }) },
@@ -269,16 +269,16 @@ test('a page whose vectors come while its batch is placed is placed, and so is a
       asked.push(no);
       if (asked.length === 1) throw new Error('the index is restarting');
       vectors.add(2);
-      if (no === 1) placement.add(2);
+      if (no === 1) placement.waiting.add(2);
       return [];
     }) as unknown as SystemAsk,
     commit: async () => 0 as never,
     activeSpace: () => space,
     isStopping: () => false,
   });
-  for (const no of [2, 1]) placement.add(no);
+  for (const no of [2, 1]) placement.waiting.add(no);
   await assert.rejects(placement.placeAll(), /restarting/);
   await placement.placeAll();
   assert.deepEqual(asked, [1, 1, 2]);
-  assert.ok(placement.isEmpty);
+  assert.ok(placement.waiting.size === 0);
 });

@@ -50,6 +50,7 @@ export async function setUp(t: TestContext, site: Site, path: string, lookup?: L
     }),
     readers: textReaders(async (content) => readFetched(content)),
     readVideo: async () => null,
+    extract: () => Promise.reject(new Error('there is no feed')),
     episodes: { published: async () => null, chapters: async () => [] },
     recordings: recordingReader({
       transcription: openTranscription(

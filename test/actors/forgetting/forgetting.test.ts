@@ -29,9 +29,9 @@ function forgettingOn(
   const feed = new CommitFeed();
   const { log, lines } = keptLog();
   const run = async (command: Command<unknown>) => {
-    const { results, changes, opstamp, flushed } = await temporary.store.transact([command]);
+    const { results, steps, flushed } = await temporary.store.transact([command]);
     await flushed;
-    feed.publish('durable', { opstamp, ...changes });
+    for (const { opstamp, changes } of steps) feed.publish('durable', { opstamp, ...changes });
     const [result] = results;
     if (!result.ok) throw result.error;
     return result.reply;

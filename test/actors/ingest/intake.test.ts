@@ -50,15 +50,16 @@ async function startIntake(
       now: () => now,
     }),
   );
-  return { temporary, hosted, ingest: (request: IngestPageRequest) => hosted.ask('page.ingest', request) };
+  const closing = { [Symbol.asyncDispose]: () => hosted.stop().then(() => temporary[Symbol.asyncDispose]()) };
+  return { temporary, closing, hosted, ingest: (request: IngestPageRequest) => hosted.ask('page.ingest', request) };
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const page1 = idOf('page', 1);
 
 test('HTML becomes text, sections and, where none was given, a title', async () => {
-  const { temporary, ingest } = await startIntake();
-  await using _ = temporary;
+  const { temporary, closing, ingest } = await startIntake();
+  await using _ = closing;
   await ingest({ url: 'https://example.com/a', body_html: '<p>x' });
   await ingest({ url: 'https://example.com/b', body_html: '<p>x', title: 'Given' });
   const { pages } = temporary.store.reader;
@@ -85,8 +86,8 @@ test('what stands in front of a page is kept without a text, with its title and 
     [{ url: 'https://example.com/2', title: 'Just a moment...', body_extracted: '' }, 'challenge page'],
     [{ url: 'https://example.com/3', title: null, body_html: '<form>' }, 'login page'],
   ];
-  const { temporary, ingest } = await startIntake(async () => wall);
-  await using _ = temporary;
+  const { temporary, closing, ingest } = await startIntake(async () => wall);
+  await using _ = closing;
   const { pages, jobs } = temporary.store.reader;
   for (const [at, [request, name]] of walls.entries()) {
     assert.equal((await ingest(request)).outcome, 'accepted');
@@ -131,8 +132,8 @@ test('a text that is handed in is stored as given, whatever it is about, and so 
     ['Maintenance', 'Under maintenance'],
     [null, '404 Not Found'],
   ];
-  const { temporary, ingest } = await startIntake(async () => ({ ...extracted, wall: 'error_page' as const }));
-  await using _ = temporary;
+  const { temporary, closing, ingest } = await startIntake(async () => ({ ...extracted, wall: 'error_page' as const }));
+  await using _ = closing;
   const { pages } = temporary.store.reader;
   for (const [at, [title, body_extracted]] of texts.entries()) {
     await ingest({ url: `https://example.com/${at}`, title, body_extracted });
@@ -151,17 +152,17 @@ const refused = (code: ErrorCode, message: RegExp) => (error: unknown) =>
   error instanceof DomainError && error.code === code && message.test(error.message);
 
 test('why an extraction fails is the answer', async () => {
-  const { temporary, ingest } = await startIntake(() =>
+  const { closing, ingest } = await startIntake(() =>
     Promise.reject(new DomainError('extraction_unavailable', 'no extractor')),
   );
-  await using _ = temporary;
+  await using _ = closing;
   const request = { url: 'https://example.com/a', body_html: '<p>x' };
   await assert.rejects(ingest(request), refused('extraction_unavailable', /no extractor/));
 });
 
 test('an item with the key __proto__ is rejected alone, and keys named as parts of objects are stored as they are', async () => {
-  const { temporary, hosted } = await startIntake();
-  await using _ = temporary;
+  const { temporary, closing, hosted } = await startIntake();
+  await using _ = closing;
   const metadata = '{"constructor":{"prototype":1},"prototype":[],"toJSON":1,"hasOwnProperty":null}';
   const results = await hosted.ask('page.ingestBatch', {
     pages: [
@@ -179,10 +180,10 @@ test('an item with the key __proto__ is rejected alone, and keys named as parts 
 });
 
 test('trouble that is not an item’s own fails the batch, and nothing of it is stored', async () => {
-  const { temporary, hosted } = await startIntake(() =>
+  const { temporary, closing, hosted } = await startIntake(() =>
     Promise.reject(new DomainError('overloaded', 'too many pages are waiting', { retryAfterS: 1 })),
   );
-  await using _ = temporary;
+  await using _ = closing;
   const pages = [
     { url: 'https://example.com/a', body_extracted: 'x' },
     { url: 'https://example.com/b', body_html: '<p>x' },
@@ -192,16 +193,20 @@ test('trouble that is not an item’s own fails the batch, and nothing of it is 
 });
 
 test('a lone surrogate in extracted text becomes U+FFFD, so that offsets agree with what is stored', async () => {
-  const { temporary, ingest } = await startIntake(async () => ({ ...extracted, text: 'a\ud800b', title: '\udc00' }));
-  await using _ = temporary;
+  const { temporary, closing, ingest } = await startIntake(async () => ({
+    ...extracted,
+    text: 'a\ud800b',
+    title: '\udc00',
+  }));
+  await using _ = closing;
   await ingest({ url: 'https://example.com/a', body_html: '<p>x' });
   const { pages } = temporary.store.reader;
   assert.deepEqual([pages.body(1), pages.get(1)?.title], ['a\ufffdb', '\ufffd']);
 });
 
 test('at the quota new pages and batches are refused, and what is stored stays readable', async () => {
-  const { temporary, hosted, ingest } = await startIntake(undefined, 1);
-  await using _ = temporary;
+  const { temporary, closing, hosted, ingest } = await startIntake(undefined, 1);
+  await using _ = closing;
   const overQuota = (error: unknown) => error instanceof DomainError && error.code === 'over_quota';
   await assert.rejects(ingest({ url: 'https://a.example/', body_extracted: 'a' }), overQuota);
   await assert.rejects(hosted.ask('page.ingestBatch', { pages: [{ url: 'https://a.example/' }] }), overQuota);

@@ -136,7 +136,8 @@ test('a fill whose every attempt fails is dead after as many as a job may have',
   const work = backfillHandler({
     ...{ reader, width: 1, readNames: false, now: () => 9, monotonic: () => 9, takeTurn: (run) => run() },
     ask: async () => undefined as never,
-    embedder: { embed: async () => assert.fail('a broken text'), calibrate: async () => {}, waitMs: () => 0 },
+    embedders: { passages: async () => assert.fail('a broken text') } as never,
+    calibrate: async () => {},
   });
   const statuses: string[] = [];
   while (statuses.at(-1) !== 'dead' && statuses.length < 9) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Background } from '../../../src/actors/system/background.ts';
+import { Background, inParts, untilDone } from '../../../src/actors/system/background.ts';
 import { keptLog } from '../quiet-log.ts';
 
 /** A background whose clocks are ticked by hand. */
@@ -84,4 +84,36 @@ test('slices go on until one gives null, or the stop', async () => {
   while (!background.isStopping) await new Promise(setImmediate);
   await background.stop();
   assert.deepEqual(seen, [0, 1, 2, 3, 0, 1, 2]);
+});
+
+test('failing work is repeated until it succeeds or the service ends', async () => {
+  const failures: unknown[] = [];
+  const ending = new AbortController();
+  const options = { ending: ending.signal, retryMs: 1, onFailure: (error: unknown) => failures.push(error) };
+  let tries = 0;
+  await untilDone(async () => {
+    if (++tries < 3) throw new Error(`of try ${tries}`);
+  }, options);
+  assert.deepEqual([tries, failures.map(String)], [3, ['Error: of try 1', 'Error: of try 2']]);
+
+  const endless = untilDone(() => Promise.reject(new Error('of the test')), {
+    ...options,
+    retryMs: 1e9,
+    onFailure: () => ending.abort(),
+  });
+  await endless;
+  await untilDone(() => assert.fail('nothing is begun after the end'), options);
+});
+
+test('a long list is read in parts, each after the last of the one before, until a signal', async () => {
+  const read = (after: number) => [1, 2, 3, 4, 5].filter((no) => no > after).slice(0, 2);
+  const parts: number[][] = [];
+  for await (const part of inParts(read, Number)) parts.push(part);
+  assert.deepEqual(parts, [[1, 2], [3, 4], [5]]);
+
+  const stop = new AbortController();
+  const aborted = async () => {
+    for await (const _ of inParts(read, Number, stop.signal)) stop.abort(new Error('of the test'));
+  };
+  await assert.rejects(aborted, /of the test/);
 });

@@ -182,7 +182,7 @@ test('one that takes nothing is ended when its queue is over, one that moves is 
   assert.ok(left > 2500, `${left} events were still waiting`);
 });
 
-test('what waits for all together is bounded, too', async (t) => {
+test('what waits for one subscriber is bounded, too', async (t) => {
   const station = await Station.open(t);
   const [behind, ahead] = [await station.subscribe(), await station.subscribe()];
   const error = 'x'.repeat(10_000);
