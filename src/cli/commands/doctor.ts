@@ -225,13 +225,14 @@ async function index(context: Context): Promise<Found> {
 }
 
 export interface FsckArguments {
-  repair: boolean;
-  full: boolean;
-  seed: number | undefined;
+  repair?: boolean;
+  full?: boolean;
+  seed?: number;
 }
 
 /** Checks first for a running service, to end like other commands. */
-export async function fsckCommand(context: Context, { repair, full, seed }: FsckArguments): Promise<ExitCode> {
+export async function fsckCommand(context: Context, args: FsckArguments): Promise<ExitCode> {
+  const { repair = false, full = false, seed } = args;
   await withStore(context, () => undefined); // there is something to prove
   await withStoppedFolder(context, 'fsck', async () => undefined);
   const { settings, terminal, newId, now, json } = context;

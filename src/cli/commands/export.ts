@@ -9,12 +9,12 @@ import { isoOf } from '../../domain/ids.ts';
 import { createFile, replaceFile, TEMPORARY_SUFFIX } from '../../files/durable-file.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, withStore } from '../context.ts';
+import { type Context, tell, withStore } from '../context.ts';
 import { bar } from '../terminal.ts';
 
 export interface ExportArguments {
-  vectors: boolean;
-  force: boolean;
+  vectors?: boolean;
+  force?: boolean;
 }
 
 const sliceSize = 200;
@@ -22,9 +22,9 @@ const sliceSize = 200;
 export async function exportCommand(
   context: Context,
   path: string,
-  { vectors, force }: ExportArguments,
+  { vectors = false, force = false }: ExportArguments,
 ): Promise<ExitCode> {
-  const { terminal, json, signal, newId } = context;
+  const { terminal, signal, newId } = context;
   const counts = await withStore(context, async ({ reader }) => {
     const lines = exportLines(context, reader, vectors);
     if (path === '-') return writeLines(lines, context.stdout, signal);
@@ -42,12 +42,10 @@ export async function exportCommand(
   });
   terminal.progress('');
   if (path === '-') return exitCodes.done;
-  if (json) terminal.json({ file: path, ...counts });
-  else {
+  return tell(context, { file: path, ...counts }, ({ say }) => {
     const parts = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
-    terminal.say(`${path}: ${parts.join(', ')}; \`readback import ${path}\` imports it`);
-  }
-  return exitCodes.done;
+    say(`${path}: ${parts.join(', ')}; \`readback import ${path}\` imports it`);
+  });
 }
 
 /** Reports an existing file or a missing folder: the system's message would name the temporary file. */
@@ -63,17 +61,11 @@ const refuseInWords = (path: string) => (error: unknown) => {
 };
 
 async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableStream, signal: AbortSignal) {
-  const counts: Record<string, number> = { pages: 0, rules: 0, watches: 0, feedback: 0 };
-  const names: Partial<Record<ExportLine['kind'], string>> = {
-    page: 'pages',
-    rule: 'rules',
-    watch: 'watches',
-    feedback: 'feedback',
-  };
+  const counts = { pages: 0, rules: 0, watches: 0, feedback: 0 };
+  const names = { page: 'pages', rule: 'rules', watch: 'watches', feedback: 'feedback' } as const;
   for await (const line of lines) {
     signal.throwIfAborted();
-    const name = names[line.kind];
-    if (name !== undefined) counts[name]++;
+    if (line.kind in names) counts[names[line.kind as keyof typeof names]]++;
     if (!to.write(`${JSON.stringify(line)}\n`)) await once(to, 'drain', { signal });
   }
   return counts;

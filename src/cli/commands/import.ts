@@ -22,14 +22,14 @@ import { counted, plain, type Terminal, table } from '../terminal.ts';
 import { importExport, isExport } from './import-export.ts';
 
 export interface ImportArguments {
-  format: ImportFormat | null;
-  dryRun: boolean;
-  since: number | null;
+  format?: ImportFormat;
+  dryRun?: boolean;
+  since?: number;
   minVisits: number;
-  source: string | null;
-  again: boolean;
-  retryFailed: boolean;
-  offline: boolean;
+  source?: string;
+  again?: boolean;
+  retryFailed?: boolean;
+  offline?: boolean;
 }
 
 /** Failures shown on the terminal; `--json` has all. */
@@ -40,9 +40,10 @@ export async function importCommand(context: Context, path: string, args: Import
   const spool = path === '-' ? await spooled(context) : null;
   try {
     const file = spool?.file ?? path;
-    if (args.format === null && (await isExport(file))) return await importExport(context, file, args.dryRun);
-    const source = await openSource(file, args.format, spool === null ? path : 'standard input');
-    const options: ImportOptions = { since: args.since, min_visits: args.minVisits };
+    const { format = null, since = null } = args;
+    if (format === null && (await isExport(file))) return await importExport(context, file, args.dryRun === true);
+    const source = await openSource(file, format, spool === null ? path : 'standard input');
+    const options: ImportOptions = { since, min_visits: args.minVisits };
     if (args.minVisits > 1 && !source.isHistory) {
       throw new CliError(exitCodes.misuse, `--min-visits needs a browser history; this is ${source.format}`);
     }
