@@ -1,5 +1,5 @@
 /** The command line of `readback`: names, arguments, options and help texts. */
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { jobKinds, jobStatuses } from '../domain/job.ts';
 import { pageStatuses } from '../domain/page.ts';
@@ -42,7 +42,6 @@ const load = {
   export: () => import('./commands/export.ts'),
   forget: () => import('./commands/forget.ts'),
   import: () => import('./commands/import.ts'),
-  inspect: () => import('./commands/inspect.ts'),
   jobs: () => import('./commands/jobs.ts'),
   models: () => import('./commands/models.ts'),
   names: () => import('./commands/names.ts'),
@@ -134,11 +133,6 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
       return run(load.jobs, 'retryCommand', [ids, options]);
     });
 
-  command('inspect', 'show a stored row and the events that its state accepts')
-    .addArgument(new Argument('<kind>', 'kind of row').choices(['job', 'page']))
-    .argument('<id>', 'such as jb_00000001 or pg_00000001')
-    .action(runs(load.inspect, 'inspectCommand'));
-
   command('doctor', 'check that everything the service needs is installed').action(() =>
     run(load.doctor, 'doctorCommand', [], { warns: false }),
   );
@@ -166,7 +160,6 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
 
   command('export', 'export pages, blocked sites, watches and feedback as JSONL')
     .argument('<file>', 'a file, or - for standard output')
-    .option('--vectors', 'include the vectors of passages')
     .option('--force', 'overwrite an existing file')
     .action(runs(load.export, 'exportCommand'));
 

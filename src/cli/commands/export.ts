@@ -12,21 +12,16 @@ import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, tell, withStore } from '../context.ts';
 import { bar } from '../terminal.ts';
 
-export interface ExportArguments {
-  vectors?: boolean;
-  force?: boolean;
-}
-
 const sliceSize = 200;
 
 export async function exportCommand(
   context: Context,
   path: string,
-  { vectors = false, force = false }: ExportArguments,
+  { force = false }: { force?: boolean },
 ): Promise<ExitCode> {
   const { terminal, signal, newId } = context;
   const counts = await withStore(context, async ({ reader }) => {
-    const lines = exportLines(context, reader, vectors);
+    const lines = exportLines(context, reader);
     if (path === '-') return writeLines(lines, context.stdout, signal);
     const write = async (temporary: string) => {
       const file = await open(temporary, 'wx', 0o600);
@@ -74,7 +69,6 @@ async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableS
 async function* exportLines(
   { now, terminal }: Context,
   reader: StoreReader,
-  vectors: boolean,
 ): AsyncGenerator<ExportLine> {
   let lines = 0;
   const counted = (line: ExportLine): ExportLine => {
@@ -95,7 +89,7 @@ async function* exportLines(
   for (let after = 0; ; ) {
     const numbers = reader.pages.numbersAfter(after, sliceSize);
     for (const no of numbers) {
-      const line = pageLine(reader, no, vectors);
+      const line = pageLine(reader, no);
       if (line !== null) yield counted(line);
     }
     done += numbers.length;
@@ -116,7 +110,7 @@ async function* exportLines(
   yield { kind: 'end', lines };
 }
 
-function pageLine(reader: StoreReader, no: number, vectors: boolean): ExportLine | null {
+function pageLine(reader: StoreReader, no: number): ExportLine | null {
   const page = reader.pages.get(no);
   if (page === undefined) return null; // forgotten meanwhile
   return {
@@ -134,19 +128,7 @@ function pageLine(reader: StoreReader, no: number, vectors: boolean): ExportLine
     last_seen_at: isoOf(page.last_seen_at),
     visit_count: page.visit_count,
     ...(page.visits && { visits: visitTimes(page).map(isoOf) }),
-    ...(vectors ? { vectors: vectorsOf(reader, no) } : {}),
   };
-}
-
-function vectorsOf(reader: StoreReader, no: number) {
-  return Object.fromEntries(
-    reader.models.all().flatMap(({ id, space, dim }) => {
-      const rows = reader.vectors.get(space, no);
-      if (rows === undefined) return [];
-      const data = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength).toString('base64');
-      return [[id, { dim, data }] as const];
-    }),
-  );
 }
 
 function feedbackLines(reader: StoreReader, no: number): ExportLine[] {

@@ -74,14 +74,7 @@ async function bringIn(context: Context, source: ImportSource, options: ImportOp
     });
   }
   if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}\n${httpPromise}`);
-  const target = await httpTarget(context, client, label);
-  const code = await run(target, 'will be fetched; `readback status` shows how far');
-  if (target.repeated() > 0) {
-    terminal.note(
-      `${target.repeated()} items were sent again after a lost connection:\ntheir visits may be counted twice`,
-    );
-  }
-  return code;
+  return run(await httpTarget(context, client, label), 'will be fetched; `readback status` shows how far');
 }
 
 async function runWith(
