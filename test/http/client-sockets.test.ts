@@ -44,8 +44,7 @@ async function listening(
   options: Parameters<typeof testServer>[1] = {},
   prepare = (_app: HttpApp) => {},
 ): Promise<TestServer> {
-  const server = testServer(answers, options);
-  t.after(() => server.app.close());
+  const server = testServer(t, answers, options);
   prepare(server.app);
   await server.app.listen({ host: '127.0.0.1', port: 0 });
   return server;
