@@ -118,23 +118,3 @@ test('its pages are found however many others have the words of its name', async
   assert.deepEqual(ofHost(found), ['sailing.org/harbour']);
   assert.ok(found.length > 5, 'the others follow');
 });
-
-test('an address finds its page without its scheme, with another, and with a slash at its end', async (t) => {
-  const system = await WholeSystem.start(t);
-  const lessons = Array.from({ length: 8 }, (_, i) => ({
-    url: `https://sailing1.example.org/en/sailing-${i}`,
-    title: `Sailing ${i}`,
-    text: `Sailing in English: lesson ${i} of example sailing1.`,
-  }));
-  await read(system, lessons);
-  const address = 'sailing1.example.org/en/sailing-5';
-  for (const query of [
-    address,
-    `http://${address}`,
-    `https://${address}`,
-    `${address}/`,
-    `https://www.${address}/#top`,
-  ]) {
-    assert.deepEqual((await search(system, query))[0], [address, 'url'], query);
-  }
-});

@@ -1,7 +1,5 @@
 /** What a query asks for beside its words: phrases, operators, a language; and its last word, while it is typed. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { type SearchRequest, searchRequest } from '../../src/domain/search.ts';
 import { realEncoder, until } from '../process/service.ts';
@@ -357,21 +355,4 @@ test('an operator that is still typed excludes nothing yet', async (t) => {
     ['heron -"heron"', []],
   ] as const)
     assert.deepEqual(await found(query, { prefix: true }), [...expected].sort(), query);
-});
-
-const doubleDash = join(import.meta.dirname, '../../../shared/data/cases/double-dash/case.json');
-const noCase = existsSync(doubleDash) ? false : 'needs ../shared/data/cases beside the checkout';
-
-test('an option with two dashes is text, not an exclusion', { skip: noCase }, async (t) => {
-  interface Case {
-    pages: { url: string; title: string; text: string }[];
-    searches: { query: { query: string; operators?: boolean } }[];
-  }
-  const { pages, searches }: Case = JSON.parse(readFileSync(doubleDash, 'utf8'));
-  const system = await WholeSystem.start(t, realEncoder);
-  await system.read(Object.fromEntries(pages.map((page) => [page.url, page])));
-  for (const { query } of searches) {
-    const { results } = await system.ask('search.query', searchRequest.parse(query));
-    assert.equal(results[0]?.title, 'Mounting at boot', query.query);
-  }
 });
