@@ -41,7 +41,7 @@ async function silent(app: HttpApp, path: string, times = 1): Promise<Socket> {
 async function listening(
   t: TestContext,
   answers: Answers,
-  options: Parameters<typeof testServer>[1] = {},
+  options: Parameters<typeof testServer>[2] = {},
   prepare = (_app: HttpApp) => {},
 ): Promise<TestServer> {
   const server = testServer(t, answers, options);
