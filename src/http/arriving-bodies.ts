@@ -1,13 +1,12 @@
 /**
  * Bounds the memory of arriving bodies over all connections. Without room a connection is not read until the request's
  * time limit. Small bodies do not wait. A piece costs more than its bytes (16 MB in one-byte pieces took 6 GB), so
- * pieces count and floods of tiny pieces are cut off. Streamed files are not counted. A stalled body is answered 408.
+ * pieces count and floods of tiny pieces are cut off. Streamed files are not counted.
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { BodyRoom } from '../compute/structures/body-room.ts';
-import { refuseLate } from './connection-limits.ts';
 
 /** Bytes for all bodies: two batches of the maximum size. One more body may have any size that its route allows. */
 const bodyRoom = 128 * 1024 * 1024;
@@ -21,37 +20,13 @@ const pieceBytes = 256;
 const maxSmallPieces = 1024;
 const minMeanBytes = 64;
 
-/** The minimum pace of an unfinished body: 4 KB/s. */
-export interface ArrivalPace {
-  spanMs: number;
-  minBytes: number;
-}
-const arrivalPace: ArrivalPace = { spanMs: 8_000, minBytes: 32 * 1024 };
-
 const isTinyChunkFlood = (pieces: number, bytes: number) => pieces > maxSmallPieces && bytes < pieces * minMeanBytes;
 
-/** Refuse a body that is too slow, unless it waits here to be read. */
-function refuseStalled({ raw }: FastifyRequest, reply: FastifyReply, { spanMs, minBytes }: ArrivalPace): void {
-  if (raw.complete) return;
-  let before = raw.socket.bytesRead;
-  const look = () => {
-    const { bytesRead } = raw.socket;
-    const isSlow = bytesRead - before < minBytes && raw.readableLength === 0;
-    before = bytesRead;
-    if (raw.complete || reply.raw.headersSent) clearInterval(looking);
-    else if (isSlow) refuseLate(raw.socket);
-  };
-  // After a delay of the process, received data is read between timers and immediates.
-  const looking = setInterval(() => setImmediate(look), spanMs);
-  reply.raw.once('close', () => clearInterval(looking));
-}
-
 /** Register before anything that reads bodies. */
-export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom), pace = arrivalPace): void {
+export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom)): void {
   const reading = new BodyRoom(readingRoom);
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { raw, headers, routeOptions } = request;
-    refuseStalled(request, reply, pace);
     const isSmall = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= uncounted;
     if (!isSmall && routeOptions.config.takesFile !== true) {
       const share = (routeOptions.config.scope === 'write' ? room : reading).enter();

@@ -3,7 +3,7 @@
  * client that does not read has one answer in memory, with at most `maxAhead` parsed requests waiting.
  *
  * Unread answers over all connections are bounded. Without room, answers that made no progress for `graceMs` end, then new ones are refused
- * with 503. An answer without progress for `stallMs` ends in any case. Streams with their own bounds, such as events, do not count.
+ * with 503. What a client has begun and does not go on with ends in any case (`ClientPace`).
  */
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -14,6 +14,7 @@ import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { errorCode } from '../domain/error-code.ts';
 import { DomainError } from '../domain/errors.ts';
+import { refuseLate } from './connection-limits.ts';
 import { LargeJson, pieceLength, slicesOf } from './json-answer.ts';
 import type { LoopShare } from './loop-share.ts';
 
@@ -90,20 +91,33 @@ export function unlessArrived(socket: Socket, refuse: () => void): void {
   });
 }
 
-export interface AnswerLimits {
+export interface PaceLimits {
   /** UTF-16 code units of all answers together; one more answer may have any size. */
   units: number;
   /** An answer ends after this time without progress, ms. */
   stallMs: number;
   /** The same where room is needed, ms. Kernels accept megabytes at once and then nothing for a while. */
   graceMs: number;
+  /** A body that brings less than `bodyBytes` in `bodyMs` is late: 4 KB/s. */
+  bodyMs: number;
+  bodyBytes: number;
+  /** Ms. */
+  lookEveryMs: number;
 }
 
-export const answerLimits: AnswerLimits = { units: 64 * 1024 * 1024, stallMs: 30_000, graceMs: 5_000 };
+export const paceLimits: PaceLimits = {
+  units: 64 * 1024 * 1024,
+  stallMs: 30_000,
+  graceMs: 5_000,
+  bodyMs: 8_000,
+  bodyBytes: 32 * 1024,
+  lookEveryMs: 1_000,
+};
 
-const lookEveryMs = 1_000;
 /** Smaller answers are not counted: at most 60 MB on 15,000 connections. */
 const uncounted = 4 * 1024;
+/** Looks per reading of the system's connections, which may be 15,000 lines. */
+const looksPerTable = 5;
 
 interface OpenAnswer {
   raw: ServerResponse;
@@ -111,28 +125,42 @@ interface OpenAnswer {
   movedAt: number;
 }
 
-/** Answers in transfer. `monotonic`: ms. */
-export class ResponseBackpressure {
-  readonly #limits: AnswerLimits;
+interface OpenBody {
+  raw: IncomingMessage;
+  response: ServerResponse;
+  /** Of its socket, at that time. */
+  bytes: number;
+  movedAt: number;
+}
+
+/**
+ * The rule for what a client has begun: it goes on with it, or its connection ends. Bodies are to be sent, answers to be read, and streams,
+ * which are silent most of the time, to be acknowledged. `monotonic`: ms.
+ */
+export class ClientPace {
+  readonly limits: PaceLimits;
   readonly #monotonic: () => number;
   /** Longest without progress first. */
-  readonly #open = new Set<OpenAnswer>();
+  readonly #answers = new Set<OpenAnswer>();
+  readonly #bodies = new Set<OpenBody>();
+  readonly #streams = new Set<Socket>();
   #units = 0;
+  #looks = 0;
 
-  constructor(limits: AnswerLimits = answerLimits, monotonic = () => performance.now()) {
-    this.#limits = limits;
+  constructor(limits: PaceLimits = paceLimits, monotonic = () => performance.now()) {
+    this.limits = limits;
     this.#monotonic = monotonic;
   }
 
   /** Count an answer until it is read or the client disconnects. Errors: DomainError `overloaded`. */
-  open(raw: ServerResponse, units: number): OpenAnswer {
-    const hasRoom = () => this.#units < this.#limits.units;
-    this.#endUnread(this.#limits.graceMs, hasRoom);
+  answer(raw: ServerResponse, units: number): OpenAnswer {
+    const hasRoom = () => this.#units < this.limits.units;
+    this.#endUnread(this.limits.graceMs, hasRoom);
     if (!hasRoom())
       throw new DomainError('overloaded', 'too much is being sent to clients that take it slowly', { retryAfterS: 5 });
     const answer = { raw, units, movedAt: this.#monotonic() };
     this.#units += units;
-    this.#open.add(answer);
+    this.#answers.add(answer);
     const leave = () => this.#leave(answer);
     raw.once('close', leave).once('finish', leave);
     if (raw.destroyed) leave();
@@ -141,16 +169,47 @@ export class ResponseBackpressure {
 
   moved(answer: OpenAnswer): void {
     answer.movedAt = this.#monotonic();
-    if (this.#open.delete(answer)) this.#open.add(answer);
+    if (this.#answers.delete(answer)) this.#answers.add(answer);
   }
 
-  look(): void {
-    this.#endUnread(this.#limits.stallMs, () => false);
+  /** Watch a body until it has arrived, or its request is answered. */
+  body(raw: IncomingMessage, response: ServerResponse): void {
+    if (raw.complete) return;
+    this.#bodies.add({ raw, response, bytes: raw.socket.bytesRead, movedAt: this.#monotonic() });
+  }
+
+  stream({ socket }: IncomingMessage): void {
+    this.#streams.add(socket);
+    socket.once('close', () => this.#streams.delete(socket));
+  }
+
+  /** Resolves when all that do not go on are ended. */
+  async look(): Promise<void> {
+    this.#endUnread(this.limits.stallMs, () => false);
+    // After a delay of the process, what was received is read between timers and immediates.
+    if (this.#bodies.size > 0) setImmediate(() => this.#refuseLate());
+    if (this.#streams.size === 0 || this.#looks++ % looksPerTable > 0) return;
+    for (const socket of await lostPeers([...this.#streams])) socket.destroy();
+  }
+
+  #refuseLate(): void {
+    const now = this.#monotonic();
+    for (const body of this.#bodies) {
+      const { raw, response, bytes, movedAt } = body;
+      const isWaiting = raw.readableLength > 0; // to be read here
+      if (raw.complete || raw.destroyed || response.headersSent) this.#bodies.delete(body);
+      else if (isWaiting || raw.socket.bytesRead - bytes >= this.limits.bodyBytes) {
+        Object.assign(body, { bytes: raw.socket.bytesRead, movedAt: now });
+      } else if (now - movedAt >= this.limits.bodyMs) {
+        this.#bodies.delete(body);
+        refuseLate(raw.socket);
+      }
+    }
   }
 
   #endUnread(ms: number, isEnough: () => boolean): void {
     const before = this.#monotonic() - ms;
-    for (const answer of this.#open) {
+    for (const answer of this.#answers) {
       if (answer.movedAt > before || isEnough()) return;
       this.#leave(answer);
       answer.raw.destroy();
@@ -158,41 +217,47 @@ export class ResponseBackpressure {
   }
 
   #leave(answer: OpenAnswer): void {
-    if (this.#open.delete(answer)) this.#units -= answer.units;
+    if (this.#answers.delete(answer)) this.#units -= answer.units;
   }
 }
 
-export function boundAnswers(app: FastifyInstance, share: LoopShare, answers = new ResponseBackpressure()): void {
-  const looking = setInterval(() => answers.look(), lookEveryMs);
+/** Register before `boundBodies`. */
+export function keepPace(app: FastifyInstance, share: LoopShare, pace: ClientPace): void {
+  const look = () => pace.look().catch((error) => app.log.warn({ err: error }, 'lost clients could not be looked for'));
+  const looking = setInterval(look, pace.limits.lookEveryMs);
   looking.unref();
   app.addHook('onClose', async () => clearInterval(looking));
 
+  app.addHook('preParsing', ({ raw }, reply, payload, done) => {
+    pace.body(raw, reply.raw);
+    done(null, payload);
+  });
   app.addHook('onSend', async (_request, { raw }, payload) => {
     const isText = typeof payload === 'string';
     const units = isText ? payload.length : payload instanceof LargeJson ? payload.units : 0;
     if (units < uncounted) return payload;
-    const answer = answers.open(raw, units);
-    if (isText) return units > pieceLength ? writtenAsRead(answers, answer, '', slicesOf(payload)) : payload;
+    const answer = pace.answer(raw, units);
+    if (isText) return units > pieceLength ? writtenAsRead(pace, answer, '', slicesOf(payload)) : payload;
     const pieces = (payload as LargeJson).pieces(share);
     const first = await pieces.next();
     // Errors of the first rows still become an error answer, and a short list gets its length.
     if (first.done || first.value.length < pieceLength) return first.value ?? '';
-    return writtenAsRead(answers, answer, first.value, pieces);
+    return writtenAsRead(pace, answer, first.value, pieces);
   });
 }
 
 function writtenAsRead(
-  answers: ResponseBackpressure,
+  pace: ClientPace,
   answer: OpenAnswer,
   first: string,
   pieces: AsyncIterable<string> | Iterable<string>,
 ): Readable {
   const watched = async function* () {
     if (first !== '') yield first;
-    answers.moved(answer);
+    pace.moved(answer);
     for await (const piece of pieces) {
       yield piece;
-      answers.moved(answer);
+      pace.moved(answer);
     }
   };
   return Readable.from(watched());
@@ -222,7 +287,7 @@ const attemptsOfLost = 6;
 
 type Ends = Partial<Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>>;
 
-export async function lostPeers<Connection extends Ends>(connections: readonly Connection[]): Promise<Connection[]> {
+async function lostPeers<Connection extends Ends>(connections: readonly Connection[]): Promise<Connection[]> {
   if (connections.length === 0) return [];
   const lost = new Set((await Promise.all(tables.map(readTable))).flatMap(lostIn));
   return connections.filter((connection) => lost.has(keyOf(connection)));

@@ -15,6 +15,7 @@ import type { Capabilities } from '../domain/capabilities.ts';
 import type { Ask, Readiness } from '../domain/messages.ts';
 import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { ClientPace } from './client-sockets.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -61,6 +62,7 @@ export interface RouteContext {
   ask(request: FastifyRequest): Ask;
   /** The same, aborted when the client disconnects. */
   asking(reply: FastifyReply): Ask;
+  pace: ClientPace;
   readiness(signal: AbortSignal): Promise<Readiness>;
   access: Access;
   consoleDir: string;

@@ -13,15 +13,8 @@ import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { isTraced, traced } from '../tracing/span.ts';
 import { type Admit, admitOnly, type GuardSettings } from './admission.ts';
-import { type ArrivalPace, boundBodies, type DrainLimits, drainUnreadBodies } from './arriving-bodies.ts';
-import {
-  boundAnswers,
-  clientSignal,
-  oneAtATime,
-  type ResponseBackpressure,
-  readBeforeTimeouts,
-  unlessArrived,
-} from './client-sockets.ts';
+import { boundBodies, type DrainLimits, drainUnreadBodies } from './arriving-bodies.ts';
+import { ClientPace, clientSignal, keepPace, oneAtATime, readBeforeTimeouts, unlessArrived } from './client-sockets.ts';
 import * as limits from './connection-limits.ts';
 import { answerError } from './errors.ts';
 import { type HttpApp, holderOf, type RouteContext, type RouteGroup } from './http-app.ts';
@@ -64,8 +57,7 @@ export interface ServerOptions extends GuardSettings {
   bounds?: {
     maxConnections?: number;
     bodies?: BodyRoom;
-    pace?: ArrivalPace;
-    answers?: ResponseBackpressure;
+    pace?: ClientPace;
     drain?: DrainLimits;
   };
 }
@@ -141,7 +133,7 @@ export function buildServer(options: ServerOptions): HttpApp {
 
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => checkAgainst(schema, httpPart ?? 'body'));
   // Replies are typed by their schemas and checked in tests. Checking each would add 0.04 ms to a search and 0.07 ms to
-  // a batch, of 0.13 and 1.1 ms (bench/http-layer.ts). Large ones pass unchanged: `boundAnswers` writes them.
+  // a batch, of 0.13 and 1.1 ms (bench/http-layer.ts). Large ones pass unchanged: `keepPace` writes them.
   app.setSerializerCompiler(() => jsonOf as (value: unknown) => string);
   app.setErrorHandler(answerError);
 
@@ -150,10 +142,11 @@ export function buildServer(options: ServerOptions): HttpApp {
   admit = admitOnly(app, options, { access: options.access, peers: options.peers ?? null });
   const share = new LoopShare();
   shareLoop(app, share);
-  boundBodies(app, options.bounds?.bodies, options.bounds?.pace);
+  const pace = options.bounds?.pace ?? new ClientPace();
+  keepPace(app, share, pace);
+  boundBodies(app, options.bounds?.bodies);
   acceptJsonOnly(app, share);
   drainUnreadBodies(app, options.bounds?.drain);
-  boundAnswers(app, share, options.bounds?.answers);
   measure(app, options.metrics);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
@@ -167,6 +160,7 @@ export function buildServer(options: ServerOptions): HttpApp {
       const [library, signal] = [ask(reply.request), clientSignal(reply)];
       return (name, request) => library(name, request, { signal });
     },
+    pace,
     readiness: options.readiness,
     access: options.access,
     consoleDir: options.consoleDir,

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { BodyRoom } from '../../src/compute/structures/body-room.ts';
 import { DomainError } from '../../src/domain/errors.ts';
+import { ClientPace, paceLimits } from '../../src/http/client-sockets.ts';
 import { until } from '../process/service.ts';
 import { rawHead, testServer, writer } from './test-server.ts';
 
@@ -127,7 +128,7 @@ test('a body that stops arriving is answered 408 on every route, one that waits 
         throw new DomainError('invalid', `${length} bytes were read`);
       },
     },
-    { bounds: { pace: { spanMs: 20, minBytes: 1 } } },
+    { bounds: { pace: new ClientPace({ ...paceLimits, bodyMs: 20, bodyBytes: 1, lookEveryMs: 20 }) } },
   );
   await app.listen({ host: '127.0.0.1', port: 0 });
   const send = async (path: string, type: string, length: number, part: string) => {

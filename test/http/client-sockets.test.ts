@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClusterListResponse } from '../../src/domain/cluster.ts';
 import type { QueryLogRunResponse } from '../../src/domain/query-log.ts';
-import { answerLimits, maxAhead, ResponseBackpressure } from '../../src/http/client-sockets.ts';
+import { ClientPace, maxAhead, paceLimits } from '../../src/http/client-sockets.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
 import { until } from '../process/service.ts';
 import { type Answers, rawHead, reader, type TestServer, testServer } from './test-server.ts';
@@ -145,54 +145,54 @@ class Taker extends EventEmitter {
   }
 }
 
-const limits = { units: 100, stallMs: 30_000, graceMs: 5_000 };
+const limits = { ...paceLimits, units: 100 };
 
-test('an answer of which nothing is read for long is ended, one that moves is not', () => {
+test('an answer of which nothing is read for long is ended, one that moves is not', async () => {
   let now = 0;
-  const answers = new ResponseBackpressure(limits, () => now);
+  const pace = new ClientPace(limits, () => now);
   const [still, moving] = [new Taker(), new Taker()];
-  answers.open(still.raw, 40);
-  const moved = answers.open(moving.raw, 40);
-  for (now = 0; now < 29_000; now += 1_000) answers.look();
-  answers.moved(moved);
+  pace.answer(still.raw, 40);
+  const moved = pace.answer(moving.raw, 40);
+  for (now = 0; now < 29_000; now += 1_000) await pace.look();
+  pace.moved(moved);
   assert.deepEqual([still.destroyed, moving.destroyed], [false, false]);
   now = 30_000;
-  answers.look();
+  await pace.look();
   assert.deepEqual([still.destroyed, moving.destroyed], [true, false]);
 });
 
 test('where there is no room those that do not read are ended after their grace, the longest first, until then others are refused', () => {
   let now = 0;
-  const answers = new ResponseBackpressure(limits, () => now);
+  const pace = new ClientPace(limits, () => now);
   const [first, second, fast] = [new Taker(), new Taker(), new Taker()];
-  answers.open(first.raw, 30);
+  pace.answer(first.raw, 30);
   now = 1;
-  answers.open(second.raw, 30);
-  const moving = answers.open(fast.raw, 40);
+  pace.answer(second.raw, 30);
+  const moving = pace.answer(fast.raw, 40);
   const refused = { code: 'overloaded', retryAfterS: 5 };
   now = 4_000;
-  answers.moved(moving);
-  assert.throws(() => answers.open(new Taker().raw, 30), refused);
+  pace.moved(moving);
+  assert.throws(() => pace.answer(new Taker().raw, 30), refused);
   assert.deepEqual([first.destroyed, second.destroyed, fast.destroyed], [false, false, false]);
   now = 6_000;
   const next = new Taker();
-  answers.open(next.raw, 30);
+  pace.answer(next.raw, 30);
   assert.deepEqual([first.destroyed, second.destroyed, fast.destroyed], [true, false, false]);
-  answers.open(new Taker().raw, 70);
+  pace.answer(new Taker().raw, 70);
   assert.deepEqual([second.destroyed, fast.destroyed, next.destroyed], [true, false, false]);
-  assert.throws(() => answers.open(new Taker().raw, 1), refused);
+  assert.throws(() => pace.answer(new Taker().raw, 1), refused);
   fast.emit('finish');
   fast.emit('close');
-  assert.throws(() => answers.open(new Taker().raw, 1), refused); // 30 and 70: an answer that is sent gives its room back, once
+  assert.throws(() => pace.answer(new Taker().raw, 1), refused); // 30 and 70: an answer that is sent gives its room back, once
   next.emit('finish');
-  answers.open(new Taker().raw, 1);
+  pace.answer(new Taker().raw, 1);
 });
 
 test('while there is room an answer of any size is sent', () => {
-  const answers = new ResponseBackpressure(limits, () => 0);
-  answers.open(new Taker().raw, 99);
-  answers.open(new Taker().raw, 1_000);
-  assert.throws(() => answers.open(new Taker().raw, 1), { code: 'overloaded' });
+  const pace = new ClientPace(limits, () => 0);
+  pace.answer(new Taker().raw, 99);
+  pace.answer(new Taker().raw, 1_000);
+  assert.throws(() => pace.answer(new Taker().raw, 1), { code: 'overloaded' });
 });
 
 const size = 30_000_000; // more than systems take from a socket
@@ -204,8 +204,8 @@ function getClusters(app: HttpApp) {
 }
 
 test('of a client that does not read one answer is made, and its room is free again when it leaves', async (t) => {
-  const answers = new ResponseBackpressure({ ...answerLimits, units: size });
-  const { app, asked } = await listening(t, { 'cluster.list': () => list }, { bounds: { answers } });
+  const pace = new ClientPace({ ...paceLimits, units: size });
+  const { app, asked } = await listening(t, { 'cluster.list': () => list }, { bounds: { pace } });
   const socket = await silent(app, '/v1/clusters', maxAhead);
   await until(() => asked.length === 1, 'the first is being answered');
   await until(async () => (await getClusters(app)).status === 503, 'it has the room');
@@ -218,9 +218,9 @@ test('of a client that does not read one answer is made, and its room is free ag
 
 test('clients that do not read hold no more than the room, and are ended for those that read', async (t) => {
   let now = 0;
-  const answers = new ResponseBackpressure({ ...answerLimits, units: 2 * size + 1_000_000 }, () => now);
+  const pace = new ClientPace({ ...paceLimits, units: 2 * size + 1_000_000 }, () => now);
   const statuses: number[] = [];
-  const { app } = await listening(t, { 'cluster.list': () => list }, { bounds: { answers } }, (server) =>
+  const { app } = await listening(t, { 'cluster.list': () => list }, { bounds: { pace } }, (server) =>
     server.addHook('onResponse', async (_request, { statusCode }) => void statuses.push(statusCode)),
   );
   const sockets = await Promise.all(Array.from({ length: 10 }, () => silent(app, '/v1/clusters')));
@@ -230,8 +230,8 @@ test('clients that do not read hold no more than the room, and are ended for tho
   assert.deepEqual([...new Set(statuses)], [503]);
   const refused = await getClusters(app);
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5']);
-  now = answerLimits.stallMs;
-  answers.look();
+  now = paceLimits.stallMs;
+  await pace.look();
   for (const socket of sockets) socket.resume();
   await until(() => ended === 3, 'those that did not read are ended');
   assert.deepEqual(await (await getClusters(app)).json(), list);
@@ -245,12 +245,12 @@ test('of a log that nobody reads no more runs are made than the system takes', a
   const runs = async function* () {
     while (made < rows) yield { query_id: `qr_${made++}`, query_text: 'x'.repeat(1_000_000) } as QueryLogRunResponse;
   };
-  const answers = new ResponseBackpressure(answerLimits, () => now);
-  const { app } = await listening(t, { 'queryLog.list': () => ({ runs: runs() }) }, { bounds: { answers } });
+  const pace = new ClientPace(paceLimits, () => now);
+  const { app } = await listening(t, { 'queryLog.list': () => ({ runs: runs() }) }, { bounds: { pace } });
   const socket = await silent(app, '/v1/admin/query-log?limit=1000');
   await until(() => made > 1, 'it is being written');
-  now = answerLimits.stallMs;
-  answers.look();
+  now = paceLimits.stallMs;
+  await pace.look();
   socket.resume();
   await closing(socket);
   assert.ok(made < rows / 10, `${made} of ${rows} runs were made`);

@@ -1,8 +1,7 @@
 /**
  * The event stream: contract "Events". A snapshot, then events and comments. Reads no faster than the client, so the
- * events service sees slow ones. Detects vanished clients, because the system accepts what it cannot deliver.
+ * events service sees slow ones.
  */
-import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -10,11 +9,10 @@ import type { Holder } from '../../access/access.ts';
 import { streamEvent } from '../../actors/system/events.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { EventSubscription } from '../../domain/events.ts';
-import { lostPeers } from '../client-sockets.ts';
 import { holderOf, type RouteGroup } from '../http-app.ts';
 
 const heartbeat = ':\n\n';
-/** Access and vanished clients are checked once per heartbeat, within these bounds, ms. */
+/** Access is checked once per heartbeat, within these bounds, ms. */
 const lookEveryMs = { min: 500, max: 15_000 };
 
 async function* streamOf(subscription: EventSubscription, heartbeatMs: number): AsyncGenerator<string> {
@@ -26,26 +24,16 @@ async function* streamOf(subscription: EventSubscription, heartbeatMs: number): 
   }
 }
 
-export const eventRoutes: RouteGroup = (app, { ask, access, heartbeatMs }) => {
-  const open = new Map<EventSubscription, { holder: Holder; socket: Socket }>();
+export const eventRoutes: RouteGroup = (app, { ask, access, pace, heartbeatMs }) => {
+  const open = new Map<EventSubscription, Holder>();
   let closing = false;
 
   // Revoked or expired; expiry shows only on a check.
   const endUnheld = () => {
-    for (const [subscription, { holder }] of open) if (!access.holds(holder)) subscription.leave();
+    for (const [subscription, holder] of open) if (!access.holds(holder)) subscription.leave();
   };
   const stopHearing = access.onRevoked(endUnheld);
-  const cutLost = async () => {
-    for (const socket of await lostPeers([...open.values()].map(({ socket }) => socket))) {
-      app.log.info('a subscriber of the event stream does not answer any more');
-      socket.destroy();
-    }
-  };
-  const look = () => {
-    endUnheld();
-    cutLost().catch((error) => app.log.warn({ err: error }, 'lost subscribers could not be looked for'));
-  };
-  const looking = setInterval(look, Math.min(Math.max(heartbeatMs, lookEveryMs.min), lookEveryMs.max));
+  const looking = setInterval(endUnheld, Math.min(Math.max(heartbeatMs, lookEveryMs.min), lookEveryMs.max));
   looking.unref();
   // Streams never end by themselves, and closing waits for them.
   app.addHook('preClose', async () => {
@@ -77,7 +65,8 @@ export const eventRoutes: RouteGroup = (app, { ask, access, heartbeatMs }) => {
         subscription.leave();
         return reply.hijack();
       }
-      open.set(subscription, { holder: holderOf(request), socket: request.raw.socket });
+      open.set(subscription, holderOf(request));
+      pace.stream(request.raw);
       endUnheld();
       reply.raw.once('close', () => subscription.leave());
       void subscription.ended.then((reason) => {
