@@ -76,26 +76,23 @@ export function libraryCommand(
       tell(context, { library, name, token }, ({ say }) => say(token));
       terminal.note(`token of ${library}, shown only once`);
     };
-    if (task === 'new') {
-      await newLibrary(database, library);
+    if (task === 'delete' && args.yes !== true)
+      throw new CliError(exitCodes.misuse, `pass --yes to delete ${library} with all its data`);
+    await tasks[task](context, database, library, args);
+    if (task === 'new' || task === 'token' || task === 'import') {
       await tellToken();
-    } else if (task === 'token') await tellToken();
-    else if (task === 'import') {
-      await importFolder(context, database, library, dirOf(args));
-      await tellToken();
-    } else {
-      if (task === 'delete' && args.yes !== true)
-        throw new CliError(exitCodes.misuse, `pass --yes to delete ${library} with all its data`);
-      await tasks[task](context, database, library, args);
-      tell(context, { library, done: task }, ({ say }) => say(`${library}: ${task} is done`));
+      return exitCodes.done;
     }
-    return exitCodes.done;
+    return tell(context, { library, done: task }, ({ say }) => say(`${library}: ${task} is done`));
   });
 }
 
 type Task = (context: Context, database: Database, library: string, args: LibraryArguments) => Promise<void>;
 
-const tasks: Record<'move' | 'suspend' | 'resume' | 'quota' | 'delete' | 'export', Task> = {
+const tasks: Record<LibraryTask, Task> = {
+  new: (_, database, library) => newLibrary(database, library),
+  token: async () => {},
+  import: (context, database, library, args) => importFolder(context, database, library, dirOf(args)),
   move: (_, database, library) => releaseLibrary(database, library),
   suspend: (_, database, library) => setState(database, library, 'suspended'),
   resume: (_, database, library) => setState(database, library, 'active'),

@@ -66,10 +66,7 @@ async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableS
   return counts;
 }
 
-async function* exportLines(
-  { now, terminal }: Context,
-  reader: StoreReader,
-): AsyncGenerator<ExportLine> {
+async function* exportLines({ now, terminal }: Context, reader: StoreReader): AsyncGenerator<ExportLine> {
   let lines = 0;
   const counted = (line: ExportLine): ExportLine => {
     lines++;

@@ -126,23 +126,12 @@ async function runWith(
 
 /** Results of a source over all runs. A source imported before has nothing new. */
 function reportOf({ id, format, next, counts, newest, finished }: ImportCheckpoint, isKnown: boolean, leftOut: Counts) {
-  const { accepted, to_fetch = 0, revisit, blacklisted, failed, skipped } = counts;
+  const { accepted, revisit } = counts;
   const taken = isKnown
     ? { accepted: 0, to_fetch: 0, revisit: 0, known: accepted + revisit }
-    : { accepted, to_fetch, revisit, known: 0 };
+    : { to_fetch: counts.to_fetch ?? 0, known: 0 };
   const date = newest === null ? null : isoOf(newest);
-  return {
-    id,
-    format,
-    items: next,
-    ...taken,
-    blacklisted,
-    failed,
-    skipped,
-    visits_left_out: leftOut,
-    newest: date,
-    finished,
-  };
+  return { id, format, items: next, ...counts, ...taken, visits_left_out: leftOut, newest: date, finished };
 }
 
 type Counts = Record<string, number>;
