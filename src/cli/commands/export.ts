@@ -56,55 +56,50 @@ const refuseInWords = (path: string) => (error: unknown) => {
 };
 
 async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableStream, signal: AbortSignal) {
-  const counts = { pages: 0, rules: 0, watches: 0, feedback: 0 };
-  const names = { page: 'pages', rule: 'rules', watch: 'watches', feedback: 'feedback' } as const;
-  for await (const line of lines) {
+  const counts = { readback_export: 0, page: 0, rule: 0, watch: 0, feedback: 0, end: 0 };
+  const write = async (line: ExportLine) => {
     signal.throwIfAborted();
-    if (line.kind in names) counts[names[line.kind as keyof typeof names]]++;
+    counts[line.kind]++;
     if (!to.write(`${JSON.stringify(line)}\n`)) await once(to, 'drain', { signal });
-  }
-  return counts;
+  };
+  for await (const line of lines) await write(line);
+  const { page: pages, rule: rules, watch: watches, feedback } = counts;
+  await write({ kind: 'end', lines: 1 + pages + rules + watches + feedback });
+  return { pages, rules, watches, feedback };
 }
 
 async function* exportLines({ now, terminal }: Context, reader: StoreReader): AsyncGenerator<ExportLine> {
-  let lines = 0;
-  const counted = (line: ExportLine): ExportLine => {
-    lines++;
-    return line;
-  };
-  yield counted({ kind: 'readback_export', version: exportVersion, exported_at: isoOf(now()) });
+  yield { kind: 'readback_export', version: exportVersion, exported_at: isoOf(now()) };
   for (const { pattern, kind, reason, created_at, canonicalized_by } of reader.blacklist.list().reverse()) {
-    yield counted({ kind: 'rule', pattern, rule_kind: kind, canonicalized_by, reason, created_at: isoOf(created_at) });
+    yield { kind: 'rule', pattern, rule_kind: kind, canonicalized_by, reason, created_at: isoOf(created_at) };
   }
   for (const watch of reader.watches.list()) {
     const { url, identity, title, enabled, interval_hours, config, created_at } = watch;
     const common = { url, identity, title, enabled, interval_hours, config, created_at: isoOf(created_at) };
-    yield counted({ kind: 'watch', watch_kind: watch.kind, ...common });
+    yield { kind: 'watch', watch_kind: watch.kind, ...common };
   }
   const all = Math.max(1, reader.pages.count());
   let done = 0;
-  for (let after = 0; ; ) {
-    const numbers = reader.pages.numbersAfter(after, sliceSize);
+  for await (const numbers of slices((after) => reader.pages.numbersAfter(after, sliceSize))) {
     for (const no of numbers) {
       const line = pageLine(reader, no);
-      if (line !== null) yield counted(line);
+      if (line !== null) yield line;
     }
     done += numbers.length;
     terminal.progress(`${bar(done / all)} ${done} of ${all} pages`);
-    const last = numbers.at(-1);
-    if (last === undefined) break;
-    after = last;
+  }
+  for await (const numbers of slices((after) => reader.queryLog.judgedAfter(after, sliceSize)))
+    for (const no of numbers) yield* feedbackLines(reader, no);
+}
+
+/** The numbers of rows, a slice in each turn of the event loop. */
+async function* slices(sliceAfter: (after: number) => number[]): AsyncGenerator<number[]> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const numbers = sliceAfter(after);
+    yield numbers;
+    after = numbers.at(-1);
     await new Promise(setImmediate);
   }
-  for (let after = 0; ; ) {
-    const numbers = reader.queryLog.judgedAfter(after, sliceSize);
-    for (const no of numbers) for (const line of feedbackLines(reader, no)) yield counted(line);
-    const last = numbers.at(-1);
-    if (last === undefined) break;
-    after = last;
-    await new Promise(setImmediate);
-  }
-  yield { kind: 'end', lines };
 }
 
 function pageLine(reader: StoreReader, no: number): ExportLine | null {

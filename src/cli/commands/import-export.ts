@@ -31,12 +31,22 @@ export async function importExport(context: Context, path: string, dryRun: boole
   const { settings, terminal, now, signal } = context;
   const { canonicalize, jobs } = settings;
   const options = { at: now(), max_attempts: jobs.max_attempts, canonicalize };
+  if (dryRun) {
+    const kinds: Record<string, number> = {};
+    for await (const { line } of linesOf(path)) kinds[line.kind] = (kinds[line.kind] ?? 0) + 1;
+    const { page = 0, rule = 0, watch = 0, feedback = 0 } = kinds;
+    const counts = { pages: page, rules: rule, watches: watch, feedback };
+    return tell(context, { dry_run: true, format: 'readback', ...counts }, ({ say }) => {
+      for (const line of table(Object.entries(counts).map(([name, count]) => [name, String(count)]))) say(line);
+      say('nothing was written (--dry-run)');
+    });
+  }
   const total = noneTaken();
-  const each = async (take: (lines: ExportLine[]) => Promise<TakenCounts>) => {
+  await withStoppedStore(context, 'the import of an export', async (store) => {
     let lines: ExportLine[] = [];
     let chars = 0;
     const send = async () => {
-      const counts = await take(lines);
+      const counts = await store.commit(takeExport(lines, options));
       for (const [kind, count] of Object.entries(counts)) total[kind as keyof TakenCounts] += count;
       terminal.progress(`${total.new_pages + total.known_pages} pages`);
       lines = [];
@@ -49,20 +59,7 @@ export async function importExport(context: Context, path: string, dryRun: boole
       if (lines.length >= linesPerTransaction || chars >= charsPerTransaction) await send();
     }
     await send();
-  };
-  if (dryRun) {
-    const kinds: Record<string, number> = {};
-    for await (const { line } of linesOf(path)) kinds[line.kind] = (kinds[line.kind] ?? 0) + 1;
-    const { page = 0, rule = 0, watch = 0, feedback = 0 } = kinds;
-    const counts = { pages: page, rules: rule, watches: watch, feedback };
-    return tell(context, { dry_run: true, format: 'readback', ...counts }, ({ say }) => {
-      for (const line of table(Object.entries(counts).map(([name, count]) => [name, String(count)]))) say(line);
-      say('nothing was written (--dry-run)');
-    });
-  }
-  await withStoppedStore(context, 'the import of an export', (store) =>
-    each((lines) => store.commit(takeExport(lines, options))),
-  );
+  });
   terminal.progress('');
   return tell(context, { format: 'readback', ...total }, ({ say }) => {
     const rows = [

@@ -1,11 +1,11 @@
 /** `readback token new`: creates an access token. */
 
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { z } from 'zod';
 import { type codeResponse, libraryName, type Scope } from '../../domain/access.ts';
+import { replaceText } from '../../files/durable-file.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, post, tell } from '../context.ts';
 
@@ -15,7 +15,7 @@ export interface TokenArguments {
   scope: Scope;
 }
 
-export function newTokenCommand(context: Context, { name, scope }: TokenArguments): ExitCode {
+export async function newTokenCommand(context: Context, { name, scope }: TokenArguments): Promise<ExitCode> {
   const { settings, terminal, library, newToken } = context;
   if (library !== undefined && name === undefined) {
     throw new CliError(exitCodes.misuse, 'a library token needs a name: pass --name');
@@ -33,9 +33,7 @@ export function newTokenCommand(context: Context, { name, scope }: TokenArgument
   }
   mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
   const path = join(settings.data_dir, 'token');
-  const partial = `${path}.${randomUUID()}`;
-  writeFileSync(partial, `${token}\n`, { mode: 0o600 });
-  renameSync(partial, path);
+  await replaceText(path, `${token}\n`);
   tell(context, { token_file: path, token }, ({ say }) => say(token));
   if (settings.secrets.tokens.length > 0) {
     terminal.note(`saved in ${path}, but unused: SERVICE_AUTH_TOKEN or SERVICE_AUTH_TOKENS is set`);
