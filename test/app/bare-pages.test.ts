@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { searchRequest } from '../../src/domain/search.ts';
 import { realEncoder, until } from '../process/service.ts';
+import { Site, say } from '../providers/small-web.ts';
 import { compiled } from './compiled.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
@@ -104,13 +103,11 @@ test('the text takes the place of title and facts alone when it comes', async (t
   let answers = false;
   const page =
     '<title>Not this one</title><article><p>Herons are wading birds that hunt fish in shallow water.</p></article>';
-  const server = createServer((_, response) => {
-    response.writeHead(answers ? 200 : 404, { 'content-type': 'text/html' });
-    response.end(answers ? page : '<title>Gone fishing</title><p>This page does not exist, sorry about the heron.</p>');
+  const gone = '<title>Gone fishing</title><p>This page does not exist, sorry about the heron.</p>';
+  const site = await Site.open(t, {
+    '*': (request, response) => say(answers ? page : gone, {}, answers ? 200 : 404)(request, response),
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = site.url('');
   const system = await WholeSystem.start(t, { SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]' });
   const [id] = await handIn(system, [{ url: `${address}/birds`, title: 'Wading about' }]);
   await until(async () => (await system.ask('page.status', { page_id: id })).status === 'dead', 'it is gone');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { clusterListResponse, clusterRunsResponse, labelOf } from '../../src/domain/cluster.ts';
 import { realEncoder, until } from '../process/service.ts';
+import { Site } from '../providers/small-web.ts';
 import { isDomainError, WholeSystem } from './whole-system.ts';
 
 const data = join(import.meta.dirname, '../../../shared/data/topics/squad-articles.jsonl');
@@ -171,32 +171,18 @@ async function chatServer(t: TestContext): Promise<{
   const refuse = (pattern: RegExp | null) => {
     refused = pattern;
   };
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (piece) => {
-      text += piece;
-    });
-    request.on('end', () => {
-      if (down) {
-        response.statusCode = 503;
-        response.end();
-        return;
-      }
-      const { messages } = JSON.parse(text) as { messages: { content: string }[] };
-      if (refused?.test(messages[1].content)) {
-        response.statusCode = 400;
-        response.end('{}');
-        return;
-      }
+  const site = await Site.open(t, {
+    '*': async (request, response) => {
+      const { messages } = (await json(request)) as { messages: { content: string }[] };
+      if (down) return void response.writeHead(503).end();
+      if (refused?.test(messages[1].content)) return void response.writeHead(400).end('{}');
       asked.push(messages[1].content);
       const content = `"Topic number ${asked.length}."\nBecause of the keywords.`;
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] }));
-    });
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked, setDown, refuse };
+  return { base: site.url('/v1'), asked, setDown, refuse };
 }
 
 test('while the language model is down keywords stay the labels; a topic that it refuses keeps its own, and a retry brings the others', {

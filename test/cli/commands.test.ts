@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { patientSettings, RunningService, token } from '../process/service.ts';
+import { Site } from '../providers/small-web.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
@@ -132,14 +131,13 @@ test('a search of an index that is built again says so, and its passages fit the
     has_more: false,
     timing_ms: { rebuilding: 1 },
   };
-  const server = createServer((request, response) => {
-    request.resume();
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  const site = await Site.open(t, {
+    '*': (request, response) => {
+      request.resume();
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    },
   });
-  t.after(() => server.close());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = site.url('');
   const cli = new Cli(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token, COLUMNS: '60' });
   const { stdout, stderr } = await cli.run(['--url', url, 'search', 'herron']);
   assert.equal(

@@ -1,9 +1,9 @@
 /** Traces of a real service: in its log, and at a collector. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
+import { Site } from '../providers/small-web.ts';
 import { RunningService, until } from './service.ts';
 
 const page = {
@@ -70,16 +70,13 @@ test('one trace goes from the request of a page through message, job, threads an
 
 test('a collector gets the spans by OTLP over HTTP', async (t) => {
   const received: { path: string | undefined; authorization: string | undefined; body: string }[] = [];
-  const collector = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const { url: path, headers } = request;
-    received.push({ path, authorization: headers.authorization, body: Buffer.concat(parts).toString() });
-    response.setHeader('content-type', 'application/json').end('{}');
+  const { port } = await Site.open(t, {
+    '*': async (request, response) => {
+      const { url: path, headers } = request;
+      received.push({ path, authorization: headers.authorization, body: await text(request) });
+      response.setHeader('content-type', 'application/json').end('{}');
+    },
   });
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
-  t.after(() => collector.close());
-  const { port } = collector.address() as AddressInfo;
   const service = await RunningService.start(t, {
     SERVICE_OBSERVABILITY__TRACES: 'otlp',
     SERVICE_OBSERVABILITY__OTLP_ENDPOINT: `http://tracer:canary-password@127.0.0.1:${port}/v1/traces`,
