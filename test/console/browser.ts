@@ -25,7 +25,7 @@ export interface OpenPage {
   show: (fragment: string) => Promise<void>;
 }
 
-interface PageOptions extends BrowserContextOptions {
+export interface PageOptions extends BrowserContextOptions {
   /** Faults that the test provokes. */
   allowed?: RegExp;
   /** Suggestions cover results: unless kept, they are closed before whatever is waited for. */
