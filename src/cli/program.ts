@@ -115,8 +115,8 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .addHelpText('after', () => operatorsText)
     .action(runs(load.search, 'searchCommand'));
 
-  addReading(command, runs);
-  addModels(command, run, runs);
+  addReading(program, runs);
+  addModels(program, run, runs);
 
   command('status', 'show the state of the service and the data folder').action(runs(load.status, 'statusCommand'));
 
@@ -178,7 +178,7 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .addOption(new Option('--scope <scope>', 'scope of a named token').choices(['read', 'write']).default('write'))
     .action((args) => run(load.token, 'newTokenCommand', [args], { isKnown: args.name === undefined }));
 
-  addCluster(command, run, runs);
+  addCluster(program, run, runs);
 
   for (const each of everyCommand(program)) {
     each.helpOption('--help', 'print this').configureHelp({ showGlobalOptions: true, helpWidth }).exitOverride();
@@ -186,10 +186,8 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
   return program;
 }
 
-type NewCommand = (nameAndArguments: string, description: string) => Command;
-
-function addReading(command: NewCommand, runs: Runs): void {
-  const pages = command('pages', 'list pages, newest first')
+function addReading(program: Command, runs: Runs): void {
+  const pages = inside(program, 'pages', 'list pages, newest first')
     .option('--domain <name>', 'only this domain and its subdomains')
     .option('--after <date>', 'only pages visited at or after this date', date)
     .option('--before <date>', 'only pages visited before this date', date)
@@ -200,7 +198,7 @@ function addReading(command: NewCommand, runs: Runs): void {
     .option('--text', 'print its text, too')
     .action(runs(load.pages, 'pageCommand'));
 
-  const forget = command('forget', 'delete pages for good and block them')
+  const forget = inside(program, 'forget', 'delete pages for good and block them')
     .argument('<what...>', 'ids or addresses of pages')
     .option('--domain', 'delete whole domains with their subdomains')
     .option('--reason <text>', 'note to keep with the rule')
@@ -209,7 +207,7 @@ function addReading(command: NewCommand, runs: Runs): void {
   inside(forget, 'rules', 'list blocked sites and pages, newest first').action(runs(load.forget, 'rulesCommand'));
   inside(forget, 'allow <rule...>', 'unblock: the pages may be added again').action(runs(load.forget, 'allowCommand'));
 
-  const watch = command('watch', 'list watches').action(runs(load.watch, 'watchesCommand'));
+  const watch = inside(program, 'watch', 'list watches').action(runs(load.watch, 'watchesCommand'));
   inside(watch, 'add <address>', 'watch a feed, video channel or podcast')
     .addOption(new Option('--kind <kind>', 'kind of source').choices(watchKind.options).default('rss'))
     .option('--title <text>', 'title of the watch')
@@ -222,13 +220,13 @@ function addReading(command: NewCommand, runs: Runs): void {
   inside(watch, 'pause <watch...>', 'pause polling').action(runs(load.watch, 'enableWatchesCommand', false));
   inside(watch, 'resume <watch...>', 'resume polling').action(runs(load.watch, 'enableWatchesCommand', true));
 
-  const topics = command('topics', 'list topics, largest first').action(runs(load.names, 'topicsCommand'));
+  const topics = inside(program, 'topics', 'list topics, largest first').action(runs(load.names, 'topicsCommand'));
   inside(topics, 'show <topic>', 'list the pages of a topic, most typical first')
     .option('--limit <number>', 'max number', integer(1, 500), 20)
     .action(runs(load.names, 'topicCommand'));
   inside(topics, 'find', 'refresh topics').action(runs(load.names, 'findTopicsCommand'));
 
-  const names = command('names', 'show a person, place or thing that pages mention')
+  const names = inside(program, 'names', 'show a person, place or thing that pages mention')
     .argument('<name>', 'a name, a spelling of it, or an id')
     .option('--limit <number>', 'max number of pages', integer(1, 1000), 20)
     .action(runs(load.names, 'nameCommand'));
@@ -251,8 +249,8 @@ function inside(parent: Command, nameAndArguments: string, description: string):
   return parent.command(nameAndArguments).description(description);
 }
 
-function addModels(command: NewCommand, run: RunCommand, runs: Runs): void {
-  const model = command('model', 'list embedding models').action(runs(load.models, 'modelsCommand'));
+function addModels(program: Command, run: RunCommand, runs: Runs): void {
+  const model = inside(program, 'model', 'list embedding models').action(runs(load.models, 'modelsCommand'));
   inside(model, 'list', 'list registered models and mark the active one')
     .option('--known', 'list known models instead, with published facts')
     .action(({ known = false }) => run(load.models, known ? 'knownModelsCommand' : 'modelsCommand', []));
@@ -273,15 +271,15 @@ function addModels(command: NewCommand, run: RunCommand, runs: Runs): void {
   inside(model, 'remove <model>', 'delete a model with its vectors').action(runs(load.models, 'removeModelCommand'));
 }
 
-function addCluster(command: NewCommand, run: RunCommand, runs: Runs): void {
+function addCluster(program: Command, run: RunCommand, runs: Runs): void {
   const status = runs(load.cluster, 'clusterCommand', 'status');
-  const cluster = command('cluster', 'manage the tables of a cluster on PostgreSQL').action(status);
+  const cluster = inside(program, 'cluster', 'manage the tables of a cluster on PostgreSQL').action(status);
   inside(cluster, 'init', 'create the tables or migrate them to this version')
     .alias('migrate')
     .action(runs(load.cluster, 'clusterCommand', 'migrate'));
   inside(cluster, 'status', 'list libraries with their hosts and sizes').action(status);
 
-  const library = command('library', 'manage the libraries of a cluster').action(status);
+  const library = inside(program, 'library', 'manage the libraries of a cluster').action(status);
   const one = (nameAndArguments: string, description: string) => inside(library, nameAndArguments, description);
   const does = (task: LibraryTask) => runs(load.cluster, 'libraryCommand', task);
   one('list', 'like `cluster status`').action(status);

@@ -62,13 +62,7 @@ function excerpt(text: string): string {
   return line.length <= 240 ? line : `${line.slice(0, 240).replace(/\s\S*$/, '')} …`;
 }
 
-interface SamplePage {
-  url: string;
-  title: string;
-  body_html: string;
-}
-
-export const samplePages: readonly SamplePage[] = [
+export const samplePages = [
   {
     url: 'https://garden.example/notes/tomatoes?utm_source=newsletter',
     title: 'Why my tomatoes split, and what helped',
