@@ -41,20 +41,10 @@ function articles(labels: readonly string[], from: number, to: number): Article[
 const topics = ['Super_Bowl_50', 'Black_Death', 'Steam_engine', 'Warsaw'];
 
 async function ingest(system: WholeSystem, pages: readonly Article[]): Promise<Map<string, string>> {
-  const labels = new Map<string, string>();
-  for (const { url, title, text, label } of pages) {
-    const accepted = await system.ask('page.ingest', { url, title, body_extracted: text });
-    assert.ok('page_id' in accepted);
-    labels.set(accepted.page_id, label);
-  }
-  for (const id of labels.keys()) {
-    await until(
-      async () => (await system.ask('page.status', { page_id: id })).status === 'indexed',
-      `${id} is indexed`,
-    );
-  }
+  const page_ids = await system.submit(pages.map(({ url, title, text }) => ({ url, title, body_extracted: text })));
+  await system.settled(page_ids);
   await system.filled();
-  return labels;
+  return new Map(pages.map(({ label }, i) => [page_ids[i], label]));
 }
 
 async function run(system: WholeSystem): Promise<void> {

@@ -18,12 +18,11 @@ const idOf = async (name: string) =>
 
 /** A page that mentions both, once it is read for names. */
 async function mention(one: string, other: string): Promise<void> {
-  const { body } = await shared.service.call<PageResponse>('POST', '/v1/pages', {
+  await shared.service.add({
     url: `https://lakes.example/${encodeURIComponent(one)}`,
     title: 'Lakes',
     body_extracted: `We swam in ${one}, and again in ${one}. We also swam in ${other}.`,
   });
-  await shared.service.settled([body.page_id]);
   await until(async () => (await idOf(other)) !== undefined, 'the page is read for names');
 }
 
@@ -328,12 +327,11 @@ test('a job that ends before the list of jobs comes is shown as it ended, and no
   await show('#/jobs');
   await listed;
   await page.locator('.live-live').waitFor();
-  const { body } = await shared.service.call<PageResponse>('POST', '/v1/pages', {
+  await shared.service.add({
     url: 'https://early.example/',
     title: 'Ended early',
     body_extracted: 'This is indexed before the list of jobs comes.',
   });
-  await shared.service.settled([body.page_id]);
   open();
   await page.locator('.job-row', { hasText: 'Index a page' }).first().getByText('done').waitFor();
   await page.unrouteAll({ behavior: 'wait' });
@@ -409,7 +407,7 @@ test('a feed that is followed already is told of, and a page that was forgotten 
 
 test('a name is offered while it is typed, and every passage of a long page is listed', { skip }, async () => {
   await mention('Pelinodu Lake', 'Ovetanira Lake');
-  const { body } = await shared.service.call<PageResponse>('POST', '/v1/pages', {
+  const page_id = await shared.service.add({
     url: 'https://long.example/report',
     title: 'A long report',
     body_extracted: Array.from(
@@ -417,7 +415,6 @@ test('a name is offered while it is typed, and every passage of a long page is l
       (_, at) => `Paragraph ${at} tells of the river. ${'The gauge was read twice a day by its keeper. '.repeat(30)}`,
     ).join('\n\n'),
   });
-  await shared.service.settled([body.page_id]);
   const { page, faults, show } = await shared.signedIn();
   await searchFor(page, 'swam');
   const field = page.getByRole('combobox', { name: 'Names' });
@@ -434,16 +431,16 @@ test('a name is offered while it is typed, and every passage of a long page is l
   await page.locator('.facet-row').first().waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
 
-  const { body: all } = await shared.service.call<PageChunksResponse>('GET', `/v1/pages/${body.page_id}/chunks`);
+  const { body: all } = await shared.service.call<PageChunksResponse>('GET', `/v1/pages/${page_id}/chunks`);
   assert.ok(all.chunks.length > 200);
-  await show(`#/page/${body.page_id}`);
+  await show(`#/page/${page_id}`);
   const passages = page.locator('.passages a');
   await until(async () => (await passages.count()) === 200, 'the first of them');
   await page.getByRole('button', { name: `More of ${all.chunks.length}` }).click();
   await until(async () => (await passages.count()) === all.chunks.length, 'all of them');
   const last = all.chunks.at(-1)?.chunk_id;
   await page.reload();
-  await show(`#/page/${body.page_id}?passage=${last}`);
+  await show(`#/page/${page_id}?passage=${last}`);
   await page.locator('.passages a[aria-current]').waitFor();
   assert.equal(await passages.count(), all.chunks.length);
   assert.deepEqual(faults, []);

@@ -415,12 +415,11 @@ test('more results are added below, and nothing found is said so', { skip }, asy
 
 test('a page shows its passage, and is forgotten after one plain question', { skip }, async () => {
   const { page, faults } = await shared.signedIn();
-  const { body } = await shared.service.call<{ page_id: string }>('POST', '/v1/pages', {
+  const page_id = await shared.service.add({
     url: 'https://forget.example/me',
     title: 'To be forgotten',
     body_extracted: 'A pangolin is to be forgotten by whoever reads this.',
   });
-  await shared.service.settled([body.page_id]);
   await searchFor(page, 'pangolin');
   await results(page).first().getByRole('link', { name: 'Stored text' }).click();
   await page.locator('.passage-mark').waitFor();
@@ -430,7 +429,7 @@ test('a page shows its passage, and is forgotten after one plain question', { sk
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Delete page' }).click();
   await page.getByText('1 page deleted from the store').waitFor();
-  assert.equal((await shared.service.call('GET', `/v1/pages/${body.page_id}`)).status, 404);
+  assert.equal((await shared.service.call('GET', `/v1/pages/${page_id}`)).status, 404);
   assert.deepEqual(faults, []);
 });
 

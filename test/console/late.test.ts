@@ -130,12 +130,11 @@ test('a search that found nothing is asked again by Enter, and any is by being t
   const { page, faults } = await shared.signedIn();
   await searchFor(page, 'quagga');
   await page.getByText('No results for').waitFor();
-  const added = await shared.service.call<{ page_id: string }>('POST', '/v1/pages', {
+  await shared.service.add({
     url: 'https://quaggas.example/',
     title: 'The quagga',
     body_extracted: 'A quagga is striped in front alone.',
   });
-  await shared.service.settled([added.body.page_id]);
   await searchBox(page).press('Enter');
   await until(async () => (await titles(page))[0] === 'The quagga', 'what is there by now');
   await until(() => page.evaluate(() => document.activeElement?.className === 'result-title'), 'and has the focus');
@@ -148,15 +147,11 @@ test('a search that found nothing is asked again by Enter, and any is by being t
 
 test('what is forgotten in one tab is gone in another, also from what is kept there', { skip }, async () => {
   const { page, show } = await shared.signedIn();
-  await shared.service.settled([
-    (
-      await shared.service.call<{ page_id: string }>('POST', '/v1/pages', {
-        url: 'https://pangolins.example/',
-        title: 'The pangolin',
-        body_extracted: 'A pangolin rolls up into a ball of scales.',
-      })
-    ).body.page_id,
-  ]);
+  await shared.service.add({
+    url: 'https://pangolins.example/',
+    title: 'The pangolin',
+    body_extracted: 'A pangolin rolls up into a ball of scales.',
+  });
   await searchFor(page, 'pangolin');
   const other = await page.context().newPage();
   await other.goto(`${shared.service.url}/#/search?q=pangolin`);

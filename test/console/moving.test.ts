@@ -242,14 +242,13 @@ test('two keys lead from a result to a view, whatever the second does by itself'
 test('from a passage of a page that is forgotten one is back at the results; while it is forgotten nothing keeps it', {
   skip,
 }, async () => {
-  const { body } = await shared.service.call<PageResponse>('POST', '/v1/pages', {
+  await shared.service.add({
     url: 'https://long.example/forgotten',
     title: 'Quokkas to forget',
     body_extracted: Array.from({ length: 80 }, (_, at) => `Paragraph ${at} tells of quokkas and what they eat.`).join(
       '\n\n',
     ),
   });
-  await shared.service.settled([body.page_id]);
   const { page, faults } = await shared.signedIn();
   await searchFor(page, 'quokkas');
   await results(page).filter({ hasText: 'Quokkas' }).getByRole('link', { name: 'Stored text' }).click();
@@ -313,13 +312,12 @@ test('after Back a day that is typed on is a step of its own', { skip }, async (
 test('a period is the same whichever of its days stands first, and one before the last year is looked through', {
   skip,
 }, async () => {
-  const { body } = await shared.service.call<PageResponse>('POST', '/v1/pages', {
+  await shared.service.add({
     url: 'https://old.example/',
     title: 'Read long ago',
     body_extracted: 'Of what was read long ago little is left.',
     fetched_at: '2019-05-05T12:00:00Z',
   });
-  await shared.service.settled([body.page_id]);
   const { page, faults, show } = await shared.signedIn();
   for (const period of ['from=2019-05-01&to=2019-05-31', 'from=2019-05-31&to=2019-05-01', 'to=2019-12-31']) {
     await show(`#/time?${period}`);

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cpSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
 import { repairStore } from '../../src/commands/repair-store.ts';
 import { builtInModel, type EmbeddingModel } from '../../src/domain/model.ts';
@@ -19,9 +17,8 @@ import { tamper } from './tampered-store.ts';
 import { watchFaults } from './watch-faults.ts';
 
 /** Made once: the commits of one folder are many waits for the disk. */
-const template = mkdtempSync(join(tmpdir(), 'readback-fsck-'));
+const template = temporaryFolder({ after });
 before(() => makeFolder(template));
-after(() => rmSync(template, { recursive: true, force: true }));
 
 function copiedFolder(t: TestContext): string {
   const dir = temporaryFolder(t);

@@ -29,10 +29,8 @@ let service: RunningService;
 let pageIds: string[];
 const scope = newestFirst({ after });
 before(async () => {
-  provider = await startFakeProvider({ dim });
-  keyed = await startFakeProvider({ dim, apiKey: 'the-right-key' });
-  scope.after(() => provider.close());
-  scope.after(() => keyed.close());
+  provider = await startFakeProvider(scope, { dim });
+  keyed = await startFakeProvider(scope, { dim, apiKey: 'the-right-key' });
   service = await RunningService.start(scope, {
     SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${provider.url}/v1`,
     SERVICE_PROVIDERS__KEYED__BASE_URL: `${keyed.url}/v1`,
@@ -367,8 +365,7 @@ test('a comparison ranks by each model, measures each two of them, and is logged
 });
 
 test('vectors of one number and of 8,192 are searched as others are', async (t) => {
-  const [narrow, wide] = await Promise.all([startFakeProvider({ dim: 1 }), startFakeProvider({ dim: 8192 })]);
-  t.after(() => Promise.all([narrow.close(), wide.close()]));
+  const [narrow, wide] = await Promise.all([1, 8192].map((dim) => startFakeProvider(t, { dim })));
   const ends = RunningService.start(t, {
     SERVICE_PROVIDERS__NARROW__BASE_URL: `${narrow.url}/v1`,
     SERVICE_PROVIDERS__WIDE__BASE_URL: `${wide.url}/v1`,

@@ -20,16 +20,8 @@ interface SpanLine {
   ms: number;
 }
 
-async function indexed(service: RunningService): Promise<void> {
-  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
-  const status = async () =>
-    (await service.call<{ status: string }>('GET', `/v1/pages/${body.page_id}/status`)).body.status;
-  await until(async () => (await status()) === 'indexed', 'the page is indexed');
-}
-
 test('one trace goes from the request of a page through message, job, threads and provider until it is indexed', async (t) => {
-  const provider = await startFakeProvider({ dim: 8 });
-  t.after(() => provider.close());
+  const provider = await startFakeProvider(t, { dim: 8 });
   const service = await RunningService.start(t, {
     SERVICE_OBSERVABILITY__TRACES: 'console',
     SERVICE_EMBEDDER__PROVIDER: 'openai',
@@ -38,7 +30,7 @@ test('one trace goes from the request of a page through message, job, threads an
     SERVICE_EMBEDDER__BASE_URL: `${provider.url}/v1`,
     SERVICE_EMBEDDER__API_KEY: 'canary-key-7719',
   });
-  await indexed(service);
+  await service.add(page);
   await until(() => service.output.includes('"settle extract_entities"'), 'what follows is done, too');
   await service.stop();
   const lines = service.output.split('\n').filter((line) => line.includes('"msg":"span"'));
@@ -81,7 +73,7 @@ test('a collector gets the spans by OTLP over HTTP', async (t) => {
     SERVICE_OBSERVABILITY__TRACES: 'otlp',
     SERVICE_OBSERVABILITY__OTLP_ENDPOINT: `http://tracer:canary-password@127.0.0.1:${port}/v1/traces`,
   });
-  await indexed(service);
+  await service.add(page);
   await service.stop();
   assert.ok(received.length > 0, 'something was sent');
   const [{ path, authorization }] = received;
