@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Folders whose files start whole services, kill them, fill disks or send thousands of requests: minutes. */
+/** Folders whose files install the program, start whole services, kill them, fill disks or send thousands of requests: minutes. */
 const slowFolders = [
+  'install',
   'console',
   'process',
   'cli',

@@ -158,8 +158,8 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     },
     denseRanking: (query) => nearest(query, data.chunks),
     async build(): Promise<BuildReport> {
-      // The first text of each work thread loads the language model: the service does that at start.
-      await Promise.all(Array.from({ length: WORKERS * 4 }, () => work.run('warmUp', undefined)));
+      // The first task of each work thread loads what analyzes texts.
+      await Promise.all(Array.from({ length: WORKERS * 4 }, () => work.run('preparePages', [])));
       clock.name('work');
       clock.start();
       const began = performance.now();

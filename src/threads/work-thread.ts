@@ -1,15 +1,9 @@
-/** Entry of the work threads: stateless tasks over bytes, which may be aborted. The analyzer is created by the first task that needs it. */
+/**
+ * Entry of the work threads: stateless tasks over bytes, which may be aborted. What analyzes texts takes a second to load, so the first
+ * task that needs it loads it: saving and loading files need not wait.
+ */
 import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
-import {
-  segmentOfChunks as buildSegment,
-  type ChunkedText,
-  languageOfPage as decideLanguage,
-  openPageTools,
-  type PageText,
-  type PageTools,
-  type PreparedPages,
-  preparePages as prepare,
-} from '../engine/prepare-page.ts';
+import type { ChunkedText, PageText, PreparedPages } from '../engine/prepare-page.ts';
 import { threadData } from './thread-pool.ts';
 
 export { copyLiveRows, isIntact, loadRows, saveRows } from '../engine/vectors/row-tasks.ts';
@@ -21,29 +15,30 @@ export interface WorkThreadData {
   wordList: SharedArrayBuffer | null;
 }
 
-let tools: PageTools | undefined;
+let loading: ReturnType<typeof load> | undefined;
 
-function openTools(): PageTools {
+async function load() {
+  const { openPageTools, preparePages, segmentOfChunks, languageOfPage } = await import('../engine/prepare-page.ts');
   const { chunking, wordList } = threadData<WorkThreadData>();
-  return openPageTools(chunking, wordList);
+  return { tools: openPageTools(chunking, wordList), preparePages, segmentOfChunks, languageOfPage };
 }
 
-export function preparePages(pages: readonly PageText[]): PreparedPages {
-  tools ??= openTools();
-  return prepare(tools, pages);
+function loaded(): ReturnType<typeof load> {
+  loading ??= load();
+  return loading;
 }
 
-export function segmentOfChunks(page: ChunkedText): SharedArrayBuffer {
-  tools ??= openTools();
-  return buildSegment(tools, page);
+export async function preparePages(pages: readonly PageText[]): Promise<PreparedPages> {
+  const work = await loaded();
+  return work.preparePages(work.tools, pages);
 }
 
-export function languageOfPage(page: ChunkedText): string | null {
-  tools ??= openTools();
-  return decideLanguage(tools, page);
+export async function segmentOfChunks(page: ChunkedText): Promise<SharedArrayBuffer> {
+  const work = await loaded();
+  return work.segmentOfChunks(work.tools, page);
 }
 
-/** Load the language model and the word list, so the first page need not wait. */
-export function warmUp(): void {
-  tools ??= openTools();
+export async function languageOfPage(page: ChunkedText): Promise<string | null> {
+  const work = await loaded();
+  return work.languageOfPage(work.tools, page);
 }

@@ -5,14 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { chromiumArgs, chromiumPath, skipChromium } from '../chromium.ts';
+import { chromiumArgs, pageBrowserPath, skipChromium } from '../chromium.ts';
 import { patienceMs, type RunningService, token } from '../process/service.ts';
 import type { Scope } from '../scope.ts';
 
 export const skip = skipChromium;
 
 export async function startBrowser(scope: Scope): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: chromiumPath, args: [...chromiumArgs], timeout: patienceMs });
+  const browser = await chromium.launch({ executablePath: pageBrowserPath, args: [...chromiumArgs], timeout: patienceMs });
   scope.after(() => browser.close());
   return browser;
 }

@@ -10,8 +10,8 @@ import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { StoreView } from '../../src/store/store-view.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
-const pages = 150;
 const soakRounds = process.env.READBACK_BACKFILL_ROUNDS;
+const pages = soakRounds === undefined ? 50 : 150;
 const points = soakRounds === undefined ? 3 : 15;
 /** Models whose vectors are compared at the end. */
 const kept = 3;

@@ -12,14 +12,14 @@ const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const entries = ['main.js', ...readdirSync(`${dist}threads`).map((name) => `threads/${name}`)];
 const textOf = (file: string) => readFileSync(`${dist}${file}`, 'utf8');
 
-/** The packages that are loaded with a file of dist/, also by way of others. */
+/** The packages that are loaded with a file of dist/ or when it needs them, also by way of others. */
 function packagesOf(entry: string): Set<string> {
   const files = new Set([entry]);
   const packages = new Set<string>();
   for (const file of files) {
     const text = textOf(file);
     for (const [, name] of text.matchAll(/^\/\/ node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//gm)) packages.add(name);
-    for (const [, imported] of text.matchAll(/^(?:\} from|import) "(\.[^"]+)";$/gm))
+    for (const [, imported] of text.matchAll(/(?:^\} from |^import |\bimport\()"(\.[^"]+)"/gm))
       files.add(posix.join(posix.dirname(file), imported));
   }
   return packages;

@@ -30,11 +30,10 @@ export function loadWordList(path = installedPath): SharedArrayBuffer {
     if (createHash('sha256').update(file).digest('hex') !== sha256) throw new Error('wrong checksum');
     const buffer = new SharedArrayBuffer(textAt + file.length - count);
     const table = openWordList(buffer);
-    for (let id = 0, from = 0; id < count; id++) {
-      const to = file.indexOf(newline, from);
-      table.bytes.set(file.subarray(from, to), table.offsets[id]);
-      table.offsets[id + 1] = table.offsets[id] + to - from;
-      from = to + 1;
+    let [id, to] = [0, 0];
+    for (let at = 0; at < file.length; at++) {
+      if (file[at] === newline) table.offsets[++id] = to;
+      else table.bytes[to++] = file[at];
     }
     fillSlots(table);
     return buffer;

@@ -1,6 +1,6 @@
 /**
  * Installs as people do, from the registry, in new folders: a checkout by its lock file, and the packed package by its name. No compiler
- * works there: each is replaced by one that fails. `npm run test:install` runs it; without a registry its tests say so and are skipped.
+ * works there: each is replaced by one that fails. Without a registry its tests say so and are skipped.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
