@@ -12,7 +12,11 @@ import type { Scope } from '../scope.ts';
 export const skip = skipChromium;
 
 export async function startBrowser(scope: Scope): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: pageBrowserPath, args: [...chromiumArgs], timeout: patienceMs });
+  const browser = await chromium.launch({
+    executablePath: pageBrowserPath,
+    args: [...chromiumArgs],
+    timeout: patienceMs,
+  });
   scope.after(() => browser.close());
   return browser;
 }

@@ -15,7 +15,7 @@ import {
   titles,
   token,
 } from './browser.ts';
-import { attackingPages, fillLibrary } from './library.ts';
+import { attackingPages, fillLibrary, plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
 const shared = sharedConsole([...plainPages, ...attackingPages], { SERVICE_CLUSTER__MIN_PAGES: '5' });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import { until } from '../process/service.ts';
+import { realEncoder, until } from '../process/service.ts';
 import { endSessions, gateOf, results, searchBox, searchFor, skip, titles, token } from './browser.ts';
-import type { Handed } from './library.ts';
+import { type Handed, plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
 /** So many that a search ends before all of them are listed. */

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import type { PageResponse } from '../../src/domain/page.ts';
 import { until } from '../process/service.ts';
 import { gateOf, results, searchBox, searchFor, skip, titles } from './browser.ts';
+import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
 /** Long enough to be scrolled. */
