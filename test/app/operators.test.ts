@@ -52,6 +52,7 @@ async function library(t: Parameters<typeof WholeSystem.start>[0]) {
     pages.map(({ text, seen_at, ...rest }) => ({ ...rest, body_extracted: text, fetched_at: seen_at })),
   );
   await system.settled(page_ids);
+  await system.filled();
   const names = new Map(page_ids.map((page_id, i) => [page_id, pages[i].url.replace(/^https:\/\/(?:www\.)?/, '')]));
   const search = (query: string, fields: Partial<SearchRequest> = {}) =>
     system.search(query, { min_relevance: 0, ...fields });
