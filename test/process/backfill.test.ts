@@ -11,7 +11,8 @@ import { StoreView } from '../../src/store/store-view.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
 const soakRounds = process.env.READBACK_BACKFILL_ROUNDS;
-const pages = soakRounds === undefined ? 50 : 150;
+const pages = soakRounds === undefined ? 30 : 150;
+const linesOfLongPages = soakRounds === undefined ? 200 : 600;
 const points = soakRounds === undefined ? 3 : 15;
 /** Models whose vectors are compared at the end. */
 const kept = 3;
@@ -25,7 +26,7 @@ test('a backfill that is killed anywhere embeds every chunk once', async (t) => 
     const batch = Array.from({ length: count }, (_, i) => {
       const no = pushed + i;
       const text = Array.from(
-        { length: no % 10 === 0 ? 600 : 40 },
+        { length: no % 10 === 0 ? linesOfLongPages : 20 },
         (_, line) => `${sentence} Note ${no} of line ${line}.`,
       ).join(' ');
       return { url: `https://site-${no % 7}.example/${no}`, title: `Page ${no}`, body_extracted: text };

@@ -76,7 +76,8 @@ test('of pipelined large answers that nobody reads a connection has one, and oth
   for (let no = 0; no < 50; no++) assert.equal((await shared.get('/healthz')).status, 200);
   const grown = anonymousMb() - before;
   for (const socket of sockets) socket.destroy();
-  assert.ok(grown < 2 * answerMb * sockets.length, `${grown} MB for answers of ${answerMb} MB`);
+  // Sixteen times as much if all were made; the rest is what a connection and garbage take.
+  assert.ok(grown < 4 * answerMb * sockets.length, `${grown} MB for answers of ${answerMb} MB`);
 });
 
 test('pipelined streams of events take a place for each connection, and none when their clients have left', async () => {
