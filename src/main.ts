@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { Access } from './access/access.ts';
 import { openAccessFile } from './access/access-file.ts';
 import { startApp } from './app.ts';
+import { serviceClient } from './cli/service-client.ts';
 import { openBackups } from './composition/backups.ts';
 import { joinCluster, peersOf } from './composition/join-cluster.ts';
 import { runDemo } from './demo/run-demo.ts';
@@ -209,7 +210,7 @@ async function main(): Promise<void> {
     });
     if (demo) {
       await runDemo({
-        baseUrl,
+        client: serviceClient(settings, baseUrl, 'write'),
         token: operator.token,
         say: (line) => process.stdout.write(`${line}\n`),
         columns: Math.min(100, process.stdout.columns ?? 80),

@@ -48,8 +48,7 @@ const textOf = (no: number) =>
 
 async function prepare(outer: Scope): Promise<{ service: RunningService; stage: Stage }> {
   const t = newestFirst(outer);
-  const provider = await startFakeProvider({ dim: 16 });
-  t.after(async () => provider.close());
+  const provider = await startFakeProvider(t, { dim: 16 });
   const site = await HostileSite.open(t);
   const service = await RunningService.start(t, {
     ...withoutEntities,

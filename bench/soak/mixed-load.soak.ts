@@ -38,9 +38,8 @@ const textOf = (no: number) =>
 test('mixed load leaves memory, files, threads and timers as they are', {
   timeout: (minutes + 5) * 60_000,
 }, async (t) => {
-  const provider = await startFakeProvider({ dim: 32 });
+  const provider = await startFakeProvider(t, { dim: 32 });
   const web = await FeedServer.start(t);
-  t.after(() => provider.close());
   const service = await RunningService.start(t, {
     SERVICE_RERANKER__KIND: 'api',
     SERVICE_RERANKER__PROVIDER: 'openai',

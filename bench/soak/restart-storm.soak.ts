@@ -20,9 +20,8 @@ const dim = 32;
 const mostCallsAtOnce = 32;
 
 test('a start with much to do is ready soon and floods nobody', { timeout: 540_000 }, async (t) => {
-  const provider = await startFakeProvider({ dim });
+  const provider = await startFakeProvider(t, { dim });
   const web = await FeedServer.start(t);
-  t.after(() => provider.close());
   for (let no = 0; no < watches; no++) web.serve(`/feed/${no}`, rss([]));
   const service = RunningService.prepare(t, {
     SERVICE_EMBEDDER__PROVIDER: 'openai',

@@ -13,27 +13,26 @@ import { replaceText } from '../files/durable-file.ts';
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const instant = z.int();
 
-const keptToken = z.strictObject({
+const kept = {
   id: z.string(),
   library: libraryName,
   name: z.string(),
   digest,
   scopes: z.array(scopeName).min(1),
+  created_at: instant,
+};
+
+const keptToken = z.strictObject({
+  ...kept,
   source: z.enum(['created', 'paired']),
   origin: z.string().nullable(),
-  created_at: instant,
   last_used_at: instant.nullable(),
 });
 export type KeptToken = z.infer<typeof keptToken>;
 
 const keptSession = z.strictObject({
-  id: z.string(),
-  library: libraryName,
-  name: z.string(),
-  digest,
+  ...kept,
   issuer: digest,
-  scopes: z.array(scopeName).min(1),
-  created_at: instant,
   last_used_at: instant,
   user_agent: z.string().nullable(),
 });

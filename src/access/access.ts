@@ -407,26 +407,17 @@ export class Access {
 }
 
 function operatorToken({ name, library, token, scopes }: AuthToken): KnownToken {
-  const digest = digestOf(token);
-  const credential = digest.toString('hex');
-  const id = `settings:${name}`;
-  const holder: Holder = {
-    id,
-    kind: 'token',
-    name,
-    library,
-    scopes: effective(scopes),
-    credential,
-    issuer: credential,
-  };
-  return { digest, holder, kept: null };
+  const holder = holderOf({ id: `settings:${name}`, name, library, scopes: effective(scopes), digest: hexOf(token) });
+  return { digest: digestOf(token), holder, kept: null };
 }
 
-function knownOf(kept: KeptToken): KnownToken {
-  const { id, name, library, scopes, digest } = kept;
-  return {
-    digest: Buffer.from(digest, 'hex'),
-    holder: { id, kind: 'token', name, library, scopes: [...scopes], credential: digest, issuer: digest },
-    kept,
-  };
+const knownOf = (kept: KeptToken): KnownToken => ({
+  digest: Buffer.from(kept.digest, 'hex'),
+  holder: holderOf(kept),
+  kept,
+});
+
+function holderOf(token: Pick<KeptToken, 'id' | 'name' | 'library' | 'scopes' | 'digest'>): Holder {
+  const { id, name, library, scopes, digest } = token;
+  return { id, kind: 'token', name, library, scopes: [...scopes], credential: digest, issuer: digest };
 }

@@ -22,6 +22,7 @@ interface Saved {
   failureBytes: number;
 }
 
+type BatchReply = { results: IngestBatchResult[] };
 type FailureLine = FailedItem | { place: number; mended: true };
 
 const itemsPerRequest = 100;
@@ -29,16 +30,11 @@ const itemsPerRequest = 100;
 const maxTries = 8;
 const maxWaitMs = 10_000;
 
-export interface HttpTarget extends ImportTarget {
-  /** Items sent again after a lost answer: their visits may count twice. */
-  repeated(): number;
-}
-
 export async function httpTarget(
   { stateDir, library, now, signal }: Context,
   client: ServiceClient,
   label: string,
-): Promise<HttpTarget> {
+): Promise<ImportTarget> {
   // Checkpoints are per library. Without a library id, the address identifies the service.
   const { library_id } = await client
     .call<Partial<ImportListResponse>>('GET', '/v1/imports', undefined, signal)
@@ -52,7 +48,6 @@ export async function httpTarget(
   const dir = join(stateDir, 'imports');
   const statePath = (id: string) => join(dir, `${service}-${id}.json`);
   const failuresPath = (id: string) => join(dir, `${service}-${id}.failures.jsonl`);
-  let repeatedItems = 0;
 
   const saved = (id: string): Saved | undefined =>
     existsSync(statePath(id)) ? (JSON.parse(readFileSync(statePath(id), 'utf8')) as Saved) : undefined;
@@ -80,15 +75,10 @@ export async function httpTarget(
   const send = async (items: readonly PlacedItem[]): Promise<ItemOutcome[]> => {
     if (items.length === 0) return [];
     const pages = items.map(({ item }) => submissionOf(item, label));
-    let isRepeated = false;
     for (let attempt = 1; ; attempt++) {
       try {
-        const { results } = await client.call<{ results: IngestBatchResult[] }>(
-          'POST',
-          '/v1/pages/batch',
-          { pages },
-          signal,
-        );
+        const batch = { pages };
+        const { results } = await client.call<BatchReply>('POST', '/v1/pages/batch', batch, signal);
         return results.map((result) =>
           result.outcome === 'rejected' ? { outcome: 'failed', reason: result.detail } : { outcome: result.outcome },
         );
@@ -96,10 +86,6 @@ export async function httpTarget(
         if (error instanceof ServiceError && error.status === 413) return sendParts(items, error);
         const waitMs = waitAfter(error, attempt);
         if (waitMs === null) throw stopped(error);
-        if (error instanceof UnreachableError && !isRepeated) {
-          isRepeated = true;
-          repeatedItems += pages.length;
-        }
         await delay(waitMs, undefined, { signal });
       }
     }
@@ -127,7 +113,6 @@ export async function httpTarget(
 
   return {
     maxItems: itemsPerRequest,
-    repeated: () => repeatedItems,
     load: async (id) => saved(id)?.checkpoint,
     failures: async (id) => failures(id),
     restart: async (id) => {

@@ -1,14 +1,15 @@
 /** The command line of `readback`: names, arguments, options and help texts. */
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
-import { type JobKind, type JobStatus, jobKinds, jobStatuses } from '../domain/job.ts';
-import { type PageStatus, pageStatuses } from '../domain/page.ts';
+import { jobKinds, jobStatuses } from '../domain/job.ts';
+import { pageStatuses } from '../domain/page.ts';
 import { operatorHelp } from '../domain/query-clause.ts';
-import { maxPages, type SearchSort, searchSorts } from '../domain/search.ts';
-import { maxIntervalHours, type WatchKind, watchKind } from '../domain/watch.ts';
+import { maxPages, searchSorts } from '../domain/search.ts';
+import { maxIntervalHours, watchKind } from '../domain/watch.ts';
 import type { FormatRow } from '../importers/formats.ts';
 import { exitMeanings } from './cli-error.ts';
-import type { Context, ContextOptions } from './context.ts';
+import type { LibraryTask } from './commands/cluster.ts';
+import type { ContextOptions } from './context.ts';
 
 export interface GlobalOptions {
   json: boolean;
@@ -17,15 +18,20 @@ export interface GlobalOptions {
   color: boolean;
 }
 
-type ArgumentsOf<Run> = Run extends (context: Context, ...args: infer Args) => unknown ? Args : never;
-
 /** Loads a module of commands and runs one of them. */
-type RunCommand = <Module, Name extends keyof Module>(
+type RunCommand = <Module>(
   load: () => Promise<Module>,
-  name: Name,
-  args?: ArgumentsOf<Module[Name]>,
+  name: keyof Module,
+  args: readonly unknown[],
   options?: ContextOptions,
 ) => Promise<void>;
+
+/** An action that runs a command with `first`, then the arguments and the options that were given. */
+type Runs = <Module>(
+  load: () => Promise<Module>,
+  name: keyof Module,
+  ...first: readonly unknown[]
+) => (...given: unknown[]) => Promise<void>;
 
 /** Loaded when run: loading all takes a second. */
 const load = {
@@ -36,11 +42,9 @@ const load = {
   export: () => import('./commands/export.ts'),
   forget: () => import('./commands/forget.ts'),
   import: () => import('./commands/import.ts'),
-  inspect: () => import('./commands/inspect.ts'),
   jobs: () => import('./commands/jobs.ts'),
   models: () => import('./commands/models.ts'),
   names: () => import('./commands/names.ts'),
-  open: () => import('./commands/token.ts'),
   pages: () => import('./commands/pages.ts'),
   search: () => import('./commands/search.ts'),
   status: () => import('./commands/status.ts'),
@@ -72,8 +76,11 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .configureHelp({ showGlobalOptions: true, helpWidth })
     .exitOverride()
     .addHelpText('after', () => helpEnd);
-  const command = (nameAndArguments: string, description: string) =>
-    program.command(nameAndArguments).description(description);
+  const command = (nameAndArguments: string, description: string) => inside(program, nameAndArguments, description);
+  const runs: Runs =
+    (load, name, ...first) =>
+    (...given) =>
+      run(load, name, [...first, ...given.slice(0, -1)]);
 
   command('serve', 'run the service in the foreground, like `npm start`')
     .option('--demo', 'use a separate data folder with sample pages')
@@ -81,10 +88,10 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
 
   command('open', 'open the console in a browser, signed in by a one-time link')
     .option('--print', 'print the link instead (valid for one minute)')
-    .action(({ print = false }) => run(load.open, 'openCommand', [{ print }]));
+    .action(runs(load.token, 'openCommand'));
 
-  command('pair', 'print a one-time code for the browser extension (valid for one minute)').action(() =>
-    run(load.token, 'pairCommand'),
+  command('pair', 'print a one-time code for the browser extension (valid for one minute)').action(
+    runs(load.token, 'pairCommand'),
   );
 
   command('add', 'add pages; the service fetches those without text')
@@ -94,9 +101,7 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .option('--text <file>', 'readable text of the page (one address only; - is standard input)')
     .option('--source <label>', 'label of the origin', 'cli')
     .option('--wait', 'wait until the pages are indexed')
-    .action((urls, { title, html, text, source, wait = false }) =>
-      run(load.add, 'addCommand', [urls, { title, html, text, source, wait }]),
-    );
+    .action(runs(load.add, 'addCommand'));
 
   command('search', 'search what you have read')
     .argument('<words...>', 'the query')
@@ -108,46 +113,25 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .option('--no-rerank', 'do not rerank')
     .option('--no-spelling', 'do not correct spelling')
     .addHelpText('after', () => operatorsText)
-    .action((words, { k, domain, after = null, before = null, sort, rerank, spelling }) =>
-      run(load.search, 'searchCommand', [
-        words,
-        { k, domain, after, before, sort: sort as SearchSort, rerank, spelling },
-      ]),
-    );
+    .action(runs(load.search, 'searchCommand'));
 
-  addReading(command, run);
+  addReading(program, runs);
+  addModels(program, run, runs);
 
-  addModels(command, run);
-
-  command('status', 'show the state of the service and the data folder').action(() =>
-    run(load.status, 'statusCommand'),
-  );
+  command('status', 'show the state of the service and the data folder').action(runs(load.status, 'statusCommand'));
 
   const jobs = command('jobs', 'list jobs, newest first')
     .addOption(new Option('--status <status>', 'only this status').choices(jobStatuses))
     .addOption(new Option('--kind <kind>', 'only this kind').choices(jobKinds))
     .option('--limit <number>', 'max number (default: 20; retry: all)', integer(1, 1_000_000))
-    .action(({ status, kind, limit = 20 }: { status?: JobStatus; kind?: JobKind; limit?: number }) =>
-      run(load.jobs, 'jobsCommand', [{ status, kind, limit }]),
-    );
-  jobs
-    .command('retry')
-    .description('retry dead jobs: these, or all')
+    .action(runs(load.jobs, 'jobsCommand'));
+  inside(jobs, 'retry', 'retry dead jobs: these, or all')
     .argument('[id...]', 'ids of jobs')
     .action((ids: string[], _options, self: Command) => {
-      const {
-        status = 'dead',
-        kind,
-        limit,
-      } = self.optsWithGlobals<{ status?: JobStatus; kind?: JobKind; limit?: number }>();
+      const { status = 'dead', ...options } = self.optsWithGlobals();
       if (status !== 'dead') self.error('error: only dead jobs can be retried; failed ones retry by themselves');
-      return run(load.jobs, 'retryCommand', [ids, { kind, limit }]);
+      return run(load.jobs, 'retryCommand', [ids, options]);
     });
-
-  command('inspect', 'show a stored row and the events that its state accepts')
-    .addArgument(new Argument('<kind>', 'kind of row').choices(['job', 'page']))
-    .argument('<id>', 'such as jb_00000001 or pg_00000001')
-    .action((kind, id) => run(load.inspect, 'inspectCommand', [kind, id]));
 
   command('doctor', 'check that everything the service needs is installed').action(() =>
     run(load.doctor, 'doctorCommand', [], { warns: false }),
@@ -159,7 +143,7 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .addOption(
       new Option('--seed <number>', 'seed of the sample, to repeat an earlier run').argParser(integer(0, 2 ** 31)),
     )
-    .action(({ repair = false, full = false, seed }) => run(load.doctor, 'fsckCommand', [{ repair, full, seed }]));
+    .action(runs(load.doctor, 'fsckCommand'));
 
   command('import', 'import bookmarks, histories, read-it-later lists or an export of readback')
     .argument('<file>', 'a file, the folder of an Omnivore export, or - for standard input')
@@ -172,49 +156,29 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .option('--retry-failed', 'only items that failed before')
     .option('--offline', 'write into the data folder of a stopped service')
     .addHelpText('after', () => formatsHelp(formats))
-    .action((file: string, options: ImportFlags) =>
-      run(load.import, 'importCommand', [
-        file,
-        {
-          format: options.format ?? null,
-          dryRun: options.dryRun ?? false,
-          since: options.since ?? null,
-          minVisits: options.minVisits,
-          source: options.source ?? null,
-          again: options.again ?? false,
-          retryFailed: options.retryFailed ?? false,
-          offline: options.offline ?? false,
-        },
-      ]),
-    );
+    .action(runs(load.import, 'importCommand'));
 
   command('export', 'export pages, blocked sites, watches and feedback as JSONL')
     .argument('<file>', 'a file, or - for standard output')
-    .option('--vectors', 'include the vectors of passages')
     .option('--force', 'overwrite an existing file')
-    .action((file, { vectors = false, force = false }) =>
-      run(load.export, 'exportCommand', [file, { vectors, force }]),
-    );
+    .action(runs(load.export, 'exportCommand'));
 
   command('backup', 'write a backup; the service may run')
     .argument('<dir>', 'a new or empty folder')
-    .action((dir) => run(load.backup, 'backupCommand', [dir]));
+    .action(runs(load.backup, 'backupCommand'));
 
   command('restore', 'restore a backup into the data folder of a stopped service')
     .argument('<dir>', 'folder of the backup')
     .option('--replace', 'replace an existing store, which is kept as before-restore-…')
-    .action((dir, { replace = false }) => run(load.backup, 'restoreCommand', [dir, { replace }]));
+    .action(runs(load.backup, 'restoreCommand'));
 
-  command('token', 'access tokens')
-    .command('new')
-    .description("replace the data folder's token, or print a named one for SERVICE_AUTH_TOKENS")
+  const tokens = command('token', 'access tokens');
+  inside(tokens, 'new', "replace the data folder's token, or print a named one for SERVICE_AUTH_TOKENS")
     .option('--name <name>', 'name of a token that is only printed')
     .addOption(new Option('--scope <scope>', 'scope of a named token').choices(['read', 'write']).default('write'))
-    .action(({ name, scope }) =>
-      run(load.token, 'newTokenCommand', [{ name, scope }], { isKnown: name === undefined }),
-    );
+    .action((args) => run(load.token, 'newTokenCommand', [args], { isKnown: args.name === undefined }));
 
-  addCluster(command, run);
+  addCluster(program, run, runs);
 
   for (const each of everyCommand(program)) {
     each.helpOption('--help', 'print this').configureHelp({ showGlobalOptions: true, helpWidth }).exitOverride();
@@ -222,84 +186,62 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
   return program;
 }
 
-type NewCommand = (nameAndArguments: string, description: string) => Command;
-
-function addReading(command: NewCommand, run: RunCommand): void {
-  const pages = command('pages', 'list pages, newest first')
+function addReading(program: Command, runs: Runs): void {
+  const pages = inside(program, 'pages', 'list pages, newest first')
     .option('--domain <name>', 'only this domain and its subdomains')
     .option('--after <date>', 'only pages visited at or after this date', date)
     .option('--before <date>', 'only pages visited before this date', date)
     .addOption(new Option('--status <status>', 'only this status').choices(pageStatuses))
     .option('--limit <number>', 'max number', integer(1, 1_000_000), 20)
-    .action(({ domain, after = null, before = null, status, limit }: PagesFlags) =>
-      run(load.pages, 'pagesCommand', [{ domain, after, before, status, limit }]),
-    );
+    .action(runs(load.pages, 'pagesCommand'));
   inside(pages, 'show <page>', 'show one page, by id or address')
     .option('--text', 'print its text, too')
-    .action((page, { text = false }) => run(load.pages, 'pageCommand', [page, { text }]));
+    .action(runs(load.pages, 'pageCommand'));
 
-  const forget = command('forget', 'delete pages for good and block them')
+  const forget = inside(program, 'forget', 'delete pages for good and block them')
     .argument('<what...>', 'ids or addresses of pages')
     .option('--domain', 'delete whole domains with their subdomains')
     .option('--reason <text>', 'note to keep with the rule')
     .option('--yes', 'with --domain: delete; otherwise only count the pages')
-    .action((what, { domain = false, reason, yes = false }) =>
-      run(load.forget, 'forgetCommand', [what, { domain, reason, yes }]),
-    );
-  inside(forget, 'rules', 'list blocked sites and pages, newest first').action(() => run(load.forget, 'rulesCommand'));
-  inside(forget, 'allow <rule...>', 'unblock: the pages may be added again').action((ids) =>
-    run(load.forget, 'allowCommand', [ids]),
-  );
+    .action(runs(load.forget, 'forgetCommand'));
+  inside(forget, 'rules', 'list blocked sites and pages, newest first').action(runs(load.forget, 'rulesCommand'));
+  inside(forget, 'allow <rule...>', 'unblock: the pages may be added again').action(runs(load.forget, 'allowCommand'));
 
-  const watch = command('watch', 'list watches').action(() => run(load.watch, 'watchesCommand'));
+  const watch = inside(program, 'watch', 'list watches').action(runs(load.watch, 'watchesCommand'));
   inside(watch, 'add <address>', 'watch a feed, video channel or podcast')
     .addOption(new Option('--kind <kind>', 'kind of source').choices(watchKind.options).default('rss'))
     .option('--title <text>', 'title of the watch')
     .option('--every <hours>', 'polling interval', integer(1, maxIntervalHours))
-    .action((url: string, { kind, title, every }: { kind: WatchKind; title?: string; every?: number }) =>
-      run(load.watch, 'addWatchCommand', [url, { kind, title, hours: every }]),
-    );
-  inside(watch, 'remove <watch...>', 'delete watches; their pages stay').action((ids) =>
-    run(load.watch, 'removeWatchesCommand', [ids]),
+    .action(runs(load.watch, 'addWatchCommand'));
+  inside(watch, 'remove <watch...>', 'delete watches; their pages stay').action(
+    runs(load.watch, 'removeWatchesCommand'),
   );
-  inside(watch, 'run <watch...>', 'poll now').action((ids) => run(load.watch, 'runWatchesCommand', [ids]));
-  inside(watch, 'pause <watch...>', 'pause polling').action((ids) =>
-    run(load.watch, 'enableWatchesCommand', [ids, false]),
-  );
-  inside(watch, 'resume <watch...>', 'resume polling').action((ids) =>
-    run(load.watch, 'enableWatchesCommand', [ids, true]),
-  );
+  inside(watch, 'run <watch...>', 'poll now').action(runs(load.watch, 'runWatchesCommand'));
+  inside(watch, 'pause <watch...>', 'pause polling').action(runs(load.watch, 'enableWatchesCommand', false));
+  inside(watch, 'resume <watch...>', 'resume polling').action(runs(load.watch, 'enableWatchesCommand', true));
 
-  const topics = command('topics', 'list topics, largest first').action(() => run(load.names, 'topicsCommand'));
+  const topics = inside(program, 'topics', 'list topics, largest first').action(runs(load.names, 'topicsCommand'));
   inside(topics, 'show <topic>', 'list the pages of a topic, most typical first')
     .option('--limit <number>', 'max number', integer(1, 500), 20)
-    .action((id, { limit }) => run(load.names, 'topicCommand', [id, { limit }]));
-  inside(topics, 'find', 'refresh topics').action(() => run(load.names, 'findTopicsCommand'));
+    .action(runs(load.names, 'topicCommand'));
+  inside(topics, 'find', 'refresh topics').action(runs(load.names, 'findTopicsCommand'));
 
-  const names = command('names', 'show a person, place or thing that pages mention')
+  const names = inside(program, 'names', 'show a person, place or thing that pages mention')
     .argument('<name>', 'a name, a spelling of it, or an id')
     .option('--limit <number>', 'max number of pages', integer(1, 1000), 20)
-    .action((name, { limit }) => run(load.names, 'nameCommand', [name, { limit }]));
-  inside(names, 'of <page>', 'list the names in a page, by id or address').action((page) =>
-    run(load.names, 'namesOfPageCommand', [page]),
+    .action(runs(load.names, 'nameCommand'));
+  inside(names, 'of <page>', 'list the names in a page, by id or address').action(
+    runs(load.names, 'namesOfPageCommand'),
   );
-  inside(names, 'merges [name]', 'list merges of names, newest first').action((name) =>
-    run(load.names, 'mergesCommand', [name]),
+  inside(names, 'merges [name]', 'list merges of names, newest first').action(runs(load.names, 'mergesCommand'));
+  inside(names, 'suggestions', 'list pairs of names that may be one').action(runs(load.names, 'suggestionsCommand'));
+  inside(names, 'merge <name> <other>', 'merge two names').action(runs(load.names, 'decideCommand', 'merge'));
+  inside(names, 'reject <name> <other>', 'keep two names apart and stop suggesting them').action(
+    runs(load.names, 'decideCommand', 'reject'),
   );
-  inside(names, 'suggestions', 'list pairs of names that may be one').action(() =>
-    run(load.names, 'suggestionsCommand'),
-  );
-  inside(names, 'merge <name> <other>', 'merge two names').action((name, other) =>
-    run(load.names, 'decideCommand', [[name, other], 'merge']),
-  );
-  inside(names, 'reject <name> <other>', 'keep two names apart and stop suggesting them').action((name, other) =>
-    run(load.names, 'decideCommand', [[name, other], 'reject']),
-  );
-  inside(names, 'split <merge>', 'split any merge of two names').action((id) =>
-    run(load.names, 'splitMergeCommand', [id, 'split']),
-  );
-  inside(names, 'undo <merge>', 'undo the latest merge of two names').action((id) =>
-    run(load.names, 'splitMergeCommand', [id, 'undo']),
+  inside(names, 'split <merge>', 'split any merge of two names').action(runs(load.names, 'splitMergeCommand', 'split'));
+  inside(names, 'undo <merge>', 'undo the latest merge of two names').action(
+    runs(load.names, 'splitMergeCommand', 'undo'),
   );
 }
 
@@ -307,100 +249,59 @@ function inside(parent: Command, nameAndArguments: string, description: string):
   return parent.command(nameAndArguments).description(description);
 }
 
-function addModels(command: NewCommand, run: RunCommand): void {
-  const model = command('model', 'list embedding models').action(() => run(load.models, 'modelsCommand'));
+function addModels(program: Command, run: RunCommand, runs: Runs): void {
+  const model = inside(program, 'model', 'list embedding models').action(runs(load.models, 'modelsCommand'));
   inside(model, 'list', 'list registered models and mark the active one')
     .option('--known', 'list known models instead, with published facts')
-    .action(({ known = false }) => run(load.models, known ? 'knownModelsCommand' : 'modelsCommand'));
-  inside(model, 'show <name>', 'show a known model').action((name) => run(load.models, 'knownModelCommand', [name]));
+    .action(({ known = false }) => run(load.models, known ? 'knownModelsCommand' : 'modelsCommand', []));
+  inside(model, 'show <name>', 'show a known model').action(runs(load.models, 'knownModelCommand'));
   inside(model, 'add <name>', 'register a known model, or any by the name of its provider')
     .option('--provider <name>', 'ollama, tei, openai, …: docs/providers.md')
     .option('--dim <number>', 'dimensions of its vectors', integer(1, 8192))
     .option('--max-tokens <number>', 'max tokens of a text', integer(1, 10_000_000))
-    .action((name, { provider, dim, maxTokens }) =>
-      run(load.models, 'addModelCommand', [name, { provider, dim, tokens: maxTokens }]),
-    );
+    .action(runs(load.models, 'addModelCommand'));
   inside(model, 'fill <model>', 'estimate the work of making its vectors; with --yes, make them')
     .option('--yes', 'start or continue, and wait for the end')
-    .action((id, { yes = false }) => run(load.models, 'fillModelCommand', [id, { yes }]));
-  inside(model, 'use <model>', 'search by this model from now on').action((id) =>
-    run(load.models, 'useModelCommand', [id]),
+    .action(runs(load.models, 'fillModelCommand'));
+  inside(model, 'use <model>', 'search by this model from now on').action(runs(load.models, 'useModelCommand'));
+  inside(model, 'pause', 'pause making vectors of the built-in model').action(
+    runs(load.models, 'pauseFillCommand', true),
   );
-  inside(model, 'pause', 'pause making vectors of the built-in model').action(() =>
-    run(load.models, 'pauseFillCommand', [true]),
-  );
-  inside(model, 'resume', 'resume making vectors').action(() => run(load.models, 'pauseFillCommand', [false]));
-  inside(model, 'remove <model>', 'delete a model with its vectors').action((id) =>
-    run(load.models, 'removeModelCommand', [id]),
-  );
+  inside(model, 'resume', 'resume making vectors').action(runs(load.models, 'pauseFillCommand', false));
+  inside(model, 'remove <model>', 'delete a model with its vectors').action(runs(load.models, 'removeModelCommand'));
 }
 
-function addCluster(command: NewCommand, run: RunCommand): void {
-  const cluster = command('cluster', 'manage the tables of a cluster on PostgreSQL').action(() =>
-    run(load.cluster, 'clusterCommand', ['status']),
-  );
-  cluster
-    .command('init')
+function addCluster(program: Command, run: RunCommand, runs: Runs): void {
+  const status = runs(load.cluster, 'clusterCommand', 'status');
+  const cluster = inside(program, 'cluster', 'manage the tables of a cluster on PostgreSQL').action(status);
+  inside(cluster, 'init', 'create the tables or migrate them to this version')
     .alias('migrate')
-    .description('create the tables or migrate them to this version')
-    .action(() => run(load.cluster, 'clusterCommand', ['migrate']));
-  cluster
-    .command('status')
-    .description('list libraries with their hosts and sizes')
-    .action(() => run(load.cluster, 'clusterCommand', ['status']));
+    .action(runs(load.cluster, 'clusterCommand', 'migrate'));
+  inside(cluster, 'status', 'list libraries with their hosts and sizes').action(status);
 
-  const library = command('library', 'manage the libraries of a cluster').action(() =>
-    run(load.cluster, 'clusterCommand', ['status']),
-  );
-  const one = (nameAndArguments: string, description: string) =>
-    library.command(nameAndArguments).description(description);
-  one('list', 'like `cluster status`').action(() => run(load.cluster, 'clusterCommand', ['status']));
+  const library = inside(program, 'library', 'manage the libraries of a cluster').action(status);
+  const one = (nameAndArguments: string, description: string) => inside(library, nameAndArguments, description);
+  const does = (task: LibraryTask) => runs(load.cluster, 'libraryCommand', task);
+  one('list', 'like `cluster status`').action(status);
   const withToken = (given: Command) =>
     given
       .option('--name <name>', 'name of the token', 'first')
       .addOption(new Option('--scope <scope>', 'scope of the token').choices(['read', 'write']).default('write'));
-  withToken(one('new <library>', 'create an empty library and a token')).action((name, args) =>
-    run(load.cluster, 'libraryCommand', ['new', name, args]),
-  );
-  withToken(one('token <library>', 'create another token')).action((name, args) =>
-    run(load.cluster, 'libraryCommand', ['token', name, args]),
-  );
-  one('move <library>', 'release it from its host; the next host asked serves it').action((name) =>
-    run(load.cluster, 'libraryCommand', ['move', name]),
-  );
-  one('suspend <library>', 'stop serving it').action((name) => run(load.cluster, 'libraryCommand', ['suspend', name]));
-  one('resume <library>', 'serve it again').action((name) => run(load.cluster, 'libraryCommand', ['resume', name]));
+  withToken(one('new <library>', 'create an empty library and a token')).action(does('new'));
+  withToken(one('token <library>', 'create another token')).action(does('token'));
+  one('move <library>', 'release it from its host; the next host asked serves it').action(does('move'));
+  one('suspend <library>', 'stop serving it').action(does('suspend'));
+  one('resume <library>', 'serve it again').action(does('resume'));
   one('quota <library>', 'set its max size; above it new pages are refused')
     .argument('<size>', '`none`, or a size: 500MB, 20GB', sizeOrNone)
     .action((name, maxBytes) => run(load.cluster, 'libraryCommand', ['quota', name, { maxBytes }]));
-  one('delete <library>', 'delete its rows and tokens at once')
-    .option('--yes', 'confirm')
-    .action((name, args) => run(load.cluster, 'libraryCommand', ['delete', name, args]));
+  one('delete <library>', 'delete its rows and tokens at once').option('--yes', 'confirm').action(does('delete'));
   one('export <library> <dir>', 'export it into a new data folder for a service without a cluster').action(
     (name, dir) => run(load.cluster, 'libraryCommand', ['export', name, { dir }]),
   );
   withToken(one('import <library> <dir>', 'create a library from the data folder of a stopped service')).action(
     (name, dir, args) => run(load.cluster, 'libraryCommand', ['import', name, { ...args, dir }]),
   );
-}
-
-interface PagesFlags {
-  domain?: string;
-  after?: number | null;
-  before?: number | null;
-  status?: PageStatus;
-  limit: number;
-}
-
-interface ImportFlags {
-  format?: ImportFormat;
-  dryRun?: boolean;
-  since?: number;
-  minVisits: number;
-  source?: string;
-  again?: boolean;
-  retryFailed?: boolean;
-  offline?: boolean;
 }
 
 export function everyCommand(program: Command): Command[] {

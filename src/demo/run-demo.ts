@@ -1,10 +1,11 @@
 /** The demo: submits the sample pages over HTTP, waits for indexing, and shows a search. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ServiceClient } from '../cli/service-client.ts';
 import { wrapped } from '../cli/text-width.ts';
 import type { IngestBatchResult } from '../domain/page.ts';
 
 export interface DemoOptions {
-  baseUrl: string;
+  client: ServiceClient;
   token: string;
   say: (line: string) => void;
   columns: number;
@@ -18,20 +19,8 @@ interface FoundPage {
 
 const patienceMs = 60_000;
 
-export async function runDemo({ baseUrl, token, say, columns }: DemoOptions): Promise<void> {
-  const call = async <Reply>(method: string, path: string, body?: unknown): Promise<Reply> => {
-    const response = await fetch(baseUrl + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
-    return (await response.json()) as Reply;
-  };
-
+export async function runDemo({ client, token, say, columns }: DemoOptions): Promise<void> {
+  const { baseUrl, call } = client;
   // A later start submits nothing again.
   const { pages } = await call<{ pages: unknown[] }>('GET', '/v1/pages?limit=1');
   if (pages.length === 0) {
@@ -73,13 +62,7 @@ function excerpt(text: string): string {
   return line.length <= 240 ? line : `${line.slice(0, 240).replace(/\s\S*$/, '')} …`;
 }
 
-interface SamplePage {
-  url: string;
-  title: string;
-  body_html: string;
-}
-
-export const samplePages: readonly SamplePage[] = [
+export const samplePages = [
   {
     url: 'https://garden.example/notes/tomatoes?utm_source=newsletter',
     title: 'Why my tomatoes split, and what helped',

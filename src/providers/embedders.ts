@@ -109,12 +109,8 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
     },
     async documentVectors(model, texts, signal) {
       const filled = texts.flatMap((text, at) => (isBlank(model, text) ? [] : [at]));
-      const rows = await embed(
-        model,
-        filled.map((at) => texts[at]),
-        'document',
-        { signal },
-      );
+      const filledTexts = filled.map((at) => texts[at]);
+      const rows = await embed(model, filledTexts, 'document', { signal });
       return spread(rows, filled, texts.length, model.dim);
     },
     async passages(texts, signal) {
@@ -122,10 +118,11 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
       const filledTexts = filled.map((at) => texts[at]);
       try {
         const { rows, failed, names } = await ofEncoder(() => encoder.encode(filledTexts, 'passage', signal));
+        const namesAt = new Map(filled.map((at, row) => [at, names[row]]));
         return {
           rows: spread(rows, filled, texts.length, builtInModel.dim),
           failed: new Map([...failed].map(([at, reason]) => [filled[at], reason])),
-          names: namesOfAll(filled, names, texts.length),
+          names: texts.map((_, at): NameSpans => namesAt.get(at) ?? []),
         };
       } catch (error) {
         if (error instanceof ProviderError) onError(localProvider);
@@ -160,11 +157,4 @@ const visible = /[^\s\p{C}]/u;
 /** Providers refuse texts without content. */
 function isBlank({ provider }: Pick<EmbeddingModel, 'provider'>, text: string): boolean {
   return provider === localProvider ? !hasContent(text) : !visible.test(text);
-}
-
-/** Names of all texts, none in those that were not read. */
-function namesOfAll(filled: readonly number[], names: readonly NameSpans[], count: number): NameSpans[] {
-  const all = Array.from({ length: count }, (): NameSpans => []);
-  for (const [row, at] of filled.entries()) all[at] = names[row];
-  return all;
 }

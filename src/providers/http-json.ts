@@ -12,25 +12,21 @@ import { shownCode } from '../domain/error-code.ts';
 import { ProviderError, type ProviderFault } from './provider-error.ts';
 import type { Endpoint, ProviderCredentials } from './provider-settings.ts';
 
-export interface JsonRequest extends AnswerOptions {
+export interface BytesRequest {
   /** Relative to the endpoint's address, with a leading slash. */
   path: string;
-  body: unknown;
-  /** The fault by the answer's text, for providers with unreliable statuses; null to use the status. */
-  faultOf?: ((status: number, answer: string) => ProviderFault | null) | undefined;
-}
-
-export interface BytesRequest extends Omit<JsonRequest, 'body'> {
   body: Uint8Array;
   contentType: string;
-}
-
-interface AnswerOptions {
+  /** Of the answer. */
   maxBytes: number;
   signal: AbortSignal;
   /** Wall clock, ms, to read a Retry-After date. */
   wall: () => number;
+  /** The fault by the answer's text, for providers with unreliable statuses; null to use the status. */
+  faultOf?: ((status: number, answer: string) => ProviderFault | null) | undefined;
 }
+
+export type JsonRequest = Omit<BytesRequest, 'body' | 'contentType'> & { body: unknown };
 
 /** `application/json` and variants. An answer without a type is read as JSON. */
 const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;

@@ -186,12 +186,8 @@ function copyRow(row: unknown, out: Float32Array, native: number): string | null
 }
 
 function makeUnit(row: Float32Array): void {
-  let largest = 0;
-  for (const value of row) largest = Math.max(largest, Math.abs(value));
-  let sum = 0;
-  for (const value of row) sum += (value / largest) ** 2;
-  const scale = 1 / Math.sqrt(sum);
-  for (let i = 0; i < row.length; i++) row[i] = (row[i] / largest) * scale;
+  const length = Math.hypot(...row);
+  for (let i = 0; i < row.length; i++) row[i] /= length;
 }
 
 /**

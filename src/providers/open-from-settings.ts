@@ -21,29 +21,26 @@ export interface NamedReranker {
  * The reranker of `reranker.*`, for kind `api`. Breaker: `<provider>-rerank`.
  * Errors: TypeError without an address, which the settings' validation prevents.
  */
-export function rerankerOf(settings: ProviderSettings, { breakers, clock, random }: CallSurroundings): NamedReranker {
+export function rerankerOf(settings: ProviderSettings, surroundings: CallSurroundings): NamedReranker {
   const { reranker, secrets, resilience } = settings;
   const { model } = reranker;
   const provider = reranker.provider ?? unnamedProvider;
-  const breaker = breakers.of(`${provider}-rerank`);
+  const breaker = surroundings.breakers.of(`${provider}-rerank`);
   const name = [provider, model].filter((part) => part !== null).join('/');
   const own = { base_url: reranker.base_url, credentials: secrets.reranker };
   const endpoint = endpointOf(provider, own, sharedSource(provider, settings));
   if (endpoint === null) throw new TypeError('reranker.kind api without an address');
-  const call = callsThrough(provider, breaker, resilience.rerank_timeout_s, settings, { clock, random });
-  return { reranker: openReranker({ endpoint, model, call, wall: clock.wall }), name };
+  const call = callsThrough(provider, breaker, resilience.rerank_timeout_s, settings, surroundings);
+  return { reranker: openReranker({ endpoint, model, call, wall: surroundings.clock.wall }), name };
 }
 
 /** The client of `llm.*`, or null without an address. Breaker: `llm`. */
-export function chatClientOf(
-  settings: ProviderSettings,
-  { breakers, clock, random }: CallSurroundings,
-): ChatClient | null {
+export function chatClientOf(settings: ProviderSettings, surroundings: CallSurroundings): ChatClient | null {
   const { llm, secrets } = settings;
   if (llm.base_url === null) return null;
   const endpoint = { provider: 'llm', baseUrl: llm.base_url, credentials: secrets.llm };
-  const call = callsThrough('llm', breakers.of('llm'), llm.timeout_s, settings, { clock, random });
-  return openChatClient({ endpoint, model: llm.model, call, wall: clock.wall });
+  const call = callsThrough('llm', surroundings.breakers.of('llm'), llm.timeout_s, settings, surroundings);
+  return openChatClient({ endpoint, model: llm.model, call, wall: surroundings.clock.wall });
 }
 
 /** The endpoint of `transcribe.*`, or null without an address. Breaker: `transcribe`. */

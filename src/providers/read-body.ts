@@ -71,25 +71,15 @@ export async function writeBody(
   maxBytes: number,
   { write, takeRoom }: WriteBodyOptions,
 ): Promise<void> {
-  try {
-    const body = unpackedBody(answer, maxBytes, false, takeRoom)[Symbol.asyncIterator]();
-    for (;;) {
-      const { done, value } = await body.next();
-      if (done === true) return;
-      await write(value).catch((error: unknown) => {
-        throw new WriteFailure(error);
-      });
-      freeMemory([value]);
-    }
-  } catch (error) {
-    throw error instanceof WriteFailure ? error.cause : bodyError(error);
-  }
-}
-
-/** Wraps errors of `write`, which are no fault of the answer. */
-class WriteFailure extends Error {
-  constructor(cause: unknown) {
-    super('not written', { cause });
+  const body = unpackedBody(answer, maxBytes, false, takeRoom)[Symbol.asyncIterator]();
+  for (;;) {
+    // Errors of `write` are no fault of the answer.
+    const { done, value } = await body.next().catch((error: unknown) => {
+      throw bodyError(error);
+    });
+    if (done === true) return;
+    await write(value);
+    freeMemory([value]);
   }
 }
 

@@ -27,11 +27,6 @@ export interface Recognizer {
   recognize(sound: Sound, signal: AbortSignal): Promise<Cue[]>;
 }
 
-/** A failure that says nothing about the recording. */
-function recognizerFailed(message: string, options: { permanent?: boolean; cause?: unknown } = {}): FetchError {
-  return new FetchError('program_failed', message, options);
-}
-
 /** Words between blanks; quotes group words. Null for an unclosed quote. */
 export function commandWords(line: string): string[] | null {
   const words: string[] = [];
@@ -83,12 +78,12 @@ export function commandRecognizer({ program, args, model, env }: CommandRecogniz
       try {
         const run = { program, args: given, env, cwd: dir, maxOutputBytes: maxTranscriptBytes, signal };
         const { output: said, ended } = await runProgram(run);
-        if (ended !== 0) throw recognizerFailed(`the transcription command ended with ${ended}`);
+        if (ended !== 0) throw new FetchError('program_failed', `the transcription command ended with ${ended}`);
         const written = (await readdir(dir)).filter((name) => !before.has(name));
         return (await cuesIn(dir, written)) ?? readTranscript(Buffer.from(said).toString(), null);
       } catch (error) {
         if (!(error instanceof ProgramError)) throw error;
-        throw recognizerFailed(`the transcription command ${error.message}`, { cause: error });
+        throw new FetchError('program_failed', `the transcription command ${error.message}`, { cause: error });
       } finally {
         const after = (await readdir(dir)).filter((name) => !before.has(name));
         await Promise.all(after.map((name) => rm(join(dir, name), { recursive: true, force: true })));
@@ -105,7 +100,8 @@ async function cuesIn(dir: string, names: readonly string[]): Promise<Cue[] | nu
   for (const name of ranked) {
     const path = join(dir, name);
     const { size } = await stat(path);
-    if (size > maxTranscriptBytes) throw recognizerFailed(`the transcription command wrote ${size} bytes`);
+    if (size > maxTranscriptBytes)
+      throw new FetchError('program_failed', `the transcription command wrote ${size} bytes`);
     return readTranscript(await readFile(path, 'utf8'), transcriptFormat('', name));
   }
   return null;

@@ -67,7 +67,10 @@ export function openTranscription(settings: TranscriptionSettings, endpoint: Rec
   const env = { PATH: settings.program_path, LANG: 'C.UTF-8' };
   const ffmpeg = findProgram('ffmpeg', settings.program_path);
   const decoder = ffmpeg === null ? null : { program: ffmpeg, env };
-  const recognizer = recognizerOf(found, settings, { env, endpoint });
+  const [, ...args] = commandWords(settings.transcribe.command ?? '') ?? [];
+  const command = { program: found.detail, args, model: settings.fetch.video_speech_model, env };
+  const recognizer =
+    found.kind === 'command' ? commandRecognizer(command) : found.kind === 'endpoint' ? endpoint : null;
   return {
     found,
     async transcribe(recording, signal) {
@@ -76,23 +79,6 @@ export function openTranscription(settings: TranscriptionSettings, endpoint: Rec
       return recognizer.recognize({ ...recording, lengthS: null }, signal);
     },
   };
-}
-
-function recognizerOf(
-  { kind, detail: program }: FoundTranscription,
-  { transcribe, fetch }: TranscriptionSettings,
-  { env, endpoint }: { env: Readonly<Record<string, string>>; endpoint: Recognizer | null },
-): Recognizer | null {
-  switch (kind) {
-    case 'command': {
-      const [, ...args] = commandWords(transcribe.command ?? '') ?? [];
-      return commandRecognizer({ program, args, model: fetch.video_speech_model, env });
-    }
-    case 'endpoint':
-      return endpoint;
-    case null:
-      return null;
-  }
 }
 
 async function inPieces(

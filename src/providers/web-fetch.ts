@@ -60,17 +60,15 @@ export interface BodySink {
 }
 
 export interface AnswerHead {
+  /** Of the last hop, never a followed redirect. */
   status: number;
+  /** Lower-case names, joined if repeated; no cookies or control characters. */
   headers: Readonly<Record<string, string>>;
 }
 
 export interface WebAnswer extends AnswerHead {
-  /** Of the last hop, never a followed redirect. */
-  status: number;
   /** Final address without name and password. */
   finalUrl: string;
-  /** Lower-case names, joined if repeated; no cookies or control characters. */
-  headers: Readonly<Record<string, string>>;
   /** Decoded. For statuses other than 2xx the readable beginning. */
   body: Uint8Array;
   /** Redirecting addresses in order, without names and passwords. */

@@ -6,15 +6,12 @@ import type { Clock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
 import { findProgram, ProgramError, type ProgramResult, runProgram } from './run-program.ts';
 
-export interface YtDlpRunnerOptions {
+export interface YtDlpRun {
   /** As in PATH. */
   searchPath: string;
   /** Parent of the runs' folders; created if missing. */
   tempDir: string;
   clock: Clock;
-}
-
-export interface YtDlpRun {
   args: readonly string[];
   /** `url` with user and password. */
   proxy: { url: string; port: number };
@@ -54,73 +51,57 @@ sys.addaudithook(_only_the_proxy)
 open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '${guardMark}'), 'w').close()
 `;
 
-const notInstalled = `${programName} is not installed (see docs/video.md)`;
+export const notInstalled = `${programName} is not installed (see docs/video.md)`;
 
-export class YtDlpRunner {
-  readonly #options: YtDlpRunnerOptions;
+/** Null if not installed. Looks again each time. */
+export const findYtDlp = (searchPath: string): string | null => findProgram(programName, searchPath);
 
-  constructor(options: YtDlpRunnerOptions) {
-    this.#options = options;
-  }
-
-  /** Null if not installed. Looks again each time. */
-  program(): string | null {
-    return findProgram(programName, this.#options.searchPath);
-  }
-
-  /** Why it cannot be used, or null. Looks again each time. */
-  missing(): string | null {
-    return this.program() === null ? notInstalled : null;
-  }
-
-  /**
-   * Run it; returns what `use` makes of its output and folder, which is then deleted.
-   * Errors: FetchError; the signal's reason; those of `use`.
-   */
-  async run<T>(
-    { args, proxy, limits, signal }: YtDlpRun,
-    use: (result: ProgramResult, dir: string) => Promise<T> | T,
-  ): Promise<T> {
-    const { searchPath, tempDir, clock } = this.#options;
-    const program = this.program();
-    if (program === null) throw new FetchError('program_missing', notInstalled);
-    mkdirSync(tempDir, { recursive: true, mode: 0o700 });
-    const dir = await mkdtemp(join(tempDir, 'run-'));
-    const late = new FetchError('timeout', `timed out after ${limits.timeoutMs / 1000} s`);
-    const stop = new AbortController();
-    const cancel = clock.after(limits.timeoutMs, () => stop.abort(late));
-    try {
-      await writeFile(join(dir, 'sitecustomize.py'), guard);
-      const result = await runProgram({
-        program,
-        args,
-        env: {
-          PATH: searchPath,
-          HOME: dir,
-          TMPDIR: dir,
-          LANG: 'C.UTF-8',
-          PYTHONPATH: dir,
-          PYTHONDONTWRITEBYTECODE: '1',
-          YTDLP_NO_PLUGINS: '1',
-          READBACK_PROXY_PORT: String(proxy.port),
-          READBACK_MAX_FILE_BYTES: String(limits.maxBytes),
-        },
-        cwd: dir,
-        input: `--proxy ${proxy.url}\n`, // not among the arguments, which everybody on the machine may see
-        maxOutputBytes,
-        signal: AbortSignal.any([signal, stop.signal]),
-      });
-      return await use(result, dir);
-    } catch (error) {
-      if (!(error instanceof ProgramError)) throw error;
-      throw new FetchError('program_failed', `yt-dlp ${error.message}`, {
-        cause: error,
-        permanent: error.code === 'too_much_output',
-      });
-    } finally {
-      cancel();
-      await rm(dir, { recursive: true, force: true });
-    }
+/**
+ * Run it; returns what `use` makes of its output and folder, which is then deleted.
+ * Errors: FetchError; the signal's reason; those of `use`.
+ */
+export async function runYtDlp<T>(
+  { searchPath, tempDir, clock, args, proxy, limits, signal }: YtDlpRun,
+  use: (result: ProgramResult, dir: string) => Promise<T> | T,
+): Promise<T> {
+  const program = findYtDlp(searchPath);
+  if (program === null) throw new FetchError('program_missing', notInstalled);
+  mkdirSync(tempDir, { recursive: true, mode: 0o700 });
+  const dir = await mkdtemp(join(tempDir, 'run-'));
+  const late = new FetchError('timeout', `timed out after ${limits.timeoutMs / 1000} s`);
+  const stop = new AbortController();
+  const cancel = clock.after(limits.timeoutMs, () => stop.abort(late));
+  try {
+    await writeFile(join(dir, 'sitecustomize.py'), guard);
+    const result = await runProgram({
+      program,
+      args,
+      env: {
+        PATH: searchPath,
+        HOME: dir,
+        TMPDIR: dir,
+        LANG: 'C.UTF-8',
+        PYTHONPATH: dir,
+        PYTHONDONTWRITEBYTECODE: '1',
+        YTDLP_NO_PLUGINS: '1',
+        READBACK_PROXY_PORT: String(proxy.port),
+        READBACK_MAX_FILE_BYTES: String(limits.maxBytes),
+      },
+      cwd: dir,
+      input: `--proxy ${proxy.url}\n`, // not among the arguments, which everybody on the machine may see
+      maxOutputBytes,
+      signal: AbortSignal.any([signal, stop.signal]),
+    });
+    return await use(result, dir);
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    throw new FetchError('program_failed', `yt-dlp ${error.message}`, {
+      cause: error,
+      permanent: error.code === 'too_much_output',
+    });
+  } finally {
+    cancel();
+    await rm(dir, { recursive: true, force: true });
   }
 }
 

@@ -15,13 +15,9 @@ import { type Network, unjudgedNetwork } from './network.ts';
 import type { Lookup } from './resolve-host.ts';
 import type { ProgramResult } from './run-program.ts';
 import { ytDlpFault } from './yt-dlp-faults.ts';
-import { wasGuarded, type YtDlpRun, YtDlpRunner } from './yt-dlp-run.ts';
+import { findYtDlp, notInstalled, runYtDlp, wasGuarded, type YtDlpRun } from './yt-dlp-run.ts';
 
-export interface YtDlpOptions {
-  /** As in PATH. */
-  searchPath: string;
-  /** Parent of the runs' folders; created if missing. */
-  tempDir: string;
+export interface YtDlpOptions extends Pick<YtDlpRun, 'searchPath' | 'tempDir'> {
   allowPrivateHosts: readonly string[];
   perHostGapMs: number;
   /** Per run, ms, without the wait for the host's turn. */
@@ -109,7 +105,7 @@ const versionLimits = { maxBytes: 16_000_000, timeoutMs: 30_000 };
 export function openYtDlp(options: YtDlpOptions): YtDlp {
   const { searchPath, tempDir, allowPrivateHosts, perHostGapMs, timeoutMs, lookup, clock = systemClock } = options;
   const { network = unjudgedNetwork } = options;
-  const runner = new YtDlpRunner({ searchPath, tempDir, clock });
+  const where = { searchPath, tempDir, clock };
   const policy = addressPolicy(allowPrivateHosts);
   const turns = new HostRateLimiter(perHostGapMs, clock);
 
@@ -131,17 +127,14 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
         ...(lookup === undefined ? {} : { lookup }),
       });
       try {
-        return await runner.run(
-          { args: [...commonArgs, ...args, '--', href], proxy, limits, signal },
-          (result, dir) => {
-            if (result.ended === 0) return use(result, dir);
-            const fault = ytDlpFault(result.complaint, proxy.refusal());
-            if (fault.code === 'timeout' && !proxy.hasGiven()) throw new FetchError('unreachable', fault.message);
-            if (enough.has(fault.code) && fault.retryAfterMs !== undefined)
-              turns.postpone(hostname, fault.retryAfterMs);
-            throw fault;
-          },
-        );
+        const whole = [...commonArgs, ...args, '--', href];
+        return await runYtDlp({ ...where, args: whole, proxy, limits, signal }, (result, dir) => {
+          if (result.ended === 0) return use(result, dir);
+          const fault = ytDlpFault(result.complaint, proxy.refusal());
+          if (fault.code === 'timeout' && !proxy.hasGiven()) throw new FetchError('unreachable', fault.message);
+          if (enough.has(fault.code) && fault.retryAfterMs !== undefined) turns.postpone(hostname, fault.retryAfterMs);
+          throw fault;
+        });
       } finally {
         await proxy.close();
       }
@@ -157,20 +150,22 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
     return run(url, { ...request, args: [...lookArgs, ...args], limits }, ({ output }) => output);
   };
 
-  const askVersion = (signal: AbortSignal): Promise<YtDlpVersion> =>
-    runner.run({ args: versionArgs, proxy: nowhere, limits: versionLimits, signal }, async ({ output, ended }, dir) => {
+  const askVersion = (signal: AbortSignal): Promise<YtDlpVersion> => {
+    const run = { ...where, args: versionArgs, proxy: nowhere, limits: versionLimits, signal };
+    return runYtDlp(run, async ({ output, ended }, dir) => {
       const version = /^[\w.+-]{1,40}$/.exec(Buffer.from(output.subarray(0, 100)).toString().trim())?.[0];
       if (ended !== 0 || version === undefined)
         throw new FetchError('program_failed', 'yt-dlp does not say its version');
       return { version, guarded: await wasGuarded(dir) };
     });
+  };
   /** By file, so that a newly installed one is asked. */
   const versions = new Map<string, Promise<YtDlpVersion>>();
 
   return {
-    missing: () => runner.missing(),
+    missing: () => (findYtDlp(searchPath) === null ? notInstalled : null),
     version: (signal) => {
-      const program = runner.program();
+      const program = findYtDlp(searchPath);
       if (program === null) return Promise.resolve(null);
       const asked = versions.get(program) ?? askVersion(signal);
       versions.set(program, asked);

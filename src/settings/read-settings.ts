@@ -88,6 +88,7 @@ interface Conflict {
 
 function crossChecks(settings: DeclaredSettings): Conflict[] {
   const conflicts: Conflict[] = [];
+  const refuse = (about: string[], problem: string) => conflicts.push({ about, problem });
   const { database_url } = settings.cluster;
   const { auth_token, auth_tokens, chunking, data_dir, embedder, libraries, reranker, providers } = settings;
   const checkReachable = (group: 'embedder' | 'reranker', purpose: string): void => {
@@ -96,47 +97,44 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const usual = provider !== null && group === 'embedder' ? usualAddressOf(provider) : null;
     if ((base_url ?? shared ?? usual) !== null) return;
     const about = [variableName([group, 'base_url']), variableName(['providers', provider ?? '<name>', 'base_url'])];
-    conflicts.push({ about, problem: `${about[0]}: must be set, or ${about[1]}, for ${purpose}` });
+    refuse(about, `${about[0]}: must be set, or ${about[1]}, for ${purpose}`);
   };
 
   if (chunking.target_tokens > chunking.hard_max_tokens) {
     const [target, max] = [variableName(['chunking', 'target_tokens']), variableName(['chunking', 'hard_max_tokens'])];
-    const problem = `${target}=${chunking.target_tokens}: must not be above ${max}, which is ${chunking.hard_max_tokens}`;
-    conflicts.push({ about: [target, max], problem });
+    const problem = `must not be above ${max}, which is ${chunking.hard_max_tokens}`;
+    refuse([target, max], `${target}=${chunking.target_tokens}: ${problem}`);
   }
   if (embedder.provider === localProvider && embedder.model !== builtInModel.model_name) {
     const model = variableName(['embedder', 'model']);
-    const problem = `${model}=${embedder.model}: must be ${builtInModel.model_name}, the only built-in model; or set ${variableName(['embedder', 'provider'])}`;
-    conflicts.push({ about: [model], problem });
+    const otherwise = `the only built-in model; or set ${variableName(['embedder', 'provider'])}`;
+    refuse([model], `${model}=${embedder.model}: must be ${builtInModel.model_name}, ${otherwise}`);
   }
   if (![localProvider, 'none'].includes(embedder.provider)) checkReachable('embedder', 'an embedder that is not local');
   const [tokens, dir] = [variableName(['auth_tokens']), variableName(['libraries', 'dir'])];
   const elsewhere = auth_tokens.find(({ library }) => library !== defaultLibrary);
-  if (libraries.dir !== null && auth_token === null && auth_tokens.length === 0) {
-    const problem = `${dir}=${libraries.dir}: needs ${tokens}, which name the libraries`;
-    conflicts.push({ about: [tokens, dir], problem });
-  }
+  if (libraries.dir !== null && auth_token === null && auth_tokens.length === 0)
+    refuse([tokens, dir], `${dir}=${libraries.dir}: needs ${tokens}, which name the libraries`);
   const doubled = auth_tokens.find(({ token, library }) =>
     [...(auth_token === null ? [] : [{ token: auth_token, library: defaultLibrary }]), ...auth_tokens].some(
       (other) => other.token === token && other.library !== library,
     ),
   );
   if (doubled !== undefined) {
-    const problem = `${tokens}: the token ${doubled.name} of the library ${doubled.library} is one of another library, too`;
-    conflicts.push({ about: [tokens], problem });
+    const { name, library } = doubled;
+    refuse([tokens], `${tokens}: the token ${name} of the library ${library} is one of another library, too`);
   }
   if (libraries.dir !== null && [data_dir, dirname(data_dir)].includes(libraries.dir)) {
     const data = variableName(['data_dir']);
-    const problem = `${data}=${data_dir}: must not be ${dir}, nor a folder in it, which is a library's`;
-    conflicts.push({ about: [data, dir], problem });
+    refuse([data, dir], `${data}=${data_dir}: must not be ${dir}, nor a folder in it, which is a library's`);
   }
   if (libraries.dir === null && database_url === null && elsewhere !== undefined) {
-    const problem = `${tokens}: the token ${elsewhere.name} is of the library ${elsewhere.library}: set ${dir}, or name none`;
-    conflicts.push({ about: [tokens, dir], problem });
+    const { name, library } = elsewhere;
+    refuse([tokens, dir], `${tokens}: the token ${name} is of the library ${library}: set ${dir}, or name none`);
   }
   if (database_url !== null && libraries.dir !== null) {
-    const problem = `${dir}=${libraries.dir}: must not be set where ${variableName(['cluster', 'database_url'])} is, which names the libraries`;
-    conflicts.push({ about: [dir], problem });
+    const database = variableName(['cluster', 'database_url']);
+    refuse([dir], `${dir}=${libraries.dir}: must not be set where ${database} is, which names the libraries`);
   }
   if (reranker.kind === 'api') checkReachable('reranker', 'reranker.kind api');
   return conflicts;

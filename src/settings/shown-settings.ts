@@ -33,16 +33,14 @@ export function shownSettings({ secrets, ...settings }: Settings, library: strin
   const tokens = secrets.tokens.filter((token) => token.library === library);
   const known = secretTexts(secrets).filter((secret) => secret !== '');
   const shown = redactedIn(settings, known) as Record<string, Record<string, unknown>>;
-  const keyOf = (credentials: { api_key: string | null }) => (credentials.api_key === null ? null : redacted);
-  for (const group of ['embedder', 'reranker', 'transcribe', 'llm'] as const) {
-    shown[group] = { ...shown[group], api_key: keyOf(secrets[group]) };
-  }
   const hidden = (secret: string | null) => (secret === null ? null : redacted);
+  for (const group of ['embedder', 'reranker', 'transcribe', 'llm'] as const)
+    shown[group] = { ...shown[group], api_key: hidden(secrets[group].api_key) };
   const { database_url, secret } = secrets.cluster;
   shown.cluster = { ...shown.cluster, database_url: hidden(database_url), secret: hidden(secret) };
   const providers = Object.entries(shown.providers).map(([name, group]) => [
     name,
-    { ...(group as object), api_key: keyOf(secrets.providers[name]) },
+    { ...(group as object), api_key: hidden(secrets.providers[name].api_key) },
   ]);
   const single = tokens.some(({ name }) => name === 'default');
   const mutability = Object.fromEntries(

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jobListQuery } from '../../src/domain/job.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
@@ -41,8 +40,7 @@ const wires: readonly Wire[] = [
 
 for (const { provider, path, answer } of wires) {
   test(`bad vectors of ${provider} are refused, nothing of them is stored, and what is there is found as before`, async (t) => {
-    const server = await startFakeProvider({ dim });
-    t.after(() => server.close());
+    const server = await startFakeProvider(t, { dim });
     const system = await WholeSystem.start(t, {
       SERVICE_RERANKER__KIND: 'none',
       SERVICE_EMBEDDER__PROVIDER: provider,
@@ -55,10 +53,7 @@ for (const { provider, path, answer } of wires) {
     });
     await system.read(library);
     const found = async () => {
-      const { results, timing_ms } = await system.ask(
-        'search.query',
-        searchRequest.parse({ query: 'birds that hunt fish' }),
-      );
+      const { results, timing_ms } = await system.search('birds that hunt fish');
       assert.equal(timing_ms.degraded_dense, undefined);
       return results.map(({ page_id, score }) => [page_id, Math.round(score * 1e6)]);
     };
@@ -81,9 +76,8 @@ for (const { provider, path, answer } of wires) {
           [`${slug}-sound`]: { title: `Harmless ${name}`, text: 'A page that waited with it.' },
         };
         const { [slug]: page_id, [`${slug}-sound`]: sound } = await system.handIn(pages);
-        const statusOf = async (page_id: string) => (await system.ask('page.status', { page_id })).status;
-        await until(async () => (await statusOf(page_id)) === 'dead', 'its job is dead');
-        await until(async () => (await statusOf(sound)) === 'indexed', 'the other one is indexed');
+        await system.settled([page_id], ({ status }) => status === 'dead');
+        await system.settled([sound]);
         const { jobs } = await system.ask('job.list', jobListQuery.parse({ kind: 'index_page', status: 'dead' }));
         assert.match(jobs[0].last_error ?? '', new RegExp(`^provider ${provider}: unusable vectors: `));
         assert.deepEqual(await system.chunks(page_id), []);

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
 import { realEncoder, until } from '../process/service.ts';
+import { Site, say } from '../providers/small-web.ts';
 import { compiled } from './compiled.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
@@ -13,13 +11,8 @@ const { JobError }: typeof import('../../src/domain/errors.ts') = await compiled
 const unreachable = 'http://10.1.2.3';
 
 async function paths(system: WholeSystem, query: string, fields: Record<string, unknown> = {}) {
-  const { results } = await system.ask('search.query', searchRequest.parse({ query, ...fields }));
+  const { results } = await system.search(query, fields);
   return results.map(({ canonical_url }) => new URL(canonical_url).pathname.slice(1));
-}
-
-async function handIn(system: WholeSystem, pages: Record<string, unknown>[]): Promise<string[]> {
-  const results = await system.ask('page.ingestBatch', { pages });
-  return results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
 }
 
 const bookmarks = [
@@ -34,10 +27,8 @@ const bookmarks = [
 
 test('a page that cannot be fetched is found by its title, author, tags, note and address', async (t) => {
   const system = await WholeSystem.start(t, realEncoder);
-  const ids = await handIn(system, bookmarks);
-  const statuses = async () =>
-    (await system.ask('page.statusBatch', { page_ids: ids })).results.map((page) => page.found && page.status);
-  await until(async () => (await statuses()).every((status) => status === 'dead'), 'no page could be fetched');
+  const ids = await system.submit(bookmarks);
+  await system.settled(ids, ({ status }) => status === 'dead');
   const found = async (query: string) => (await paths(system, query)).length > 0;
   for (const word of ['hijack', 'dovetail', 'tomatoes']) await until(() => found(word), `${word} finds its page`);
   for (const rerank of [true, false]) {
@@ -47,17 +38,18 @@ test('a page that cannot be fetched is found by its title, author, tags, note an
     assert.deepEqual((await paths(system, 'dovetail', { rerank }))[0], 'noted');
     assert.deepEqual((await paths(system, 'growing tomatoes', { rerank }))[0], '2019/growing-tomatoes-indoors.html');
   }
-  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'Hackers hijack phone numbers' }));
+  const { results } = await system.search('Hackers hijack phone numbers');
   assert.deepEqual([results[0].exact_match, results[0].chunks], [true, []], 'there is no passage to show');
   assert.deepEqual(await system.chunks(ids[0]), []);
   const page = await system.page(ids[0]);
   assert.deepEqual([page.status, page.body_text, page.indexed_at], ['dead', null, null]);
-  assert.deepEqual(await statuses(), ['dead', 'dead', 'dead']);
+  const statuses = await Promise.all(ids.map((page_id) => system.ask('page.status', { page_id })));
+  assert.ok(statuses.every(({ status }) => status === 'dead'));
 });
 
 test('it is found after a restart, after its index files were lost, and no more when it is forgotten', async (t) => {
   const system = await WholeSystem.start(t, realEncoder);
-  const [id] = await handIn(system, bookmarks);
+  const [id] = await system.submit(bookmarks);
   const isFound = async () => (await paths(system, 'hijack')).length > 0;
   await until(isFound, 'it is found');
   await until(async () => (await paths(system, 'woodworking')).length > 0, 'another is found');
@@ -90,7 +82,7 @@ test('a page whose text cannot be indexed is found by its title, and by its text
     },
   );
   const text = 'Herons are wading birds that hunt fish in shallow water.';
-  const [id] = await handIn(system, [{ url: `${unreachable}/birds`, title: 'Fishing trips', body_extracted: text }]);
+  const [id] = await system.submit([{ url: `${unreachable}/birds`, title: 'Fishing trips', body_extracted: text }]);
   await until(async () => (await paths(system, 'fishing trips')).length === 1, 'it is found by its title');
   assert.equal((await system.page(id)).status, 'dead');
   assert.deepEqual(await system.chunks(id), [], 'its text is in no passage');
@@ -104,25 +96,23 @@ test('the text takes the place of title and facts alone when it comes', async (t
   let answers = false;
   const page =
     '<title>Not this one</title><article><p>Herons are wading birds that hunt fish in shallow water.</p></article>';
-  const server = createServer((_, response) => {
-    response.writeHead(answers ? 200 : 404, { 'content-type': 'text/html' });
-    response.end(answers ? page : '<title>Gone fishing</title><p>This page does not exist, sorry about the heron.</p>');
+  const gone = '<title>Gone fishing</title><p>This page does not exist, sorry about the heron.</p>';
+  const site = await Site.open(t, {
+    '*': (request, response) => say(answers ? page : gone, {}, answers ? 200 : 404)(request, response),
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = site.url('');
   const system = await WholeSystem.start(t, { SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]' });
-  const [id] = await handIn(system, [{ url: `${address}/birds`, title: 'Wading about' }]);
-  await until(async () => (await system.ask('page.status', { page_id: id })).status === 'dead', 'it is gone');
+  const [id] = await system.submit([{ url: `${address}/birds`, title: 'Wading about' }]);
+  await system.settled([id], ({ status }) => status === 'dead');
   await until(async () => (await paths(system, 'wading')).length === 1, 'it is found by its title');
   assert.deepEqual(await paths(system, 'sorry heron'), [], 'the page of an error is nobody’s');
   assert.equal((await system.ask('page.get', { page_id: id })).title, 'Wading about');
 
   answers = true;
   await system.ask('job.retryBatch', { status: 'dead', limit: 10 });
-  await until(async () => (await system.ask('page.status', { page_id: id })).status === 'indexed', 'it is back');
+  await system.settled([id]);
   assert.deepEqual(await paths(system, 'herons'), ['birds']);
-  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'wading' }));
+  const { results } = await system.search('wading');
   assert.deepEqual(
     results.map(({ title, chunks }) => [title, chunks.map(({ ordinal }) => ordinal)]),
     [['Wading about', [0]]],
@@ -131,8 +121,7 @@ test('the text takes the place of title and facts alone when it comes', async (t
 
 test('names, authors and sites of indexed pages are found, and those that speak of the word stand first', async (t) => {
   const system = await WholeSystem.start(t, realEncoder);
-  const page_ids = await handIn(
-    system,
+  const page_ids = await system.submit(
     Object.entries(library).map(([path, { title, text }], i) => ({
       url: `https://${i < 3 ? 'www.birdwatch.org' : 'kitchen.example'}/${path}`,
       title,
@@ -140,9 +129,7 @@ test('names, authors and sites of indexed pages are found, and those that speak 
       metadata: path === 'bread' ? { author: 'Maria Birdwatch' } : null,
     })),
   );
-  const statuses = async () => (await system.ask('page.statusBatch', { page_ids })).results;
-  const isIndexed = async () => (await statuses()).every((page) => page.found && page.status === 'indexed');
-  await until(isIndexed, 'they are indexed');
+  await system.settled(page_ids);
   assert.deepEqual((await paths(system, 'birdwatch')).slice(0, 4).sort(), ['bread', 'egret', 'heron', 'stork']);
   assert.deepEqual((await paths(system, 'Maria'))[0], 'bread');
   assert.deepEqual((await paths(system, 'birdwatch.org nests on roofs'))[0], 'stork');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { clusterListResponse, clusterRunsResponse, labelOf } from '../../src/domain/cluster.ts';
 import { realEncoder, until } from '../process/service.ts';
+import { Site } from '../providers/small-web.ts';
 import { isDomainError, WholeSystem } from './whole-system.ts';
 
 const data = join(import.meta.dirname, '../../../shared/data/topics/squad-articles.jsonl');
@@ -41,20 +41,10 @@ function articles(labels: readonly string[], from: number, to: number): Article[
 const topics = ['Super_Bowl_50', 'Black_Death', 'Steam_engine', 'Warsaw'];
 
 async function ingest(system: WholeSystem, pages: readonly Article[]): Promise<Map<string, string>> {
-  const labels = new Map<string, string>();
-  for (const { url, title, text, label } of pages) {
-    const accepted = await system.ask('page.ingest', { url, title, body_extracted: text });
-    assert.ok('page_id' in accepted);
-    labels.set(accepted.page_id, label);
-  }
-  for (const id of labels.keys()) {
-    await until(
-      async () => (await system.ask('page.status', { page_id: id })).status === 'indexed',
-      `${id} is indexed`,
-    );
-  }
+  const page_ids = await system.submit(pages.map(({ url, title, text }) => ({ url, title, body_extracted: text })));
+  await system.settled(page_ids);
   await system.filled();
-  return labels;
+  return new Map(pages.map(({ label }, i) => [page_ids[i], label]));
 }
 
 async function run(system: WholeSystem): Promise<void> {
@@ -171,32 +161,18 @@ async function chatServer(t: TestContext): Promise<{
   const refuse = (pattern: RegExp | null) => {
     refused = pattern;
   };
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (piece) => {
-      text += piece;
-    });
-    request.on('end', () => {
-      if (down) {
-        response.statusCode = 503;
-        response.end();
-        return;
-      }
-      const { messages } = JSON.parse(text) as { messages: { content: string }[] };
-      if (refused?.test(messages[1].content)) {
-        response.statusCode = 400;
-        response.end('{}');
-        return;
-      }
+  const site = await Site.open(t, {
+    '*': async (request, response) => {
+      const { messages } = (await json(request)) as { messages: { content: string }[] };
+      if (down) return void response.writeHead(503).end();
+      if (refused?.test(messages[1].content)) return void response.writeHead(400).end('{}');
       asked.push(messages[1].content);
       const content = `"Topic number ${asked.length}."\nBecause of the keywords.`;
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] }));
-    });
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked, setDown, refuse };
+  return { base: site.url('/v1'), asked, setDown, refuse };
 }
 
 test('while the language model is down keywords stay the labels; a topic that it refuses keeps its own, and a retry brings the others', {

@@ -1,8 +1,7 @@
 /** Pages that are one page show as one result: by their addresses, or by nearly the same text; pages of results stay full. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type SearchRequest, searchRequest } from '../../src/domain/search.ts';
-import { until } from '../process/service.ts';
+import type { SearchRequest } from '../../src/domain/search.ts';
 import { WholeSystem } from './whole-system.ts';
 
 const sentences: Record<string, (no: number) => string> = {
@@ -39,16 +38,11 @@ test('addresses of one text are a result with the others, and no other page is',
     ...[1, 2].map((no) => ({ url: `https://other.example/${word}/${no}`, title: word, text: textOf(word, 100 * no) })),
   ]);
   const submitted = pages.map(({ url, title, text }) => ({ url, title, body_extracted: text }));
-  const results = await system.ask('page.ingestBatch', { pages: submitted });
-  const page_ids = results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
-  const isDone = async () =>
-    (await system.ask('page.statusBatch', { page_ids })).results.every(
-      (page) => page.found && page.status === 'indexed',
-    );
-  await until(isDone, 'every page is indexed');
+  const page_ids = await system.submit(submitted);
+  await system.settled(page_ids);
   // An unfinished query is searched by words alone.
   const search = (query: string, fields: Partial<SearchRequest> = {}) =>
-    system.ask('search.query', searchRequest.parse({ query, prefix: true, ...fields }));
+    system.search(query, { prefix: true, ...fields });
 
   for (const query of Object.keys(sentences)) {
     for (const rerank of [true, false]) {

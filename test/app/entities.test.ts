@@ -21,10 +21,7 @@ const news = {
 
 async function readAll(system: WholeSystem): Promise<Record<string, string>> {
   const ids = await system.read(news);
-  await until(async () => {
-    const { results } = await system.ask('page.statusBatch', { page_ids: Object.values(ids) });
-    return results.every((page) => page.found && page.features?.entities?.status === 'done');
-  }, 'every page was read for entities');
+  await system.settled(Object.values(ids), ({ features }) => features?.entities?.status === 'done');
   return ids;
 }
 

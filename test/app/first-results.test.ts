@@ -1,8 +1,8 @@
 /** What a person types into the search box, over a fixed library, and the page that must come first: words written otherwise, names of things, addresses, phrases, operators. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type SearchRequest, searchRequest } from '../../src/domain/search.ts';
-import { realEncoder, until } from '../process/service.ts';
+import type { SearchRequest } from '../../src/domain/search.ts';
+import { realEncoder } from '../process/service.ts';
 import { WholeSystem } from './whole-system.ts';
 
 /** Name: address, title, text. */
@@ -370,27 +370,21 @@ const rows: Record<string, Row[]> = {
 
 test('what a person types finds the page that it means first', async (t) => {
   const system = await WholeSystem.start(t, realEncoder);
-  const names = new Map<string, string>();
-  for (const [name, [address, title, body_extracted]] of Object.entries(pages)) {
-    const result = await system.ask('page.ingest', { url: `https://${address}`, title, body_extracted });
-    assert.ok('page_id' in result, JSON.stringify(result));
-    names.set(result.page_id, name);
-  }
-  const pageIds = [...names.keys()];
-  const isDone = async () =>
-    (await system.ask('page.statusBatch', { page_ids: pageIds })).results.every(
-      (page) => page.found && page.status === 'indexed',
-    );
-  await until(isDone, 'every page is indexed');
-  await until(
-    async () => (await system.ask('model.list', {})).models.every((model) => !model.vectors_pending),
-    'every page has its vectors',
+  const page_ids = await system.submit(
+    Object.values(pages).map(([address, title, body_extracted]) => ({
+      url: `https://${address}`,
+      title,
+      body_extracted,
+    })),
   );
+  await system.settled(page_ids);
+  await system.filled();
+  const names = new Map(Object.keys(pages).map((name, i) => [page_ids[i], name]));
   for (const [kind, each] of Object.entries(rows)) {
     await t.test(kind, async () => {
       const wrong: string[] = [];
       for (const [query, expected, fields] of each) {
-        const { results } = await system.ask('search.query', searchRequest.parse({ query, ...fields }));
+        const { results } = await system.search(query, fields);
         const found = results.length === 0 ? null : names.get(results[0].page_id);
         if (found !== expected) wrong.push(`${query}: ${found}, not ${expected}`);
       }

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { evalReplayRequest } from '../../src/domain/evaluation.ts';
 import type { JobKind, JobResponse, JobStatus } from '../../src/domain/job.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { createWatchRequest } from '../../src/domain/watch.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
@@ -35,12 +34,9 @@ async function handIn(system: WholeSystem, page: { url: string }): Promise<strin
   return handed.outcome === 'accepted' ? handed.page_id : '';
 }
 
-const indexed = (system: WholeSystem, page_id: string) =>
-  until(async () => (await system.ask('page.status', { page_id })).status === 'indexed', `${page_id} is indexed`);
-
 /** What holds from the answer on, and in the end of every file. */
 async function assertGone(system: WholeSystem, page_ids: readonly string[], urls: readonly string[]): Promise<void> {
-  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'brontok grey heron', k: 50 }));
+  const { results } = await system.search('brontok grey heron', { k: 50 });
   assert.ok(!results.some((found) => page_ids.includes(found.page_id) || found.title?.includes(canary)));
   for (const page_id of page_ids) await assert.rejects(system.ask('page.get', { page_id }), { code: 'not_found' });
   for (const url of urls) assert.equal((await system.ask('page.ingest', { url })).outcome, 'blacklisted');
@@ -109,8 +105,7 @@ test('a page that is being fetched, one that a feed lists, and one that a redire
 
 /** A system with an outside model, whose calls with the canary wait until the test lets go. */
 async function startWithModel(t: TestContext) {
-  const server = await startFakeProvider({ dim: 32 });
-  t.after(() => server.close());
+  const server = await startFakeProvider(t, { dim: 32 });
   const system = await WholeSystem.start(t, {
     ...settings,
     SERVICE_RERANKER__KIND: 'none',
@@ -147,8 +142,8 @@ test('a page that is being embedded by an index job, a backfill and for a replay
   const { system, fill, filled, hold, letGo } = await startWithModel(t);
   await system.read(library);
   const page_id = await handIn(system, secret);
-  await indexed(system, page_id);
-  const { query_id } = await system.ask('search.query', searchRequest.parse({ query: 'brontok grey heron' }));
+  await system.settled([page_id]);
+  const { query_id } = await system.search('brontok grey heron');
   await system.ask('feedback.give', { query_id, page_id, relevant: true });
 
   const embedding = hold(canary);
@@ -172,8 +167,8 @@ test('a page that is being embedded by an index job, a backfill and for a replay
 
   const last = { ...secret, url: `${secret.url}/last` };
   const third = await handIn(system, last);
-  await indexed(system, third);
-  const found = await system.ask('search.query', searchRequest.parse({ query: 'brontok hunts' }));
+  await system.settled([third]);
+  const found = await system.search('brontok hunts');
   assert.equal(found.results[0]?.page_id, third);
   await system.ask('feedback.give', { query_id: found.query_id, page_id: third, relevant: true });
   const asked = hold('brontok hunts');
@@ -201,7 +196,7 @@ test('a page that is being read for entities and put to a topic', async (t) => {
     body_extracted: `${secretText}${names}`,
   };
   const page_id = await handIn(system, named);
-  await indexed(system, page_id);
+  await system.settled([page_id]);
   // Some of it may be over by the time of the forget; nothing of it stays either way.
   await system.ask('cluster.recompute', {});
   await system.ask('page.forget', { domain: 'secret.example' });

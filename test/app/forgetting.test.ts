@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
@@ -21,15 +20,12 @@ const secret = {
 
 const quick = { ...withEntities, SERVICE_FORGET__COMPACT_AFTER_S: '0.3' };
 
-const ask = (system: WholeSystem, query: string) =>
-  system.ask('search.query', searchRequest.parse({ query, k: 20, suggest: 5 }));
+const ask = (system: WholeSystem, query: string) => system.search(query, { k: 20, suggest: 5 });
 
 /** Hand the secret page in; gives its id when it is indexed. */
 async function readSecret(system: WholeSystem): Promise<string> {
-  const handed = await system.ask('page.ingest', secret);
-  const page_id = 'page_id' in handed ? handed.page_id : handed.outcome;
-  const status = async () => (await system.ask('page.status', { page_id })).status;
-  await until(async () => (await status()) === 'indexed', 'the secret page is indexed');
+  const [page_id] = await system.submit([secret]);
+  await system.settled([page_id]);
   return page_id;
 }
 
@@ -146,19 +142,15 @@ test('a domain is forgotten with all below it, whatever its pages are doing, and
       title: `Zqxtitulk ${i}`,
       body_extracted: `zqxverbork brontok ${i} ${'heron fish river '.repeat(60)}`,
     }));
-  const handIn = async (pages: { url: string }[]) => {
-    const results = await system.ask('page.ingestBatch', { pages });
-    return results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
-  };
   const ids = await system.read(library);
-  const first = await handIn(host('goes.example', 40));
+  const first = await system.submit(host('goes.example', 40));
   held = new Promise((resolve) => {
     letGo = resolve;
   });
-  const gone = [...first, ...(await handIn(host('a.b.goes.example', 40)))];
-  const notFetched = await handIn([{ url: 'https://goes.example/unfetched' }]);
-  const stays = await handIn([
-    { url: 'https://notgoes.example/x', title: 'brontok stays', body_extracted: 'brontok stays' } as { url: string },
+  const gone = [...first, ...(await system.submit(host('a.b.goes.example', 40)))];
+  const notFetched = await system.submit([{ url: 'https://goes.example/unfetched' }]);
+  const stays = await system.submit([
+    { url: 'https://notgoes.example/x', title: 'brontok stays', body_extracted: 'brontok stays' },
   ]);
   // Some are indexed or being indexed, most wait.
   const reply = await system.ask('page.forget', { domain: 'Goes.Example.' });
@@ -169,10 +161,7 @@ test('a domain is forgotten with all below it, whatever its pages are doing, and
   );
   const { results } = await system.ask('page.statusBatch', { page_ids: [...gone, ...notFetched] });
   assert.ok(results.every(({ found }) => !found));
-  await until(
-    async () => (await system.ask('page.status', { page_id: stays[0] })).status === 'indexed',
-    'the other is indexed',
-  );
+  await system.settled(stays);
   assert.deepEqual(
     (await ask(system, 'brontok')).results.map(({ page_id }) => page_id),
     stays,

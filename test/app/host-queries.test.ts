@@ -1,8 +1,6 @@
 /** A query that is a host or an address finds the pages that are there, whatever other pages say. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
-import { until } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
 /** `com` is a word of Portuguese. */
@@ -23,20 +21,13 @@ interface Read {
 
 async function read(system: WholeSystem, pages: Read[]): Promise<void> {
   const submitted = pages.map(({ url, title, text }) => ({ url, title, ...(text ? { body_extracted: text } : {}) }));
-  for (let at = 0; at < submitted.length; at += 100) {
-    const results = await system.ask('page.ingestBatch', { pages: submitted.slice(at, at + 100) });
-    const page_ids = results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
-    // A page without a text is not fetched from an address that nobody may fetch: a job for it is dead at once.
-    const isDone = async () =>
-      (await system.ask('page.statusBatch', { page_ids })).results.every(
-        (page) => page.found && ['indexed', 'dead'].includes(page.status),
-      );
-    await until(isDone, 'every page is indexed');
-  }
+  const page_ids = await system.submit(submitted);
+  // A page without a text is not fetched from an address that nobody may fetch: a job for it is dead at once.
+  await system.settled(page_ids, ({ status }) => ['indexed', 'dead'].includes(status));
 }
 
 async function search(system: WholeSystem, query: string, fields: Record<string, unknown> = {}) {
-  const { results } = await system.ask('search.query', searchRequest.parse({ query, ...fields }));
+  const { results } = await system.search(query, fields);
   return results.map(({ canonical_url, why }) => [canonical_url.replace('https://', ''), why.exact]);
 }
 
@@ -75,7 +66,7 @@ test('a query that is a host finds its pages and those below it first, and no wo
   for (const host of ['x.com', '163.com', 'the.com', 'сайт.рф']) {
     assert.equal(ofHost(await search(system, host)).length, 1, host);
   }
-  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'forbes.com' }));
+  const { results } = await system.search('forbes.com');
   assert.ok(
     results.every(({ exact_match }) => !exact_match),
     'its host is not the page itself',
@@ -117,24 +108,4 @@ test('its pages are found however many others have the words of its name', async
   assert.deepEqual(found[0], ['sailing.org/harbour', 'host']);
   assert.deepEqual(ofHost(found), ['sailing.org/harbour']);
   assert.ok(found.length > 5, 'the others follow');
-});
-
-test('an address finds its page without its scheme, with another, and with a slash at its end', async (t) => {
-  const system = await WholeSystem.start(t);
-  const lessons = Array.from({ length: 8 }, (_, i) => ({
-    url: `https://sailing1.example.org/en/sailing-${i}`,
-    title: `Sailing ${i}`,
-    text: `Sailing in English: lesson ${i} of example sailing1.`,
-  }));
-  await read(system, lessons);
-  const address = 'sailing1.example.org/en/sailing-5';
-  for (const query of [
-    address,
-    `http://${address}`,
-    `https://${address}`,
-    `${address}/`,
-    `https://www.${address}/#top`,
-  ]) {
-    assert.deepEqual((await search(system, query))[0], [address, 'url'], query);
-  }
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
 import { Cli } from '../cli/run-cli.ts';
 import { until } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
@@ -41,7 +40,7 @@ for (const [loss, lose] of Object.entries(losses)) {
     const system = await WholeSystem.start(t, {}, { aroundRecovery });
     await system.read(library);
     const state = async () => (await system.ask('system.readiness', {})).index;
-    const search = () => system.ask('search.query', searchRequest.parse({ query: 'herons' }));
+    const search = () => system.search('herons');
     const { length } = Object.keys(library);
     assert.deepEqual(await state(), { state: 'whole', indexed_chunks: length, total_chunks: length });
     const before = await search();
@@ -72,7 +71,7 @@ test('a search that began before the index was whole says so, though it is whole
   rmSync(join(system.dataDir, 'index', 'sparse'), { recursive: true });
   hold();
   await system.start();
-  const searching = system.ask('search.query', searchRequest.parse({ query: 'herons' }));
+  const searching = system.search('herons');
   open();
   assert.equal((await searching).timing_ms.rebuilding, 1);
 });

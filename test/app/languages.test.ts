@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from '../../src/domain/page.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { edit, tamper } from '../fsck/tampered-store.ts';
 import { realEncoder, until } from '../process/service.ts';
 import { WholeSystem } from './whole-system.ts';
@@ -70,7 +69,7 @@ test('pages in any language are found by other forms of their words, beside Engl
   const ids = await system.read(pages);
   const nameOf = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
   const first = async (query: string, rerank: boolean) => {
-    const { results } = await system.ask('search.query', searchRequest.parse({ query, rerank }));
+    const { results } = await system.search(query, { rerank });
     return nameOf.get(results[0]?.page_id ?? '');
   };
   const assertFound = async () => {
@@ -100,7 +99,7 @@ test('pages in any language are found by other forms of their words, beside Engl
       'реках, которые',
       'ตั้งอยู่ริมแม่น้ำเจ้าพระยา',
     ]) {
-      const { results } = await system.ask('search.query', searchRequest.parse({ query: `"${phrase}"` }));
+      const { results } = await system.search(`"${phrase}"`);
       assert.equal(results[0]?.exact_match, true, phrase);
     }
   };
@@ -128,7 +127,7 @@ test('the languages of pages that an earlier version indexed are decided again, 
   await system.start();
   await until(async () => (await languages())[2] === 'es', 'the last page has its language');
   assert.deepEqual(await languages(), ['fr', 'de', 'es'], 'that of this version stays');
-  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'haeuser möglichkeit' }));
+  const { results } = await system.search('haeuser möglichkeit');
   assert.equal(results[0]?.page_id, ids.houses);
 
   // What the index has of them is still by the earlier decision.

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Database, open } from 'lmdb';
 import { builtInModel, type EmbeddingModel, modelIdOf } from '../../src/domain/model.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { encoderOfWords } from './encoder-of-words.ts';
@@ -43,7 +42,7 @@ test('the built-in model takes the place of an earlier one, and is filled while 
   const pending = (await models()).map(({ id, is_active, vectors_pending }) => ({ id, is_active, vectors_pending }));
   const id = modelIdOf(builtInModel);
   assert.deepEqual(pending, [{ id, is_active: true, vectors_pending: 6 }]);
-  const search = () => system.ask('search.query', searchRequest.parse({ query: 'birds that hunt fish' }));
+  const search = () => system.search('birds that hunt fish');
   assert.ok((await search()).results.length > 0, 'words serve');
   isOpen = true;
   await until(async () => (await models())[0].status === 'ready', 'it is filled again');

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
@@ -28,9 +27,7 @@ async function untilFilled(system: WholeSystem, model_id: string): Promise<void>
 }
 
 const titlesOf = async (system: WholeSystem, query: string) =>
-  (await system.ask('search.query', searchRequest.parse({ query, rerank: false, k: 3 }))).results.map(
-    ({ title }) => title,
-  );
+  (await system.search(query, { rerank: false, k: 3 })).results.map(({ title }) => title);
 
 test('pages that come or change while a model is filled, or after, have its vectors; a restart keeps all', async (t) => {
   const system = await WholeSystem.start(t);

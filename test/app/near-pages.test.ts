@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { searchRequest, searchResponse, similarResponse } from '../../src/domain/search.ts';
+import { searchResponse, similarResponse } from '../../src/domain/search.ts';
 import { realEncoder } from '../process/service.ts';
 import { isDomainError, library, WholeSystem } from './whole-system.ts';
 
@@ -31,7 +31,7 @@ test('similar pages and suggestions come from page vectors, also after they were
     isDomainError(error, 'not_found'),
   );
 
-  const search = (changes: object) => system.ask('search.query', searchRequest.parse({ query: 'egrets', ...changes }));
+  const search = (changes: object) => system.search('egrets', changes);
   const found = await search({ k: 1, suggest: 2 });
   assert.deepEqual(searchResponse.parse(found), found);
   assert.deepEqual(names(found.results), ['egret']);

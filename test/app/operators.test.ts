@@ -1,10 +1,8 @@
 /** What a query asks for beside its words: phrases, operators, a language; and its last word, while it is typed. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { type SearchRequest, searchRequest } from '../../src/domain/search.ts';
-import { realEncoder, until } from '../process/service.ts';
+import type { SearchRequest } from '../../src/domain/search.ts';
+import { realEncoder } from '../process/service.ts';
 import { WholeSystem } from './whole-system.ts';
 
 const filler = Array.from(
@@ -50,20 +48,14 @@ const pages = [
 
 async function library(t: Parameters<typeof WholeSystem.start>[0]) {
   const system = await WholeSystem.start(t, realEncoder);
-  const names = new Map<string, string>();
-  for (const { text, seen_at, ...rest } of pages) {
-    const page = { ...rest, body_extracted: text, fetched_at: seen_at };
-    const result = await system.ask('page.ingest', page);
-    assert.ok('page_id' in result, JSON.stringify(result));
-    names.set(result.page_id, rest.url.replace(/^https:\/\/(?:www\.)?/, ''));
-  }
-  const isDone = async () =>
-    (await system.ask('page.statusBatch', { page_ids: [...names.keys()] })).results.every(
-      (page) => page.found && page.status === 'indexed',
-    );
-  await until(isDone, 'every page is indexed');
+  const page_ids = await system.submit(
+    pages.map(({ text, seen_at, ...rest }) => ({ ...rest, body_extracted: text, fetched_at: seen_at })),
+  );
+  await system.settled(page_ids);
+  await system.filled();
+  const names = new Map(page_ids.map((page_id, i) => [page_id, pages[i].url.replace(/^https:\/\/(?:www\.)?/, '')]));
   const search = (query: string, fields: Partial<SearchRequest> = {}) =>
-    system.ask('search.query', searchRequest.parse({ query, min_relevance: 0, ...fields }));
+    system.search(query, { min_relevance: 0, ...fields });
   const found = async (query: string, fields: Partial<SearchRequest> = {}) =>
     (await search(query, { operators: true, ...fields })).results.map(({ page_id }) => names.get(page_id)).sort();
   return { system, search, found };
@@ -149,8 +141,7 @@ test('operators say which pages are wanted', async (t) => {
 test('operators without a word to search for give the pages that were seen last', async (t) => {
   const { system, found } = await library(t);
   const ordered = async (query: string) => {
-    const asked = searchRequest.parse({ query, operators: true });
-    const { results } = await system.ask('search.query', asked);
+    const { results } = await system.search(query, { operators: true });
     for (const { chunks } of results) assert.equal(chunks.length, 1);
     return results.map(({ canonical_url }) => canonical_url.replace(/^https:\/\/(?:www\.)?/, ''));
   };
@@ -357,21 +348,4 @@ test('an operator that is still typed excludes nothing yet', async (t) => {
     ['heron -"heron"', []],
   ] as const)
     assert.deepEqual(await found(query, { prefix: true }), [...expected].sort(), query);
-});
-
-const doubleDash = join(import.meta.dirname, '../../../shared/data/cases/double-dash/case.json');
-const noCase = existsSync(doubleDash) ? false : 'needs ../shared/data/cases beside the checkout';
-
-test('an option with two dashes is text, not an exclusion', { skip: noCase }, async (t) => {
-  interface Case {
-    pages: { url: string; title: string; text: string }[];
-    searches: { query: { query: string; operators?: boolean } }[];
-  }
-  const { pages, searches }: Case = JSON.parse(readFileSync(doubleDash, 'utf8'));
-  const system = await WholeSystem.start(t, realEncoder);
-  await system.read(Object.fromEntries(pages.map((page) => [page.url, page])));
-  for (const { query } of searches) {
-    const { results } = await system.ask('search.query', searchRequest.parse(query));
-    assert.equal(results[0]?.title, 'Mounting at boot', query.query);
-  }
 });

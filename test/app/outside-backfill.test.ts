@@ -5,7 +5,6 @@ import { compareRequest } from '../../src/domain/compare.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import { jobListQuery } from '../../src/domain/job.ts';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { type Fault, type ReceivedCall, startFakeProvider } from '../providers/fake-provider-server.ts';
@@ -16,8 +15,7 @@ const id = 'openai-words-32';
 const down: Fault = { kind: 'status', status: 503 };
 
 async function start(t: TestContext, env: NodeJS.ProcessEnv = {}) {
-  const server = await startFakeProvider({ dim });
-  t.after(() => server.close());
+  const server = await startFakeProvider(t, { dim });
   const system = await WholeSystem.start(t, {
     SERVICE_RERANKER__KIND: 'none',
     SERVICE_PROVIDERS__OPENAI__BASE_URL: `${server.url}/v1`,
@@ -91,7 +89,7 @@ test('a breaker that opens in the middle of a backfill pauses it: it goes on whe
   assert.equal(await statusOf(system), 'backfilling');
   assert.ok(half.embedded_chunks > 0 && half.embedded_chunks < count, `${half.embedded_chunks} chunks`);
   assert.ok(half.cursor_page_id !== null);
-  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'note number', k: 3 }));
+  const { results } = await system.search('note number', { k: 3 });
   assert.equal(results.length, 3, 'searches go on');
 
   const before = server.calls.length;
@@ -148,7 +146,7 @@ test('a model whose provider refuses its key harms no page: all are indexed, and
   await system.ask('job.retry', { job_id: dead.job_id });
   await untilIs('complete');
   await system.ask('model.activate', { model_id: id });
-  const found = await system.ask('search.query', searchRequest.parse({ query: 'The note number 7.', k: 40 }));
+  const found = await system.search('The note number 7.', { k: 40 });
   assert.ok(found.results.some(({ page_id }) => page_id === ids[7]));
   await assertSound(system);
 });
@@ -204,7 +202,7 @@ test('what is forgotten during a backfill has no vector and no gap of it', async
     );
   await until(purged, 'the forgotten pages are purged');
   await system.ask('model.activate', { model_id: id });
-  const found = await system.ask('search.query', searchRequest.parse({ query: 'The note number 150.', k: 100 }));
+  const found = await system.search('The note number 150.', { k: 100 });
   assert.ok(found.results.length > 0);
   assert.ok(found.results.every(({ title }) => title !== 'Note 150'));
   await assertSound(system);
@@ -228,8 +226,7 @@ test('a text that the provider refuses holds up no other: it is counted, told, a
   assert.match(done.last_error ?? '', /^1 chunk has no vector: provider openai: .*answered 400$/);
   assert.equal(await statusOf(system), 'ready');
   await system.ask('model.activate', { model_id: id });
-  const found = async (query: string) =>
-    (await system.ask('search.query', searchRequest.parse({ query, k: 3 }))).results.map(({ title }) => title);
+  const found = async (query: string) => (await system.search(query, { k: 3 })).results.map(({ title }) => title);
   assert.ok((await found('birds that hunt fish')).includes('The grey heron'));
   assert.ok((await found('unspeakable')).includes('Note x'), 'its words are found');
 
@@ -275,8 +272,8 @@ test('of a page of several chunks only the refused one has no vector, and it com
   const done = await untilIs('complete');
   assert.deepEqual([done.total_chunks, done.embedded_chunks], [chunks.length, chunks.length - refused]);
   const scores = async () => {
-    const request = searchRequest.parse({ query: part('unspeakable'), rerank: false, rrf_k: 60, chunks_per_page: 10 });
-    const [{ chunks }] = (await system.ask('search.query', request)).results;
+    const fields = { rerank: false, rrf_k: 60, chunks_per_page: 10 };
+    const [{ chunks }] = (await system.search(part('unspeakable'), fields)).results;
     return new Map(chunks.map(({ ordinal, score }) => [ordinal, score]));
   };
   await system.ask('model.activate', { model_id: id });

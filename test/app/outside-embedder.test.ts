@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { queryLogQuery } from '../../src/domain/query-log.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { listOf } from '../rows.ts';
@@ -11,8 +10,7 @@ import { library, WholeSystem } from './whole-system.ts';
 const dim = 32;
 
 async function start(t: TestContext, env: NodeJS.ProcessEnv = {}) {
-  const server = await startFakeProvider({ dim });
-  t.after(() => server.close());
+  const server = await startFakeProvider(t, { dim });
   const system = await WholeSystem.start(t, {
     SERVICE_EMBEDDER__PROVIDER: 'openai',
     SERVICE_EMBEDDER__MODEL: 'words-32',
@@ -25,8 +23,6 @@ async function start(t: TestContext, env: NodeJS.ProcessEnv = {}) {
   return { server, system };
 }
 
-const request = (query: string, changes: object = {}) => searchRequest.parse({ query, ...changes });
-
 for (const kind of ['local', 'none']) {
   test(`pages and queries are embedded outside, also after a restart (reranker ${kind})`, async (t) => {
     const { server, system } = await start(t, { SERVICE_RERANKER__KIND: kind });
@@ -35,18 +31,18 @@ for (const kind of ['local', 'none']) {
     assert.equal(inputs.length, 6 + 60, 'the pages, and once the sample that the floor is measured with');
     assert.ok(inputs.includes(`${library.heron.title}\n${library.heron.text}`));
     for (const _ of ['at first', 'after a restart']) {
-      const found = await system.ask('search.query', request('birds that hunt fish and frogs'));
+      const found = await system.search('birds that hunt fish and frogs');
       assert.ok([ids.egret, ids.stork, ids.heron].includes(found.results[0].page_id));
       assert.ok(found.timing_ms.embed > 0 && found.timing_ms.dense > 0);
       assert.equal(found.timing_ms.degraded_dense, undefined);
       assert.deepEqual(server.calls.at(-1)?.body.input, ['birds that hunt fish and frogs']);
-      const nothing = await system.ask('search.query', request('xyzzy'));
+      const nothing = await system.search('xyzzy');
       assert.deepEqual(nothing.results, [], 'no word of it is there, and its vector is near to none');
       await system.stop();
       await system.start();
     }
     const text = `${library.heron.title}\n${library.heron.text}`;
-    const { query_id } = await system.ask('search.query', request(text));
+    const { query_id } = await system.search(text);
     const logged = async () =>
       (await listOf((await system.ask('queryLog.list', queryLogQuery.parse({}))).runs))[0]?.query_id === query_id;
     await until(logged, 'the run is logged');
@@ -75,7 +71,7 @@ test('a search that waits for its vector while its model is replaced and deleted
   });
   server.faultOf = () => ({ kind: 'late', after });
   const received = server.received(server.calls.length + 1);
-  const searching = system.ask('search.query', request('birds that hunt fish'));
+  const searching = system.search('birds that hunt fish');
   await received;
   await system.ask('model.activate', { model_id: id });
   await system.ask('model.retire', { model_id: 'openai-words-32-32' });

@@ -6,7 +6,6 @@ import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { idOf } from '../../src/domain/ids.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { createWatchRequest } from '../../src/domain/watch.ts';
 import { until } from '../process/service.ts';
 import { FakePrograms, fakeFfmpeg, isAlive } from '../providers/fake-programs.ts';
@@ -44,7 +43,7 @@ async function startSystem(t: TestContext, { speech, env = {} }: { speech: strin
 }
 
 const found = async (system: WholeSystem, query: string) => {
-  const { results } = await system.ask('search.query', searchRequest.parse({ query }));
+  const { results } = await system.search(query);
   return results.map(({ page_id }) => page_id);
 };
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type JobResponse, jobListQuery } from '../../src/domain/job.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { until } from '../process/service.ts';
 import {
   type FakeProvider,
@@ -39,11 +38,9 @@ const groups = (['0.4', '3600'] as const).map((timeoutS) => {
   return { timeoutS, faults: faults.filter(([, fault]) => isEndless(fault) === (timeoutS === '0.4')) };
 });
 
-const request = (query: string, changes: object = {}) => searchRequest.parse({ query, ...changes });
-
 /** The answer of a search that was not cut off: a call may be, on a machine that is held up. */
 async function wholeAnswer(system: WholeSystem, changes: object = {}) {
-  const ask = () => system.ask('search.query', request(question, changes));
+  const ask = () => system.search(question, changes);
   let answer = await ask();
   const isWhole = async () => {
     const { degraded_dense, degraded_rerank } = answer.timing_ms;
@@ -57,8 +54,7 @@ async function wholeAnswer(system: WholeSystem, changes: object = {}) {
 
 /** Embeddings and rerank at one server, retried never, so that each fault shows at once. */
 async function start(t: TestContext, env: NodeJS.ProcessEnv = {}) {
-  const server = await startFakeProvider({ dim, apiKey });
-  t.after(() => server.close());
+  const server = await startFakeProvider(t, { dim, apiKey });
   const system = await WholeSystem.start(t, {
     SERVICE_EMBEDDER__PROVIDER: 'openai',
     SERVICE_EMBEDDER__MODEL: 'words-32',
@@ -105,7 +101,7 @@ test('whatever an embedder does, searches are answered by words and jobs end as 
         const { [path]: page_id } = await system.handIn({
           [path]: { title: `Note ${nth}`, text: `A note on ${name}.` },
         });
-        const found = await system.ask('search.query', request(question));
+        const found = await system.search(question);
         assert.ok(found.results.length >= 2, 'the sparse side answers');
         assert.equal(found.timing_ms.degraded_dense, 1);
         assert.equal(await system.counted('dense_degraded_total'), degraded + 1);
@@ -124,7 +120,7 @@ test('whatever an embedder does, searches are answered by words and jobs end as 
 
         server.faultOf = () => undefined;
         if (end === 'dead') await system.ask('job.retry', { job_id: jobs[0].job_id });
-        await until(async () => (await system.ask('page.status', { page_id })).status === 'indexed', 'it is indexed');
+        await system.settled([page_id]);
         await wholeAnswer(system);
       });
     }
@@ -137,9 +133,9 @@ test('whatever a reranker does, the order before it is answered and counted', as
     const { server, system } = await start(t, { SERVICE_RESILIENCE__RERANK_TIMEOUT_S: timeoutS });
     await system.read(library);
     const reranked = await wholeAnswer(system);
-    const fused = await system.ask('search.query', request(question, { rerank: false }));
+    const fused = await system.search(question, { rerank: false });
     server.faultOf = (call) => (isRerank(call) ? { kind: 'status', status: 400 } : undefined);
-    const local = await system.ask('search.query', request(question));
+    const local = await system.search(question);
     assert.ok(local.results.every(({ why }) => why.reranked));
     assert.notDeepEqual(local.results, reranked.results);
     assert.ok(reranked.timing_ms.rerank > 0);
@@ -152,7 +148,7 @@ test('whatever a reranker does, the order before it is answered and counted', as
       await t.test(name, async () => {
         const degraded = await system.counted('rerank_degraded_total');
         faultFor(server, isRerank, fault);
-        const found = await system.ask('search.query', request(question));
+        const found = await system.search(question);
         assert.deepEqual(found.results, local.results);
         assert.equal(found.timing_ms.degraded_rerank, 1);
         assert.equal(await system.counted('rerank_degraded_total'), degraded + 1);
@@ -175,10 +171,6 @@ test('after its cooldown one probe goes out, and its success brings the waiting 
   const page_ids = Object.values(await system.handIn(library));
   await until(() => system.breakerStates()[0]?.state === 'open', 'it opens');
   server.faultOf = () => undefined;
-  const indexed = async () =>
-    (await system.ask('page.statusBatch', { page_ids })).results.every(
-      (page) => page.found && page.status === 'indexed',
-    );
-  await until(indexed, 'every page is indexed');
+  await system.settled(page_ids);
   assert.equal(system.breakerStates()[0].state, 'closed');
 });

@@ -11,8 +11,7 @@ const dim = 8;
 const id = 'openai-words-8';
 
 async function start(t: TestContext) {
-  const server = await startFakeProvider({ dim });
-  t.after(() => server.close());
+  const server = await startFakeProvider(t, { dim });
   const system = await WholeSystem.start(t, {
     SERVICE_PROVIDERS__OPENAI__BASE_URL: `${server.url}/v1`,
     SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
 import { realEncoder } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
@@ -13,8 +12,7 @@ test('each result and passage says how relevant it is; filler is left out unless
       text: 'Oil prices fell on Monday as traders weighed the demand for fuel against a stronger dollar.',
     },
   });
-  const search = (query: string, rest = {}) =>
-    system.ask('search.query', searchRequest.parse({ query, suggest: 0, ...rest }));
+  const search = (query: string, rest = {}) => system.search(query, { suggest: 0, ...rest });
   for (const rerank of [true, false]) {
     const { results } = await search('oil prices fell as traders weighed demand', { rerank });
     assert.equal(results[0].title, 'Oil prices');
@@ -51,8 +49,7 @@ test('misspelt words find what they mean, and the answer says so', async (t) => 
     },
   });
   const search = async (query: string, fields = {}) => {
-    const asked = searchRequest.parse({ query, suggest: 0, ...fields });
-    const { results, corrected_query: shown, corrected } = await system.ask('search.query', asked);
+    const { results, corrected_query: shown, corrected } = await system.search(query, { suggest: 0, ...fields });
     return [results[0]?.title, shown, corrected.map(({ word, taken }) => [word, ...taken].join(' '))];
   };
   for (const [query, first, shown, corrected] of [
@@ -81,7 +78,7 @@ test('a word of a page that is forgotten is no correction', async (t) => {
     ...library,
     secret: { title: 'Visit', text: 'We met Kowalczyk at the river.' },
   });
-  const ask = () => system.ask('search.query', searchRequest.parse({ query: 'kowalczik' }));
+  const ask = () => system.search('kowalczik');
   assert.deepEqual((await ask()).corrected, [{ word: 'kowalczik', taken: ['kowalczyk'] }]);
   const { canonical_url: url } = await system.ask('page.get', { page_id: secret });
   await system.ask('page.forget', { url });
@@ -94,7 +91,7 @@ test('passages tell where they have the words of the query, and what to show fir
   const text = `${filler}In the end two Häfen were closed, and the governors met in Seattle. ${filler}`;
   await system.read({ news: { title: 'News', text } });
   for (const query of ['governor in seatle', '"the governors met"']) {
-    const { results } = await system.ask('search.query', searchRequest.parse({ query }));
+    const { results } = await system.search(query);
     const [{ text: passage, highlights, snippet }] = results[0].chunks;
     const marked = highlights.map(({ start, end }) => passage.slice(start, end));
     assert.ok(marked.includes('governors'), String(marked));

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
 import { waveFile } from '../../src/providers/decode-audio.ts';
 import { until } from '../process/service.ts';
 import { FakePrograms } from '../providers/fake-programs.ts';
@@ -55,7 +54,7 @@ test('a video without captions that are wanted is transcribed', async (t) => {
     assert.deepEqual(page.metadata, { author: 'The river school', lang: 'en', transcript: 'local' });
     const chunks = await system.chunks(page_id);
     assert.deepEqual([chunks[0].section_title, chunks[0].section_start_s], ['Wood', 0.5]);
-    const { results } = await system.ask('search.query', searchRequest.parse({ query: 'mill of fir' }));
+    const { results } = await system.search('mill of fir');
     assert.deepEqual(
       results.map((each) => each.page_id),
       [page_id],

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
-import { until } from '../process/service.ts';
 import { WholeSystem, withEntities } from './whole-system.ts';
 
 const pages = {
@@ -15,15 +13,11 @@ const pages = {
 test('pages, names, sites and earlier queries are suggested letter by letter, and are gone with their page', async (t) => {
   const system = await WholeSystem.start(t, withEntities);
   const ids = await system.read(pages);
-  await until(async () => {
-    const { results } = await system.ask('page.statusBatch', { page_ids: Object.values(ids) });
-    return results.every((page) => page.found && page.features?.entities?.status === 'done');
-  }, 'every page was read for entities');
+  await system.settled(Object.values(ids), ({ features }) => features?.entities?.status === 'done');
   const suggested = async (q: string) =>
     (await system.ask('search.suggest', { q })).suggestions.map(({ kind, text }) => `${kind}: ${text}`);
-  const heron = { query: 'heron river', suggest: 0, k: 1 };
-  await system.ask('search.query', searchRequest.parse(heron));
-  await system.ask('search.query', searchRequest.parse({ ...heron, query: 'heron in passing', log: false }));
+  await system.search('heron river', { suggest: 0, k: 1 });
+  await system.search('heron in passing', { suggest: 0, k: 1, log: false });
   await system.ask('queryLog.list', { limit: 1 }); // written by then
   const page = (title: string) => `page: ${title}`;
   for (const [typed, expected] of [

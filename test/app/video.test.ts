@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { searchRequest } from '../../src/domain/search.ts';
 import { Site, say } from '../providers/small-web.ts';
 import { rss } from './feed-server.ts';
 import { noYtDlp, VideoSystem, webVtt } from './video-system.ts';
@@ -42,7 +41,7 @@ test('the real yt-dlp', { skip: noYtDlp }, async (t) => {
     for (const [i, { text }] of chunks.entries()) {
       assert.equal(/^Sentence (\d+) /.exec(text)?.[1], String(starts[i] / 20));
     }
-    const { results } = await system.ask('search.query', searchRequest.parse({ query: 'river bends around stone 23' }));
+    const { results } = await system.search('river bends around stone 23');
     assert.deepEqual(
       results.map((each) => each.page_id),
       [page_id],

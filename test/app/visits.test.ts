@@ -7,9 +7,7 @@ import { withVisit } from '../../src/compute/structures/visit-times.ts';
 import { dayMs } from '../../src/domain/durations.ts';
 import { isoOf, numberOf } from '../../src/domain/ids.ts';
 import type { Page } from '../../src/domain/page.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { pageRow } from '../machines/rows.ts';
-import { until } from '../process/service.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { WholeSystem } from './whole-system.ts';
 
@@ -31,40 +29,25 @@ test('pages are found by the day, week and month of any visit, and each visit is
   const visits = pages.flatMap((times, no) => times.map((at) => ({ no, at, order: random() })));
   visits.sort((a, b) => a.order - b.order);
   const system = await WholeSystem.start(t);
-  const idOfPage = new Map<number, string>();
-  for (let from = 0; from < visits.length; from += 100) {
-    const batch = visits.slice(from, from + 100).map(({ no, at }) => ({
+  const ids = await system.submit(
+    visits.map(({ no, at }) => ({
       url: `https://year.example/${no}`,
       body_extracted: `Diary of page number ${no}.`,
       fetched_at: isoOf(at),
-    }));
-    for (const [place, result] of (await system.ask('page.ingestBatch', { pages: batch })).entries()) {
-      if ('page_id' in result) idOfPage.set(visits[from + place].no, result.page_id);
-    }
-  }
+    })),
+  );
+  const idOfPage = new Map(visits.map(({ no }, i) => [no, ids[i]]));
   assert.equal(idOfPage.size, pages.length);
   const page_ids = [...idOfPage.values()].sort();
-  await until(async () => {
-    const { results } = await system.ask('page.statusBatch', { page_ids });
-    return results.every((page) => page.found && page.status === 'indexed');
-  }, 'every page is indexed');
+  await system.settled(page_ids);
 
   const visitedBetween = (from: number, to: number) =>
     pages.flatMap((times, no) => (times.some((at) => at >= from && at < to) ? [idOfPage.get(no)] : [])).sort();
   const found = async (query: string, filters: { after: string; before: string } | null) => {
     const ids: string[] = [];
     for (let offset = 0, hasMore = true; hasMore; offset += 100) {
-      const request = {
-        query,
-        operators: true,
-        k: 100,
-        offset,
-        candidates: 1000,
-        chunks_per_page: 0,
-        suggest: 0,
-        log: false,
-      };
-      const answer = await system.ask('search.query', searchRequest.parse({ ...request, min_relevance: 0, filters }));
+      const all = { k: 100, candidates: 1000, chunks_per_page: 0, suggest: 0, min_relevance: 0 };
+      const answer = await system.search(query, { ...all, operators: true, offset, log: false, filters });
       ids.push(...answer.results.map(({ page_id }) => page_id));
       hasMore = answer.has_more;
     }

@@ -5,7 +5,6 @@ import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { idOf } from '../../src/domain/ids.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
-import { searchRequest } from '../../src/domain/search.ts';
 import { createWatchRequest, type WatchResponse } from '../../src/domain/watch.ts';
 import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
@@ -287,7 +286,7 @@ test('what a feed says of a page stands in for it only when it cannot be fetched
       ['/gone-too', 'dead', null],
     ],
   );
-  const found = await system.ask('search.query', searchRequest.parse({ query: 'herons in rivers' }));
+  const found = await system.search('herons in rivers');
   assert.deepEqual(
     found.results.map(({ title }) => title),
     ['/gone'],

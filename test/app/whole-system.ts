@@ -9,7 +9,8 @@ import type { HostOptions } from '../../src/composition/open-host.ts';
 import type { HostThreads } from '../../src/composition/open-threads.ts';
 import type { ClusterDetailResponse } from '../../src/domain/cluster.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
-import type { PageChunk, PageResponse } from '../../src/domain/page.ts';
+import type { PageChunk, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
+import { type SearchRequest, type SearchResponse, searchRequest } from '../../src/domain/search.ts';
 import { readSettings, type Settings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog, type LogLine } from '../actors/quiet-log.ts';
@@ -62,6 +63,10 @@ export class WholeSystem {
     });
     await system.start();
     return system;
+  }
+
+  search(query: string, fields: Partial<SearchRequest> = {}): Promise<SearchResponse> {
+    return this.ask('search.query', searchRequest.parse({ query, ...fields }));
   }
 
   /** A page with its text. */
@@ -129,12 +134,7 @@ export class WholeSystem {
   /** Hand pages in, path → title and text, and wait until they are indexed and have their vectors; gives their ids by path. */
   async read(pages: Record<string, { title: string; text: string }>): Promise<Record<string, string>> {
     const ids = await this.handIn(pages);
-    const page_ids = Object.values(ids);
-    const indexed = async () =>
-      (await this.ask('page.statusBatch', { page_ids })).results.every(
-        (page) => page.found && page.status === 'indexed',
-      );
-    await until(indexed, 'every page is indexed');
+    await this.settled(Object.values(ids));
     if (this.#parts.aroundEmbedders === undefined) await this.filled();
     return ids;
   }
@@ -151,16 +151,34 @@ export class WholeSystem {
 
   /** Hand pages in; gives their ids by path. */
   async handIn(pages: Record<string, { title: string; text: string }>): Promise<Record<string, string>> {
-    const entries = Object.entries(pages);
-    const results = await this.ask('page.ingestBatch', {
-      pages: entries.map(([path, { title, text }]) => ({
+    const page_ids = await this.submit(
+      Object.entries(pages).map(([path, { title, text }]) => ({
         url: `https://example.com/${path}`,
         title,
         body_extracted: text,
       })),
-    });
-    const page_ids = results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
-    return Object.fromEntries(entries.map(([path], i) => [path, page_ids[i]]));
+    );
+    return Object.fromEntries(Object.keys(pages).map((path, i) => [path, page_ids[i]]));
+  }
+
+  /** Hand pages in; gives the id of each. */
+  async submit(pages: object[]): Promise<string[]> {
+    const page_ids: string[] = [];
+    for (let at = 0; at < pages.length; at += 100) {
+      const results = await this.ask('page.ingestBatch', { pages: pages.slice(at, at + 100) });
+      page_ids.push(...results.map((result) => ('page_id' in result ? result.page_id : result.outcome)));
+    }
+    return page_ids;
+  }
+
+  /** Wait until pages are indexed, or what else is waited for. */
+  async settled(
+    page_ids: string[],
+    isSettled = ({ status }: PageStatusResponse) => status === 'indexed',
+  ): Promise<void> {
+    const areSettled = async () =>
+      (await this.ask('page.statusBatch', { page_ids })).results.every((page) => page.found && isSettled(page));
+    await until(areSettled, `${page_ids.length} pages are settled`);
   }
 }
 

@@ -1,8 +1,7 @@
 /** Queries that are written otherwise than the texts they are about: unfinished, misspelt, without accents, in parts of words, decomposed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type SearchRequest, searchRequest } from '../../src/domain/search.ts';
-import { until } from '../process/service.ts';
+import type { SearchRequest } from '../../src/domain/search.ts';
 import { WholeSystem } from './whole-system.ts';
 
 const pages: Record<string, { title: string; text: string }> = {
@@ -48,25 +47,14 @@ for (let no = 0; no < 12; no++)
 
 test('texts are found by queries that are written otherwise', async (t) => {
   const system = await WholeSystem.start(t);
-  const names = new Map<string, string>();
-  for (const [name, { title, text }] of Object.entries(pages)) {
-    const result = await system.ask('page.ingest', { url: `https://${name}.example/`, title, body_extracted: text });
-    assert.ok('page_id' in result, JSON.stringify(result));
-    names.set(result.page_id, name);
-  }
-  const isDone = async () =>
-    (await system.ask('page.statusBatch', { page_ids: [...names.keys()] })).results.every(
-      (page) => page.found && page.status === 'indexed',
-    );
-  await until(isDone, 'every page is indexed');
-  const search = (query: string, fields: Partial<SearchRequest> = {}) =>
-    system.ask('search.query', searchRequest.parse({ query, ...fields }));
+  const ids = await system.read(pages);
+  const names = new Map(Object.entries(ids).map(([name, page_id]) => [page_id, name]));
   const first = async (query: string, fields: Partial<SearchRequest> = {}) => {
-    const [page] = (await search(query, fields)).results;
+    const [page] = (await system.search(query, fields)).results;
     return page === undefined ? null : names.get(page.page_id);
   };
   const having = async (query: string) => {
-    const { results } = await search(query, { operators: true });
+    const { results } = await system.search(query, { operators: true });
     return results.map(({ page_id }) => names.get(page_id)).sort();
   };
 
@@ -99,13 +87,13 @@ test('texts are found by queries that are written otherwise', async (t) => {
   await t.test('a misspelt word of another language than English', async () => {
     assert.equal(await first('Leuchturmwärter'), 'lighthouse');
     assert.equal(await first('Pennyfether'), 'england');
-    assert.deepEqual((await search('Leuchtturmwärter')).corrected, []);
+    assert.deepEqual((await system.search('Leuchtturmwärter')).corrected, []);
   });
 
   await t.test('soft hyphens', async () => {
     for (const phrase of ['Schaden am Kotflügel', 'Kraftfahrzeugmechaniker reparierte'])
       assert.deepEqual(await having(`"${phrase}"`), ['garage'], phrase);
-    const [page] = (await search('Kraftfahrzeugmechaniker')).results;
+    const [page] = (await system.search('Kraftfahrzeugmechaniker')).results;
     const [{ text, highlights }] = page.chunks;
     assert.deepEqual(
       highlights.map(({ start, end }) => text.slice(start, end)),

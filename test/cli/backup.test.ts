@@ -285,7 +285,7 @@ test('an export taken in elsewhere has the same pages, rules and watches, and ta
   await service.call('POST', '/v1/watches', { url: 'https://feed.example/rss', enabled: false });
   const home = temporaryFolder(t);
   const file = join(home, 'all.jsonl');
-  await cliOf(service, home).json(['export', file, '--vectors']);
+  await cliOf(service, home).json(['export', file]);
   await service.stop();
   const elsewhere = new Cli(home);
   await elsewhere.json(['import', file]);

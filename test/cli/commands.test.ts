@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { patientSettings, RunningService, token } from '../process/service.ts';
+import { Site } from '../providers/small-web.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
-test('a new user: serve, add, search, status, jobs, inspect; the stop is in order', async (t) => {
+test('a new user: serve, add, search, status, jobs; the stop is in order', async (t) => {
   const scope = newestFirst(t);
   const home = temporaryFolder(scope);
   const cli = new Cli(home, { ...patientSettings, SERVICE_BIND_PORT: '0', SERVICE_AUTH_TOKEN: token });
@@ -49,16 +48,6 @@ test('a new user: serve, add, search, status, jobs, inspect; the stop is in orde
     jobs.map(({ job_id, status }) => [job_id, status]),
     [['jb_00000001', 'done']],
   );
-  interface Inspection {
-    row: Record<string, unknown>;
-    history: { what: string }[];
-    next_events: unknown[];
-  }
-  const page = await cli.json<Inspection>(['inspect', 'page', 'pg_00000001']);
-  assert.deepEqual(
-    [page.row.status, page.row.vectors, page.next_events],
-    ['indexed', ['local-multilingual-e5-small-384'], []],
-  );
   const partly = await cli.run([...at, 'add', 'nonsense', 'https://sea.example/tides']);
   assert.equal(partly.code, 5);
   assert.match(partly.stdout, /refused {2}nonsense: url must have a scheme and a host\nknown {4}pg_00000001/);
@@ -78,26 +67,6 @@ test('a new user: serve, add, search, status, jobs, inspect; the stop is in orde
     env: { SERVICE_BIND_PORT: '1', SERVICE_PROGRAM_PATH: '/nowhere' },
   });
   assert.equal(lacking.checks.find(({ name }) => name === 'yt-dlp')?.state, 'warn', 'the program is optional');
-});
-
-test('inspect tells which events a dead job accepts', async (t) => {
-  const service = await RunningService.start(t, { SERVICE_JOBS__MAX_ATTEMPTS: '1' });
-  await service.call('POST', '/v1/pages', { url: 'http://127.0.0.1:1/private' });
-  assert.deepEqual(await service.settled(['pg_00000001']), ['dead']);
-  const env = {
-    SERVICE_DATA_DIR: service.dataDir,
-    SERVICE_AUTH_TOKEN: token,
-    SERVICE_BIND_PORT: new URL(service.url).port,
-  };
-  const cli = new Cli(temporaryFolder(t), env);
-  const job = await cli.json<{ row: { status: string }; next_events: unknown }>(['inspect', 'job', 'jb_00000001']);
-  assert.equal(job.row.status, 'dead');
-  assert.deepEqual(job.next_events, [
-    { event: 'retry', only_if: null, next: 'pending' },
-    { event: 'cancel', only_if: null, next: 'done' },
-  ]);
-  const retried = await cli.json<{ retried: number }>(['jobs', 'retry', 'jb_00000001']);
-  assert.equal(retried.retried, 1);
 });
 
 test('what waits, failed or died is told with its page and why; all that is dead goes back to work', async (t) => {
@@ -162,14 +131,13 @@ test('a search of an index that is built again says so, and its passages fit the
     has_more: false,
     timing_ms: { rebuilding: 1 },
   };
-  const server = createServer((request, response) => {
-    request.resume();
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  const site = await Site.open(t, {
+    '*': (request, response) => {
+      request.resume();
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    },
   });
-  t.after(() => server.close());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = site.url('');
   const cli = new Cli(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token, COLUMNS: '60' });
   const { stdout, stderr } = await cli.run(['--url', url, 'search', 'herron']);
   assert.equal(
@@ -222,7 +190,6 @@ test('what is wrong is told in a line, with its exit code', async (t) => {
     [['jobs', '--status', 'lost'], 2, /Allowed choices are pending/],
     [['jobs'], 1, /there is no store in/],
     [['status'], 3, /^$/],
-    [['inspect', 'cluster', 'x'], 2, /Allowed choices are job, page/],
     [['fsck'], 1, /there is no store in/],
     [['import', join(home, 'nothing')], 1, /there is no .*nothing/],
     [['import', 'x', '--since', '2024-02-31'], 2, /must be a date such as/],

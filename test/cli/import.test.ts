@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store-view.ts';
 import { writeHistory } from '../importers/history-file.ts';
 import { RunningService, token, withoutEntities } from '../process/service.ts';
+import { Site } from '../providers/small-web.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
-import { temporaryFolder } from '../scope.ts';
+import { type Scope, temporaryFolder } from '../scope.ts';
 import { importThroughKills } from './import-through-kills.ts';
 import { Cli } from './run-cli.ts';
 
@@ -228,32 +229,18 @@ test('over HTTP: a service that refuses for a while is waited for; one that is g
   const taken: string[] = [];
   let batches = 0;
   let broken = true;
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece) => pieces.push(piece));
-    request.on('end', () => {
-      const answer = (status: number, body: unknown, headers = {}) => {
-        response.writeHead(status, { 'content-type': 'application/json', ...headers });
-        response.end(JSON.stringify(body));
-      };
-      if (request.method === 'GET') return answer(up.status, up.body);
-      batches++;
-      if (batches === 2) return answer(503, { detail: 'too many writes are waiting' }, { 'retry-after': '1' });
-      if (batches > 3 && broken) return answer(500, { detail: 'internal error' });
-      const { pages } = JSON.parse(Buffer.concat(pieces).toString('utf8')) as { pages: { url: string }[] };
-      taken.push(...pages.map(({ url }) => url));
-      answer(200, {
-        results: pages.map((_, index) => ({ outcome: 'accepted', index, page_id: 'pg_00000001', status: 'queued' })),
-      });
-    });
+  const port = await listening(t, ({ method }, body) => {
+    if (method === 'GET') return up;
+    batches++;
+    if (batches === 2)
+      return { status: 503, body: { detail: 'too many writes are waiting' }, headers: { 'retry-after': '1' } };
+    if (batches > 3 && broken) return { status: 500, body: { detail: 'internal error' } };
+    const { pages } = JSON.parse(body) as { pages: { url: string }[] };
+    taken.push(...pages.map(({ url }) => url));
+    const accepted = { outcome: 'accepted', page_id: 'pg_00000001', status: 'queued' };
+    return { status: 200, body: { results: pages.map((_, index) => ({ ...accepted, index })) } };
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const cli = new Cli(home, {
-    SERVICE_BIND_PORT: String((server.address() as AddressInfo).port),
-    SERVICE_AUTH_TOKEN: 'x',
-  });
+  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
   const stopped = await cli.run(['import', list]);
   assert.equal(stopped.code, 1);
   assert.match(stopped.stderr, /answered 500.*\n.*run the same command to continue/);
@@ -461,29 +448,21 @@ function failed(place: number) {
   return { place, url: `https://site.example/${place}`, reason: 'not today' };
 }
 
-type Reply = { status: number; body: unknown };
+type Reply = { status: number; body: unknown; headers?: Record<string, string> };
 
 /** What a service says of itself, and of its library. */
 const up: Reply = { status: 200, body: { status: 'ok', library_id: 'one' } };
 
 /** A server on loopback that answers JSON; its port. */
 async function listening(
-  t: { after(cleanUp: () => void): void },
+  scope: Scope,
   answer: (request: IncomingMessage, body: string) => Reply | Promise<Reply>,
 ): Promise<string> {
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece) => pieces.push(piece));
-    request.on('end', async () => {
-      const { status, body } = await answer(request, Buffer.concat(pieces).toString('utf8'));
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    });
+  const site = await Site.open(scope, {
+    '*': async (request, response) => {
+      const { status, body, headers } = await answer(request, await text(request));
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+    },
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return String((server.address() as AddressInfo).port);
+  return String(site.port);
 }

@@ -32,11 +32,7 @@ test('a model is registered, filled, searched by and removed', async (t) => {
     SERVICE_BIND_PORT: new URL(service.url).port,
     COLUMNS: '80',
   });
-  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
-    url: 'https://sea.example/tides',
-    body_extracted: 'The tide comes in twice a day.',
-  });
-  await service.settled([body.page_id]);
+  await service.add({ url: 'https://sea.example/tides', body_extracted: 'The tide comes in twice a day.' });
   const { models: known } = (await service.call<{ models: unknown[] }>('GET', '/v1/models/known')).body;
   assert.deepEqual(known, knownModels);
 

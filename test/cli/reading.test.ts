@@ -1,10 +1,9 @@
 /** Commands about what was read: pages, what is forgotten, watches, topics, names. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { textWidth } from '../../src/cli/text-width.ts';
 import { RunningService, token } from '../process/service.ts';
+import { Site } from '../providers/small-web.ts';
 import { temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
@@ -18,15 +17,15 @@ const cliOf = (t: TestContext, url: string, dataDir?: string) =>
 
 /** A service that answers each `METHOD path` with its body, and anything else with 404. */
 async function answering(t: TestContext, answers: Record<string, unknown>): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume();
-    const body = answers[`${request.method} ${decodeURIComponent(request.url ?? '')}`];
-    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(body ?? { detail: 'unknown' }));
+  const site = await Site.open(t, {
+    '*': (request, response) => {
+      request.resume();
+      const body = answers[`${request.method} ${decodeURIComponent(request.url ?? '')}`];
+      response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body ?? { detail: 'unknown' }));
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return site.url('');
 }
 
 function assertFits(text: string): void {

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { keptCopyMs, sweepCopies } from '../../src/composition/join-cluster.ts';
 import { openDataFolder } from '../../src/store/data-folder.ts';
 import { keptLog } from '../actors/quiet-log.ts';
+import { temporaryFolder } from '../scope.ts';
 
 test('copies that were not used for a day go, unless they are open, or still held', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'readback-copies-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = temporaryFolder(t);
   const day = new Date('2020-01-01');
   const later = new Date(day.getTime() + 5000);
   const now = day.getTime() + keptCopyMs + 1000;

@@ -1,48 +1,33 @@
 /** Changing things in the console: names, tokens, files, jobs. Each act is done once, whatever hurry does; what fails is told, and nothing is lost by it. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { test } from 'node:test';
 import type { EntityDetailResponse } from '../../src/domain/entity.ts';
 import type { PageChunksResponse, PageListResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
-import { RunningService, until } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
-import { accessibilityFaults, gateOf, searchBox, searchFor, signedIn, skip, startBrowser } from './browser.ts';
-import { fillLibrary, plainPages } from './library.ts';
+import { until } from '../process/service.ts';
+import { accessibilityFaults, gateOf, searchBox, searchFor, skip } from './browser.ts';
+import { plainPages } from './library.ts';
+import { sharedConsole } from './shared-console.ts';
 
-const scope = newestFirst({ after });
-let service: RunningService;
-let browser: Browser;
-let library: string[];
-
-before(async () => {
-  if (skip !== false) return;
-  browser = await startBrowser(scope);
-  // One attempt, so that a page which cannot be fetched is dead at once.
-  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_JOBS__MAX_ATTEMPTS: '1' });
-  library = await fillLibrary(service, plainPages);
-});
-afterEach(async () => {
-  if (skip !== false) return;
-  for (const context of browser.contexts()) await context.close();
-});
+// One attempt, so that a page which cannot be fetched is dead at once.
+const shared = sharedConsole(plainPages, { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_JOBS__MAX_ATTEMPTS: '1' });
 
 /** Which name this is, or undefined. */
 const idOf = async (name: string) =>
-  (await service.call<{ entity: { id: string } }>('GET', `/v1/entities/${encodeURIComponent(name)}`)).body.entity?.id;
+  (await shared.service.call<{ entity: { id: string } }>('GET', `/v1/entities/${encodeURIComponent(name)}`)).body.entity
+    ?.id;
 
 /** A page that mentions both, once it is read for names. */
 async function mention(one: string, other: string): Promise<void> {
-  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+  await shared.service.add({
     url: `https://lakes.example/${encodeURIComponent(one)}`,
     title: 'Lakes',
     body_extracted: `We swam in ${one}, and again in ${one}. We also swam in ${other}.`,
   });
-  await service.settled([body.page_id]);
   await until(async () => (await idOf(other)) !== undefined, 'the page is read for names');
 }
 
 test('an address that is added in haste is one visit', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   const { opened, open } = gateOf();
   let asked = 0;
   await page.route('**/v1/pages', async (route) => {
@@ -64,7 +49,7 @@ test('an address that is added in haste is one visit', { skip }, async () => {
 test('two names are merged, and split again', { skip }, async () => {
   const [one, other] = ['Zalubake Lake', 'Kodimure Lake'];
   await mention(one, other);
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /503/ });
   await show(`#/names/${await idOf(one)}`);
   await page.getByRole('button', { name: 'Merge with…' }).click();
   const dialog = page.getByRole('dialog');
@@ -102,10 +87,10 @@ test('addresses of one text are one result, which lists and deletes the others',
   const ids: string[] = [];
   for (const url of ['https://lake.example/zubr', 'http://www.lake.example/zubr/', 'https://m.lake.example/zubr']) {
     const page = { url, title: 'A zubr', body_extracted: 'A zubr drinks from the lake.' };
-    ids.push((await service.call<PageResponse>('POST', '/v1/pages', page)).body.page_id);
+    ids.push((await shared.service.call<PageResponse>('POST', '/v1/pages', page)).body.page_id);
   }
-  await service.settled(ids);
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
+  await shared.service.settled(ids);
+  const { page, faults, show } = await shared.signedIn({ allowed: /503/ });
   await show('#/search');
   await searchFor(page, 'zubr');
   const others = page.getByRole('button', { name: 'and 2 similar', expanded: false });
@@ -138,7 +123,7 @@ test('addresses of one text are one result, which lists and deletes the others',
 });
 
 test('a form that is sent in haste is sent once', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   const { opened, open } = gateOf();
   await page.route('**/v1/tokens', async (route) => {
     if (route.request().method() === 'POST') await opened;
@@ -152,7 +137,7 @@ test('a form that is sent in haste is sent once', { skip }, async () => {
   open();
   await page.getByText('This is shown once').waitFor();
   await page.unrouteAll({ behavior: 'wait' });
-  const { body } = await service.call<{ tokens: { name: string }[] }>('GET', '/v1/tokens');
+  const { body } = await shared.service.call<{ tokens: { name: string }[] }>('GET', '/v1/tokens');
   assert.equal(body.tokens.filter(({ name }) => name === 'made in haste').length, 1);
   assert.deepEqual(faults, []);
 });
@@ -160,7 +145,7 @@ test('a form that is sent in haste is sent once', { skip }, async () => {
 test('what went wrong is told with the name of the file isolated, and goes with its view; files may be dropped anywhere', {
   skip,
 }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /422/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /422/ });
   await show('#/sources');
   await page.getByText('Drop a file here').waitFor();
   const isKept = await page.evaluate(() => {
@@ -182,7 +167,7 @@ test('what went wrong is told with the name of the file isolated, and goes with 
 });
 
 test('each file that was refused is told of', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /422/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /422/ });
   await show('#/sources');
   const files = Array.from({ length: 7 }, (_, at) => ({
     name: `bad-${at}.bin`,
@@ -195,7 +180,7 @@ test('each file that was refused is told of', { skip }, async () => {
 });
 
 test('what is sent while one looks elsewhere is there when one comes back', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   const { opened, open } = gateOf();
   await page.route('**/v1/imports?*', async (route) => {
     await opened;
@@ -218,7 +203,7 @@ test('what is sent while one looks elsewhere is there when one comes back', { sk
 
 test('a name that is found late opens nothing for who went elsewhere', { skip }, async () => {
   await mention('Harobane Lake', 'Sivutelo Lake');
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/names');
   await page.locator('.name-tags .tag').first().waitFor();
   const { opened, open } = gateOf();
@@ -243,7 +228,7 @@ test('a name that is found late opens nothing for who went elsewhere', { skip },
 test('a token is copied also where the browser keeps the clipboard from a page, and its name turns no sentence', {
   skip,
 }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
   await page.reload();
   await show('#/system');
@@ -266,7 +251,7 @@ test('a token is copied also where the browser keeps the clipboard from a page, 
 });
 
 test('the settings in System have no fault that axe-core finds on a narrow screen', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, {
+  const { page, faults, show } = await shared.signedIn({
     viewport: { width: 360, height: 740 },
     colorScheme: 'dark',
   });
@@ -280,9 +265,10 @@ test('the settings in System have no fault that axe-core finds on a narrow scree
 test('a dead job is begun again once by a double click, and all of them at once', { skip }, async () => {
   const urls = ['one', 'two', 'three'].map((name) => `http://127.0.0.1:9/dead/${name}`);
   const ids: string[] = [];
-  for (const url of urls) ids.push((await service.call<PageResponse>('POST', '/v1/pages', { url })).body.page_id);
-  assert.deepEqual(await service.settled(ids), ['dead', 'dead', 'dead']);
-  const { page, faults, show } = await signedIn(browser, service);
+  for (const url of urls)
+    ids.push((await shared.service.call<PageResponse>('POST', '/v1/pages', { url })).body.page_id);
+  assert.deepEqual(await shared.service.settled(ids), ['dead', 'dead', 'dead']);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/jobs?status=dead');
   const rows = page.locator('.job-row', { hasText: '127.0.0.1:9/dead' });
   await until(async () => (await rows.count()) === 3, 'three of them');
@@ -292,24 +278,24 @@ test('a dead job is begun again once by a double click, and all of them at once'
   });
   await rows.first().getByRole('button', { name: 'Try again' }).dblclick();
   await until(() => retried.length === 1, 'it was asked for');
-  await service.settled(ids);
+  await shared.service.settled(ids);
   await until(async () => (await rows.count()) === 3, 'three of them again');
   await page.getByRole('button', { name: /Try \d+ dead jobs again/ }).click();
   await page.locator('.notice', { hasText: /jobs retried/ }).waitFor();
   assert.deepEqual(retried, [200, 200]);
-  await service.settled(ids);
+  await shared.service.settled(ids);
   await show(`#/page/${ids[0]}`);
   await page.getByText('It could not be fetched.').waitFor();
-  const { body } = await service.call<PageStatusResponse>('GET', `/v1/pages/${ids[0]}/status`);
+  const { body } = await shared.service.call<PageStatusResponse>('GET', `/v1/pages/${ids[0]}/status`);
   await page.getByText(body.last_error ?? 'no reason').waitFor();
   assert.deepEqual(faults, []);
 });
 
 test('a page leads to its topic, and one that is opened before it is read is shown when it is', { skip }, async () => {
-  const { body: heron } = await service.call<PageListResponse>('GET', '/v1/pages?url=https://herons.example/3');
+  const { body: heron } = await shared.service.call<PageListResponse>('GET', '/v1/pages?url=https://herons.example/3');
   const id = heron.pages[0].page_id;
-  const { body } = await service.call<PageResponse>('GET', `/v1/pages/${id}`);
-  const { page, faults, show } = await signedIn(browser, service);
+  const { body } = await shared.service.call<PageResponse>('GET', `/v1/pages/${id}`);
+  const { page, faults, show } = await shared.signedIn();
   await show(`#/page/${id}`);
   await page
     .locator('.facts')
@@ -320,7 +306,7 @@ test('a page leads to its topic, and one that is opened before it is read is sho
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), body_text: null, status: 'queued' } });
   });
-  await show(`#/page/${library[0]}`);
+  await show(`#/page/${shared.ids[0]}`);
   await page.getByText('It has not been fetched yet.').waitFor();
   await page.unrouteAll({ behavior: 'wait' });
   await page.locator('.prose').waitFor();
@@ -330,7 +316,7 @@ test('a page leads to its topic, and one that is opened before it is read is sho
 test('a job that ends before the list of jobs comes is shown as it ended, and no stream is held unseen', {
   skip,
 }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   const { opened, open } = gateOf();
   await page.route('**/v1/jobs?*', async (route) => {
     const response = await route.fetch();
@@ -341,12 +327,11 @@ test('a job that ends before the list of jobs comes is shown as it ended, and no
   await show('#/jobs');
   await listed;
   await page.locator('.live-live').waitFor();
-  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+  await shared.service.add({
     url: 'https://early.example/',
     title: 'Ended early',
     body_extracted: 'This is indexed before the list of jobs comes.',
   });
-  await service.settled([body.page_id]);
   open();
   await page.locator('.job-row', { hasText: 'Index a page' }).first().getByText('done').waitFor();
   await page.unrouteAll({ behavior: 'wait' });
@@ -365,7 +350,7 @@ test('a job that ends before the list of jobs comes is shown as it ended, and no
 });
 
 test('what is asked for again and again waits for an answer that takes long', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await page.clock.install();
   const { opened, open } = gateOf();
   let asked = 0;
@@ -389,9 +374,9 @@ test('what is asked for again and again waits for an answer that takes long', { 
 test('a feed that is followed already is told of, and a page that was forgotten meanwhile is left out of a name', {
   skip,
 }, async () => {
-  await service.call('POST', '/v1/watches', { url: 'http://127.0.0.1:9/feed', kind: 'rss', enabled: false });
+  await shared.service.call('POST', '/v1/watches', { url: 'http://127.0.0.1:9/feed', kind: 'rss', enabled: false });
   await mention('Tarolume Lake', 'Besinota Lake');
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /404/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /404/ });
   await show('#/sources');
   await page.locator('.row', { hasText: '127.0.0.1:9/feed' }).waitFor();
   await page.getByRole('button', { name: 'Add a feed' }).press('Enter');
@@ -402,7 +387,10 @@ test('a feed that is followed already is told of, and a page that was forgotten 
   const feed = page.locator('.row', { hasText: '127.0.0.1:9/feed' });
   await feed.getByRole('button', { name: /^Poll/ }).click();
   await feed.locator('.row-error').waitFor();
-  const { body } = await service.call<EntityDetailResponse>('GET', `/v1/entities/${await idOf('Tarolume Lake')}`);
+  const { body } = await shared.service.call<EntityDetailResponse>(
+    'GET',
+    `/v1/entities/${await idOf('Tarolume Lake')}`,
+  );
   await page.route('**/v1/entities/*', (route) =>
     route.fulfill({ json: { ...body, page_ids: ['pg_zzzzzzzz', ...body.page_ids] } }),
   );
@@ -419,7 +407,7 @@ test('a feed that is followed already is told of, and a page that was forgotten 
 
 test('a name is offered while it is typed, and every passage of a long page is listed', { skip }, async () => {
   await mention('Pelinodu Lake', 'Ovetanira Lake');
-  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+  const page_id = await shared.service.add({
     url: 'https://long.example/report',
     title: 'A long report',
     body_extracted: Array.from(
@@ -427,8 +415,7 @@ test('a name is offered while it is typed, and every passage of a long page is l
       (_, at) => `Paragraph ${at} tells of the river. ${'The gauge was read twice a day by its keeper. '.repeat(30)}`,
     ).join('\n\n'),
   });
-  await service.settled([body.page_id]);
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await searchFor(page, 'swam');
   const field = page.getByRole('combobox', { name: 'Names' });
   await field.fill('pelino');
@@ -444,23 +431,23 @@ test('a name is offered while it is typed, and every passage of a long page is l
   await page.locator('.facet-row').first().waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
 
-  const { body: all } = await service.call<PageChunksResponse>('GET', `/v1/pages/${body.page_id}/chunks`);
+  const { body: all } = await shared.service.call<PageChunksResponse>('GET', `/v1/pages/${page_id}/chunks`);
   assert.ok(all.chunks.length > 200);
-  await show(`#/page/${body.page_id}`);
+  await show(`#/page/${page_id}`);
   const passages = page.locator('.passages a');
   await until(async () => (await passages.count()) === 200, 'the first of them');
   await page.getByRole('button', { name: `More of ${all.chunks.length}` }).click();
   await until(async () => (await passages.count()) === all.chunks.length, 'all of them');
   const last = all.chunks.at(-1)?.chunk_id;
   await page.reload();
-  await show(`#/page/${body.page_id}?passage=${last}`);
+  await show(`#/page/${page_id}?passage=${last}`);
   await page.locator('.passages a[aria-current]').waitFor();
   assert.equal(await passages.count(), all.chunks.length);
   assert.deepEqual(faults, []);
 });
 
 test('a histogram of a period is of what is searched for now', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   const bars = (pages: number) => page.getByRole('img', { name: new RegExp(`^${pages} pages by`) });
   await searchFor(page, 'heron sighting mill');
   await bars(24).waitFor();

@@ -12,7 +12,11 @@ import type { Scope } from '../scope.ts';
 export const skip = skipChromium;
 
 export async function startBrowser(scope: Scope): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: pageBrowserPath, args: [...chromiumArgs], timeout: patienceMs });
+  const browser = await chromium.launch({
+    executablePath: pageBrowserPath,
+    args: [...chromiumArgs],
+    timeout: patienceMs,
+  });
   scope.after(() => browser.close());
   return browser;
 }
@@ -25,7 +29,7 @@ export interface OpenPage {
   show: (fragment: string) => Promise<void>;
 }
 
-interface PageOptions extends BrowserContextOptions {
+export interface PageOptions extends BrowserContextOptions {
   /** Faults that the test provokes. */
   allowed?: RegExp;
   /** Suggestions cover results: unless kept, they are closed before whatever is waited for. */

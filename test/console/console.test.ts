@@ -1,9 +1,8 @@
 /** The console as a person uses it: signing in, searching, reading, keeping; and what happens when something goes wrong. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { RunningService, until } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { until } from '../process/service.ts';
 import {
   accessibilityFaults,
   openPage,
@@ -11,36 +10,22 @@ import {
   results,
   searchBox,
   searchFor,
-  signedIn,
   skip,
-  startBrowser,
   suggestionsIn,
   titles,
   token,
 } from './browser.ts';
 import { attackingPages, fillLibrary, plainPages } from './library.ts';
+import { sharedConsole } from './shared-console.ts';
 
-const scope = newestFirst({ after });
-let service: RunningService;
-let browser: Browser;
-
-before(async () => {
-  if (skip !== false) return;
-  browser = await startBrowser(scope);
-  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
-  await fillLibrary(service, [...plainPages, ...attackingPages]);
-});
-afterEach(async () => {
-  if (skip !== false) return;
-  for (const context of browser.contexts()) await context.close();
-});
+const shared = sharedConsole([...plainPages, ...attackingPages], { SERVICE_CLUSTER__MIN_PAGES: '5' });
 
 test('a link with a one-time code signs in once, and leaves no code in the address', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   assert.ok(!page.url().includes('code='));
-  const { page: other } = await openPage(browser, service, { allowed: /401/ });
-  const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
-  const link = new URL(new URL(body.url).hash, service.url).href;
+  const { page: other } = await openPage(shared.browser, shared.service, { allowed: /401/ });
+  const { body } = await shared.service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
+  const link = new URL(new URL(body.url).hash, shared.service.url).href;
   await other.goto(link);
   await searchBox(other).waitFor();
   await other.context().clearCookies();
@@ -61,7 +46,7 @@ test('a link with a one-time code signs in once, and leaves no code in the addre
 });
 
 test('results come while typing; terms are marked, and the link leads to the passage', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'governor engine', () => searchBox(page).pressSequentially('governor engine'));
   assert.equal((await titles(page))[0], 'The centrifugal governor');
   const marked = await results(page).first().locator('mark').allTextContents();
@@ -79,7 +64,7 @@ test('results come while typing; terms are marked, and the link leads to the pas
 });
 
 test('the address has what is typed once typing rests, or the box is left', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   const before = page.url();
   await page.evaluate(() => {
     const { setTimeout: later } = globalThis;
@@ -100,9 +85,12 @@ test('the address has what is typed once typing rests, or the box is left', { sk
 });
 
 test('what passes while typing comes to no log, what typing rests on does, and can be judged', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   const logged = async () => {
-    const { body } = await service.call<{ runs: { query_text: string }[] }>('GET', '/v1/admin/query-log?limit=1000');
+    const { body } = await shared.service.call<{ runs: { query_text: string }[] }>(
+      'GET',
+      '/v1/admin/query-log?limit=1000',
+    );
     return body.runs.map(({ query_text }) => query_text);
   };
   const before = await logged();
@@ -128,7 +116,7 @@ test('what passes while typing comes to no log, what typing rests on does, and c
 });
 
 test('an older answer never takes the place of a newer one', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   let letGo: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
     letGo = resolve;
@@ -154,8 +142,8 @@ test('an older answer never takes the place of a newer one', { skip }, async () 
 });
 
 test('a corrected spelling is shown, and the query can be searched for as it was written', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
-  await page.goto(`${service.url}/#/search?q=governnor`);
+  const { page, faults } = await shared.signedIn();
+  await page.goto(`${shared.service.url}/#/search?q=governnor`);
   await page.getByRole('status').filter({ hasText: 'spelling corrected' }).waitFor();
   await page.getByText('Showing results for governor. Search for governnor instead').waitFor();
   await page.getByRole('link', { name: 'governnor', exact: true }).click();
@@ -167,7 +155,7 @@ test('a corrected spelling is shown, and the query can be searched for as it was
 });
 
 test('what excludes every match is named and can be left out', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/search?q=governor+-engines+valve');
   await page.getByText('All matching pages are excluded by -engines.').waitFor();
   await page.getByRole('button', { name: 'Search without -engines' }).click();
@@ -190,8 +178,8 @@ test('results are sorted, filtered by a tag with its count, and an operator that
     fetched_at: new Date(Date.UTC(2010, 0, no)).toISOString(),
     metadata: { tags },
   });
-  await fillLibrary(service, [okapi(1, ['forest']), okapi(2, ['forest', 'zoo']), okapi(3, ['zoo'])]);
-  const { page, faults, show } = await signedIn(browser, service);
+  await fillLibrary(shared.service, [okapi(1, ['forest']), okapi(2, ['forest', 'zoo']), okapi(3, ['zoo'])]);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/search?q=okapi+after:blah');
   await page.getByText('Searched as text: after:blah (not a date)').waitFor();
   await show('#/search?q=okapi');
@@ -214,7 +202,7 @@ test('results are sorted, filtered by a tag with its count, and an operator that
 
 test('a stored passage that begins below a heading opens in its page at words of one line', { skip }, async () => {
   const text = `Aardvark\n\nThe aardvark digs burrows at night and sleeps in them by day. ${'It eats ants. '.repeat(20)}`;
-  await fillLibrary(service, [
+  await fillLibrary(shared.service, [
     {
       url: 'https://animals.example/aardvark',
       title: 'Animals',
@@ -222,7 +210,7 @@ test('a stored passage that begins below a heading opens in its page at words of
       fetched_at: new Date(0).toISOString(),
     },
   ]);
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'aardvark burrows');
   await page.getByRole('link', { name: 'Stored text' }).first().click();
   const link = page.getByRole('link', { name: 'Open at the passage' });
@@ -248,7 +236,7 @@ function asked(page: Page): { query: string; prefix: boolean; isPassing: boolean
 }
 
 test('a filter or a link that is chosen after a space was typed is searched in full at once', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'engine');
   await page.locator('.facet-row', { hasText: 'engines.example' }).waitFor();
   const searches = asked(page);
@@ -269,7 +257,7 @@ test('a filter or a link that is chosen after a space was typed is searched in f
 });
 
 test('Enter searches what is in the box, also before the frame of the last key', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   const searches = asked(page);
   await searchBox(page).evaluate(async (element) => {
     const box = element as HTMLInputElement;
@@ -304,7 +292,7 @@ test('Enter searches what is in the box, also before the frame of the last key',
 test('the focus stays among the results when theirs is gone, and results of other filters look stale', {
   skip,
 }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   const focused = () =>
     page.evaluate(() => document.activeElement?.closest('[data-result]')?.getAttribute('data-result') ?? null);
   const listed = () => results(page).evaluateAll((items) => items.map((item) => item.getAttribute('data-result')));
@@ -348,7 +336,7 @@ test('the focus stays among the results when theirs is gone, and results of othe
 });
 
 test('everything in a search can be done by keys', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { keepsSuggestions: true });
+  const { page, faults, show } = await shared.signedIn({ keepsSuggestions: true });
   await show('#/jobs');
   await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
   await page.keyboard.press('/');
@@ -388,7 +376,7 @@ test('everything in a search can be done by keys', { skip }, async () => {
 });
 
 test('a search is narrowed by site and period, and widened again', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'engine valve water');
   await page.locator('.facet-row', { hasText: 'engines.example' }).click();
   await until(
@@ -406,7 +394,7 @@ test('a search is narrowed by site and period, and widened again', { skip }, asy
 });
 
 test('more results are added below, and nothing found is said so', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'heron sighting');
   assert.equal(await results(page).count(), 10);
   await page.getByRole('button', { name: 'More results' }).click();
@@ -426,13 +414,12 @@ test('more results are added below, and nothing found is said so', { skip }, asy
 });
 
 test('a page shows its passage, and is forgotten after one plain question', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
-  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
+  const { page, faults } = await shared.signedIn();
+  const page_id = await shared.service.add({
     url: 'https://forget.example/me',
     title: 'To be forgotten',
     body_extracted: 'A pangolin is to be forgotten by whoever reads this.',
   });
-  await service.settled([body.page_id]);
   await searchFor(page, 'pangolin');
   await results(page).first().getByRole('link', { name: 'Stored text' }).click();
   await page.locator('.passage-mark').waitFor();
@@ -442,12 +429,12 @@ test('a page shows its passage, and is forgotten after one plain question', { sk
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Delete page' }).click();
   await page.getByText('1 page deleted from the store').waitFor();
-  assert.equal((await service.call('GET', `/v1/pages/${body.page_id}`)).status, 404);
+  assert.equal((await shared.service.call('GET', `/v1/pages/${page_id}`)).status, 404);
   assert.deepEqual(faults, []);
 });
 
 test('markup in titles, passages, addresses and names is text, and nothing else', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await page.evaluate(() => {
     (globalThis as { attacked?: unknown }).attacked = undefined;
   });
@@ -477,7 +464,7 @@ test('markup in titles, passages, addresses and names is text, and nothing else'
     await show(`#/search?q=${part}&site=${part}&topic=${part}&topic-name=${part}&from=${part}`);
     await page.locator('.chips').waitFor();
   }
-  await service.call('POST', '/v1/watches', {
+  await shared.service.call('POST', '/v1/watches', {
     url: 'https://feed.invalid/%3Cscript%3E',
     title: '<img src=x onerror=attacked=1>',
     enabled: false,
@@ -515,7 +502,7 @@ for (const [colorScheme, widths] of [
   test(`no view has a fault that axe-core finds, ${colorScheme}, and none is wider than the screen`, {
     skip,
   }, async () => {
-    const { page, faults, show } = await signedIn(browser, service, { colorScheme });
+    const { page, faults, show } = await shared.signedIn({ colorScheme });
     const named = await page.locator('#nav a').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
     for (const href of named)
       assert.ok(
@@ -540,7 +527,7 @@ test('dates are written as in the language of the browser', { skip }, async () =
     ['de-DE', /^3\. Jan/],
     ['en-GB', /^3 Jan/],
   ] as const) {
-    const { page, faults, show } = await signedIn(browser, service, { locale, timezoneId: 'UTC' });
+    const { page, faults, show } = await shared.signedIn({ locale, timezoneId: 'UTC' });
     await searchFor(page, 'governor');
     assert.match((await page.locator('.result-meta time').first().textContent()) ?? '', date);
     await show('#/time?from=2026-01-03&to=2026-01-03');
@@ -551,8 +538,8 @@ test('dates are written as in the language of the browser', { skip }, async () =
 });
 
 test('the sign-in page has no fault that axe-core finds, and is no wider than the screen', { skip }, async () => {
-  const { page, faults } = await openPage(browser, service, { allowed: /401/ });
-  await page.goto(service.url);
+  const { page, faults } = await openPage(shared.browser, shared.service, { allowed: /401/ });
+  await page.goto(shared.service.url);
   await page.getByLabel('Access token').waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.setViewportSize({ width: 360, height: 740 });
@@ -561,7 +548,7 @@ test('the sign-in page has no fault that axe-core finds, and is no wider than th
 });
 
 test('a file is imported by its name and content, with counts and reasons', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/sources');
   const name = '<img src=x onerror=attacked=1> \u202Ebookmarks.html';
   const link = (url: string) => `<DT><A HREF="${url}" ADD_DATE="1700000000">One</A>`;
@@ -584,10 +571,10 @@ test('a file is imported by its name and content, with counts and reasons', { sk
 });
 
 test('jobs change while they are looked at', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/jobs');
   await page.locator('.live-live').waitFor();
-  await service.call('POST', '/v1/pages', {
+  await shared.service.call('POST', '/v1/pages', {
     url: 'https://live.example/job',
     title: 'Seen as it happens',
     body_extracted: 'A page that is indexed while its job is looked at.',
@@ -597,19 +584,19 @@ test('jobs change while they are looked at', { skip }, async () => {
 });
 
 test('tokens, pairing codes and backups are made, and a token is revoked at once', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/system');
   await page.getByRole('button', { name: 'New token' }).press('Enter');
   await page.getByLabel('What for').fill('a <b>script</b>');
   await page.getByRole('button', { name: 'Create' }).click();
   const made = await page.locator('.secret code').textContent();
-  assert.equal((await service.call('GET', '/v1/whoami', undefined, { token: made })).status, 200);
+  assert.equal((await shared.service.call('GET', '/v1/whoami', undefined, { token: made })).status, 200);
   await page.getByRole('button', { name: 'Done' }).click();
   await page.locator('.row', { hasText: 'a <b>script</b>' }).getByRole('button', { name: 'Revoke' }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' }); // what lies behind an open dialog takes no keys
   await until(
-    async () => (await service.call('GET', '/v1/whoami', undefined, { token: made })).status === 401,
+    async () => (await shared.service.call('GET', '/v1/whoami', undefined, { token: made })).status === 401,
     'the token is refused',
   );
   await page.getByRole('button', { name: 'Pair an extension' }).press('Enter');

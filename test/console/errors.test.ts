@@ -1,22 +1,13 @@
 /** What goes wrong, in every view: refusals, a full disk, a session that ends, a service that goes and comes back. Each is told in words, and nothing typed is lost. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import type { Browser, Locator, Page, Request, Route } from 'playwright-core';
-import { RunningService, until } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
-import { endSessions, openPage, searchBox, searchFor, signedIn, skip, startBrowser, titles, token } from './browser.ts';
-import { fillLibrary, plainPages } from './library.ts';
+import { test } from 'node:test';
+import type { Locator, Page, Request, Route } from 'playwright-core';
+import { until } from '../process/service.ts';
+import { endSessions, openPage, searchBox, searchFor, skip, titles, token } from './browser.ts';
+import { plainPages } from './library.ts';
+import { sharedConsole } from './shared-console.ts';
 
-const scope = newestFirst({ after });
-let service: RunningService;
-let browser: Browser;
-let ids: string[];
-
-before(async () => {
-  if (skip !== false) return;
-  browser = await startBrowser(scope);
-  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
-  ids = await fillLibrary(service, plainPages);
+const shared = sharedConsole(plainPages, { SERVICE_CLUSTER__MIN_PAGES: '5' }, async (service) => {
   await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
   // Nobody may fetch from this machine: a job that is dead at once.
   await service.call('POST', '/v1/pages', { url: 'http://127.0.0.1:9/' });
@@ -24,10 +15,6 @@ before(async () => {
     const { body } = await service.call<{ jobs: object[] }>('GET', '/v1/jobs?status=dead');
     return body.jobs.length > 0;
   }, 'a job is dead');
-});
-afterEach(async () => {
-  if (skip !== false) return;
-  for (const context of browser.contexts()) await context.close();
 });
 
 interface View {
@@ -65,7 +52,7 @@ const views = (): View[] => [
       return page.getByLabel('What for');
     },
   },
-  { fragment: `page/${ids[0]}`, ready: '.prose' },
+  { fragment: `page/${shared.ids[0]}`, ready: '.prose' },
 ];
 
 /** Found by a search, and an address. */
@@ -94,7 +81,7 @@ async function typeInto(
 }
 
 test('503 and 507 are told in words', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { allowed: /503/ });
+  const { page, faults } = await shared.signedIn({ allowed: /503/ });
   await page.route('**/v1/search', (route) =>
     route.fulfill({ status: 503, headers: { 'retry-after': '7' }, json: { detail: 'no active embedding model' } }),
   );
@@ -108,7 +95,7 @@ test('503 and 507 are told in words', { skip }, async () => {
 });
 
 test('every view says what the service refuses, and is there when it does no more', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /503/ });
   const unanswered = new Set<Request>();
   page.on('request', (request) => {
     if (/\/v1\/(?!events$)/.test(request.url())) unanswered.add(request);
@@ -147,7 +134,7 @@ test('every view says what the service refuses, and is there when it does no mor
 });
 
 test('each thing that a view asks for is told of where it alone is refused', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /503/ });
   /** What is asked for, but for the session, the stream of jobs, which goes on by itself, and the models that the frame looks at. */
   const askedIn = (url: string): string | null => {
     const { pathname, searchParams } = new URL(url);
@@ -188,7 +175,7 @@ test('each thing that a view asks for is told of where it alone is refused', { s
 test('a view whose library is full says so beside what it was to write, and keeps what was typed', {
   skip,
 }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /507/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /507/ });
   await page.route('**/v1/**', (route) =>
     route.request().method() === 'GET' || /\/(?:search|score)$/.test(route.request().url())
       ? route.continue()
@@ -249,7 +236,7 @@ test('a view whose library is full says so beside what it was to write, and keep
     ['system', () => press('Pair an extension').then(() => undefined)],
     ['system', () => press('Back up now').then(() => undefined)],
     [
-      `page/${ids[0]}`,
+      `page/${shared.ids[0]}`,
       async () => {
         await press('Delete…');
         await press('Delete page');
@@ -270,10 +257,10 @@ test('a view whose library is full says so beside what it was to write, and keep
 });
 
 test('a session that ends asks again over every view, which goes on with what was typed', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /401/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /401/ });
   const asks = page.getByRole('heading', { name: 'Your session has ended' });
   const link = async () => {
-    const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
+    const { body } = await shared.service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
     return new URL(body.url).hash;
   };
   const byToken = async () => {
@@ -284,7 +271,7 @@ test('a session that ends asks again over every view, which goes on with what wa
   const byLinkHere = async () => show(await link());
   const byLinkElsewhere = async () => {
     const other = await page.context().newPage();
-    await other.goto(new URL(await link(), service.url).href);
+    await other.goto(new URL(await link(), shared.service.url).href);
     await searchBox(other).waitFor();
     await other.close();
     await page.evaluate(() => dispatchEvent(new Event('focus')));
@@ -296,10 +283,10 @@ test('a session that ends asks again over every view, which goes on with what wa
     const place = await page.evaluate(() => location.hash);
     const box = (await view.field?.(page)) ?? null;
     if (box === null) {
-      await endSessions(service);
+      await endSessions(shared.service);
       await show('#/nowhere');
       await show(`#/${view.fragment}`);
-    } else await typeInto(box, page, { change: () => endSessions(service), goOn: (route) => route.continue() });
+    } else await typeInto(box, page, { change: () => endSessions(shared.service), goOn: (route) => route.continue() });
     await asks.waitFor();
     await page.unrouteAll({ behavior: 'wait' });
     await page.getByText('readback open').waitFor();
@@ -315,7 +302,7 @@ test('a session that ends asks again over every view, which goes on with what wa
 });
 
 test('what was refused to the session before ends none that began since', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /401/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /401/ });
   const asks = page.getByRole('heading', { name: 'Your session has ended' });
   let held: ((route: Route) => void) | undefined;
   const request = new Promise<Route>((resolve) => {
@@ -325,7 +312,7 @@ test('what was refused to the session before ends none that began since', { skip
   await show('#/search?q=governor');
   await page.getByRole('button', { name: 'Good result' }).first().click();
   const late = await request;
-  await endSessions(service);
+  await endSessions(shared.service);
   await show('#/names');
   await asks.waitFor();
   for (let n = 0; n < 4; n++) await page.keyboard.press('Escape');
@@ -341,7 +328,7 @@ test('what was refused to the session before ends none that began since', { skip
 });
 
 test('a link that was used is told of, and ends no session that is there', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /401/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /401/ });
   await show('#/jobs');
   await page.locator('.job-row').first().waitFor();
   const refused = page.waitForResponse((response) => response.url().endsWith('/v1/sessions'));
@@ -352,10 +339,10 @@ test('a link that was used is told of, and ends no session that is there', { ski
   await page.locator('.notice-error', { hasText: 'This link was used before' }).waitFor();
   assert.equal(await page.getByRole('heading', { name: 'Your session has ended' }).count(), 0);
   // Before anybody is signed in, it is the sign-in page that tells, and a new link works in the page as it is.
-  const { page: other } = await openPage(browser, service, { allowed: /401/ });
-  await other.goto(new URL('#code=used-before', service.url).href);
+  const { page: other } = await openPage(shared.browser, shared.service, { allowed: /401/ });
+  await other.goto(new URL('#code=used-before', shared.service.url).href);
   await other.getByText('This link was used before').waitFor();
-  const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
+  const { body } = await shared.service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
   await other.evaluate((hash) => {
     location.hash = hash;
   }, new URL(body.url).hash);
@@ -364,7 +351,7 @@ test('a link that was used is told of, and ends no session that is there', { ski
 });
 
 test('who is signed in is not asked to sign in while the service is not ready', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { allowed: /503/ });
+  const { page, faults } = await shared.signedIn({ allowed: /503/ });
   let refused = 0;
   await page.route('**/v1/sessions', (route) =>
     refused++ > 0 ? route.continue() : route.fulfill({ status: 503, json: { detail: 'opening' } }),
@@ -378,7 +365,7 @@ test('who is signed in is not asked to sign in while the service is not ready', 
 });
 
 test('every view waits for a service that is away, and goes on with what was typed', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /ERR_|Failed to (?:load|fetch)/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /ERR_|Failed to (?:load|fetch)/ });
   const bar = page.getByText('The service does not answer. Trying again…');
   for (const view of views()) {
     await show('#/nowhere');
@@ -405,13 +392,13 @@ test('every view waits for a service that is away, and goes on with what was typ
 });
 
 test('a service that goes and comes back is waited for', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { allowed: /ERR_|Failed to (?:load|fetch)/ });
+  const { page, faults } = await shared.signedIn({ allowed: /ERR_|Failed to (?:load|fetch)/ });
   await searchFor(page, 'governor');
-  const port = new URL(service.url).port;
-  await service.stop();
+  const port = new URL(shared.service.url).port;
+  await shared.service.stop();
   await searchBox(page).fill('sourdough starter');
   await page.getByText('The service does not answer').waitFor();
-  await service.start({ SERVICE_BIND_PORT: port });
+  await shared.service.start({ SERVICE_BIND_PORT: port });
   await until(async () => (await titles(page))[0] === 'Bread from a starter', 'the search was sent again');
   assert.equal(await page.getByText('The service does not answer').count(), 0);
   assert.deepEqual(faults, []);

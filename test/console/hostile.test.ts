@@ -7,18 +7,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { haveRealPages, realPagesDir } from '../../bench/real-pages.ts';
-import { RunningService } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
-import { overhang, signedIn, skip, startBrowser } from './browser.ts';
+import { overhang, skip } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
-
-const scope = newestFirst({ after });
-let service: RunningService;
-let browser: Browser;
-let ids: string[];
+import { sharedConsole } from './shared-console.ts';
 
 function realPages(): object[] {
   const lines = readFileSync(join(realPagesDir, 'pages.jsonl'), 'utf8').trim().split('\n');
@@ -27,21 +21,17 @@ function realPages(): object[] {
     .map(({ file, url, title }) => ({ url, title, body_html: readFileSync(join(realPagesDir, file), 'utf8') }));
 }
 
-before(async () => {
-  if (skip !== false) return;
-  browser = await startBrowser(scope);
-  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_JOBS__MAX_ATTEMPTS: '1' });
-  ids = await fillLibrary(service, plainPages);
-  await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
-  await service.call('POST', '/v1/tokens', { name: 'a reader', scopes: ['read'] });
-  const bookmarks = '<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><DL></DL>';
-  const headers = { 'content-type': 'application/octet-stream' };
-  await service.call('POST', '/v1/imports?name=bookmarks.html', bookmarks, { headers });
-});
-afterEach(async () => {
-  if (skip !== false) return;
-  for (const context of browser.contexts()) await context.close();
-});
+const shared = sharedConsole(
+  plainPages,
+  { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_JOBS__MAX_ATTEMPTS: '1' },
+  async (service) => {
+    await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
+    await service.call('POST', '/v1/tokens', { name: 'a reader', scopes: ['read'] });
+    const bookmarks = '<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><DL></DL>';
+    const headers = { 'content-type': 'application/octet-stream' };
+    await service.call('POST', '/v1/imports?name=bookmarks.html', bookmarks, { headers });
+  },
+);
 
 const family = '👩\u200D👩\u200D👧\u200D👦';
 const naughtyStrings: string[] = createRequire(import.meta.url)('big-list-of-naughty-strings');
@@ -99,7 +89,7 @@ const viewsWith = (): readonly [string, string][] => [
   ['jobs', '.job-row'],
   ['models', '.row'],
   ['system', '.disk-parts'],
-  [`page/${ids[0]}`, '.page-title'],
+  [`page/${shared.ids[0]}`, '.page-title'],
 ];
 
 /** Texts with a direction of their own that nothing isolates from what stands beside them in their line. */
@@ -124,7 +114,7 @@ const unisolated = (page: Page) =>
 
 for (const [what, texts] of hostile) {
   test(`every text of every answer is ${what}: views show it as text, and keep their layout`, { skip }, async () => {
-    const { page, faults, show } = await signedIn(browser, service, { viewport: { width: 360, height: 740 } });
+    const { page, faults, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
     let taken = 0;
     const next = () => texts[taken++ % texts.length];
     await page.route('**/v1/**', async (route) => {
@@ -171,8 +161,8 @@ for (const [what, texts] of hostile) {
 test('the real pages are shown as they are, narrow and wide', {
   skip: skip !== false ? skip : haveRealPages ? false : `the real pages are not at ${realPagesDir}`,
 }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
-  const realIds = await fillLibrary(service, realPages());
+  const { page, faults, show } = await shared.signedIn();
+  const realIds = await fillLibrary(shared.service, realPages());
   assert.equal(realIds.length, 32);
   const fits = async (what: string) => {
     for (const width of [360, 1280]) {
@@ -181,7 +171,7 @@ test('the real pages are shown as they are, narrow and wide', {
     }
   };
   for (const id of realIds) {
-    const { body } = await service.call<{ title: string }>('GET', `/v1/pages/${id}`);
+    const { body } = await shared.service.call<{ title: string }>('GET', `/v1/pages/${id}`);
     await show(`#/page/${id}`);
     await page.locator('.page-title', { hasText: body.title }).waitFor();
     await page.locator('.prose').waitFor();

@@ -1,27 +1,11 @@
 /** Answers that come late, out of order or not at all: what is shown is of what is asked for, or says that it is not. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import type { Browser, Page, Route } from 'playwright-core';
-import { RunningService, realEncoder, until } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
-import {
-  endSessions,
-  gateOf,
-  results,
-  searchBox,
-  searchFor,
-  signedIn,
-  skip,
-  startBrowser,
-  titles,
-  token,
-} from './browser.ts';
-import { fillLibrary, type Handed, plainPages } from './library.ts';
-
-const scope = newestFirst({ after });
-let service: RunningService;
-let browser: Browser;
-let ids: string[];
+import { test } from 'node:test';
+import type { Page, Route } from 'playwright-core';
+import { realEncoder, until } from '../process/service.ts';
+import { endSessions, gateOf, results, searchBox, searchFor, skip, titles, token } from './browser.ts';
+import { type Handed, plainPages } from './library.ts';
+import { sharedConsole } from './shared-console.ts';
 
 /** So many that a search ends before all of them are listed. */
 const gulls = Array.from(
@@ -40,23 +24,14 @@ const old: Handed = {
   fetched_at: '2021-03-01T12:00:00Z',
 };
 
-before(async () => {
-  if (skip !== false) return;
-  browser = await startBrowser(scope);
-  service = await RunningService.start(scope, { ...realEncoder, SERVICE_CLUSTER__MIN_PAGES: '5' });
-  ids = await fillLibrary(service, [...plainPages, old, ...gulls]);
-});
-afterEach(async () => {
-  if (skip !== false) return;
-  for (const context of browser.contexts()) await context.close();
-});
+const shared = sharedConsole([...plainPages, old, ...gulls], { ...realEncoder, SERVICE_CLUSTER__MIN_PAGES: '5' });
 
 const failing = /status of 500|status of 503|net::ERR/;
 const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
 const boom = (route: Route) => route.fulfill({ status: 500, json: { detail: 'boom' } });
 
 test('Enter goes to results of what is in the box, however late they come', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'sourdough');
   const gate = gateOf();
   await page.route('**/v1/search', async (route) => {
@@ -77,7 +52,7 @@ test('Enter goes to results of what is in the box, however late they come', { sk
 });
 
 test('Enter waits for the results that stay: what passes while typing is in another order', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   const gate = gateOf();
   await page.route('**/v1/search', async (route) => {
     if (route.request().postDataJSON().log === undefined) await gate.opened;
@@ -97,7 +72,7 @@ test('Enter waits for the results that stay: what passes while typing is in anot
 });
 
 test('what passes is gone to where the search in full fails', { skip }, async () => {
-  const { page } = await signedIn(browser, service, { allowed: failing });
+  const { page } = await shared.signedIn({ allowed: failing });
   const sites = page.locator('.filters .facet', { hasText: 'Sites' });
   await searchFor(page, 'governor');
   await sites.waitFor();
@@ -120,7 +95,7 @@ test('what passes is gone to where the search in full fails', { skip }, async ()
 });
 
 test('results that are asked for anew and refused stay, with their counts', { skip }, async () => {
-  const { page } = await signedIn(browser, service, { allowed: failing });
+  const { page } = await shared.signedIn({ allowed: failing });
   const sites = page.locator('.filters .facet', { hasText: 'Sites' });
   await searchFor(page, 'governor');
   await sites.waitFor();
@@ -134,7 +109,7 @@ test('results that are asked for anew and refused stay, with their counts', { sk
 });
 
 test('of several thumbs on one page the last that was taken is shown', { skip }, async () => {
-  const { page } = await signedIn(browser, service, { allowed: failing });
+  const { page } = await shared.signedIn({ allowed: failing });
   await searchFor(page, 'sourdough');
   const thumb = (name: string) => results(page).first().getByRole('button', { name });
   const gate = gateOf();
@@ -152,15 +127,14 @@ test('of several thumbs on one page the last that was taken is shown', { skip },
 });
 
 test('a search that found nothing is asked again by Enter, and any is by being typed again', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'quagga');
   await page.getByText('No results for').waitFor();
-  const added = await service.call<{ page_id: string }>('POST', '/v1/pages', {
+  await shared.service.add({
     url: 'https://quaggas.example/',
     title: 'The quagga',
     body_extracted: 'A quagga is striped in front alone.',
   });
-  await service.settled([added.body.page_id]);
   await searchBox(page).press('Enter');
   await until(async () => (await titles(page))[0] === 'The quagga', 'what is there by now');
   await until(() => page.evaluate(() => document.activeElement?.className === 'result-title'), 'and has the focus');
@@ -172,19 +146,15 @@ test('a search that found nothing is asked again by Enter, and any is by being t
 });
 
 test('what is forgotten in one tab is gone in another, also from what is kept there', { skip }, async () => {
-  const { page, show } = await signedIn(browser, service);
-  await service.settled([
-    (
-      await service.call<{ page_id: string }>('POST', '/v1/pages', {
-        url: 'https://pangolins.example/',
-        title: 'The pangolin',
-        body_extracted: 'A pangolin rolls up into a ball of scales.',
-      })
-    ).body.page_id,
-  ]);
+  const { page, show } = await shared.signedIn();
+  await shared.service.add({
+    url: 'https://pangolins.example/',
+    title: 'The pangolin',
+    body_extracted: 'A pangolin rolls up into a ball of scales.',
+  });
   await searchFor(page, 'pangolin');
   const other = await page.context().newPage();
-  await other.goto(`${service.url}/#/search?q=pangolin`);
+  await other.goto(`${shared.service.url}/#/search?q=pangolin`);
   await show('#/sources');
   await results(other).first().getByRole('link', { name: 'Stored text' }).click();
   await other.getByRole('button', { name: 'Delete…' }).press('Enter');
@@ -195,9 +165,9 @@ test('what is forgotten in one tab is gone in another, also from what is kept th
 });
 
 test('what is typed while a session ends goes on into the box', { skip }, async () => {
-  const { page } = await signedIn(browser, service, { allowed: /401/ });
+  const { page } = await shared.signedIn({ allowed: /401/ });
   await searchFor(page, 'bread');
-  await endSessions(service);
+  await endSessions(shared.service);
   // Time passes as the page is told: however slow the machine is, no key is later than the dialog waits for.
   await page.clock.install();
   await page.clock.pauseAt(Date.now() + 60_000);
@@ -226,7 +196,7 @@ test('what is typed while a session ends goes on into the box', { skip }, async 
 });
 
 test('an address finds what was found as it was typed', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   const asked: { prefix?: boolean; log?: boolean }[] = [];
   page.on('request', (request) => {
     if (request.url().endsWith('/v1/search')) asked.push(request.postDataJSON());
@@ -246,9 +216,9 @@ test('an address finds what was found as it was typed', { skip }, async () => {
 });
 
 test('Similar pages of one way are never those of another', { skip }, async () => {
-  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  const { page, show } = await shared.signedIn({ allowed: failing });
   await page.route('**/similar?*entity*', boom);
-  await show(`#/page/${ids[0]}`);
+  await show(`#/page/${shared.ids[0]}`);
   const similar = page.locator('.similar');
   await similar.locator('li').first().waitFor();
   await similar.getByRole('button', { name: 'Names' }).press('Enter');
@@ -259,7 +229,7 @@ test('Similar pages of one way are never those of another', { skip }, async () =
 });
 
 test('Time shows only what is of the chosen site, and says which that is', { skip }, async () => {
-  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  const { page, show } = await shared.signedIn({ allowed: failing });
   await show('#/time');
   await page.locator('.page-row').first().waitFor();
   const calendar = page.getByRole('region', { name: 'Calendar' });
@@ -299,7 +269,7 @@ test('Time shows only what is of the chosen site, and says which that is', { ski
 });
 
 test('of two thumbs the last one counts, and a double click is one', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { allowed: failing });
+  const { page, faults } = await shared.signedIn({ allowed: failing });
   await searchFor(page, 'sourdough');
   const gate = gateOf();
   const sent: boolean[] = [];
@@ -334,7 +304,7 @@ test('of two thumbs the last one counts, and a double click is one', { skip }, a
 });
 
 test('facets are of the results beside them, and go with a search that fails', { skip }, async () => {
-  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  const { page, show } = await shared.signedIn({ allowed: failing });
   await searchFor(page, 'gull');
   const panel = page.locator('#filters');
   const site = (name: string) => panel.locator('.facet-row', { hasText: name });
@@ -359,7 +329,7 @@ test('facets are of the results beside them, and go with a search that fails', {
 });
 
 test('results and where one is in them outlast a service that is away, and a session that ends', { skip }, async () => {
-  const { page } = await signedIn(browser, service, { allowed: /net::ERR|401/ });
+  const { page } = await shared.signedIn({ allowed: /net::ERR|401/ });
   await searchFor(page, 'gull');
   await page.getByRole('button', { name: 'More results' }).click();
   await until(async () => (await results(page).count()) === 20, 'twenty results');
@@ -384,7 +354,7 @@ test('results and where one is in them outlast a service that is away, and a ses
   assert.ok(Math.abs((await page.evaluate(() => scrollY)) - top) < 100);
   const pressed = results(page).nth(15).getByRole('button', { name: 'Good result' });
   assert.equal(await pressed.getAttribute('aria-pressed'), 'true');
-  await endSessions(service);
+  await endSessions(shared.service);
   await results(page).nth(14).getByRole('button', { name: 'Related' }).click();
   const over = page.getByRole('dialog', { name: 'Your session has ended' });
   await over.getByLabel('Access token').fill(token);
@@ -396,7 +366,7 @@ test('results and where one is in them outlast a service that is away, and a ses
 });
 
 test('a search that finds more than a hundred pages says where they end', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'gull sandwich');
   await page.keyboard.press('Enter');
   await page.getByText(/^110 pages in/).waitFor();

@@ -1,15 +1,12 @@
 /** The map: by mouse, by keys alone, and by fingers. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import type { Browser, CDPSession, Page } from 'playwright-core';
-import { RunningService, until } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
-import { accessibilityFaults, gateOf, signedIn, skip, startBrowser } from './browser.ts';
-import { fillLibrary, plainPages } from './library.ts';
+import { test } from 'node:test';
+import type { CDPSession, Page } from 'playwright-core';
+import { until } from '../process/service.ts';
+import { accessibilityFaults, gateOf, skip } from './browser.ts';
+import { plainPages } from './library.ts';
+import { sharedConsole } from './shared-console.ts';
 
-const scope = newestFirst({ after });
-let service: RunningService;
-let browser: Browser;
 /** With the others more than are listed at once. */
 const moths = Array.from({ length: 50 }, (_, at) => ({
   url: `https://moths.example/${at}`,
@@ -19,16 +16,7 @@ const moths = Array.from({ length: 50 }, (_, at) => ({
 }));
 const all = plainPages.length + moths.length;
 
-before(async () => {
-  if (skip !== false) return;
-  browser = await startBrowser(scope);
-  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
-  await fillLibrary(service, [...plainPages, ...moths]);
-});
-afterEach(async () => {
-  if (skip !== false) return;
-  for (const context of browser.contexts()) await context.close();
-});
+const shared = sharedConsole([...plainPages, ...moths], { SERVICE_CLUSTER__MIN_PAGES: '5' });
 
 const canvas = (page: Page) => page.locator('.map-frame canvas');
 /** How many pages the map shows, as it says when it has come to rest. */
@@ -68,7 +56,7 @@ const listed = (page: Page) =>
     .allTextContents();
 
 test('the map lights up what a search finds and what is within a lasso', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/map');
   await page.locator('.map-frame canvas').waitFor();
   await page.getByLabel('Highlight search results').fill('sourdough');
@@ -91,7 +79,7 @@ test('the map lights up what a search finds and what is within a lasso', { skip 
 });
 
 test('a search is shown on the map, by an address of its own', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/search?q=sourdough');
   await page.getByRole('link', { name: 'On the map' }).click();
   await page.waitForURL(/#\/map\?q=sourdough/);
@@ -107,7 +95,7 @@ test('a search is shown on the map, by an address of its own', { skip }, async (
 test('arrows move the map, plus and minus zoom, 0 shows all of it, and Tab leads to the pages in view', {
   skip,
 }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/map');
   await until(async () => (await inView(page)) === all, 'all pages are in view');
   await canvas(page).focus();
@@ -161,7 +149,7 @@ const pathOf = (from: readonly Finger[], to: readonly Finger[]) =>
   );
 
 test('one finger moves the map, two zoom it, and the page stays', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, {
+  const { page, faults, show } = await shared.signedIn({
     hasTouch: true,
     isMobile: true,
     viewport: { width: 360, height: 740 },
@@ -204,7 +192,7 @@ const failing = /status of 500|net::ERR/;
 const side = (page: Page) => page.locator('.map-side');
 
 test('what is chosen on the map ends a search, also one whose answer comes late', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/map?q=sourdough');
   await side(page).getByText('Bread from a starter').waitFor();
   const gate = gateOf();
@@ -235,7 +223,7 @@ test('what is chosen on the map ends a search, also one whose answer comes late'
 });
 
 test('a search on the map that fails is told of, and tried again; so are the colours', { skip }, async () => {
-  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  const { page, show } = await shared.signedIn({ allowed: failing });
   let fails = true;
   for (const path of ['**/v1/search', '**/v1/pages?*']) {
     await page.route(path, (route) =>
@@ -269,7 +257,7 @@ test('a search on the map that fails is told of, and tried again; so are the col
 test('a lasso ends by Escape; only the main button chooses; a service that comes back changes nothing', {
   skip,
 }, async () => {
-  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  const { page, show } = await shared.signedIn({ allowed: failing });
   await show('#/map');
   await until(async () => (await inView(page)) === all, 'all pages are in view');
   await page.getByRole('button', { name: 'Lasso' }).click();
@@ -301,7 +289,7 @@ test('a lasso ends by Escape; only the main button chooses; a service that comes
 test('the map follows the system from light to dark, and lists what comes though something does not', {
   skip,
 }, async () => {
-  const { page, show } = await signedIn(browser, service, { allowed: failing });
+  const { page, show } = await shared.signedIn({ allowed: failing });
   let failed = '';
   await page.route(/\/v1\/pages\/pg_\w+\?/, async (route) => {
     const { pathname } = new URL(route.request().url());
@@ -323,7 +311,7 @@ test('the map follows the system from light to dark, and lists what comes though
 });
 
 test('a drawing that the browser takes away is made again when it gives it back', { skip }, async () => {
-  const { page, show } = await signedIn(browser, service, { allowed: /CONTEXT_LOST|context/i });
+  const { page, show } = await shared.signedIn({ allowed: /CONTEXT_LOST|context/i });
   await show('#/map');
   await until(async () => (await inView(page)) === all, 'all pages are in view');
   const looks = async () => (await canvas(page).screenshot()).toString('base64');

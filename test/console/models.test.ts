@@ -13,8 +13,7 @@ const dim = 32;
 
 test('a model is registered, estimated, filled, compared, activated and evaluated by replays', { skip }, async (t) => {
   const scope = newestFirst(t);
-  const provider = await startFakeProvider({ dim });
-  scope.after(() => provider.close());
+  const provider = await startFakeProvider(scope, { dim });
   const service = await RunningService.start(scope, {
     SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${provider.url}/v1`,
     SERVICE_CLUSTER__MIN_PAGES: '5',

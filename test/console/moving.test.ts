@@ -1,17 +1,12 @@
 /** Moving about in the console: back and forth, the focus, titles, questions before what cannot be undone. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
 import type { PageResponse } from '../../src/domain/page.ts';
-import { RunningService, until } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
-import { gateOf, results, searchBox, searchFor, signedIn, skip, startBrowser, titles } from './browser.ts';
-import { fillLibrary, plainPages } from './library.ts';
-
-const scope = newestFirst({ after });
-let service: RunningService;
-let browser: Browser;
-let ids: string[];
+import { until } from '../process/service.ts';
+import { gateOf, results, searchBox, searchFor, skip, titles } from './browser.ts';
+import { plainPages } from './library.ts';
+import { sharedConsole } from './shared-console.ts';
 
 /** Long enough to be scrolled. */
 const longText = Array.from({ length: 120 }, (_, at) => `Paragraph ${at} of a long page on lighthouses.`).join('\n\n');
@@ -30,16 +25,7 @@ const veryLongPage = {
   fetched_at: '2026-05-02T12:00:00Z',
 };
 
-before(async () => {
-  if (skip !== false) return;
-  browser = await startBrowser(scope);
-  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
-  ids = await fillLibrary(service, [...plainPages, ...longPages, veryLongPage]);
-});
-afterEach(async () => {
-  if (skip !== false) return;
-  for (const context of browser.contexts()) await context.close();
-});
+const shared = sharedConsole([...plainPages, ...longPages, veryLongPage], { SERVICE_CLUSTER__MIN_PAGES: '5' });
 
 const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
 const scrolled = (page: Page) => page.evaluate(() => scrollY);
@@ -51,7 +37,7 @@ const focused = (page: Page) =>
   });
 
 test('filters without words list the newest pages that pass them', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/search?site=engines.example');
   await until(async () => (await results(page).count()) === 2, 'the pages of the site');
   assert.deepEqual(await titles(page), ['Valves of steam engines', 'The centrifugal governor']);
@@ -67,7 +53,7 @@ test('filters without words list the newest pages that pass them', { skip }, asy
 });
 
 test('one comes back to the results as one left them', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'heron sighting');
   await page.getByRole('button', { name: 'More results' }).click();
   await until(async () => (await results(page).count()) === 20, 'twenty results');
@@ -103,8 +89,8 @@ test('one comes back to the results as one left them', { skip }, async () => {
 });
 
 test('a page that follows a page is shown from the top', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
-  const [one, two] = ids.slice(-3);
+  const { page, faults, show } = await shared.signedIn();
+  const [one, two] = shared.ids.slice(-3);
   await show(`#/page/${one}`);
   await page.getByRole('heading', { name: 'Long page one' }).waitFor();
   await until(async () => (await page.title()) === 'Long page one · readback', 'its title');
@@ -125,7 +111,7 @@ test('a page that follows a page is shown from the top', { skip }, async () => {
 });
 
 test('a filter and a period are steps that one goes back on', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await searchFor(page, 'engine valve water');
   const all = await titles(page);
   await page.locator('.facet-row', { hasText: 'engines.example' }).click();
@@ -144,7 +130,7 @@ test('a filter and a period are steps that one goes back on', { skip }, async ()
 });
 
 test('a day that is typed is one step, and typing it changes no other day', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/time?from=2026-03-01&to=2026-11-20');
   const [from, to] = ['From', 'Until'].map((label) => page.getByLabel(label, { exact: true }));
   await until(async () => (await to.inputValue()) === '2026-11-20', 'the period is there');
@@ -166,9 +152,9 @@ test('a day that is typed is one step, and typing it changes no other day', { sk
 });
 
 test('the focus goes to what takes the place of what is gone', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   for (const name of ['first', 'second', 'third'])
-    await service.call('POST', '/v1/tokens', { name: `script ${name}`, scopes: ['read'] });
+    await shared.service.call('POST', '/v1/tokens', { name: `script ${name}`, scopes: ['read'] });
   await show('#/system');
   const rows = page.locator('section[aria-labelledby="tokens"] .row');
   const row = (name: string) => rows.filter({ hasText: `script ${name}` });
@@ -208,7 +194,7 @@ test('the focus goes to what takes the place of what is gone', { skip }, async (
 test('a name that nobody mentions is a filter that nothing passes, in place of results of something else', {
   skip,
 }, async () => {
-  const { page, faults } = await signedIn(browser, service, { allowed: /404/ });
+  const { page, faults } = await shared.signedIn({ allowed: /404/ });
   await searchFor(page, 'heron sighting');
   const name = page.getByRole('combobox', { name: 'Names' });
   await name.fill('Nobody Whatsoever');
@@ -222,7 +208,7 @@ test('a name that nobody mentions is a filter that nothing passes, in place of r
 });
 
 test('a search that takes long says that it goes on', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'heron sighting');
   const { opened, open } = gateOf();
   await page.route('**/v1/search', async (route) => {
@@ -241,7 +227,7 @@ test('a search that takes long says that it goes on', { skip }, async () => {
 });
 
 test('two keys lead from a result to a view, whatever the second does by itself', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/search?q=lighthouses');
   await rest(page);
   await searchBox(page).press('ArrowDown');
@@ -257,15 +243,14 @@ test('two keys lead from a result to a view, whatever the second does by itself'
 test('from a passage of a page that is forgotten one is back at the results; while it is forgotten nothing keeps it', {
   skip,
 }, async () => {
-  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+  await shared.service.add({
     url: 'https://long.example/forgotten',
     title: 'Quokkas to forget',
     body_extracted: Array.from({ length: 80 }, (_, at) => `Paragraph ${at} tells of quokkas and what they eat.`).join(
       '\n\n',
     ),
   });
-  await service.settled([body.page_id]);
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'quokkas');
   await results(page).filter({ hasText: 'Quokkas' }).getByRole('link', { name: 'Stored text' }).click();
   const passages = page.locator('.passages a');
@@ -294,8 +279,8 @@ test('from a passage of a page that is forgotten one is back at the results; whi
 });
 
 test('one comes back to a page at a passage where one left it, and its later passage is a step', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
-  const id = ids.at(-2) ?? '';
+  const { page, faults, show } = await shared.signedIn();
+  const id = shared.ids.at(-2) ?? '';
   await show(`#/page/${id}`);
   await page.locator('.passages a').last().click();
   await page.locator('.passage-mark').first().waitFor();
@@ -311,7 +296,7 @@ test('one comes back to a page at a passage where one left it, and its later pas
 });
 
 test('after Back a day that is typed on is a step of its own', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/time');
   const from = page.getByLabel('From', { exact: true });
   await from.fill('2026-03-01');
@@ -328,14 +313,13 @@ test('after Back a day that is typed on is a step of its own', { skip }, async (
 test('a period is the same whichever of its days stands first, and one before the last year is looked through', {
   skip,
 }, async () => {
-  const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+  await shared.service.add({
     url: 'https://old.example/',
     title: 'Read long ago',
     body_extracted: 'Of what was read long ago little is left.',
     fetched_at: '2019-05-05T12:00:00Z',
   });
-  await service.settled([body.page_id]);
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   for (const period of ['from=2019-05-01&to=2019-05-31', 'from=2019-05-31&to=2019-05-01', 'to=2019-12-31']) {
     await show(`#/time?${period}`);
     await page.locator('.page-row', { hasText: 'Read long ago' }).waitFor();
@@ -346,7 +330,7 @@ test('a period is the same whichever of its days stands first, and one before th
 });
 
 test('more results that fail are asked for again, and what is there stays', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { allowed: /503/ });
+  const { page, faults } = await shared.signedIn({ allowed: /503/ });
   await searchFor(page, 'heron sighting');
   const more = page.getByRole('button', { name: 'More results' });
   await more.click();
@@ -360,7 +344,7 @@ test('more results that fail are asked for again, and what is there stays', { sk
 });
 
 test('results are kept also where their counts did not come', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { allowed: /503/ });
+  const { page, faults } = await shared.signedIn({ allowed: /503/ });
   await page.route('**/v1/search', (route) =>
     route.request().postDataJSON().chunks_per_page === 0
       ? route.fulfill({ status: 503, json: { detail: 'busy' } })
@@ -378,14 +362,14 @@ test('results are kept also where their counts did not come', { skip }, async ()
 });
 
 test('a name that one searches within is told by its words', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /404/ });
+  const { page, faults, show } = await shared.signedIn({ allowed: /404/ });
   await show('#/search?q=heron&name=en_00000001&name-text=Heron%20Mill');
   await page.getByRole('button', { name: 'Remove filter Name: Heron Mill' }).waitFor();
   assert.deepEqual(faults, []);
 });
 
 test('the map takes the filters of the search that leads there', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show('#/search?q=engine%20water&site=engines.example');
   await until(async () => (await results(page).count()) === 2, 'the pages of the site');
   await page.getByRole('link', { name: 'On the map' }).click();
@@ -398,15 +382,15 @@ test('the map takes the filters of the search that leads there', { skip }, async
 
 test('a page that was read twice is of both days', { skip }, async () => {
   for (const day of ['2026-02-03', '2026-02-20']) {
-    const { body } = await service.call<PageResponse>('POST', '/v1/pages', {
+    const { body } = await shared.service.call<PageResponse>('POST', '/v1/pages', {
       url: 'https://twice.example/',
       title: 'Read twice',
       body_extracted: 'Of what was read twice a little more is left.',
       fetched_at: `${day}T12:00:00Z`,
     });
-    await service.settled([body.page_id]);
+    await shared.service.settled([body.page_id]);
   }
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   for (const day of ['2026-02-03', '2026-02-20']) {
     await show(`#/time?from=${day}&to=${day}`);
     await page.locator('.page-row', { hasText: 'Read twice' }).waitFor();
@@ -417,8 +401,8 @@ test('a page that was read twice is of both days', { skip }, async () => {
 test('the focus that a person sets while a view is still loaded stays, and goes to the link one left by else', {
   skip,
 }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
-  await show(`#/page/${ids.at(-2)}`);
+  const { page, faults, show } = await shared.signedIn();
+  await show(`#/page/${shared.ids.at(-2)}`);
   const link = page.locator('.page-side').getByRole('link', { name: 'Long page one' });
   const copy = page.getByRole('button', { name: 'Copy link' });
   await link.click();
@@ -443,7 +427,7 @@ test('the focus that a person sets while a view is still loaded stays, and goes 
 });
 
 test('what was opened in the results, and how much of a text is shown, is there again', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { viewport: { width: 360, height: 740 } });
+  const { page, faults, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
   await searchFor(page, 'lighthouses paragraph');
   const first = results(page).first();
   await first.getByRole('button', { name: /more passage/ }).click();
@@ -453,7 +437,7 @@ test('what was opened in the results, and how much of a text is shown, is there 
   await page.goBack();
   await first.getByRole('button', { name: 'Fewer passages' }).waitFor();
   await page.getByRole('button', { name: 'Filters', expanded: true }).waitFor();
-  await show(`#/page/${ids.at(-1)}`);
+  await show(`#/page/${shared.ids.at(-1)}`);
   await page.getByRole('heading', { name: 'A very long page' }).waitFor();
   await page.getByRole('button', { name: 'Show more of the text' }).click();
   const paragraphs = () => page.locator('.prose p').count();
@@ -467,7 +451,7 @@ test('what was opened in the results, and how much of a text is shown, is there 
 });
 
 test('of links to the same place the one that was followed has the focus on Back', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   await show(`#/search?q=${encodeURIComponent('heron sighting')}`);
   await rest(page);
   for (const at of [0, 1]) {
@@ -496,8 +480,8 @@ test('of links to the same place the one that was followed has the focus on Back
 });
 
 test('a passage is gone to as often as it is asked for, and one that is gone is told of', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
-  const id = ids.at(-2);
+  const { page, faults, show } = await shared.signedIn();
+  const id = shared.ids.at(-2);
   await show(`#/page/${id}`);
   const passages = page.locator('.passages a');
   await passages.last().click();
@@ -520,7 +504,7 @@ test('a passage is gone to as often as it is asked for, and one that is gone is 
 });
 
 test('Escape belongs to the field or the input method that it is pressed in', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'heron');
   const name = page.getByPlaceholder(/^Person, place/);
   await name.fill('mill');
@@ -538,7 +522,7 @@ test('Escape belongs to the field or the input method that it is pressed in', { 
 });
 
 test('what changes the search and goes with it leaves the focus at the results', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await shared.signedIn();
   const inResults = () =>
     page.evaluate(() => document.activeElement?.closest('.results') !== null && document.activeElement?.className);
   await searchFor(page, 'governnor');
@@ -557,7 +541,7 @@ test('what changes the search and goes with it leaves the focus at the results',
 });
 
 test('an address that is searched for is not taken for words that are misspelt', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   await searchFor(page, 'https://engines.example/governor');
   await until(async () => (await titles(page))[0] === 'The centrifugal governor', 'the page at the address');
   assert.equal(await page.locator('.corrected').count(), 0);
@@ -570,7 +554,7 @@ test('an address that is searched for is not taken for words that are misspelt',
 test('who leaves by a dialog begins at the head of the view, not at what is where the dialog was', {
   skip,
 }, async () => {
-  const { page, faults } = await signedIn(browser, service);
+  const { page, faults } = await shared.signedIn();
   const atMain = () => page.evaluate(() => document.activeElement?.id === 'main');
   const forget = async () => {
     await searchFor(page, 'heron sighting');
@@ -583,7 +567,7 @@ test('who leaves by a dialog begins at the head of the view, not at what is wher
   await page.getByRole('dialog').getByRole('link', { name: 'System' }).click();
   await page.locator('.chart').first().waitFor();
   await until(atMain, 'the head of System');
-  await page.goto(`${service.url}/#/search`);
+  await page.goto(`${shared.service.url}/#/search`);
   await forget();
   await page.goBack();
   await page.waitForURL(/#\/search/);
@@ -593,7 +577,7 @@ test('who leaves by a dialog begins at the head of the view, not at what is wher
 });
 
 test('Escape ends a drag and the menu, and the focus stays with what closed', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { viewport: { width: 360, height: 740 } });
+  const { page, faults, show } = await shared.signedIn({ viewport: { width: 360, height: 740 } });
   const focusedLabel = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
   await show('#/time');
   await page.locator('.calendar').waitFor();

@@ -245,61 +245,33 @@ test('every folder that the service writes is on a volume, as the rest is read-o
     );
 });
 
-test('the files of the repository that they name are there, and the names of one file in another', () => {
-  for (const [, { services }] of Object.entries(composeFiles))
-    for (const [name, { image: of, build, depends_on = {} }] of Object.entries(services)) {
-      assert.equal(of === 'readback', build !== undefined, name);
-      if (build !== undefined) assert.ok(existsSync(join(root, 'deploy', build.context, build.dockerfile)), name);
-      for (const other of Object.keys(depends_on)) assert.ok(other in services, other);
-    }
-  const files = [
-    'Dockerfile',
-    'compose.yaml',
-    'cluster-compose.yaml',
-    'kubernetes.yaml',
-    'prometheus.yaml',
-    'readback.service',
-  ];
-  for (const name of files)
-    for (const path of all(read(name), /\b((?:deploy|docs)\/[\w.-]+\w)/g))
-      assert.ok(existsSync(join(root, path)), path);
+test('the files of the repository that they name are there', () => {
+  const names = ['Dockerfile', 'compose.yaml', 'cluster-compose.yaml', 'kubernetes.yaml', 'prometheus.yaml'];
+  const named = [...names, 'readback.service'].flatMap((name) => all(read(name), /\b((?:deploy|docs)\/[\w.-]+\w)/g));
   const copied = all(dockerfile, /^COPY (?!--from)(.*) \S+$/gm).flatMap((paths) => paths.split(' '));
-  for (const path of copied) assert.ok(existsSync(join(root, path)), path);
+  const built = all(dockerfile, /^COPY --from=build \S+ \/app\/(\S+)/gm).filter(
+    (path) => !['node_modules', 'dist'].includes(path),
+  );
   assert.ok(copied.includes('package-lock.json'));
-  for (const path of all(dockerfile, /^COPY --from=build \S+ \/app\/(\S+)/gm))
-    assert.ok(['node_modules', 'dist'].includes(path) || existsSync(join(root, path)), path);
-  assert.deepEqual(all(dockerfile, /docker build .* -t (\S+)/g), ['readback']);
+  for (const path of [...named, ...copied, ...built]) assert.ok(existsSync(join(root, path)), path);
+});
 
-  const hosts = Object.keys(clusterCompose.services);
-  for (const host of all(read('cluster-compose.yaml'), /(?:http:\/\/|@|exec )(\w+)/g))
-    assert.ok(hosts.includes(host), host);
+test('hosts of a cluster know each other by the names of the same file', () => {
+  const hosts = Object.entries(clusterCompose.services).filter(
+    ([name, { image: of }]) => of === 'readback' && name !== 'tables',
+  );
   const [proxied] = all(read('cluster-compose.yaml'), /reverse_proxy (.*) {$/gm);
   assert.deepEqual(
     proxied.split(' '),
-    hosts
-      .filter((name) => clusterCompose.services[name].image === 'readback' && name !== 'tables')
-      .map((name) => `${name}:${port}`),
+    hosts.map(([name]) => `${name}:${port}`),
   );
-  for (const service of all(read('compose.yaml'), /exec (\w+)/g)) assert.ok(service in compose.services, service);
-  const nameOf = (kind: string) => kubernetes.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
   const [set] = kubernetes.filter(({ kind }) => kind === 'StatefulSet');
-  assert.ok(nameOf('Service').includes(set.spec.serviceName ?? ''));
-  assert.match(
-    environments.get('kubernetes.yaml readback')?.SERVICE_CLUSTER__ADDRESS ?? '',
-    /^http:\/\/readback-0\.readback-hosts:/,
-  );
   assert.equal(set.spec.serviceName, 'readback-hosts');
-  assert.deepEqual(all(read('kubernetes.yaml'), /kubectl exec (\S+)-0/g), [set.metadata.name]);
+  const address = environments.get('kubernetes.yaml readback')?.SERVICE_CLUSTER__ADDRESS ?? '';
+  assert.match(address, /^http:\/\/readback-0\.readback-hosts:/);
   for (const { spec } of kubernetes) {
     if (spec.selector === undefined) continue;
     assert.deepEqual(spec.selector.matchLabels ?? spec.selector, set.spec.template.metadata?.labels);
-  }
-  for (const { image: of, envFrom } of containers) {
-    assert.equal(of, 'readback');
-    assert.deepEqual(
-      envFrom.map(({ secretRef }) => secretRef.name),
-      all(read('kubernetes.yaml'), /create secret generic (\S+)/g),
-    );
   }
 });
 

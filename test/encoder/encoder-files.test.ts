@@ -1,12 +1,12 @@
 /** The check of the encoder's files before a start. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isOperatorError } from '../../src/domain/errors.ts';
 import { checkEncoderFiles } from '../../src/encoder/encoder-files.ts';
 import { tinyEncoder } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 
 const faults: [what: string, file: string, spoil: (path: string) => void, says: RegExp][] = [
   ['a missing model', 'encoder.onnx', rmSync, /encoder\.onnx cannot be used: .*no such file/],
@@ -37,8 +37,7 @@ test('the installed files are sound', () => {
 
 for (const [what, file, spoil, says] of faults) {
   test(`${what} is named, with what to do`, (t) => {
-    const dir = mkdtempSync(join(tmpdir(), 'readback-encoder-'));
-    t.after(() => rmSync(dir, { recursive: true }));
+    const dir = temporaryFolder(t);
     cpSync(tinyEncoder.SERVICE_ENCODER__DIR, dir, { recursive: true });
     spoil(join(dir, file));
     assert.throws(

@@ -1,18 +1,8 @@
 /** The encoder as the host has it: real processes, with the tiny model of the tests and with the real one. */
 import assert from 'node:assert/strict';
 import childProcess from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { builtInModel } from '../../src/domain/model.ts';
@@ -20,6 +10,7 @@ import { Encoder, type EncoderOptions, EncoderUnusableError } from '../../src/en
 import { encoderDir } from '../../src/encoder/encoder-files.ts';
 import type { FromEncoder } from '../../src/encoder/encoder-messages.ts';
 import { tinyEncoder, until } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 
 const tiny = tinyEncoder.SERVICE_ENCODER__DIR;
 const { dim } = builtInModel;
@@ -221,8 +212,7 @@ const spoilt = [
 ] as const;
 for (const [what, name, spoil] of spoilt) {
   test(`${what} makes every call fail with the reason, and stops nothing else`, async (t) => {
-    const dir = mkdtempSync(join(tmpdir(), 'readback-encoder-'));
-    t.after(() => rmSync(dir, { recursive: true }));
+    const dir = temporaryFolder(t);
     cpSync(tiny, dir, { recursive: true });
     writeFileSync(join(dir, name), spoil(readFileSync(join(dir, name))));
     const { encoder } = open(t, { dir });

@@ -19,9 +19,8 @@ test('the address bar, the menu and the command key do what they say', { skip: s
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site);
   await browser.pair(service);
-  await service.call('POST', '/v1/pages', { url: `${news}/article/herons`, body_html: article('herons') });
+  await service.add({ url: `${news}/article/herons`, body_html: article('herons') });
   const pages = async () => (await service.call<PageListResponse>('GET', '/v1/pages?limit=500')).body.pages;
-  await until(async () => (await pages()).some(({ status }) => status === 'indexed'), 'the page can be found');
   const worker = await browser.worker();
   /** Send an event of the browser to the listeners of the worker. */
   const dispatch = (event: string, ...values: unknown[]) =>

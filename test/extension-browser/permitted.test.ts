@@ -43,9 +43,7 @@ test('own matches are shown on result pages, once they are wanted, and only wher
   const browser = await ChromiumWithExtension.start(scope, site, { loaded: permittedExtension(scope) });
   await browser.context.route('https://*/**', (route) => route.fulfill(resultPage));
   await browser.pair(service);
-  await service.call('POST', '/v1/pages', { url: `${news}/article/herons`, body_html: article('herons') });
-  const listed = async () => (await service.call<PageListResponse>('GET', '/v1/pages?limit=500')).body.pages;
-  await until(async () => (await listed()).some(({ status }) => status === 'indexed'), 'the page can be found');
+  await service.add({ url: `${news}/article/herons`, body_html: article('herons') });
   const logged = async () => (await service.call<{ runs: unknown[] }>('GET', '/v1/admin/query-log')).body.runs.length;
   // What the worker sends to the service to be searched for.
   await (await browser.worker()).evaluate(() => {

@@ -10,8 +10,7 @@ import { rawHead, testServer, writer } from './test-server.ts';
 
 test('bodies beyond the room are not read until others are answered, and small ones do not wait', async (t) => {
   const size = 1_000_000;
-  const { app, asked } = testServer({}, { bounds: { bodies: new BodyRoom(size) } });
-  t.after(() => app.close());
+  const { app, asked } = testServer(t, {}, { bounds: { bodies: new BodyRoom(size) } });
   const body = JSON.stringify({ url: 'https://a.example/', body_extracted: 'x'.repeat(size) });
   const received = new Map<number | undefined, number>();
   app.addHook('preParsing', (request, _reply, payload, done) => {
@@ -53,8 +52,7 @@ test('bodies beyond the room are not read until others are answered, and small o
 
 test('bodies without an end on routes that do not write do not hold up pages', async (t) => {
   const size = 1_000_000;
-  const { app } = testServer({}, { bounds: { bodies: new BodyRoom(size) } });
-  t.after(() => app.close());
+  const { app } = testServer(t, {}, { bounds: { bodies: new BodyRoom(size) } });
   let received = 0;
   app.addHook('preParsing', (request, _reply, payload, done) => {
     request.raw.on('data', (bytes: Buffer) => {
@@ -87,8 +85,7 @@ test('bodies without an end on routes that do not write do not hold up pages', a
 });
 
 test('a body in crumbs is cut off, one in small pieces is read', async (t) => {
-  const { app, asked } = testServer();
-  t.after(() => app.close());
+  const { app, asked } = testServer(t);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const head = rawHead('POST', '/v1/pages', 'content-type: application/json', 'transfer-encoding: chunked');
   const send = async (piece: string, count: number) => {
@@ -122,6 +119,7 @@ test('a body that stops arriving is answered 408 on every route, one that waits 
   });
   let imports = 0;
   const { app } = testServer(
+    t,
     {
       'import.begin': async ({ bytes }) => {
         if (++imports === 1) await gate;
@@ -132,7 +130,6 @@ test('a body that stops arriving is answered 408 on every route, one that waits 
     },
     { bounds: { pace: new ClientPace({ ...paceLimits, bodyMs: 20, bodyBytes: 1, lookEveryMs: 20 }) } },
   );
-  t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });
   const send = async (path: string, type: string, length: number, part: string) => {
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');

@@ -9,8 +9,8 @@ import { reader, sendRaw, testServer, writer } from './test-server.ts';
 const unauthenticated = { detail: 'missing or invalid bearer token' };
 const concrete = ({ url }: RouteEntry): string => url.replace(/:\w+/g, 'unknown');
 
-test('every route there is has a scope, and only health, readiness, signing in and the console’s files are public', async () => {
-  const { app } = testServer();
+test('every route there is has a scope, and only health, readiness, signing in and the console’s files are public', async (t) => {
+  const { app } = testServer(t);
   await app.ready();
   const printed = app.printRoutes({ commonPrefix: false }).match(/\((?:GET|POST|PUT|PATCH|DELETE)[^)]*\)/g) ?? [];
   const inRouter = printed.flatMap((methods) => methods.slice(1, -1).split(', '));
@@ -34,8 +34,8 @@ test('every route there is has a scope, and only health, readiness, signing in a
   );
 });
 
-test('a route that does not say who may call it cannot be registered', async () => {
-  const { app } = testServer();
+test('a route that does not say who may call it cannot be registered', async (t) => {
+  const { app } = testServer(t);
   app.register(async (routes) => {
     routes.get('/v1/forgotten', async () => ({}));
   });
@@ -43,8 +43,7 @@ test('a route that does not say who may call it cannot be registered', async () 
 });
 
 test('every route answers 401 to anything but one right bearer token', async (t) => {
-  const { app, asked } = testServer();
-  t.after(() => app.close());
+  const { app, asked } = testServer(t);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const wrong: Record<string, string[]> = {
     none: [],
@@ -82,8 +81,7 @@ test('every route answers 401 to anything but one right bearer token', async (t)
 });
 
 test('a token passes where its scope is enough, in any case of the scheme, and gets one fixed 403 elsewhere', async (t) => {
-  const { app, asked } = testServer();
-  t.after(() => app.close());
+  const { app, asked } = testServer(t);
   await app.ready();
   for (const route of app.routeTable) {
     const method = route.method as 'GET';
@@ -101,8 +99,7 @@ test('a token passes where its scope is enough, in any case of the scheme, and g
 });
 
 test('authentication comes before the body is read or checked, and before a route is said to be unknown', async (t) => {
-  const { app } = testServer();
-  t.after(() => app.close());
+  const { app } = testServer(t);
   const broken = {
     method: 'POST',
     url: '/v1/search',
@@ -116,15 +113,6 @@ test('authentication comes before the body is read or checked, and before a rout
     const known = await app.inject({ url, headers: { authorization: `Bearer ${reader}` } });
     assert.deepEqual([url, known.statusCode, known.json()], [url, 404, { detail: 'no such route' }]);
   }
-});
-
-test('whoami tells name and effective scopes', async (t) => {
-  const { app } = testServer();
-  t.after(() => app.close());
-  const ask = async (token: string) =>
-    (await app.inject({ url: '/v1/whoami', headers: { authorization: `Bearer ${token}` } })).json();
-  assert.deepEqual(await ask(writer), { name: 'home', scopes: ['read', 'write'] });
-  assert.deepEqual(await ask(reader), { name: 'phone', scopes: ['read'] });
 });
 
 test('exactly the holders of the tokens are found', () => {

@@ -41,11 +41,10 @@ async function silent(app: HttpApp, path: string, times = 1): Promise<Socket> {
 async function listening(
   t: TestContext,
   answers: Answers,
-  options: Parameters<typeof testServer>[1] = {},
+  options: Parameters<typeof testServer>[2] = {},
   prepare = (_app: HttpApp) => {},
 ): Promise<TestServer> {
-  const server = testServer(answers, options);
-  t.after(() => server.app.close());
+  const server = testServer(t, answers, options);
   prepare(server.app);
   await server.app.listen({ host: '127.0.0.1', port: 0 });
   return server;

@@ -8,8 +8,7 @@ import { until } from '../process/service.ts';
 import { rawHead, testServer } from './test-server.ts';
 
 test('limits are within what slow clients may cost', async (t) => {
-  const { app } = testServer();
-  t.after(() => app.close());
+  const { app } = testServer(t);
   await app.ready();
   const { headersTimeout, requestTimeout, maxConnections, keepAliveTimeout } = app.server;
   assert.equal(headersTimeout, nodeServerOptions.headersTimeout);
@@ -19,8 +18,7 @@ test('limits are within what slow clients may cost', async (t) => {
 });
 
 test('connections that are silent, or stop in the middle of headers or body, are cut', async (t) => {
-  const { app } = testServer();
-  t.after(() => app.close());
+  const { app } = testServer(t);
   app.server.headersTimeout = 20;
   app.server.requestTimeout = 20;
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -72,10 +70,10 @@ test('who has shown no token makes room first, then who has nothing to ask, and 
     answer = resolve;
   });
   const { app, asked } = testServer(
+    t,
     { 'model.list': async () => answered.then(() => ({ models: [] })), 'cluster.runs': () => ({ runs: [] }) },
     { bounds: { maxConnections: 3 } },
   );
-  t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });
   const ask = (socket: Socket, path: string) => socket.write(rawHead('GET', path));
 

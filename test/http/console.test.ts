@@ -20,7 +20,7 @@ async function consoleServer(t: TestContext) {
   writeFileSync(join(consoleDir, 'assets', 'app-1a2b3c.css'), 'body { margin: 0 }');
   writeFileSync(join(consoleDir, 'assets', 'inner', 'font.woff2'), 'font');
   writeFileSync(join(consoleDir, 'assets', '.hidden'), 'hidden');
-  const { app, lines } = testServer({}, { consoleDir });
+  const { app, lines } = testServer(null, {}, { consoleDir });
   t.after(() =>
     assert.deepEqual(
       lines.filter((line) => /"level":[4-6]0/.test(line)),
@@ -85,8 +85,7 @@ test('nothing outside the folder, no folder and no hidden file is served', async
 
 test('before the console is built the page says how to build it, and afterwards it is there', async (t) => {
   const consoleDir = join(temporaryFolder(t), 'console');
-  const { app } = testServer({}, { consoleDir });
-  t.after(() => app.close());
+  const { app } = testServer(t, {}, { consoleDir });
   const { statusCode, headers, body } = await app.inject('/');
   assert.deepEqual([statusCode, headers['content-type']], [503, 'text/html; charset=utf-8']);
   assert.match(body, /npm run build/);

@@ -11,12 +11,11 @@ const headers = { authorization: `Bearer ${writer}` };
 
 test('every code of a domain error has its status and the body {detail}', async (t) => {
   let error = new DomainError('not_found', '');
-  const { app } = testServer({
+  const { app } = testServer(t, {
     'page.get': () => {
       throw error;
     },
   });
-  t.after(() => app.close());
   const expected: Record<ErrorCode, [number, string | undefined]> = {
     not_found: [404, undefined],
     conflict: [409, undefined],
@@ -42,7 +41,7 @@ test('every code of a domain error has its status and the body {detail}', async 
 });
 
 test('anything else is 500 without its text, and logged with it', async (t) => {
-  const { app, lines } = testServer({
+  const { app, lines } = testServer(t, {
     'page.get': () => {
       throw new Error('canary in a stack');
     },
@@ -50,7 +49,6 @@ test('anything else is 500 without its text, and logged with it', async (t) => {
       throw Object.assign(new Error('canary with a status'), { statusCode: 418, code: 'ETEAPOT' });
     },
   });
-  t.after(() => app.close());
   for (const url of ['/v1/pages/pg_1', '/v1/pages/pg_1/status']) {
     const answer = await app.inject({ url, headers });
     assert.deepEqual([answer.statusCode, answer.json()], [500, { detail: 'internal error' }]);
@@ -75,11 +73,10 @@ test('when the caller leaves, the work is told to stop, with a body and without'
       signal.addEventListener('abort', () => reject(signal.reason));
       begun(signal);
     });
-  const { app, lines } = testServer({
+  const { app, lines } = testServer(t, {
     'search.query': (_request, signal) => wait(signal),
     'page.get': (_, signal) => wait(signal),
   });
-  t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });
   const body = '{"query":"x"}';
   const requests = [
@@ -104,7 +101,7 @@ test('when the caller leaves, the work is told to stop, with a body and without'
 
 test('a finished request is not told to stop before its answer is out', async (t) => {
   let signal: AbortSignal | undefined;
-  const { app } = testServer({
+  const { app } = testServer(t, {
     'search.query': async (_request, given) => {
       signal = given;
       await new Promise((resolve) => setImmediate(resolve));
@@ -112,7 +109,6 @@ test('a finished request is not told to stop before its answer is out', async (t
       return nothingFound;
     },
   });
-  t.after(() => app.close());
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const answer = await fetch(`${address}/v1/search`, {
     method: 'POST',

@@ -104,7 +104,7 @@ test('monitors that connect while jobs run and a bulk retry of 500 is made see e
       },
     },
   );
-  const { app } = testServer({}, { askOf: () => system.ask });
+  const { app } = testServer(null, {}, { askOf: () => system.ask });
   const url = await listening(t, app);
   const monitors = [new Monitor(url)];
   const unlucky = new Monitor(url);
@@ -169,6 +169,7 @@ async function stand(t: TestContext, heartbeat_s = 15) {
   });
   const hosted = new Hosted(logic);
   const { app } = testServer(
+    null,
     {},
     { askOf: () => ((name, request) => hosted.ask(name, request)) as Ask, events: { heartbeat_s } },
   );

@@ -7,8 +7,7 @@ import { sendRaw, testServer, writer } from './test-server.ts';
 const good = `authorization: Bearer ${writer}`;
 
 test('a foreign Host or Origin is refused with 403 before anything else, on every route, without CORS headers', async (t) => {
-  const { app, asked } = testServer();
-  t.after(() => app.close());
+  const { app, asked } = testServer(t);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const foreign = [
     ['host: evil.test'],
@@ -54,8 +53,7 @@ test('a foreign Host or Origin is refused with 403 before anything else, on ever
 
 test('loopback names with any port, extensions and what the operator allows pass', async (t) => {
   const allowed = { allowed_hosts: ['Read.example', 'box.example:8443'], allowed_origins: ['https://app.example'] };
-  const { app } = testServer({}, allowed);
-  t.after(() => app.close());
+  const { app } = testServer(t, {}, allowed);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const hosts = ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'].flatMap((host) => [
@@ -75,8 +73,7 @@ test('loopback names with any port, extensions and what the operator allows pass
 });
 
 test('a service on another address of loopback is called by that address', async (t) => {
-  const { app } = testServer({}, { bind_host: '127.0.0.2' });
-  t.after(() => app.close());
+  const { app } = testServer(t, {}, { bind_host: '127.0.0.2' });
   const from = async (host: string) => (await app.inject({ url: '/healthz', headers: { host } })).statusCode;
   assert.deepEqual(
     await Promise.all(['127.0.0.2', '127.0.0.2:8000', 'localhost', '127.0.0.3', 'evil.test'].map(from)),
@@ -85,8 +82,7 @@ test('a service on another address of loopback is called by that address', async
 });
 
 test('a service that listens beyond loopback takes any Host, but no foreign Origin', async (t) => {
-  const { app } = testServer({}, { bind_host: '0.0.0.0' });
-  t.after(() => app.close());
+  const { app } = testServer(t, {}, { bind_host: '0.0.0.0' });
   const from = async (headers: Record<string, string>) => (await app.inject({ url: '/healthz', headers })).statusCode;
   assert.equal(await from({ host: 'nas.local' }), 200);
   assert.equal(await from({ host: 'nas.local', origin: 'https://evil.test' }), 403);
@@ -96,8 +92,7 @@ test('a service that listens beyond loopback takes any Host, but no foreign Orig
 });
 
 test('the page of a host that the operator allows may call it, and none of another port or host', async (t) => {
-  const { app } = testServer({}, { bind_host: '0.0.0.0', allowed_hosts: ['nas.local'] });
-  t.after(() => app.close());
+  const { app } = testServer(t, {}, { bind_host: '0.0.0.0', allowed_hosts: ['nas.local'] });
   const from = async (host: string, origin: string) =>
     (await app.inject({ url: '/healthz', headers: { host, origin } })).statusCode;
   assert.equal(await from('nas.local:8000', 'http://nas.local:8000'), 200);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import type { IngestPageRequest } from '../../src/domain/page.ts';
@@ -9,9 +9,9 @@ import { rawHead, sendRaw, testServer, writer } from './test-server.ts';
 const authorization = `Bearer ${writer}`;
 const accepted = { outcome: 'accepted', page_id: 'pg_1', status: 'queued' } as const;
 
-function ingestServer() {
+function ingestServer(t: TestContext) {
   const got: IngestPageRequest[] = [];
-  const server = testServer({
+  const server = testServer(t, {
     'page.ingest': (request) => {
       got.push(request);
       return accepted;
@@ -30,8 +30,7 @@ function ingestServer() {
 }
 
 test('what is not JSON in UTF-8 is 422 with a list of faults', async (t) => {
-  const { app, got, post } = ingestServer();
-  t.after(() => app.close());
+  const { got, post } = ingestServer(t);
   const fault = async (payload: string | Buffer, headers = {}) => {
     const answer = await post(payload, headers);
     return [answer.statusCode, answer.json().detail[0].type, answer.json().detail[0].loc];
@@ -52,8 +51,7 @@ test('what is not JSON in UTF-8 is 422 with a list of faults', async (t) => {
 });
 
 test('a key that would change other objects is refused and named wherever it is, and pollutes nothing', async (t) => {
-  const { app, got, post } = ingestServer();
-  t.after(() => app.close());
+  const { got, post } = ingestServer(t);
   const fault = (...path: (string | number)[]) => [
     { loc: ['body', ...path], msg: 'The key "__proto__" is not allowed', type: 'key_invalid' },
   ];
@@ -78,16 +76,14 @@ test('a key that would change other objects is refused and named wherever it is,
 });
 
 test('a key that would change other objects leaves the other items of a batch alone', async (t) => {
-  const { app, asked, post } = ingestServer();
-  t.after(() => app.close());
+  const { asked, post } = ingestServer(t);
   const body = '{"pages":[{"url":"http://a/"},{"url":"http://b/","metadata":{"__proto__":1}}]}';
   assert.equal((await post(body, {}, '/v1/pages/batch')).statusCode, 200);
   assert.equal(JSON.stringify(asked[0].request), body);
 });
 
 test('an encoded body is refused by the name of its encoding', async (t) => {
-  const { app, got, post } = ingestServer();
-  t.after(() => app.close());
+  const { got, post } = ingestServer(t);
   const body = '{"url":"http://a/"}';
   for (const [encoding, sent] of [
     ['gzip', gzipSync(body)],
@@ -115,8 +111,7 @@ test('an encoded body is refused by the name of its encoding', async (t) => {
 });
 
 test('metadata that nests 50,000 deep is refused, at the top and inside a batch, without a 5xx', async (t) => {
-  const { app, post } = ingestServer();
-  t.after(() => app.close());
+  const { post } = ingestServer(t);
   const deep = '['.repeat(50_000) + ']'.repeat(50_000);
   assert.equal((await post(`{"url":"http://a/","metadata":{"x":${deep}}}`)).statusCode, 422);
   assert.equal((await post(`{"url":${deep}}`)).statusCode, 422);
@@ -125,8 +120,7 @@ test('metadata that nests 50,000 deep is refused, at the top and inside a batch,
 });
 
 test('lone surrogates in stored text are refused and named; of duplicate keys the last counts', async (t) => {
-  const { app, got, post } = ingestServer();
-  t.after(() => app.close());
+  const { got, post } = ingestServer(t);
   const lone = await post('{"url":"http://a/","title":"cut \\ud83d","metadata":{"k":"\\udc00"}}');
   assert.equal(lone.statusCode, 422);
   assert.deepEqual(
@@ -141,8 +135,7 @@ test('lone surrogates in stored text are refused and named; of duplicate keys th
 });
 
 test('metadata with a number that would be stored as null is refused; the largest and the smallest are kept', async (t) => {
-  const { app, got, post } = ingestServer();
-  t.after(() => app.close());
+  const { got, post } = ingestServer(t);
   for (const metadata of ['{"n":1e999}', '{"n":-1e999}', '{"a":[{"n":1e309}]}']) {
     const refused = await post(`{"url":"http://a/","metadata":${metadata}}`);
     assert.deepEqual(
@@ -155,8 +148,7 @@ test('metadata with a number that would be stored as null is refused; the larges
 });
 
 test('an empty body stands for an empty object, with or without a content type', async (t) => {
-  const { app, asked } = ingestServer();
-  t.after(() => app.close());
+  const { app, asked } = ingestServer(t);
   const url = '/v1/jobs/retry';
   for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-type': 'text/plain' }]) {
     const answer = await app.inject({ method: 'POST', url, headers: { authorization, ...headers }, payload: '' });
@@ -169,8 +161,7 @@ test('an empty body stands for an empty object, with or without a content type',
 });
 
 test('valid data arrives exactly as it was sent', async (t) => {
-  const { app, got, post } = ingestServer();
-  t.after(() => app.close());
+  const { got, post } = ingestServer(t);
   const text = fc.string({ unit: 'binary', maxLength: 50 }).filter((each) => each !== '__proto__');
   /** Whole numbers that JSON rounds are refused. */
   const isKept = (number: string) => /[.e]/.test(number) || Number.isSafeInteger(Number(number));
@@ -195,8 +186,7 @@ test('valid data arrives exactly as it was sent', async (t) => {
 });
 
 test('too large a body is 413 at once where it says so, else when the limit is passed; the batch takes 64 MB', async (t) => {
-  const { app } = ingestServer();
-  t.after(() => app.close());
+  const { app } = ingestServer(t);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const json = 'content-type: application/json';
   const declared = await sendRaw(app, rawHead('POST', '/v1/pages', json, `content-length: ${1 << 30}`));
@@ -216,8 +206,7 @@ test('too large a body is 413 at once where it says so, else when the limit is p
 });
 
 test('routes that only read take 1 MB, which is refused before it is read and while it is, and holds the longest batch of queries', async (t) => {
-  const { app, asked } = testServer({ 'search.batch': () => ({ results: [] }) });
-  t.after(() => app.close());
+  const { app, asked } = testServer(t, { 'search.batch': () => ({ results: [] }) });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const json = 'content-type: application/json';
   const tooLarge = { detail: 'the body is larger than 1048576 bytes' };
@@ -245,8 +234,7 @@ test('routes that only read take 1 MB, which is refused before it is read and wh
 });
 
 test('a body of more values than one for 128 bytes of its limit is 413; one of as many is read', async (t) => {
-  const { app, got, post } = ingestServer();
-  t.after(() => app.close());
+  const { app, got, post } = ingestServer(t);
   const page = (inner: string) => `{"url":"http://a/","metadata":{"x":${inner}}}`;
   const around = 3; // url, metadata and x
   const most = 2 ** 17;
@@ -282,8 +270,7 @@ test('a body of more values than one for 128 bytes of its limit is 413; one of a
 });
 
 test('headers over 16 KB are 431 and what is not HTTP is 400, in the shape of other errors', async (t) => {
-  const { app } = ingestServer();
-  t.after(() => app.close());
+  const { app } = ingestServer(t);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const large = await sendRaw(app, rawHead('GET', '/healthz', `x-large: ${'x'.repeat(20_000)}`));
   assert.deepEqual([large.status, JSON.parse(large.body)], [431, { detail: 'the headers are larger than 16 KB' }]);
@@ -292,8 +279,7 @@ test('headers over 16 KB are 431 and what is not HTTP is 400, in the shape of ot
 });
 
 test('a body that is cut anywhere, within a character too, arrives as it was sent; half a character at its end is refused', async (t) => {
-  const { app, got, post } = ingestServer();
-  t.after(() => app.close());
+  const { got, post } = ingestServer(t);
   const sent = Buffer.from(JSON.stringify({ url: 'http://a/', title: 'é猫😀 ×€' }));
   for (let size = 1; size < sent.length; size++) {
     const pieces = Array.from({ length: Math.ceil(sent.length / size) }, (_, no) =>

@@ -5,9 +5,8 @@ import { listen } from '../../src/http/listen.ts';
 import { testServer } from './test-server.ts';
 
 test('port 0 takes a free port, and a second server on it gets one clear line', async (t) => {
-  const first = testServer().app;
-  const second = testServer().app;
-  t.after(() => Promise.all([first.close(), second.close()]));
+  const { app: first } = testServer(t);
+  const { app: second } = testServer(t);
   const { port, address } = await listen(first, { host: '127.0.0.1', port: 0 });
   assert.equal(address, '127.0.0.1');
   assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200);
@@ -22,8 +21,7 @@ test('port 0 takes a free port, and a second server on it gets one clear line', 
 });
 
 test('a name that cannot be looked up, as without a network, is one clear line, too', async (t) => {
-  const { app } = testServer();
-  t.after(() => app.close());
+  const { app } = testServer(t);
   const unavailable = Object.assign(new Error('getaddrinfo EAI_AGAIN nas.local'), { code: 'EAI_AGAIN' });
   t.mock.method(app, 'listen', () => Promise.reject(unavailable));
   await assert.rejects(listen(app, { host: 'nas.local', port: 80 }), {

@@ -39,7 +39,7 @@ async function connected(
   answers: Answers = {},
   { token = reader, ...options }: Partial<ServerOptions> & { token?: string } = {},
 ): Promise<Connected> {
-  const server = testServer(answers, options);
+  const server = testServer(null, answers, options);
   await server.app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(server.app.server.address() as AddressInfo).port}`;
   const client = new Client({ name: 'test', version: '1' });

@@ -9,8 +9,7 @@ interface Operation {
 }
 
 test('the document lists every route with its operation id, security and errors, and only components in use', async (t) => {
-  const { app } = testServer();
-  t.after(() => app.close());
+  const { app } = testServer(t);
   const answer = await app.inject({ url: '/openapi.json', headers: { authorization: `Bearer ${reader}` } });
   assert.equal(answer.statusCode, 200);
   const document: {
@@ -71,8 +70,7 @@ interface Sent {
 }
 
 test('all that a request may hold is bound, but the text of a page, which its body binds', async (t) => {
-  const { app } = testServer();
-  t.after(() => app.close());
+  const { app } = testServer(t);
   const answer = await app.inject({ url: '/openapi.json', headers: { authorization: `Bearer ${reader}` } });
   const { paths, components }: { paths: Record<string, Record<string, Asked>>; components: { schemas: Known } } =
     answer.json();

@@ -38,8 +38,7 @@ const preflight = ({ app }: TestServer, url: string, origin: string, method = 'P
   });
 
 test('a code becomes a token of the extension, once', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const code = await pairCode(server);
   const answer = await pair(server, code.toLowerCase().replace('-', ''));
   assert.equal(answer.statusCode, 201);
@@ -64,8 +63,7 @@ test('a code becomes a token of the extension, once', async (t) => {
 });
 
 test('pairing codes cannot be tried one after the other', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   for (let i = 0; i < 30; i++) assert.equal((await pair(server, `AAAA-AA${i}`)).statusCode, 401);
   const right = await pairCode(server);
   const refused = await pair(server, right);
@@ -86,8 +84,7 @@ test('pairing codes cannot be tried one after the other', async (t) => {
 });
 
 test('only paired extensions may read answers, and any extension that of pairing', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const allowed = { 'access-control-allow-origin': extension, 'access-control-expose-headers': 'retry-after' };
   const asked = (origin: string, authorization = `Bearer ${writer}`) =>
     server.app.inject({ url: '/v1/whoami', headers: { host, origin, authorization } });
@@ -130,8 +127,7 @@ test('only paired extensions may read answers, and any extension that of pairing
 });
 
 test('a web page that pairs, which needs a code, gets no CORS by it', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const origin = 'http://localhost:3000';
   const answer = await pair(server, await pairCode(server), origin);
   assert.deepEqual([answer.statusCode, corsOf(answer)], [201, {}]);
@@ -140,8 +136,7 @@ test('a web page that pairs, which needs a code, gets no CORS by it', async (t) 
 });
 
 test('tokens are made, shown once and revoked; those of the settings are not', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const make = (payload: object, token = writer) =>
     server.app.inject({ method: 'POST', url: '/v1/tokens', headers: bearer(token), payload });
   const revoke = (id: string, token = writer) =>

@@ -48,9 +48,8 @@ async function hostOf(
     libraryOf,
     placeOf: async () => (typeof place === 'function' ? place() : place),
   };
-  const { app, asked } = testServer({ 'job.list': () => ({ jobs: [] }) }, { peers, bounds });
+  const { app, asked } = testServer(t, { 'job.list': () => ({ jobs: [] }) }, { peers, bounds });
   await app.listen({ port: 0, host: '127.0.0.1' });
-  t.after(() => app.close());
   return { asked, url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}` };
 }
 

@@ -25,15 +25,14 @@ const watched = {
 
 test('a search has the defaults of the contract', async (t) => {
   const found = { ...nothingFound, timing_ms: { total: 1 } };
-  const { app, asked } = testServer({ 'search.query': () => found });
-  t.after(() => app.close());
+  const { app, asked } = testServer(t, { 'search.query': () => found });
   const answer = await app.inject({ method: 'POST', url: '/v1/search', headers, payload: { query: 'x' } });
   assert.deepEqual(searchResponse.parse(answer.json()), found);
   assert.deepEqual(asked[0]?.request, { query: 'x', ...searchDefaults });
 });
 
 test('the bounds of the contract are allowed, and one step beyond is 422 at that field', async (t) => {
-  const { app } = testServer({
+  const { app } = testServer(t, {
     'search.query': () => nothingFound,
     'page.ingest': () => ({ outcome: 'accepted', page_id: 'p', status: 'queued' }),
     'page.ingestBatch': () => [],
@@ -44,7 +43,6 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
     'job.retryBatch': () => ({ requested: 0, retried: 0, results: [] }),
     'job.list': () => ({ jobs: [] }),
   });
-  t.after(() => app.close());
   const many = (length: number) => Array.from({ length }, (_each, i) => `${i}`);
   const texts = (count: number) => Object.fromEntries(many(count).map((key) => [key, key]));
   const long = (key: number, value: number) => ({ ['k'.repeat(key)]: 'v'.repeat(value) });
@@ -117,8 +115,7 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
 });
 
 test('an unknown field is 422 in every body there is, and not repeated beyond its name', async (t) => {
-  const { app, asked } = testServer();
-  t.after(() => app.close());
+  const { app, asked } = testServer(t);
   await app.ready();
   const bodies: Record<string, object> = {
     '/v1/pages': { url: 'https://a.example/' },
@@ -180,8 +177,7 @@ test('health is always ok; readiness says what is missing', async (t) => {
     },
   ];
   let turn = 0;
-  const { app } = testServer({ 'system.readiness': () => replies[turn++]() });
-  t.after(() => app.close());
+  const { app } = testServer(t, { 'system.readiness': () => replies[turn++]() });
   assert.deepEqual((await app.inject('/healthz')).json(), { status: 'ok' });
   const answers = [];
   for (const _reply of replies) {
@@ -198,8 +194,7 @@ test('health is always ok; readiness says what is missing', async (t) => {
 });
 
 test('metrics are text, count ingest by outcome and time requests by route template', async (t) => {
-  const { app } = testServer();
-  t.after(() => app.close());
+  const { app } = testServer(t);
   await app.inject({ url: '/v1/pages/pg_secret', headers });
   await app.inject({ url: '/made/up/path', headers });
   const answer = await app.inject({ url: '/metrics', headers });
@@ -216,13 +211,13 @@ test('the settings are told together with the programs that were found', async (
   const transcription = { kind: 'command', detail: '/usr/bin/whisper-cli', ffmpeg: true } as const;
   const found = { yt_dlp: { version: '2025.11.12', guarded: true }, transcription };
   const { app } = testServer(
+    t,
     {},
     {
       shownSettings: () => ({ settings: { bind_port: 8000 }, mutability: { bind_port: 'boot_only' } }),
       capabilities: async () => found,
     },
   );
-  t.after(() => app.close());
   const answer = await app.inject({ url: '/v1/admin/config', headers: { authorization: `Bearer ${writer}` } });
   assert.deepEqual(answer.json(), {
     settings: { bind_port: 8000, capabilities: found },

@@ -41,8 +41,7 @@ const whoami = async ({ app }: TestServer, headers: Record<string, string>) =>
   (await app.inject({ url: '/v1/whoami', headers })).statusCode;
 
 test('a code makes one session, whose cookie no script reads and no other site sends', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const { code, purpose, url } = await codeOf(server);
   assert.deepEqual([purpose, url], ['session', `http://${host}/#code=${code}`]);
   const answer = await signIn(server, { code }, { ...ownPage, 'user-agent': 'Mozilla/5.0' });
@@ -79,8 +78,7 @@ test('a code of another library is refused to who asks for that, names it, and c
     file: { records: null, save: async () => {} },
     log: { warn: () => {} },
   });
-  const server = testServer({}, { access });
-  t.after(() => server.app.close());
+  const server = testServer(t, {}, { access });
   const cookie = await signedIn(server);
   const { code } = await codeOf(server, undefined, second);
   const keep_library = true;
@@ -98,8 +96,7 @@ test('a code of another library is refused to who asks for that, names it, and c
 });
 
 test('without a right code or token there is no session', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const { code } = await codeOf(server, { purpose: 'pair' });
   for (const payload of [{ code: 'wrong' }, { token: 'wrong' }, { code }, { token: `${writer}x` }]) {
     const answer = await signIn(server, payload);
@@ -113,8 +110,7 @@ test('without a right code or token there is no session', async (t) => {
 });
 
 test('a token that may only read makes no code, and its session only reads', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const payload = { purpose: 'session' };
   const headers = bearer(reader);
   assert.equal((await server.app.inject({ method: 'POST', url: '/v1/codes', headers, payload })).statusCode, 403);
@@ -132,8 +128,7 @@ test('a token that may only read makes no code, and its session only reads', asy
 });
 
 test('the cookie counts in requests of the page itself only', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const cookie = await signedIn(server);
   const origin = `http://${host}`;
   const own: Record<string, string>[] = [
@@ -171,8 +166,7 @@ test('the cookie counts in requests of the page itself only', async (t) => {
 });
 
 test('a form of another page changes nothing, whatever its type', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const cookie = await signedIn(server);
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
     const request: InjectOptions = {
@@ -189,8 +183,7 @@ test('a form of another page changes nothing, whatever its type', async (t) => {
 });
 
 test('an Authorization header goes before a cookie, also a wrong one', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const cookie = await signedIn(server);
   const asked = (authorization: string) =>
     server.app.inject({ url: '/v1/whoami', headers: { ...ownPage, cookie, authorization } });
@@ -199,8 +192,7 @@ test('an Authorization header goes before a cookie, also a wrong one', async (t)
 });
 
 test('a value that a browser brings is never taken over, and of two cookies none counts', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   await server.app.listen({ host: '127.0.0.1', port: 0 });
   const planted = `readback_session_8000=${'a'.repeat(43)}`;
   const answer = await signIn(server, { token: writer }, { ...ownPage, cookie: planted });
@@ -219,8 +211,7 @@ test('a value that a browser brings is never taken over, and of two cookies none
 });
 
 test('signing in anew ends the session that the browser had', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const before = await signedIn(server);
   const after = cookieIn(await signIn(server, { token: writer }, { ...ownPage, cookie: before }));
   assert.equal(await whoami(server, { ...ownPage, cookie: before }), 401);
@@ -228,8 +219,7 @@ test('signing in anew ends the session that the browser had', async (t) => {
 });
 
 test('sessions are listed, and end at once', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   const cookies = [await signedIn(server), await signedIn(server), await signedIn(server, reader)];
   const as = (cookie: string) => ({ ...ownPage, cookie });
   const listed = async (headers: Record<string, string>) =>
@@ -257,8 +247,7 @@ test('sessions are listed, and end at once', async (t) => {
 });
 
 test('where the page came by https the cookie goes back by https only', async (t) => {
-  const server = testServer({}, { allowed_hosts: ['read.example'] });
-  t.after(() => server.app.close());
+  const server = testServer(t, {}, { allowed_hosts: ['read.example'] });
   const headers = { host: 'read.example', origin: 'https://read.example', 'sec-fetch-site': 'same-origin' };
   const answer = await signIn(server, { token: writer }, headers);
   assert.equal(answer.statusCode, 201);
@@ -269,8 +258,7 @@ test('where the page came by https the cookie goes back by https only', async (t
 });
 
 test('who is not known sends little', async (t) => {
-  const server = testServer();
-  t.after(() => server.app.close());
+  const server = testServer(t);
   for (const url of ['/v1/sessions', '/v1/pair']) {
     const payload = { code: 'x'.repeat(40_000), name: 'x' };
     assert.equal((await server.app.inject({ method: 'POST', url, headers: ownPage, payload })).statusCode, 413);

@@ -9,6 +9,7 @@ import type { HttpApp } from '../../src/http/http-app.ts';
 import { buildServer, type ServerOptions } from '../../src/http/server.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import type { Scope } from '../scope.ts';
 
 export const writer = 'writer-token-0123456789';
 export const reader = 'reader-token-0123456789';
@@ -29,7 +30,12 @@ export interface TestServer {
   lines: string[];
 }
 
-export function testServer(answers: Answers = {}, options: Partial<ServerOptions> = {}): TestServer {
+/** Closed with the scope, if any. */
+export function testServer(
+  scope: Scope | null,
+  answers: Answers = {},
+  options: Partial<ServerOptions> = {},
+): TestServer {
   const asked: TestServer['asked'] = [];
   const lines: string[] = [];
   const table = answers as Partial<Record<MessageName, AnyAnswer>>;
@@ -76,6 +82,7 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
     }),
     ...options,
   });
+  scope?.after(() => app.close());
   return { app, asked, lines };
 }
 

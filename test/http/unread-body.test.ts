@@ -9,8 +9,7 @@ import { patienceMs } from '../process/service.ts';
 import { reader, testServer, writer } from './test-server.ts';
 
 async function listening(t: TestContext) {
-  const { app } = testServer({}, { bounds: { drain: { ms: patienceMs, bytes: 64 << 20, atOnce: 32 } } });
-  t.after(() => app.close());
+  const { app } = testServer(t, {}, { bounds: { drain: { ms: patienceMs, bytes: 64 << 20, atOnce: 32 } } });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }

@@ -17,6 +17,7 @@ ip('link set lo up');
 ip(`addr add ${vanishing}/32 dev lo`);
 
 const { app } = testServer(
+  null,
   {
     'events.subscribe': () => ({
       snapshot: { jobs: [] },

@@ -5,8 +5,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +13,7 @@ import { skipReason } from '../../src/compute/import-progress.ts';
 import type { ImportItem } from '../../src/domain/import.ts';
 import { visitsLeftOut } from '../../src/importers/read-history.ts';
 import { chromiumArgs, chromiumPath, skipChromium } from '../chromium.ts';
+import { redirectTo, Site } from '../providers/small-web.ts';
 import { temporaryFolder } from '../scope.ts';
 import { readItems } from './read-items.ts';
 
@@ -52,14 +51,14 @@ for (const name of noExports === false ? readdirSync(exportsDir) : []) {
 test('a profile that Chromium has just written has the visits and bookmarks that were made', {
   skip: noChromium,
 }, async (t) => {
-  const server = createServer((request, response) => {
-    if (request.url === '/moved') return response.writeHead(302, { location: '/harbour' }).end();
-    const frame = request.url === '/framed' ? '<iframe src="/inside"></iframe>' : '';
-    return response.setHeader('content-type', 'text/html').end(`<title>${request.url}</title><p>Text.</p>${frame}`);
+  const served = await Site.open(t, {
+    '/moved': redirectTo('/harbour'),
+    '*': ({ url }, response) => {
+      const frame = url === '/framed' ? '<iframe src="/inside"></iframe>' : '';
+      response.setHeader('content-type', 'text/html').end(`<title>${url}</title><p>Text.</p>${frame}`);
+    },
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  t.after(() => server.close());
-  const site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const site = served.url('');
   const profile = temporaryFolder(t);
   const began = Date.now();
   const context = await chromium.launchPersistentContext(profile, {

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../scope.ts';
 
 const root = join(import.meta.dirname, '../..');
 const compilers = ['cc', 'gcc', 'c++', 'g++', 'clang', 'clang++', 'make', 'python', 'python3'];
@@ -17,8 +17,7 @@ const skip = asked.status === 0 ? false : 'no package registry can be reached';
 
 /** A new folder with compilers that fail in `bin`, and an environment that finds them first. */
 function machineWithoutCompiler(t: TestContext): { home: string; env: NodeJS.ProcessEnv } {
-  const home = mkdtempSync(join(tmpdir(), 'readback-install-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder(t);
   const bin = join(home, 'bin');
   mkdirSync(bin);
   for (const name of compilers) {

@@ -57,8 +57,7 @@ function arrivals(ask: () => Promise<void>) {
 }
 
 test('activation under two hundred searches a second fails none and mixes none', async (t) => {
-  const server = await startFakeProvider({ dim: 32 });
-  t.after(() => server.close());
+  const server = await startFakeProvider(t, { dim: 32 });
   const service = await RunningService.start(t, {
     ...withoutEntities,
     SERVICE_PROVIDERS__OPENAI__BASE_URL: `${server.url}/v1`,

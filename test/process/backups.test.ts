@@ -12,8 +12,7 @@ import { RunningService, token, withoutEntities } from './service.ts';
 test('a backup is made beside the running service, listed, and restores elsewhere', async (t) => {
   const service = await RunningService.start(t, withoutEntities);
   const page = { url: 'https://a.example/', title: 'Herons', body_extracted: 'Herons wade in shallow water.' };
-  const { body: added } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
-  await service.settled([added.page_id]);
+  await service.add(page);
   const before = await service.call<BackupListResponse>('GET', '/v1/admin/backups');
   const dir = `${service.dataDir}-backups`;
   assert.deepEqual(before.body, { dir, backups: [], running: false });

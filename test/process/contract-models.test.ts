@@ -20,6 +20,8 @@ interface Faults {
 const readToken = 'process-test-reader-c07d12';
 const dim = 16;
 const localId = 'local-multilingual-e5-small-384';
+const price = 0.02;
+const datetime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 let provider: FakeProvider;
 let keyed: FakeProvider;
@@ -27,13 +29,12 @@ let service: RunningService;
 let pageIds: string[];
 const scope = newestFirst({ after });
 before(async () => {
-  provider = await startFakeProvider({ dim });
-  keyed = await startFakeProvider({ dim, apiKey: 'the-right-key' });
-  scope.after(() => provider.close());
-  scope.after(() => keyed.close());
+  provider = await startFakeProvider(scope, { dim });
+  keyed = await startFakeProvider(scope, { dim, apiKey: 'the-right-key' });
   service = await RunningService.start(scope, {
     SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${provider.url}/v1`,
     SERVICE_PROVIDERS__KEYED__BASE_URL: `${keyed.url}/v1`,
+    SERVICE_EMBEDDER__PRICES: JSON.stringify({ words: price }),
     SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',
     SERVICE_RESILIENCE__BREAKER_FAILURE_THRESHOLD: '1',
     SERVICE_JOBS__MAX_ATTEMPTS: '2',
@@ -82,6 +83,100 @@ async function fill(id: string): Promise<ModelBackfillResponse> {
   assert.deepEqual([status, body], [202, { model_id: id, status: 'backfilling' }]);
   return ended(id);
 }
+
+test('a model is registered, estimated, filled, activated and deleted', async () => {
+  const statusAndBody = async (method: string, path: string, body?: unknown) => {
+    const answer = await call<unknown>(method, path, body);
+    return [answer.status, answer.body] as const;
+  };
+  let tokens = 0;
+  for (const id of pageIds) {
+    const { body } = await call<{ chunks: { token_count: number }[] }>('GET', `/v1/pages/${id}/chunks`);
+    for (const { token_count } of body.chunks) tokens += token_count;
+  }
+
+  /** By the contract's fields. */
+  const listed = async () => {
+    const { body } = await call<ModelListResponse>('GET', '/v1/models');
+    return body.models.map(({ vectors_pending, pages_pending, rate_per_s, eta_s, paused, runtime, ...info }) => {
+      const [pending, pages] = [vectors_pending ?? 0, pages_pending ?? 0];
+      assert.ok(pending >= 0 && pages >= 0 && (eta_s ?? 0) >= 0 && (rate_per_s ?? 0) >= 0);
+      assert.deepEqual([paused, typeof (runtime ?? '')], [false, 'string']);
+      return info;
+    });
+  };
+  const active = {
+    ...{
+      id: 'local-multilingual-e5-small-384',
+      provider: 'local',
+      model_name: 'multilingual-e5-small',
+      dim: 384,
+      max_input_tokens: 32_000,
+    },
+    ...{ is_active: true, status: 'ready' },
+  };
+  const registered = { id: `ollama-words-${dim}`, ...request, is_active: false, status: 'registered' };
+  const { id } = registered;
+  assert.deepEqual(await listed(), [active]);
+  assert.deepEqual(await statusAndBody('POST', '/v1/models', request), [201, registered]);
+  assert.deepEqual(await listed(), [active, registered]);
+  assert.deepEqual(await statusAndBody('POST', '/v1/models', request), [
+    409,
+    { detail: `the model ${id} is registered already` },
+  ]);
+
+  assert.equal((await statusAndBody('POST', `/v1/models/${id}/backfill`, { confirm: 'yes please' }))[0], 422);
+  assert.equal((await statusAndBody('POST', `/v1/models/${id}/backfill`, { confirmed: true }))[0], 422);
+
+  const none = { cursor_page_id: null, started_at: null, updated_at: null, finished_at: null, last_error: null };
+  const zero = { total_chunks: 0, embedded_chunks: 0, total_tokens: 0 };
+  assert.deepEqual(await statusAndBody('GET', `/v1/models/${id}/backfill`), [
+    200,
+    { model_id: id, status: 'not_started', ...zero, ...none },
+  ]);
+  const [status, estimate] = await statusAndBody('POST', `/v1/models/${id}/backfill`, {});
+  assert.equal(status, 200);
+  const { est_cost_usd, ...counts } = estimate as Record<string, unknown>;
+  assert.ok(Math.abs(Number(est_cost_usd) - (tokens / 1e6) * price) < 1e-12);
+  assert.deepEqual(counts, {
+    ...{ model_id: id, n_chunks: 6, total_tokens: tokens },
+    est_duration_s: null,
+    confirm_required: true,
+  });
+  assert.equal(provider.calls.length, 0, 'an estimate calls nobody');
+  const notReady = { detail: 'the model is registered; only ready models can be activated' };
+  assert.deepEqual(await statusAndBody('POST', `/v1/models/${id}/activate`), [409, notReady]);
+
+  const started = [202, { model_id: id, status: 'backfilling' }];
+  assert.deepEqual(await statusAndBody('POST', `/v1/models/${id}/backfill`, { confirm: true }), started);
+  assert.deepEqual(await statusAndBody('POST', `/v1/models/${id}/backfill`, { confirm: true }), started);
+  const { started_at, updated_at, finished_at, ...done } = await ended(id);
+  assert.deepEqual(done, {
+    ...{ model_id: id, status: 'complete', total_chunks: 6, embedded_chunks: 6, total_tokens: tokens },
+    ...{ cursor_page_id: pageIds.at(-1), last_error: null },
+  });
+  for (const time of [started_at, updated_at, finished_at]) assert.match(String(time), datetime);
+
+  assert.deepEqual(await statusAndBody('POST', `/v1/models/${id}/activate`), [
+    200,
+    { ...registered, is_active: true, status: 'ready' },
+  ]);
+  assert.deepEqual(await listed(), [
+    { ...active, is_active: false },
+    { ...registered, is_active: true, status: 'ready' },
+  ]);
+  assert.deepEqual(await statusAndBody('DELETE', `/v1/models/${id}`), [
+    409,
+    { detail: 'the active model cannot be deleted' },
+  ]);
+  assert.equal((await statusAndBody('POST', `/v1/models/${active.id}/activate`))[0], 200);
+  assert.deepEqual(await statusAndBody('DELETE', `/v1/models/${id}`), [204, '']);
+  assert.deepEqual(await listed(), [active]);
+  assert.deepEqual(await statusAndBody('GET', `/v1/models/${id}/backfill`), [
+    404,
+    { detail: `unknown model id: ${id}` },
+  ]);
+});
 
 test('each field of a registration is taken within its bounds and refused beyond them', async () => {
   const long = 'n'.repeat(200);
@@ -270,8 +365,7 @@ test('a comparison ranks by each model, measures each two of them, and is logged
 });
 
 test('vectors of one number and of 8,192 are searched as others are', async (t) => {
-  const [narrow, wide] = await Promise.all([startFakeProvider({ dim: 1 }), startFakeProvider({ dim: 8192 })]);
-  t.after(() => Promise.all([narrow.close(), wide.close()]));
+  const [narrow, wide] = await Promise.all([1, 8192].map((dim) => startFakeProvider(t, { dim })));
   const ends = RunningService.start(t, {
     SERVICE_PROVIDERS__NARROW__BASE_URL: `${narrow.url}/v1`,
     SERVICE_PROVIDERS__WIDE__BASE_URL: `${wide.url}/v1`,

@@ -145,14 +145,3 @@ for (const [name, byDefault, { accepted, refused, beside = {} }] of settings) {
     }
   });
 }
-
-test('unknown settings are ignored, and an empty variable is an unset one', () => {
-  const { secrets: _, ...plain } = readSettings(home);
-  const { secrets: __, ...same } = readSettings({
-    ...home,
-    SERVICE_NO_SUCH: '1',
-    SERVICE_EVENTS__NO_SUCH: '1',
-    SERVICE_EVENTS__QUEUE_SIZE: '',
-  });
-  assert.deepEqual(same, plain);
-});

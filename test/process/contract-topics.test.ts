@@ -1,7 +1,6 @@
 /** Contract section: Clusters and entities. Runs, topics, projection, names, merges and their undoing, search and similar pages by them. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type {
   ClusterDetailResponse,
@@ -21,6 +20,7 @@ import type {
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { PageStatusResponse } from '../../src/domain/page.ts';
 import type { SearchBatchResponse, SimilarResponse } from '../../src/domain/search.ts';
+import { Site } from '../providers/small-web.ts';
 import { until } from './service.ts';
 import { idsOf, sharedService } from './shared-service.ts';
 
@@ -580,20 +580,20 @@ test('two names are taken for one by hand, and that is undone like any other mer
 
 test('a language model names the topics where one is set; its key is shown to nobody', async (t) => {
   const asked: { authorization: string | undefined; model: unknown }[] = [];
-  const server = createServer(async (request, response) => {
-    let text = '';
-    for await (const piece of request) text += piece;
-    asked.push({ authorization: request.headers.authorization, model: JSON.parse(text).model });
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content: `Label ${asked.length}` } }] }));
+  const namer = await Site.open(t, {
+    '*': async (request, response) => {
+      const { model } = (await json(request)) as { model: unknown };
+      asked.push({ authorization: request.headers.authorization, model });
+      const content = `Label ${asked.length}`;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] }));
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
   const before = await clusters();
   await shared.service.stop();
   const key = 'chat-key-77c1';
   await shared.service.start({
-    SERVICE_LLM__BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    SERVICE_LLM__BASE_URL: namer.url('/v1'),
     SERVICE_LLM__API_KEY: key,
     SERVICE_LLM__MODEL: 'namer',
   });

@@ -1,12 +1,10 @@
 /** What small answers that unpack to 500 MB cost a running service: peak resident memory of its process, as the kernel counts it. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import type { JobListResponse } from '../../src/domain/job.ts';
+import { Site } from '../providers/small-web.ts';
 import { RunningService } from './service.ts';
 
 /** `fetch.max_bytes` as it is set by default: eight bodies of that size would take 80 MB. */
@@ -42,15 +40,11 @@ function forgetPeak(pid: number): void {
 test('eight bombs at once end at the limit, and hardly grow the process', {
   skip: existsSync('/proc/self/clear_refs') ? false : 'needs the peak memory that Linux tells',
 }, async (t) => {
-  const site = createServer((request, response) => {
-    const [encoding, body] = bombs[new URL(request.url ?? '', 'http://x').searchParams.get('kind') ?? ''] ?? ['', ''];
-    response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': encoding }).end(body);
-  });
-  site.listen(0, '127.0.0.1');
-  await once(site, 'listening');
-  t.after(() => {
-    site.closeAllConnections();
-    site.close();
+  const site = await Site.open(t, {
+    '*': (request, response) => {
+      const [encoding, body] = bombs[new URL(request.url ?? '', 'http://x').searchParams.get('kind') ?? ''] ?? ['', ''];
+      response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': encoding }).end(body);
+    },
   });
   const service = await RunningService.start(t, {
     SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
@@ -58,7 +52,7 @@ test('eight bombs at once end at the limit, and hardly grow the process', {
     SERVICE_FETCH__MAX_BYTES: String(maxBytes),
   });
   const fetchAll = async (kind: string, round: number) => {
-    const { port } = site.address() as AddressInfo;
+    const { port } = site;
     const pages = Array.from({ length: atOnce }, (_, at) => ({
       url: `http://127.0.0.1:${port}/${round}/${at}?kind=${encodeURIComponent(kind)}`,
     }));

@@ -9,8 +9,7 @@ import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { until } from './service.ts';
 import { readToken, sharedService } from './shared-service.ts';
 
-const provider = await startFakeProvider({ dim: 16 });
-after(() => provider.close());
+const provider = await startFakeProvider({ after }, { dim: 16 });
 const shared = sharedService({
   SERVICE_ENTITY__ENABLED: 'false',
   SERVICE_EMBEDDER__PROVIDER: 'openai',

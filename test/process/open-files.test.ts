@@ -24,9 +24,7 @@ test('half-open connections of nobody known, more than the process may have file
       socket.write('GET /healthz HTTP/1.1\r\nhost: local');
     }
     const page = { url: `https://files.example/${round}`, body_extracted: `The heron stands still, ${round}.` };
-    const { status, body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
-    assert.equal(status, 202);
-    assert.deepEqual(await service.settled([body.page_id]), ['indexed']);
+    await service.add(page);
     const found = await service.call<{ results: unknown[] }>('POST', '/v1/search', { query: 'heron', k: 5 });
     assert.deepEqual([found.status, found.body.results.length], [200, round + 1]);
     if (process.platform === 'linux') t.diagnostic(`${readdirSync(`/proc/${service.pid}/fd`).length} open files`);

@@ -37,8 +37,7 @@ test('a page is there after a kill at the moment its 202 arrives', async (t) => 
 });
 
 test('jobs that ran when the process was killed run again at once, and each page is indexed once', async (t) => {
-  const provider = await startFakeProvider({ dim: 16 });
-  t.after(() => provider.close());
+  const provider = await startFakeProvider(t, { dim: 16 });
   const service = await RunningService.start(t, {
     ...withoutEntities,
     SERVICE_EMBEDDER__PROVIDER: 'openai',

@@ -20,11 +20,10 @@ test('a start with the clock 90 days ahead keeps searches, judgements, jobs and 
   if (typeof clock === 'string') return;
   const service = await RunningService.start(t, { ...withoutEntities, ...clock.env });
   const page = { url: 'https://a.example/', title: 'Herons', body_extracted: 'Herons wade in shallow water.' };
-  const { body: added } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
-  await service.settled([added.page_id]);
+  const page_id = await service.add(page);
   const { body: found } = await service.call<SearchResponse>('POST', '/v1/search', { query: 'herons' });
   const { query_id } = found;
-  await service.call('POST', '/v1/feedback', { query_id, page_id: added.page_id, relevant: true });
+  await service.call('POST', '/v1/feedback', { query_id, page_id, relevant: true });
   const kept = async () => {
     const log = await service.call<QueryLogListResponse>('GET', '/v1/admin/query-log');
     const jobs = await service.call<JobListResponse>('GET', '/v1/jobs');
@@ -34,7 +33,7 @@ test('a start with the clock 90 days ahead keeps searches, judgements, jobs and 
   const before = await kept();
   assert.deepEqual(
     before.runs.runs.map((run) => [run.query_id, run.feedback]),
-    [[query_id, { [added.page_id]: true }]],
+    [[query_id, { [page_id]: true }]],
   );
   await service.stop();
 

@@ -3,8 +3,6 @@
  * told, and each line of the log stays one line of bounded length.
  */
 import assert from 'node:assert/strict';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { filesHolding } from '../app/byte-scan.ts';
 import { Site } from '../providers/small-web.ts';
@@ -21,23 +19,22 @@ const canaries = {
 const secrets = [token, ...Object.values(canaries)];
 
 /** A provider that answers every call by saying back all that it was sent, keys included. */
-async function startTalkative(t: TestContext, status: () => number): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    for await (const _ of request);
-    const said = JSON.stringify({ url: request.url, headers: request.headers });
-    response
-      .writeHead(status(), { 'content-type': 'application/json' })
-      .end(JSON.stringify({ error: { message: said } }));
+function startTalkative(t: TestContext, status: () => number): Promise<Site> {
+  return Site.open(t, {
+    '*': async (request, response) => {
+      for await (const _ of request);
+      const said = JSON.stringify({ url: request.url, headers: request.headers });
+      response
+        .writeHead(status(), { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: { message: said } }));
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return server;
 }
 
 test('a provider that repeats its keys, wrong tokens, a crash and a rejected start tell no secret', async (t) => {
   let status = 401;
   const provider = await startTalkative(t, () => status);
-  const host = `127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${provider.port}`;
   const address = `http://${canaries.user}:${canaries.password}@${host}/v1`;
   const service = await RunningService.start(t, {
     SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: canaries.accessToken, scopes: ['read'] }]),

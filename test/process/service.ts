@@ -228,6 +228,14 @@ export class RunningService {
     return { status: response.status, body: (isJson ? JSON.parse(text) : text) as Body, headers: response.headers };
   }
 
+  /** Hand in a page that is new and wait until it is indexed; gives its id. */
+  async add(page: object): Promise<string> {
+    const { status, body } = await this.call<{ page_id: string }>('POST', '/v1/pages', page);
+    assert.equal(status, 202, JSON.stringify(body));
+    assert.deepEqual(await this.settled([body.page_id]), ['indexed']);
+    return body.page_id;
+  }
+
   /** `/metrics` of the library: in a cluster a token of the settings gets those of the host that it asks, and one that was made those of the owner. */
   async metrics(): Promise<Answer<string>> {
     if (!isClustered) return this.call('GET', '/metrics');

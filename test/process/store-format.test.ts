@@ -27,8 +27,7 @@ const setFormat = async (dataDir: string, format: unknown) => {
 test('a store of an unknown format is refused and not touched; its own version goes on with it', async (t) => {
   const service = await RunningService.start(t, withoutEntities);
   const page = { url: 'https://example.com/', title: 'Herons', body_extracted: 'Herons hunt fish in shallow water.' };
-  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
-  await service.settled([body.page_id]);
+  const page_id = await service.add(page);
   await service.stop();
   const own = await setFormat(service.dataDir, 1);
   for (const [format, shown] of [
@@ -51,7 +50,7 @@ test('a store of an unknown format is refused and not touched; its own version g
   const { body: found } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/search', {
     query: 'herons',
   });
-  assert.equal(found.results[0].page_id, body.page_id);
+  assert.equal(found.results[0].page_id, page_id);
 });
 
 for (const format of [1, 3])

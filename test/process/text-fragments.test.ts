@@ -1,13 +1,12 @@
 /** Links of results open the pages as they were saved, in a real browser, at the passage. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { haveRealPages, realPagesDir, searchRealPages } from '../../bench/real-pages.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
+import { type Page, Site } from '../providers/small-web.ts';
 import { RunningService, realEncoder, until } from './service.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -22,15 +21,13 @@ const space = '<style>html{padding-top:5000px!important}</style>';
 
 /** Serves each saved page under the name of its file, with room above it. */
 async function savedPages(t: TestContext): Promise<string> {
-  const server = createServer((request, response) => {
+  const page: Page = (request, response) => {
     const path = join(realPagesDir, decodeURIComponent((request.url ?? '').slice(1)));
     if (!existsSync(path)) return void response.writeHead(404).end();
     response.setHeader('content-type', 'text/html; charset=utf-8');
     response.end(readFileSync(path, 'utf8').replace(/<\/head>/i, `${space}</head>`));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  return (await Site.open(t, { '*': page })).url('');
 }
 
 /** A browser without the network, in which pages run no scripts: theirs are elsewhere. */

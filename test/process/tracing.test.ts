@@ -1,9 +1,9 @@
 /** Traces of a real service: in its log, and at a collector. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
+import { Site } from '../providers/small-web.ts';
 import { RunningService, until } from './service.ts';
 
 const page = {
@@ -20,16 +20,8 @@ interface SpanLine {
   ms: number;
 }
 
-async function indexed(service: RunningService): Promise<void> {
-  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
-  const status = async () =>
-    (await service.call<{ status: string }>('GET', `/v1/pages/${body.page_id}/status`)).body.status;
-  await until(async () => (await status()) === 'indexed', 'the page is indexed');
-}
-
 test('one trace goes from the request of a page through message, job, threads and provider until it is indexed', async (t) => {
-  const provider = await startFakeProvider({ dim: 8 });
-  t.after(() => provider.close());
+  const provider = await startFakeProvider(t, { dim: 8 });
   const service = await RunningService.start(t, {
     SERVICE_OBSERVABILITY__TRACES: 'console',
     SERVICE_EMBEDDER__PROVIDER: 'openai',
@@ -38,7 +30,7 @@ test('one trace goes from the request of a page through message, job, threads an
     SERVICE_EMBEDDER__BASE_URL: `${provider.url}/v1`,
     SERVICE_EMBEDDER__API_KEY: 'canary-key-7719',
   });
-  await indexed(service);
+  await service.add(page);
   await until(() => service.output.includes('"settle extract_entities"'), 'what follows is done, too');
   await service.stop();
   const lines = service.output.split('\n').filter((line) => line.includes('"msg":"span"'));
@@ -70,21 +62,18 @@ test('one trace goes from the request of a page through message, job, threads an
 
 test('a collector gets the spans by OTLP over HTTP', async (t) => {
   const received: { path: string | undefined; authorization: string | undefined; body: string }[] = [];
-  const collector = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const { url: path, headers } = request;
-    received.push({ path, authorization: headers.authorization, body: Buffer.concat(parts).toString() });
-    response.setHeader('content-type', 'application/json').end('{}');
+  const { port } = await Site.open(t, {
+    '*': async (request, response) => {
+      const { url: path, headers } = request;
+      received.push({ path, authorization: headers.authorization, body: await text(request) });
+      response.setHeader('content-type', 'application/json').end('{}');
+    },
   });
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
-  t.after(() => collector.close());
-  const { port } = collector.address() as AddressInfo;
   const service = await RunningService.start(t, {
     SERVICE_OBSERVABILITY__TRACES: 'otlp',
     SERVICE_OBSERVABILITY__OTLP_ENDPOINT: `http://tracer:canary-password@127.0.0.1:${port}/v1/traces`,
   });
-  await indexed(service);
+  await service.add(page);
   await service.stop();
   assert.ok(received.length > 0, 'something was sent');
   const [{ path, authorization }] = received;

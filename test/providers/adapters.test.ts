@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { addressOf } from '../../src/providers/http-json.ts';
 import { endpointOf } from '../../src/providers/provider-settings.ts';
 import { callsTo, dim } from './calls-to.ts';
-import { type FakeProvider, startFakeProvider, vectorOf } from './fake-provider-server.ts';
+import { startFakeProvider, vectorOf } from './fake-provider-server.ts';
 
-let server: FakeProvider;
-before(async () => {
-  server = await startFakeProvider({ dim });
-});
-after(() => server.close());
+const server = await startFakeProvider({ after }, { dim });
 
 const rows = (vectors: Float32Array) =>
   Array.from({ length: vectors.length / dim }, (_, at) => vectors.subarray(at * dim, (at + 1) * dim));

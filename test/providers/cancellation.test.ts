@@ -6,8 +6,7 @@ import { callsTo } from './calls-to.ts';
 import { startFakeProvider } from './fake-provider-server.ts';
 
 test('two hundred callers that leave end their calls, sockets and all, long before those time out', async (t) => {
-  const server = await startFakeProvider({ dim: 16 });
-  t.after(() => server.close());
+  const server = await startFakeProvider(t, { dim: 16 });
   server.faultOf = (_, nth) => (nth % 2 === 0 ? { kind: 'hang' } : { kind: 'drip', everyMs: 50 });
   const calls = callsTo(server, { timeoutMs: 3_600_000, failureThreshold: 1 });
   const callers = Array.from({ length: 200 }, () => new AbortController());
@@ -31,8 +30,7 @@ test('two hundred callers that leave end their calls, sockets and all, long befo
 });
 
 test('a signal that serves many calls keeps nothing of those that ended', async (t) => {
-  const server = await startFakeProvider({ dim: 16 });
-  t.after(() => server.close());
+  const server = await startFakeProvider(t, { dim: 16 });
   const { embedder } = callsTo(server);
   const { signal } = new AbortController();
   for (let i = 0; i < 20; i++) await embedder.embed([`text ${i}`], 'query', { signal });

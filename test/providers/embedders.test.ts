@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { type Clock, systemClock } from '../../src/providers/clock.ts';
 import { type Embedders, type ModelOfProvider, openEmbedders } from '../../src/providers/embedders.ts';
 import { embeddingEndpoint } from '../../src/providers/provider-settings.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { runBreakers } from '../actors/system/running-breakers.ts';
 import { until } from '../process/service.ts';
-import { type FakeProvider, startFakeProvider, vectorOf } from './fake-provider-server.ts';
+import { startFakeProvider, vectorOf } from './fake-provider-server.ts';
 import { HandClock } from './hand-clock.ts';
 
 const dim = 16;
 const apiKey = 'sk-of-the-test';
 
-let server: FakeProvider;
-before(async () => {
-  server = await startFakeProvider({ dim, apiKey });
-});
-after(() => server.close());
+const server = await startFakeProvider({ after }, { dim, apiKey });
 
 interface Opened {
   embedders: Embedders;
@@ -105,8 +101,7 @@ test('a query is waited for no longer than its deadline, and leaves with its cal
 
 test('a call for which the server loads its model goes on when the search leaves; with a key none does', async (t) => {
   const clock = new HandClock();
-  const own = await startFakeProvider({ dim });
-  t.after(() => own.close());
+  const own = await startFakeProvider(t, { dim });
   const { embedders } = open({ SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${own.url}/v1` }, clock);
   let load = () => {};
   const loaded = new Promise<void>((resolve) => {

@@ -10,6 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { seededRandom } from '../../src/compute/seeded-random.ts';
+import type { Scope } from '../scope.ts';
 
 export type Fault =
   | { kind: 'status'; status: number; headers?: Record<string, string>; message?: string }
@@ -181,7 +182,11 @@ async function send(response: ServerResponse, answer: unknown, fault: Fault | un
   }
 }
 
-export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): Promise<FakeProvider> {
+/** Closed with the scope, if there is one. */
+export async function startFakeProvider(
+  scope: Scope | null,
+  { dim, apiKey }: FakeProviderOptions,
+): Promise<FakeProvider> {
   const calls: ReceivedCall[] = [];
   const sockets = new Set<Socket>();
   const expecting: { count: number; resolve: () => void }[] = [];
@@ -238,5 +243,6 @@ export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): P
       await closed;
     },
   };
+  scope?.after(() => provider.close());
   return provider;
 }

@@ -1,10 +1,10 @@
 /** Check C29 where the providers are: every fault of a provider, met by each of the three kinds of call, becomes one typed error. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { systemClock } from '../../src/providers/clock.ts';
 import type { ProviderFault } from '../../src/providers/provider-error.ts';
 import { type Calls, callsTo } from './calls-to.ts';
-import { type FakeProvider, type Fault, startFakeProvider } from './fake-provider-server.ts';
+import { type Fault, startFakeProvider } from './fake-provider-server.ts';
 import { HandClock } from './hand-clock.ts';
 
 const attempts = 2;
@@ -55,11 +55,7 @@ const kinds: Record<string, (calls: Calls) => Promise<unknown>> = {
   chat: ({ chat }) => chat.complete([{ role: 'user', content: 'a secret text' }]),
 };
 
-let server: FakeProvider;
-before(async () => {
-  server = await startFakeProvider({ dim: 16, apiKey: 'sk-secret' });
-});
-after(() => server.close());
+const server = await startFakeProvider({ after }, { dim: 16, apiKey: 'sk-secret' });
 
 for (const [name, fault, expected] of matrix) {
   for (const [kind, call] of Object.entries(kinds)) {
@@ -95,7 +91,7 @@ for (const [name, fault, expected] of matrix) {
 }
 
 test('a provider that is not there is unreachable, and the error says why', async () => {
-  const gone = await startFakeProvider({ dim: 16 });
+  const gone = await startFakeProvider(null, { dim: 16 });
   await gone.close();
   await assert.rejects(callsTo(gone).embedder.embed(['text'], 'query'), {
     code: 'unreachable',

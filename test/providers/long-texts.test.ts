@@ -1,14 +1,10 @@
 /** Texts near and over what a model reads, at servers that refuse long ones and at servers that do not. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { callsTo, dim } from './calls-to.ts';
-import { type FakeProvider, startFakeProvider } from './fake-provider-server.ts';
+import { startFakeProvider } from './fake-provider-server.ts';
 
-let server: FakeProvider;
-before(async () => {
-  server = await startFakeProvider({ dim });
-});
-after(() => server.close());
+const server = await startFakeProvider({ after }, { dim });
 
 const maxInputTokens = 512;
 /** As long as English words are on average: five bytes each with their space. */

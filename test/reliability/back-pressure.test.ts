@@ -116,11 +116,7 @@ test('while indexing lags behind, pages are acknowledged and searches answered, 
 
 test('a flood of searches is answered or refused with a time to come back, and then everything is as before', async (t) => {
   const service = await RunningService.start(t, withoutEntities);
-  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
-    url: 'https://quay.example/',
-    body_extracted: textOf(1),
-  });
-  assert.deepEqual(await service.settled([body.page_id]), ['indexed']);
+  await service.add({ url: 'https://quay.example/', body_extracted: textOf(1) });
   const before = residentMb(service);
   const search = () => service.call<SearchResponse>('POST', '/v1/search', { query: 'ferry cargo crane tide', k: 10 });
   assert.equal((await search()).status, 200);

@@ -4,14 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { type Exit, patienceMs, RunningService, until, withoutEntities } from '../process/service.ts';
+import { temporaryFolder } from '../scope.ts';
 import { type DiskFault, FailingDisk } from './failing-disk.ts';
 
 const disk = FailingDisk.build();
@@ -235,8 +234,7 @@ test('where commits count elsewhere, closing waits for the disk, and a last flus
   skip,
 }, (t) => {
   if (typeof disk === 'string') return;
-  const dir = mkdtempSync(join(tmpdir(), 'readback-closing-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = temporaryFolder(t);
   const script = join(import.meta.dirname, 'closing-process.ts');
   const loader = join(import.meta.dirname, '../../scripts/tsx-in-threads.mjs');
   const endOf = (...args: string[]) => {

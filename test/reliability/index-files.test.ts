@@ -189,8 +189,7 @@ test('files of one side in the place of another, or of an older state are set as
   // The index is now older than the store: a page was changed and one added since.
   await service.start();
   const more = { url: 'https://notes.example/later', title: 'Later', body_extracted: `${textOf(0)} zephyr` };
-  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', more);
-  assert.deepEqual(await service.settled([body.page_id]), ['indexed']);
+  await service.add(more);
   const before = await library.answers();
   await service.stop();
   library.restore();
@@ -232,12 +231,8 @@ test('a store that was set back behind its index files gives their labels to oth
   await service.stop();
   cpSync(store, kept);
 
-  const add = async (name: string) => {
-    const page = { url: `https://notes.example/${name}`, body_extracted: `${name} ${textOf(0)}` };
-    const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
-    assert.deepEqual(await service.settled([body.page_id]), ['indexed']);
-    return body.page_id;
-  };
+  const add = (name: string) =>
+    service.add({ url: `https://notes.example/${name}`, body_extracted: `${name} ${textOf(0)}` });
   const found = async (query: string) => {
     const { body } = await service.call<SearchResponse>('POST', '/v1/search', { query, k: 1, rerank: false });
     return body.results.map(({ exact_match, canonical_url, chunks: [chunk] }) => ({

@@ -1,12 +1,12 @@
 /** What the bundle costs in memory: V8 keeps every source that a thread loads, and whatever its packages make of themselves. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, posix } from 'node:path';
-import { after, test } from 'node:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bitsNotIn } from '../../src/compute/structures/bitmap.ts';
 import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
+import { temporaryFolder } from '../scope.ts';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 const entries = ['main.js', ...readdirSync(`${dist}threads`).map((name) => `threads/${name}`)];
@@ -25,14 +25,13 @@ function packagesOf(entry: string): Set<string> {
   return packages;
 }
 
-test('the built thread loads the native package of graphs, which is left out of the bundle', async () => {
+test('the built thread loads the native package of graphs, which is left out of the bundle', async (t) => {
   const { growGraph }: typeof import('../../src/engine/vectors/graph-file.ts') = await import(
     `${dist}threads/graph-thread.js`
   );
   const rows = VectorRows.create(2);
   rows.append(7, Float32Array.of(1, 2), 0);
-  const to = join(mkdtempSync(join(tmpdir(), 'readback-bundle-')), 'graph');
-  after(() => rmSync(dirname(to), { recursive: true }));
+  const to = join(temporaryFolder(t), 'graph');
   const grown = await growGraph({ shared: rows.shared, from: null, to, flags: new SharedArrayBuffer(8) });
   assert.deepEqual(grown && bitsNotIn(grown.labels, new Uint32Array(0)), Uint32Array.of(7));
 });

@@ -1,10 +1,10 @@
 /** The runner of the tests: what fails must fail however files are put together, and a run of nothing is no success. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../scope.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -22,8 +22,7 @@ const unloadable = "import { nothing } from './nowhere.ts'; nothing();";
 
 /** Run files with these contents, each in a process of its own or all in one; the exit code, and what was counted in the end. */
 function runOf(t: TestContext, sources: readonly string[], isTogether: boolean, settings: Record<string, string> = {}) {
-  const dir = mkdtempSync(join(tmpdir(), 'readback-runner-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = temporaryFolder(t);
   writeFileSync(join(dir, 'package.json'), '{"type": "module"}');
   const files = sources.map((source, at) => {
     const file = join(dir, `${at}.test.ts`);

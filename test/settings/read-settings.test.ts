@@ -106,25 +106,16 @@ test('tokens are the union of the single one and the named ones, and secrets are
 });
 
 test('libraries need tokens, and tokens of a library need its folder', () => {
-  const problems = (env: NodeJS.ProcessEnv) => {
-    try {
-      readSettings(env);
-      return [];
-    } catch (error) {
-      if (error instanceof SettingsError) return error.problems;
-      throw error;
-    }
-  };
   const tokens = (library: string) => JSON.stringify([{ name: 'one', token: 'secret', library }]);
-  assert.deepEqual(problems({ SERVICE_LIBRARIES__DIR: '/srv', SERVICE_AUTH_TOKENS: tokens('anna') }), []);
-  assert.deepEqual(problems({ SERVICE_AUTH_TOKENS: tokens('default') }), []);
+  assert.deepEqual(problemsOf({ SERVICE_LIBRARIES__DIR: '/srv', SERVICE_AUTH_TOKENS: tokens('anna') }), []);
+  assert.deepEqual(problemsOf({ SERVICE_AUTH_TOKENS: tokens('default') }), []);
   assert.match(
-    problems({ SERVICE_LIBRARIES__DIR: '/srv' }).join(),
+    problemsOf({ SERVICE_LIBRARIES__DIR: '/srv' }).join(),
     /needs SERVICE_AUTH_TOKENS, which name the libraries/,
   );
-  assert.match(problems({ SERVICE_AUTH_TOKENS: tokens('anna') }).join(), /the token one is of the library anna: set/);
+  assert.match(problemsOf({ SERVICE_AUTH_TOKENS: tokens('anna') }).join(), /the token one is of the library anna: set/);
   for (const library of ['../x', '.', 'Anna', 'a/b', '']) {
-    const found = problems({ SERVICE_LIBRARIES__DIR: '/srv', SERVICE_AUTH_TOKENS: tokens(library) });
+    const found = problemsOf({ SERVICE_LIBRARIES__DIR: '/srv', SERVICE_AUTH_TOKENS: tokens(library) });
     assert.match(found.join(), /SERVICE_AUTH_TOKENS/, library);
     assert.doesNotMatch(found.join(), /secret"/);
   }

@@ -1,8 +1,7 @@
 /** The rewrite of the store's file, stopped at each of its steps: by a crash, by an error of the file system, by a disk that is full. */
 import assert from 'node:assert/strict';
-import fs, { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import fs, { cpSync, existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { erasePage } from '../../src/commands/forget.ts';
@@ -10,6 +9,7 @@ import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { Store } from '../../src/store/store.ts';
 import { submission } from '../commands/submissions.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
+import { temporaryFolder } from '../scope.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
 const steps = ['rmSync', 'mkdirSync', 'chmodSync', 'renameSync', 'fsyncSync'] as const;
@@ -55,8 +55,7 @@ function assertWhole({ reader }: Pick<Store, 'reader'>, more = 0, message?: stri
 
 test('a crash before any step leaves a whole store, which the next start opens without what is left of the copy', async (t) => {
   await using temporary = await furnished();
-  const home = mkdtempSync(join(tmpdir(), 'readback-rewrite-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder(t);
   const left: string[] = [];
   let isOwn = false; // copying is done by the same functions
   const letGo = beforeEachStep(t, (step, nth) => {

@@ -4,15 +4,25 @@ import { collectGarbage } from '../../src/threads/collect-garbage.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../src/threads/thread-pool.ts';
 import { markThread } from '../../src/threads/time-limits.ts';
 import { until } from '../process/service.ts';
+import type { Scope } from '../scope.ts';
 
 const entry = new URL('./spinning-thread.ts', import.meta.url);
 type Tasks = typeof import('./spinning-thread.ts');
 
 const notCounted = markThread() === null ? 'this kernel does not count the processor time of threads' : false;
 
-const open = (
+/** Closed at the end of the test, at the latest. */
+function open(
+  scope: Scope,
   options: { threads?: number; tasksPerThread?: number; maxQueue?: number; uninterrupted?: boolean } = {},
-) => openThreadPool<Tasks>({ entry, name: 'spinning', threads: 1, maxQueue: 100, data: { base: 40 }, ...options });
+) {
+  const pool = openThreadPool<Tasks>({
+    ...{ entry, name: 'spinning', threads: 1, maxQueue: 100, data: { base: 40 } },
+    ...options,
+  });
+  scope.after(() => pool.close());
+  return pool;
+}
 
 /** What a task waits at, and how to let it go on. */
 function gate() {
@@ -24,17 +34,13 @@ function gate() {
   return { closed, letGo };
 }
 
-test('a pinned thread keeps its state and runs its tasks in the order given', async () => {
-  const pool = open();
-  try {
-    const order = await Promise.all(Array.from({ length: 20 }, () => pool.run('next', undefined)));
-    assert.deepEqual(
-      order,
-      Array.from({ length: 20 }, (_, i) => 41 + i),
-    );
-  } finally {
-    await pool.close();
-  }
+test('a pinned thread keeps its state and runs its tasks in the order given', async (t) => {
+  const pool = open(t);
+  const order = await Promise.all(Array.from({ length: 20 }, () => pool.run('next', undefined)));
+  assert.deepEqual(
+    order,
+    Array.from({ length: 20 }, (_, i) => 41 + i),
+  );
 });
 
 const openLoading = (closed: Int32Array | null) =>
@@ -71,53 +77,41 @@ test('a task whose thread cannot be loaded is refused, and the pool can be close
   await pool.close();
 });
 
-test('of bulk work one piece at a time is in the pool: another task waits for that one only', async () => {
-  const pool = open();
-  try {
-    const ended: string[] = [];
-    const { closed, letGo } = gate();
-    const pieces = [1, 2, 3].map((piece) =>
-      pool
-        .inTurn(() => pool.run('hold', closed))
-        .then(() => {
-          ended.push(`piece ${piece}`);
-        }),
-    );
-    await new Promise(setImmediate);
-    const task = pool.run('next', undefined).then(() => ended.push('task'));
-    letGo();
-    await Promise.all([task, ...pieces]);
-    assert.deepEqual(ended, ['piece 1', 'task', 'piece 2', 'piece 3']);
-  } finally {
-    await pool.close();
-  }
+test('of bulk work one piece at a time is in the pool: another task waits for that one only', async (t) => {
+  const pool = open(t);
+  const ended: string[] = [];
+  const { closed, letGo } = gate();
+  const pieces = [1, 2, 3].map((piece) =>
+    pool
+      .inTurn(() => pool.run('hold', closed))
+      .then(() => {
+        ended.push(`piece ${piece}`);
+      }),
+  );
+  await new Promise(setImmediate);
+  const task = pool.run('next', undefined).then(() => ended.push('task'));
+  letGo();
+  await Promise.all([task, ...pieces]);
+  assert.deepEqual(ended, ['piece 1', 'task', 'piece 2', 'piece 3']);
 });
 
-test('a piece of bulk work that fails is told to the one who asked, and the next one has its turn', async () => {
-  const pool = open();
-  try {
-    const failed = pool.inTurn(() => Promise.reject(new Error('no')));
-    const next = pool.inTurn(() => pool.run('next', undefined));
-    await assert.rejects(failed, { message: 'no' });
-    assert.equal(await next, 41);
-  } finally {
-    await pool.close();
-  }
+test('a piece of bulk work that fails is told to the one who asked, and the next one has its turn', async (t) => {
+  const pool = open(t);
+  const failed = pool.inTurn(() => Promise.reject(new Error('no')));
+  const next = pool.inTurn(() => pool.run('next', undefined));
+  await assert.rejects(failed, { message: 'no' });
+  assert.equal(await next, 41);
 });
 
-test('a result that is moved comes whole, and leaves nothing in the thread', async () => {
-  const pool = open();
-  try {
-    assert.deepEqual(await pool.run('give', 3), new Float32Array([3, 3, 3]));
-    assert.equal(await pool.run('left', undefined), 0);
-  } finally {
-    await pool.close();
-  }
+test('a result that is moved comes whole, and leaves nothing in the thread', async (t) => {
+  const pool = open(t);
+  assert.deepEqual(await pool.run('give', 3), new Float32Array([3, 3, 3]));
+  assert.equal(await pool.run('left', undefined), 0);
 });
 
-test('tasks that wait hold up no others in their thread, and no more begin than may', async () => {
+test('tasks that wait hold up no others in their thread, and no more begin than may', async (t) => {
   const tasksPerThread = 16;
-  const pool = open({ tasksPerThread, uninterrupted: true });
+  const pool = open(t, { tasksPerThread, uninterrupted: true });
   const [first, others] = [gate(), gate()];
   const warnings: Error[] = [];
   const hear = (warning: Error) => warnings.push(warning);
@@ -142,28 +136,23 @@ test('tasks that wait hold up no others in their thread, and no more begin than 
     process.off('warning', hear);
     first.letGo();
     others.letGo();
-    await pool.close();
   }
 });
 
-test('tasks beyond the queue’s bound are refused as retryable', async () => {
-  const pool = open({ maxQueue: 2 });
-  try {
-    const { closed, letGo } = gate();
-    const running = Array.from({ length: 10 }, () => pool.run('hold', closed));
-    await Promise.any(running.map((run) => run.catch((error: unknown) => error))); // the first that is refused
-    letGo();
-    const runs = await Promise.allSettled(running);
-    const refused = runs.filter((run) => run.status === 'rejected').map((run) => run.reason);
-    assert.ok(refused.length >= 6, `${refused.length} refused`);
-    for (const error of refused) assert.ok(error instanceof QueueFullError && error.retryable);
-  } finally {
-    await pool.close();
-  }
+test('tasks beyond the queue’s bound are refused as retryable', async (t) => {
+  const pool = open(t, { maxQueue: 2 });
+  const { closed, letGo } = gate();
+  const running = Array.from({ length: 10 }, () => pool.run('hold', closed));
+  await Promise.any(running.map((run) => run.catch((error: unknown) => error))); // the first that is refused
+  letGo();
+  const runs = await Promise.allSettled(running);
+  const refused = runs.filter((run) => run.status === 'rejected').map((run) => run.reason);
+  assert.ok(refused.length >= 6, `${refused.length} refused`);
+  for (const error of refused) assert.ok(error instanceof QueueFullError && error.retryable);
 });
 
-test('tasks that are given up while they wait make room for others at once', async () => {
-  const pool = open({ maxQueue: 2 });
+test('tasks that are given up while they wait make room for others at once', async (t) => {
+  const pool = open(t, { maxQueue: 2 });
   const { closed, letGo } = gate();
   try {
     const held = pool.run('hold', closed);
@@ -182,12 +171,11 @@ test('tasks that are given up while they wait make room for others at once', asy
     assert.deepEqual(await Promise.all(live), [41, 42], 'none of those that were given up has run');
   } finally {
     letGo();
-    await pool.close();
   }
 });
 
-test('the arguments of a task that is given up while it waits are not kept', async () => {
-  const pool = open();
+test('the arguments of a task that is given up while it waits are not kept', async (t) => {
+  const pool = open(t);
   const { closed, letGo } = gate();
   try {
     const held = pool.run('hold', closed);
@@ -208,32 +196,27 @@ test('the arguments of a task that is given up while it waits are not kept', asy
     await held;
   } finally {
     letGo();
-    await pool.close();
   }
 });
 
-test('what was given to a task that is done is not kept until its time limit', async () => {
-  const pool = open();
-  try {
-    const run = async () => {
-      const argument = { idleMs: 0, ms: 0, page: {} };
-      await pool.run('beginAndSpin', argument, { timeoutMs: 600_000, processorMs: 600_000 });
-      return new WeakRef(argument.page);
-    };
-    const kept = await run();
-    await until(() => {
-      collectGarbage();
-      return kept.deref() === undefined;
-    }, 'the argument is collected');
-  } finally {
-    await pool.close();
-  }
+test('what was given to a task that is done is not kept until its time limit', async (t) => {
+  const pool = open(t);
+  const run = async () => {
+    const argument = { idleMs: 0, ms: 0, page: {} };
+    await pool.run('beginAndSpin', argument, { timeoutMs: 600_000, processorMs: 600_000 });
+    return new WeakRef(argument.page);
+  };
+  const kept = await run();
+  await until(() => {
+    collectGarbage();
+    return kept.deref() === undefined;
+  }, 'the argument is collected');
 });
 
 for (const uninterrupted of [false, true]) {
   const kind = uninterrupted ? 'that are not to be interrupted' : 'that may be ended';
-  test(`in threads ${kind}, tasks with and without a signal share one queue, in the order given`, async () => {
-    const pool = open({ maxQueue: 4, uninterrupted });
+  test(`in threads ${kind}, tasks with and without a signal share one queue, in the order given`, async (t) => {
+    const pool = open(t, { maxQueue: 4, uninterrupted });
     const { closed, letGo } = gate();
     try {
       const held = pool.run('hold', closed);
@@ -246,13 +229,12 @@ for (const uninterrupted of [false, true]) {
       assert.deepEqual(await Promise.all(mixed), [41, 42, 43, 44]);
     } finally {
       letGo();
-      await pool.close();
     }
   });
 }
 
-test('a pool that is closed finishes what runs and refuses what waits and what comes', async () => {
-  const pool = open();
+test('a pool that is closed finishes what runs and refuses what waits and what comes', async (t) => {
+  const pool = open(t);
   const { closed, letGo } = gate();
   await pool.run('next', undefined); // the thread has started
   const held = pool.run('hold', closed);
@@ -267,53 +249,41 @@ test('a pool that is closed finishes what runs and refuses what waits and what c
   await closing;
 });
 
-test('a task over its time is stopped, and the pool goes on with another thread', async () => {
-  const pool = open();
-  try {
-    await assert.rejects(pool.run('spin', 60_000, { timeoutMs: 200 }), TaskTimeoutError);
-    assert.equal(await pool.run('next', undefined), 41);
-  } finally {
-    await pool.close();
-  }
+test('a task over its time is stopped, and the pool goes on with another thread', async (t) => {
+  const pool = open(t);
+  await assert.rejects(pool.run('spin', 60_000, { timeoutMs: 200 }), TaskTimeoutError);
+  assert.equal(await pool.run('next', undefined), 41);
 });
 
-test('time that a thread waits is none of its processor time, and work is', { skip: notCounted }, async () => {
-  const pool = open();
+test('time that a thread waits is none of its processor time, and work is', { skip: notCounted }, async (t) => {
+  const pool = open(t);
   const limits = { timeoutMs: 600_000, processorMs: 300 };
-  try {
-    assert.equal(await pool.run('beginAndSpin', { idleMs: 600, ms: 0 }, limits), 'done');
-    await assert.rejects(pool.run('beginAndSpin', { idleMs: 0, ms: 600_000 }, limits), {
-      name: 'Error',
-      code: 'task_timeout',
-      message: 'spinning.beginAndSpin took longer than 300 ms of processor time',
-      limitMs: 300,
-      ofProcessor: true,
-    });
-    // A thread that has worked before begins anew.
-    await pool.run('spin', 600);
-    assert.equal(await pool.run('beginAndSpin', { idleMs: 0, ms: 0 }, limits), 'done');
-  } finally {
-    await pool.close();
-  }
+  assert.equal(await pool.run('beginAndSpin', { idleMs: 600, ms: 0 }, limits), 'done');
+  await assert.rejects(pool.run('beginAndSpin', { idleMs: 0, ms: 600_000 }, limits), {
+    name: 'Error',
+    code: 'task_timeout',
+    message: 'spinning.beginAndSpin took longer than 300 ms of processor time',
+    limitMs: 300,
+    ofProcessor: true,
+  });
+  // A thread that has worked before begins anew.
+  await pool.run('spin', 600);
+  assert.equal(await pool.run('beginAndSpin', { idleMs: 0, ms: 0 }, limits), 'done');
 });
 
-test('a task that takes no processor time is ended by the clock', async () => {
-  const pool = open();
-  try {
-    const waiting = pool.run('beginAndSpin', { idleMs: 600_000, ms: 0 }, { timeoutMs: 300, processorMs: 60_000 });
-    await assert.rejects(waiting, {
-      message: 'spinning.beginAndSpin took longer than 300 ms',
-      limitMs: 300,
-      ofProcessor: false,
-    });
-    assert.equal(await pool.run('next', undefined), 41);
-  } finally {
-    await pool.close();
-  }
+test('a task that takes no processor time is ended by the clock', async (t) => {
+  const pool = open(t);
+  const waiting = pool.run('beginAndSpin', { idleMs: 600_000, ms: 0 }, { timeoutMs: 300, processorMs: 60_000 });
+  await assert.rejects(waiting, {
+    message: 'spinning.beginAndSpin took longer than 300 ms',
+    limitMs: 300,
+    ofProcessor: false,
+  });
+  assert.equal(await pool.run('next', undefined), 41);
 });
 
 test('the wait for its turn is none of the time of a task', async (t) => {
-  const pool = open();
+  const pool = open(t);
   const { closed, letGo } = gate();
   try {
     assert.equal(await pool.run('next', undefined), 41);
@@ -328,12 +298,11 @@ test('the wait for its turn is none of the time of a task', async (t) => {
   } finally {
     t.mock.timers.reset();
     letGo();
-    await pool.close();
   }
 });
 
-test('that a thread was ended is told where one was, not where its task was only given up', async () => {
-  const [pool, kept] = [open(), open({ uninterrupted: true })];
+test('that a thread was ended is told where one was, not where its task was only given up', async (t) => {
+  const [pool, kept] = [open(t), open(t, { uninterrupted: true })];
   const { closed, letGo } = gate();
   const warnings: string[] = [];
   const hear = ({ message }: Error) => warnings.push(message);
@@ -350,80 +319,67 @@ test('that a thread was ended is told where one was, not where its task was only
   } finally {
     process.off('warning', hear);
     letGo();
-    await Promise.all([pool.close(), kept.close()]);
   }
 });
 
-test('an abort at any moment of a task is no uncaught error', async () => {
-  const pool = open();
-  try {
-    for (let round = 0; round < 60; round++) {
-      const abort = new AbortController();
-      const run = pool.run('spin', round % 4, { signal: abort.signal }).then(
-        () => 'done',
-        (error) => error.name,
-      );
-      setTimeout(() => abort.abort(), round % 6);
-      assert.ok(['done', 'AbortError'].includes(await run));
-    }
-    assert.equal(typeof (await pool.run('next', undefined)), 'number');
-  } finally {
-    await pool.close();
-  }
-});
-
-test('among tasks that are aborted or too slow the others are done in the order given, and no more wait than may', async () => {
-  const pool = open({ maxQueue: 40 });
-  const done: number[] = [];
-  try {
-    const kept: number[] = [];
-    const runs = Array.from({ length: 40 }, (_, no) => {
-      if (no % 8 === 0) return pool.run('spin', 60_000, { timeoutMs: 50 }).catch((error) => error);
-      const abort = new AbortController();
-      if (no % 8 === 1) setTimeout(() => abort.abort(), (no * 7) % 40);
-      else kept.push(no);
-      return pool.run('spin', 1, { signal: abort.signal }).then(
-        () => void done.push(no),
-        (error) => error,
-      );
-    });
-    const { signal } = new AbortController();
-    const more = await Promise.allSettled(Array.from({ length: 5 }, () => pool.run('spin', 1, { signal })));
-    assert.ok(more.slice(1).every((run) => run.status === 'rejected' && run.reason instanceof QueueFullError));
-    const ends = await Promise.all(runs);
-    assert.ok(ends.every((end, no) => no % 8 !== 0 || end instanceof TaskTimeoutError));
-    assert.deepEqual(
-      done.filter((no) => no % 8 > 1),
-      kept,
-    );
-    assert.equal(await pool.run('next', undefined), 41);
-  } finally {
-    await pool.close();
-  }
-});
-
-test('a thread that is not to be interrupted finishes a task that was given up, and keeps its state', async () => {
-  const pool = open({ uninterrupted: true });
-  try {
-    assert.equal(await pool.run('next', undefined), 41);
-    const { closed, letGo } = gate();
-    await assert.rejects(pool.run('hold', closed, { timeoutMs: 20 }), TaskTimeoutError);
+test('an abort at any moment of a task is no uncaught error', async (t) => {
+  const pool = open(t);
+  for (let round = 0; round < 60; round++) {
     const abort = new AbortController();
-    const given = pool.run('spin', 10, { signal: abort.signal });
-    abort.abort();
-    await assert.rejects(given, { name: 'AbortError' });
-    // The callers have not waited, for the first task is still held; whoever comes waits for it.
-    let answered = false;
-    const next = pool.run('next', undefined).finally(() => {
-      answered = true;
-    });
-    await new Promise(setImmediate);
-    assert.equal(answered, false);
-    letGo();
-    assert.equal(await next, 42);
-    await assert.rejects(pool.run('next', undefined, { signal: AbortSignal.abort() }), { name: 'AbortError' });
-    assert.equal(await pool.run('next', undefined), 43);
-  } finally {
-    await pool.close();
+    const run = pool.run('spin', round % 4, { signal: abort.signal }).then(
+      () => 'done',
+      (error) => error.name,
+    );
+    setTimeout(() => abort.abort(), round % 6);
+    assert.ok(['done', 'AbortError'].includes(await run));
   }
+  assert.equal(typeof (await pool.run('next', undefined)), 'number');
+});
+
+test('among tasks that are aborted or too slow the others are done in the order given, and no more wait than may', async (t) => {
+  const pool = open(t, { maxQueue: 40 });
+  const done: number[] = [];
+  const kept: number[] = [];
+  const runs = Array.from({ length: 40 }, (_, no) => {
+    if (no % 8 === 0) return pool.run('spin', 60_000, { timeoutMs: 50 }).catch((error) => error);
+    const abort = new AbortController();
+    if (no % 8 === 1) setTimeout(() => abort.abort(), (no * 7) % 40);
+    else kept.push(no);
+    return pool.run('spin', 1, { signal: abort.signal }).then(
+      () => void done.push(no),
+      (error) => error,
+    );
+  });
+  const { signal } = new AbortController();
+  const more = await Promise.allSettled(Array.from({ length: 5 }, () => pool.run('spin', 1, { signal })));
+  assert.ok(more.slice(1).every((run) => run.status === 'rejected' && run.reason instanceof QueueFullError));
+  const ends = await Promise.all(runs);
+  assert.ok(ends.every((end, no) => no % 8 !== 0 || end instanceof TaskTimeoutError));
+  assert.deepEqual(
+    done.filter((no) => no % 8 > 1),
+    kept,
+  );
+  assert.equal(await pool.run('next', undefined), 41);
+});
+
+test('a thread that is not to be interrupted finishes a task that was given up, and keeps its state', async (t) => {
+  const pool = open(t, { uninterrupted: true });
+  assert.equal(await pool.run('next', undefined), 41);
+  const { closed, letGo } = gate();
+  await assert.rejects(pool.run('hold', closed, { timeoutMs: 20 }), TaskTimeoutError);
+  const abort = new AbortController();
+  const given = pool.run('spin', 10, { signal: abort.signal });
+  abort.abort();
+  await assert.rejects(given, { name: 'AbortError' });
+  // The callers have not waited, for the first task is still held; whoever comes waits for it.
+  let answered = false;
+  const next = pool.run('next', undefined).finally(() => {
+    answered = true;
+  });
+  await new Promise(setImmediate);
+  assert.equal(answered, false);
+  letGo();
+  assert.equal(await next, 42);
+  await assert.rejects(pool.run('next', undefined, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  assert.equal(await pool.run('next', undefined), 43);
 });

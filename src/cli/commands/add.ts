@@ -5,16 +5,15 @@ import { decodeText } from '../../compute/text/decode-text.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import type { IngestBatchResult, PageStatusBatchResponse } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf } from '../context.ts';
-import type { ServiceClient } from '../service-client.ts';
+import { type Context, post } from '../context.ts';
 import { plain } from '../terminal.ts';
 
 export interface AddArguments {
-  title: string | undefined;
-  html: string | undefined;
-  text: string | undefined;
+  title?: string;
+  html?: string;
+  text?: string;
   source: string;
-  wait: boolean;
+  wait?: boolean;
 }
 
 const itemsPerRequest = 100;
@@ -24,35 +23,25 @@ export async function addCommand(context: Context, given: readonly string[], arg
   const { terminal, json } = context;
   const urls = given.includes('-') ? [...given.filter((url) => url !== '-'), ...(await linesOf(context))] : given;
   if (urls.length === 0) throw new CliError(exitCodes.misuse, 'no address was given');
-  const oneOnly = args.title !== undefined || args.html !== undefined || args.text !== undefined;
-  if (oneOnly && urls.length > 1)
+  const { title, html, text } = args;
+  if (urls.length > 1 && [title, html, text].some((each) => each !== undefined))
     throw new CliError(exitCodes.misuse, '--title, --html and --text go with one address');
-  if (args.html !== undefined && args.text !== undefined) {
+  if (html !== undefined && text !== undefined)
     throw new CliError(exitCodes.misuse, '--html and --text do not go together');
-  }
-  const client = clientOf(context, 'write');
-  const extra = {
-    ...(args.title !== undefined && { title: args.title }),
-    ...(args.html !== undefined && { body_html: contentOf(args.html, true) }),
-    ...(args.text !== undefined && { body_extracted: contentOf(args.text, false) }),
-  };
+  const body_html = html === undefined ? html : contentOf(html, true);
+  const body_extracted = text === undefined ? text : contentOf(text, false);
   const results: (IngestBatchResult & { url: string })[] = [];
   for (let at = 0; at < urls.length; at += itemsPerRequest) {
     const slice = urls.slice(at, at + itemsPerRequest);
-    const pages = slice.map((url) => ({ url, source: args.source, ...extra }));
-    const reply = await client.call<{ results: IngestBatchResult[] }>(
-      'POST',
-      '/v1/pages/batch',
-      { pages },
-      context.signal,
-    );
+    const pages = slice.map((url) => ({ url, source: args.source, title, body_html, body_extracted }));
+    const reply = await post<{ results: IngestBatchResult[] }>(context, '/v1/pages/batch', { pages });
     for (const result of reply.results) results.push({ ...result, index: at + result.index, url: slice[result.index] });
     if (!json) for (const result of results.slice(at)) terminal.say(lineOf(context, result));
     terminal.progress(`${results.length} of ${urls.length}`);
   }
   const refused = results.filter(({ outcome }) => outcome === 'rejected' || outcome === 'blacklisted').length;
   const ids = results.flatMap((result) => ('page_id' in result ? [result.page_id] : []));
-  const dead = args.wait ? await waitFor(context, client, ids) : [];
+  const dead = args.wait ? await waitFor(context, ids) : [];
   if (json) terminal.json({ results, ...(args.wait && { dead }) });
   if (refused + dead.length === 0) return exitCodes.done;
   return refused === results.length ? exitCodes.failed : exitCodes.partly;
@@ -73,7 +62,8 @@ function lineOf({ terminal }: Context, result: IngestBatchResult & { url: string
 }
 
 /** Wait until every page is indexed or dead; returns the dead ones. */
-async function waitFor({ terminal, json, signal }: Context, client: ServiceClient, ids: readonly string[]) {
+async function waitFor(context: Context, ids: readonly string[]) {
+  const { terminal, json, signal } = context;
   const dead: { page_id: string; last_error: string | null }[] = [];
   let open = [...new Set(ids)];
   const all = open.length;
@@ -81,7 +71,7 @@ async function waitFor({ terminal, json, signal }: Context, client: ServiceClien
     const still: string[] = [];
     for (let at = 0; at < open.length; at += 500) {
       const page_ids = open.slice(at, at + 500);
-      const reply = await client.call<PageStatusBatchResponse>('POST', '/v1/pages/status/batch', { page_ids }, signal);
+      const reply = await post<PageStatusBatchResponse>(context, '/v1/pages/status/batch', { page_ids });
       for (const page of reply.results) {
         if (!page.found || page.status === 'indexed') continue;
         if (page.status === 'dead') dead.push({ page_id: page.page_id, last_error: page.last_error });
@@ -104,9 +94,7 @@ function contentOf(path: string, isMarkup: boolean): string {
   try {
     return decodeText(readFileSync(path === '-' ? 0 : path), null, isMarkup).text;
   } catch (error) {
-    throw new CliError(exitCodes.misuse, `${path} cannot be read: ${errorMessage(error)}`, {
-      cause: error,
-    });
+    throw new CliError(exitCodes.misuse, `${path} cannot be read: ${errorMessage(error)}`, { cause: error });
   }
 }
 

@@ -23,7 +23,7 @@ import { LibraryCopy } from '../../store/library-copy.ts';
 import { proveStore } from '../../store/look-apart.ts';
 import { Store } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import type { Context } from '../context.ts';
+import { type Context, tell } from '../context.ts';
 import { bytesText, table } from '../terminal.ts';
 
 export type LibraryTask = 'new' | 'token' | 'move' | 'suspend' | 'resume' | 'quota' | 'delete' | 'export' | 'import';
@@ -39,28 +39,23 @@ export interface LibraryArguments {
 const timeoutMs = 60_000;
 
 export function clusterCommand(context: Context, what: 'migrate' | 'status'): Promise<ExitCode> {
-  const { terminal, json } = context;
   return withDatabase(context, async (database) => {
     if (what === 'migrate') {
       const before = await migrateSchema(database);
-      if (json) terminal.json({ version: schemaVersion, before });
-      else if (before === schemaVersion) terminal.say(`the tables already have version ${schemaVersion}`);
-      else terminal.say(`the tables now have version ${schemaVersion}`);
-      return exitCodes.done;
+      const have = before === schemaVersion ? 'already have' : 'now have';
+      return tell(context, { version: schemaVersion, before }, ({ say }) =>
+        say(`the tables ${have} version ${schemaVersion}`),
+      );
     }
     await requireSchema(database);
     const libraries = await listLibraries(database);
-    if (json) terminal.json({ libraries });
-    else
-      for (const line of table([
-        ['library', 'state', 'commits', 'size', 'quota', 'served by'],
-        ...libraries.map(({ name, state, seq, bytes, max_bytes, address }) => [
-          ...[name, state, String(seq), bytesText(bytes), max_bytes === null ? '-' : bytesText(max_bytes)],
-          address ?? '-',
-        ]),
-      ]))
-        terminal.say(line);
-    return exitCodes.done;
+    const rows = libraries.map(({ name, state, seq, bytes, max_bytes, address }) => [
+      ...[name, state, String(seq), bytesText(bytes), max_bytes === null ? '-' : bytesText(max_bytes)],
+      address ?? '-',
+    ]);
+    return tell(context, { libraries }, ({ say }) => {
+      for (const line of table([['library', 'state', 'commits', 'size', 'quota', 'served by'], ...rows])) say(line);
+    });
   });
 }
 
@@ -70,7 +65,7 @@ export function libraryCommand(
   library: string,
   args: LibraryArguments = {},
 ): Promise<ExitCode> {
-  const { terminal, json, now } = context;
+  const { terminal, now } = context;
   if (!libraryName.safeParse(library).success)
     throw new CliError(exitCodes.misuse, `${library}: names contain only a to z, 0 to 9, ., _ and -`);
   const { name = 'first', scope = 'write' } = args;
@@ -78,31 +73,26 @@ export function libraryCommand(
     await requireSchema(database);
     const tellToken = async () => {
       const token = await newToken(database, { library, name, scopes: [scope], now: now() });
-      if (json) terminal.json({ library, name, token });
-      else terminal.say(token);
+      tell(context, { library, name, token }, ({ say }) => say(token));
       terminal.note(`token of ${library}, shown only once`);
     };
-    if (task === 'new') {
-      await newLibrary(database, library);
+    if (task === 'delete' && args.yes !== true)
+      throw new CliError(exitCodes.misuse, `pass --yes to delete ${library} with all its data`);
+    await tasks[task](context, database, library, args);
+    if (task === 'new' || task === 'token' || task === 'import') {
       await tellToken();
-    } else if (task === 'token') await tellToken();
-    else if (task === 'import') {
-      await importFolder(context, database, library, dirOf(args));
-      await tellToken();
-    } else {
-      if (task === 'delete' && args.yes !== true)
-        throw new CliError(exitCodes.misuse, `pass --yes to delete ${library} with all its data`);
-      await tasks[task](context, database, library, args);
-      if (json) terminal.json({ library, done: task });
-      else terminal.say(`${library}: ${task} is done`);
+      return exitCodes.done;
     }
-    return exitCodes.done;
+    return tell(context, { library, done: task }, ({ say }) => say(`${library}: ${task} is done`));
   });
 }
 
 type Task = (context: Context, database: Database, library: string, args: LibraryArguments) => Promise<void>;
 
-const tasks: Record<'move' | 'suspend' | 'resume' | 'quota' | 'delete' | 'export', Task> = {
+const tasks: Record<LibraryTask, Task> = {
+  new: (_, database, library) => newLibrary(database, library),
+  token: async () => {},
+  import: (context, database, library, args) => importFolder(context, database, library, dirOf(args)),
   move: (_, database, library) => releaseLibrary(database, library),
   suspend: (_, database, library) => setState(database, library, 'suspended'),
   resume: (_, database, library) => setState(database, library, 'active'),

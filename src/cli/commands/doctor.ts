@@ -51,7 +51,7 @@ const modules = [
 export async function doctorCommand(context: Context): Promise<ExitCode> {
   const { terminal, json } = context;
   const checks: Check[] = [];
-  const look = async (name: string, check: () => Promise<Omit<Check, 'name'>> | Omit<Check, 'name'>) => {
+  const look = async (name: string, check: () => Promise<Found> | Found) => {
     terminal.progress(`${name} …`);
     let found: Check;
     try {
@@ -75,9 +75,9 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
   await look('data folder', () => dataFolder(context));
   await look('disk', () => disk(context));
   await look('service', () => service(context));
-  await look('store', () => store(context));
-  await look('clock', () => clock(context));
-  await look('index', () => index(context));
+  const isEmpty = !existsSync(context.settings.data_dir);
+  for (const [name, check] of Object.entries({ store, clock, index }))
+    await look(name, () => (isEmpty ? { state: 'skipped', detail: 'empty' } : check(context)));
   const sound = checks.every(({ state }) => state !== 'fail');
   if (json) terminal.json({ sound, checks });
   else terminal.say(sound ? terminal.style('green', 'sound') : terminal.style('red', 'faulty'));
@@ -138,13 +138,8 @@ function wordList(): Found {
 async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {
   const tempDir = mkdtempSync(join(tmpdir(), 'readback-doctor-'));
   try {
-    const program = openYtDlp({
-      searchPath: program_path,
-      tempDir,
-      allowPrivateHosts: [],
-      perHostGapMs: 0,
-      timeoutMs: 0,
-    });
+    const options = { searchPath: program_path, tempDir, allowPrivateHosts: [], perHostGapMs: 0, timeoutMs: 0 };
+    const program = openYtDlp(options);
     const found = await program.version(new AbortController().signal);
     if (found === null) return { state: 'warn', detail: 'not installed: videos cannot be read' };
     if (found.guarded) return { state: 'ok', detail: `${found.version}: captions of videos` };
@@ -187,7 +182,6 @@ async function service(context: Context): Promise<Found> {
 }
 
 async function store(context: Context): Promise<Found> {
-  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'empty' };
   return withStore(context, ({ reader }) => {
     const model = reader.models.activeId();
     const pages = `${reader.pages.count()} pages`;
@@ -197,7 +191,6 @@ async function store(context: Context): Promise<Found> {
 }
 
 async function clock(context: Context): Promise<Found> {
-  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'empty' };
   const days = await withStore(context, ({ reader }) => daysAhead(reader, context.now()));
   return days === null
     ? { state: 'ok', detail: 'agrees with the last event' }
@@ -206,7 +199,6 @@ async function clock(context: Context): Promise<Found> {
 
 /** Needs a store without a writer: skipped while the service runs. */
 async function index(context: Context): Promise<Found> {
-  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'empty' };
   try {
     return await withStoppedFolder(context, 'the check of the index', async ({ path, wasUsed }) => {
       await proveStore(path, { isShared: false, wasUsed });
@@ -225,13 +217,14 @@ async function index(context: Context): Promise<Found> {
 }
 
 export interface FsckArguments {
-  repair: boolean;
-  full: boolean;
-  seed: number | undefined;
+  repair?: boolean;
+  full?: boolean;
+  seed?: number;
 }
 
 /** Checks first for a running service, to end like other commands. */
-export async function fsckCommand(context: Context, { repair, full, seed }: FsckArguments): Promise<ExitCode> {
+export async function fsckCommand(context: Context, args: FsckArguments): Promise<ExitCode> {
+  const { repair = false, full = false, seed } = args;
   await withStore(context, () => undefined); // there is something to prove
   await withStoppedFolder(context, 'fsck', async () => undefined);
   const { settings, terminal, newId, now, json } = context;

@@ -9,24 +9,19 @@ import { isoOf } from '../../domain/ids.ts';
 import { createFile, replaceFile, TEMPORARY_SUFFIX } from '../../files/durable-file.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, withStore } from '../context.ts';
+import { type Context, tell, withStore } from '../context.ts';
 import { bar } from '../terminal.ts';
-
-export interface ExportArguments {
-  vectors: boolean;
-  force: boolean;
-}
 
 const sliceSize = 200;
 
 export async function exportCommand(
   context: Context,
   path: string,
-  { vectors, force }: ExportArguments,
+  { force = false }: { force?: boolean },
 ): Promise<ExitCode> {
-  const { terminal, json, signal, newId } = context;
+  const { terminal, signal, newId } = context;
   const counts = await withStore(context, async ({ reader }) => {
-    const lines = exportLines(context, reader, vectors);
+    const lines = exportLines(context, reader);
     if (path === '-') return writeLines(lines, context.stdout, signal);
     const write = async (temporary: string) => {
       const file = await open(temporary, 'wx', 0o600);
@@ -42,12 +37,10 @@ export async function exportCommand(
   });
   terminal.progress('');
   if (path === '-') return exitCodes.done;
-  if (json) terminal.json({ file: path, ...counts });
-  else {
+  return tell(context, { file: path, ...counts }, ({ say }) => {
     const parts = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
-    terminal.say(`${path}: ${parts.join(', ')}; \`readback import ${path}\` imports it`);
-  }
-  return exitCodes.done;
+    say(`${path}: ${parts.join(', ')}; \`readback import ${path}\` imports it`);
+  });
 }
 
 /** Reports an existing file or a missing folder: the system's message would name the temporary file. */
@@ -63,68 +56,53 @@ const refuseInWords = (path: string) => (error: unknown) => {
 };
 
 async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableStream, signal: AbortSignal) {
-  const counts: Record<string, number> = { pages: 0, rules: 0, watches: 0, feedback: 0 };
-  const names: Partial<Record<ExportLine['kind'], string>> = {
-    page: 'pages',
-    rule: 'rules',
-    watch: 'watches',
-    feedback: 'feedback',
-  };
-  for await (const line of lines) {
+  const counts = { readback_export: 0, page: 0, rule: 0, watch: 0, feedback: 0, end: 0 };
+  const write = async (line: ExportLine) => {
     signal.throwIfAborted();
-    const name = names[line.kind];
-    if (name !== undefined) counts[name]++;
+    counts[line.kind]++;
     if (!to.write(`${JSON.stringify(line)}\n`)) await once(to, 'drain', { signal });
-  }
-  return counts;
+  };
+  for await (const line of lines) await write(line);
+  const { page: pages, rule: rules, watch: watches, feedback } = counts;
+  await write({ kind: 'end', lines: 1 + pages + rules + watches + feedback });
+  return { pages, rules, watches, feedback };
 }
 
-async function* exportLines(
-  { now, terminal }: Context,
-  reader: StoreReader,
-  vectors: boolean,
-): AsyncGenerator<ExportLine> {
-  let lines = 0;
-  const counted = (line: ExportLine): ExportLine => {
-    lines++;
-    return line;
-  };
-  yield counted({ kind: 'readback_export', version: exportVersion, exported_at: isoOf(now()) });
+async function* exportLines({ now, terminal }: Context, reader: StoreReader): AsyncGenerator<ExportLine> {
+  yield { kind: 'readback_export', version: exportVersion, exported_at: isoOf(now()) };
   for (const { pattern, kind, reason, created_at, canonicalized_by } of reader.blacklist.list().reverse()) {
-    yield counted({ kind: 'rule', pattern, rule_kind: kind, canonicalized_by, reason, created_at: isoOf(created_at) });
+    yield { kind: 'rule', pattern, rule_kind: kind, canonicalized_by, reason, created_at: isoOf(created_at) };
   }
   for (const watch of reader.watches.list()) {
     const { url, identity, title, enabled, interval_hours, config, created_at } = watch;
     const common = { url, identity, title, enabled, interval_hours, config, created_at: isoOf(created_at) };
-    yield counted({ kind: 'watch', watch_kind: watch.kind, ...common });
+    yield { kind: 'watch', watch_kind: watch.kind, ...common };
   }
   const all = Math.max(1, reader.pages.count());
   let done = 0;
-  for (let after = 0; ; ) {
-    const numbers = reader.pages.numbersAfter(after, sliceSize);
+  for await (const numbers of slices((after) => reader.pages.numbersAfter(after, sliceSize))) {
     for (const no of numbers) {
-      const line = pageLine(reader, no, vectors);
-      if (line !== null) yield counted(line);
+      const line = pageLine(reader, no);
+      if (line !== null) yield line;
     }
     done += numbers.length;
     terminal.progress(`${bar(done / all)} ${done} of ${all} pages`);
-    const last = numbers.at(-1);
-    if (last === undefined) break;
-    after = last;
-    await new Promise(setImmediate);
   }
-  for (let after = 0; ; ) {
-    const numbers = reader.queryLog.judgedAfter(after, sliceSize);
-    for (const no of numbers) for (const line of feedbackLines(reader, no)) yield counted(line);
-    const last = numbers.at(-1);
-    if (last === undefined) break;
-    after = last;
-    await new Promise(setImmediate);
-  }
-  yield { kind: 'end', lines };
+  for await (const numbers of slices((after) => reader.queryLog.judgedAfter(after, sliceSize)))
+    for (const no of numbers) yield* feedbackLines(reader, no);
 }
 
-function pageLine(reader: StoreReader, no: number, vectors: boolean): ExportLine | null {
+/** The numbers of rows, a slice in each turn of the event loop. */
+async function* slices(sliceAfter: (after: number) => number[]): AsyncGenerator<number[]> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const numbers = sliceAfter(after);
+    yield numbers;
+    after = numbers.at(-1);
+    await new Promise(setImmediate);
+  }
+}
+
+function pageLine(reader: StoreReader, no: number): ExportLine | null {
   const page = reader.pages.get(no);
   if (page === undefined) return null; // forgotten meanwhile
   return {
@@ -142,19 +120,7 @@ function pageLine(reader: StoreReader, no: number, vectors: boolean): ExportLine
     last_seen_at: isoOf(page.last_seen_at),
     visit_count: page.visit_count,
     ...(page.visits && { visits: visitTimes(page).map(isoOf) }),
-    ...(vectors ? { vectors: vectorsOf(reader, no) } : {}),
   };
-}
-
-function vectorsOf(reader: StoreReader, no: number) {
-  return Object.fromEntries(
-    reader.models.all().flatMap(({ id, space, dim }) => {
-      const rows = reader.vectors.get(space, no);
-      if (rows === undefined) return [];
-      const data = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength).toString('base64');
-      return [[id, { dim, data }] as const];
-    }),
-  );
 }
 
 function feedbackLines(reader: StoreReader, no: number): ExportLine[] {

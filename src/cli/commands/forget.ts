@@ -8,9 +8,9 @@ import { counted, day, plain } from '../terminal.ts';
 import { fitted } from '../text-width.ts';
 
 export interface ForgetArguments {
-  domain: boolean;
-  reason: string | undefined;
-  yes: boolean;
+  domain?: boolean;
+  reason?: string;
+  yes?: boolean;
 }
 
 const maxCounted = 500;
@@ -42,7 +42,7 @@ function forget(context: Context, named: string, { domain, reason }: ForgetArgum
   const client = clientOf(context, 'write');
   if (!domain && /^pg_[0-9a-z]{8}$/.test(named)) return client.call('DELETE', `/v1/pages/${named}`);
   const target = domain ? { domain: named } : { url: named };
-  return client.call('POST', '/v1/forget', { ...target, ...(reason !== undefined && { reason }) });
+  return client.call('POST', '/v1/forget', { ...target, reason });
 }
 
 async function refuse(context: Context, domains: readonly string[]): Promise<never> {

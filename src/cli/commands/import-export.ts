@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { noneTaken, type TakenCounts, takeExport } from '../../commands/take-export.ts';
 import { type ExportLine, exportLine } from '../../domain/export.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import type { Context } from '../context.ts';
+import { type Context, tell } from '../context.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
 import { plain, table } from '../terminal.ts';
 
@@ -28,15 +28,25 @@ export async function isExport(path: string): Promise<boolean> {
 
 /** Errors: CliError with the line number for a damaged or truncated file; earlier lines stay imported. */
 export async function importExport(context: Context, path: string, dryRun: boolean): Promise<ExitCode> {
-  const { settings, terminal, json, now, signal } = context;
+  const { settings, terminal, now, signal } = context;
   const { canonicalize, jobs } = settings;
   const options = { at: now(), max_attempts: jobs.max_attempts, canonicalize };
+  if (dryRun) {
+    const kinds: Record<string, number> = {};
+    for await (const { line } of linesOf(path)) kinds[line.kind] = (kinds[line.kind] ?? 0) + 1;
+    const { page = 0, rule = 0, watch = 0, feedback = 0 } = kinds;
+    const counts = { pages: page, rules: rule, watches: watch, feedback };
+    return tell(context, { dry_run: true, format: 'readback', ...counts }, ({ say }) => {
+      for (const line of table(Object.entries(counts).map(([name, count]) => [name, String(count)]))) say(line);
+      say('nothing was written (--dry-run)');
+    });
+  }
   const total = noneTaken();
-  const each = async (take: (lines: ExportLine[]) => Promise<TakenCounts>) => {
+  await withStoppedStore(context, 'the import of an export', async (store) => {
     let lines: ExportLine[] = [];
     let chars = 0;
     const send = async () => {
-      const counts = await take(lines);
+      const counts = await store.commit(takeExport(lines, options));
       for (const [kind, count] of Object.entries(counts)) total[kind as keyof TakenCounts] += count;
       terminal.progress(`${total.new_pages + total.known_pages} pages`);
       lines = [];
@@ -49,26 +59,9 @@ export async function importExport(context: Context, path: string, dryRun: boole
       if (lines.length >= linesPerTransaction || chars >= charsPerTransaction) await send();
     }
     await send();
-  };
-  if (dryRun) {
-    const kinds: Record<string, number> = {};
-    for await (const { line } of linesOf(path)) kinds[line.kind] = (kinds[line.kind] ?? 0) + 1;
-    const { page = 0, rule = 0, watch = 0, feedback = 0 } = kinds;
-    const counts = { pages: page, rules: rule, watches: watch, feedback };
-    if (json) terminal.json({ dry_run: true, format: 'readback', ...counts });
-    else {
-      for (const line of table(Object.entries(counts).map(([name, count]) => [name, String(count)])))
-        terminal.say(line);
-      terminal.say('nothing was written (--dry-run)');
-    }
-    return exitCodes.done;
-  }
-  await withStoppedStore(context, 'the import of an export', (store) =>
-    each((lines) => store.commit(takeExport(lines, options))),
-  );
+  });
   terminal.progress('');
-  if (json) terminal.json({ format: 'readback', ...total });
-  else {
+  return tell(context, { format: 'readback', ...total }, ({ say }) => {
     const rows = [
       ['new pages', total.new_pages],
       ['known pages, visits and dates merged', total.known_pages],
@@ -77,10 +70,9 @@ export async function importExport(context: Context, path: string, dryRun: boole
       ['new watches', total.watches],
       ['skipped: feedback', total.left_out],
     ] as const;
-    for (const line of table(rows.map(([name, count]) => [name, String(count)]))) terminal.say(line);
-    terminal.say('pages are indexed at the next start');
-  }
-  return exitCodes.done;
+    for (const line of table(rows.map(([name, count]) => [name, String(count)]))) say(line);
+    say('pages are indexed at the next start');
+  });
 }
 
 async function* linesOf(path: string): AsyncGenerator<{ line: ExportLine; length: number }> {

@@ -22,14 +22,14 @@ import { counted, plain, type Terminal, table } from '../terminal.ts';
 import { importExport, isExport } from './import-export.ts';
 
 export interface ImportArguments {
-  format: ImportFormat | null;
-  dryRun: boolean;
-  since: number | null;
+  format?: ImportFormat;
+  dryRun?: boolean;
+  since?: number;
   minVisits: number;
-  source: string | null;
-  again: boolean;
-  retryFailed: boolean;
-  offline: boolean;
+  source?: string;
+  again?: boolean;
+  retryFailed?: boolean;
+  offline?: boolean;
 }
 
 /** Failures shown on the terminal; `--json` has all. */
@@ -40,9 +40,10 @@ export async function importCommand(context: Context, path: string, args: Import
   const spool = path === '-' ? await spooled(context) : null;
   try {
     const file = spool?.file ?? path;
-    if (args.format === null && (await isExport(file))) return await importExport(context, file, args.dryRun);
-    const source = await openSource(file, args.format, spool === null ? path : 'standard input');
-    const options: ImportOptions = { since: args.since, min_visits: args.minVisits };
+    const { format = null, since = null } = args;
+    if (format === null && (await isExport(file))) return await importExport(context, file, args.dryRun === true);
+    const source = await openSource(file, format, spool === null ? path : 'standard input');
+    const options: ImportOptions = { since, min_visits: args.minVisits };
     if (args.minVisits > 1 && !source.isHistory) {
       throw new CliError(exitCodes.misuse, `--min-visits needs a browser history; this is ${source.format}`);
     }
@@ -73,14 +74,7 @@ async function bringIn(context: Context, source: ImportSource, options: ImportOp
     });
   }
   if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}\n${httpPromise}`);
-  const target = await httpTarget(context, client, label);
-  const code = await run(target, 'will be fetched; `readback status` shows how far');
-  if (target.repeated() > 0) {
-    terminal.note(
-      `${target.repeated()} items were sent again after a lost connection:\ntheir visits may be counted twice`,
-    );
-  }
-  return code;
+  return run(await httpTarget(context, client, label), 'will be fetched; `readback status` shows how far');
 }
 
 async function runWith(
@@ -132,23 +126,12 @@ async function runWith(
 
 /** Results of a source over all runs. A source imported before has nothing new. */
 function reportOf({ id, format, next, counts, newest, finished }: ImportCheckpoint, isKnown: boolean, leftOut: Counts) {
-  const { accepted, to_fetch = 0, revisit, blacklisted, failed, skipped } = counts;
+  const { accepted, revisit } = counts;
   const taken = isKnown
     ? { accepted: 0, to_fetch: 0, revisit: 0, known: accepted + revisit }
-    : { accepted, to_fetch, revisit, known: 0 };
+    : { to_fetch: counts.to_fetch ?? 0, known: 0 };
   const date = newest === null ? null : isoOf(newest);
-  return {
-    id,
-    format,
-    items: next,
-    ...taken,
-    blacklisted,
-    failed,
-    skipped,
-    visits_left_out: leftOut,
-    newest: date,
-    finished,
-  };
+  return { id, format, items: next, ...counts, ...taken, visits_left_out: leftOut, newest: date, finished };
 }
 
 type Counts = Record<string, number>;

@@ -2,14 +2,14 @@
 import { jobResponseOf, jobSubjectOf } from '../../actors/jobs/queries.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf, withStore } from '../context.ts';
+import { type Context, clientOf, post, withStore } from '../context.ts';
 import { plain, type Style, type Terminal, titled } from '../terminal.ts';
 import { fitted } from '../text-width.ts';
 
 export interface JobsArguments {
-  status: JobStatus | undefined;
-  kind: JobKind | undefined;
-  limit: number;
+  status?: JobStatus;
+  kind?: JobKind;
+  limit?: number;
 }
 
 const statusStyle: Record<JobStatus, Style> = {
@@ -23,7 +23,7 @@ const statusStyle: Record<JobStatus, Style> = {
 const maxListed = 1000;
 const maxRetried = 500;
 
-export async function jobsCommand(context: Context, { status, kind, limit }: JobsArguments): Promise<ExitCode> {
+export async function jobsCommand(context: Context, { status, kind, limit = 20 }: JobsArguments): Promise<ExitCode> {
   const { terminal, json } = context;
   const client = clientOf(context, 'read');
   const asked = Math.min(limit, maxListed);
@@ -62,28 +62,16 @@ function about({ subject, updated_at }: ListedJob): string {
   return titled(subject.title, subject.url);
 }
 
-export interface RetryArguments {
-  kind: JobKind | undefined;
-  /** Maximum number of retried jobs; undefined for all. */
-  limit: number | undefined;
-}
-
 /** Without ids: dead jobs, newest first, in batches of one request. */
 export async function retryCommand(
   context: Context,
   ids: readonly string[],
-  { kind, limit = Number.POSITIVE_INFINITY }: RetryArguments,
+  { kind, limit = Number.POSITIVE_INFINITY }: Omit<JobsArguments, 'status'>,
 ): Promise<ExitCode> {
   const { terminal, json } = context;
-  const client = clientOf(context, 'write');
   const total: JobRetryBatchResponse = { requested: 0, retried: 0, results: [] };
   const retry = async (request: object): Promise<JobRetryBatchResponse['results']> => {
-    const { requested, retried, results } = await client.call<JobRetryBatchResponse>(
-      'POST',
-      '/v1/jobs/retry',
-      request,
-      context.signal,
-    );
+    const { requested, retried, results } = await post<JobRetryBatchResponse>(context, '/v1/jobs/retry', request);
     total.requested += requested;
     total.retried += retried;
     total.results.push(...results);

@@ -10,14 +10,13 @@ import type {
 import { prefixesOf } from '../../providers/model-prefixes.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, get, post, tell } from '../context.ts';
-import type { ServiceClient } from '../service-client.ts';
 import { bar, counted, durationText, plain, table } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface AddModelArguments {
   provider?: string;
-  dim?: number | undefined;
-  tokens?: number;
+  dim?: number;
+  maxTokens?: number;
 }
 
 const lookEveryMs = 500;
@@ -79,14 +78,9 @@ export function knownModelCommand(context: Context, name: string): ExitCode {
     ['score', score === null ? null : `${score.value} (${score.benchmark}), ${score.source}`],
     ...Object.entries(model.names).map(([provider, called]): [string, string] => [provider, called]),
   ];
-  const width = Math.max(...facts.map(([label]) => label.length)) + 2;
-  return tell(context, model, (terminal) => {
-    for (const [label, value] of facts) {
-      if (value === null) continue;
-      const [first, ...more] = wrapped(value, terminal.columns - width);
-      terminal.say(label.padEnd(width) + first);
-      for (const line of more) terminal.say(' '.repeat(width) + line);
-    }
+  return tell(context, model, ({ say, columns }) => {
+    const rows = facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]]));
+    for (const row of table(rows)) for (const line of wrapped(row, columns)) say(line);
   });
 }
 
@@ -100,7 +94,7 @@ export async function addModelCommand(context: Context, name: string, args: AddM
   });
 }
 
-function registrationOf(name: string, { provider, dim, tokens }: AddModelArguments) {
+function registrationOf(name: string, { provider, dim, maxTokens: tokens }: AddModelArguments) {
   const model = knownModels.find((each) => each.name === name);
   if (model === undefined) {
     if (provider === undefined || dim === undefined || tokens === undefined)
@@ -122,9 +116,9 @@ function registrationOf(name: string, { provider, dim, tokens }: AddModelArgumen
 }
 
 /** Compute a model's vectors after showing the cost. An interrupted run resumes. */
-export async function fillModelCommand(context: Context, id: string, { yes }: { yes: boolean }): Promise<ExitCode> {
+export async function fillModelCommand(context: Context, id: string, args: { yes?: boolean }): Promise<ExitCode> {
   const path = `${pathOf(id)}/backfill`;
-  if (!yes) {
+  if (args.yes !== true) {
     const estimate = await post<BackfillEstimateResponse>(context, path, {});
     return tell(context, estimate, (terminal) => {
       for (const line of estimateLines(estimate)) terminal.say(line);
@@ -132,7 +126,7 @@ export async function fillModelCommand(context: Context, id: string, { yes }: { 
     });
   }
   await post(context, path, { confirm: true });
-  const progress = await followBackfill(context, clientOf(context, 'write'), id);
+  const progress = await followBackfill(context, id);
   const { status, embedded_chunks: part, last_error } = progress;
   tell(context, progress, ({ say, note }) => {
     if (status === 'complete') say(`${plain(id, 200)} has vectors of ${counted(part, 'passage')}`);
@@ -150,14 +144,11 @@ function estimateLines(estimate: BackfillEstimateResponse): string[] {
   ];
 }
 
-async function followBackfill(
-  { terminal, signal, monotonic }: Context,
-  client: ServiceClient,
-  id: string,
-): Promise<ModelBackfillResponse> {
+async function followBackfill(context: Context, id: string): Promise<ModelBackfillResponse> {
+  const { terminal, signal, monotonic } = context;
   const left = timeLeft(monotonic);
   for (;;) {
-    const progress = await client.call<ModelBackfillResponse>('GET', `${pathOf(id)}/backfill`, undefined, signal);
+    const progress = await get<ModelBackfillResponse>(context, `${pathOf(id)}/backfill`);
     const { status, embedded_chunks: part, total_chunks: whole, last_error } = progress;
     if (status !== 'running') {
       terminal.progress('');

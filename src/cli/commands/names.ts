@@ -82,11 +82,12 @@ export async function suggestionsCommand(context: Context): Promise<ExitCode> {
 
 export async function decideCommand(
   context: Context,
-  names: [name: string, other: string],
   route: 'merge' | 'reject',
+  name: string,
+  other: string,
 ): Promise<ExitCode> {
-  const path = `/v1/entities/${encodeURIComponent(names[0])}/${route}`;
-  const answer = await post<EntityMergeResponse>(context, path, { with: names[1] });
+  const path = `/v1/entities/${encodeURIComponent(name)}/${route}`;
+  const answer = await post<EntityMergeResponse>(context, path, { with: other });
   const [kept, merged] = [plain(answer.kept_form, 200), plain(answer.merged_form, 200)];
   return tell(context, answer, ({ say }) =>
     say(route === 'merge' ? `${merged} is ${kept} now` : `${merged} and ${kept} stay two`),
@@ -94,7 +95,7 @@ export async function decideCommand(
 }
 
 /** Only the latest merge can be undone; any can be split. */
-export async function splitMergeCommand(context: Context, id: string, route: 'split' | 'undo'): Promise<ExitCode> {
+export async function splitMergeCommand(context: Context, route: 'split' | 'undo', id: string): Promise<ExitCode> {
   const answer = await post<UndoMergeResponse>(context, `/v1/entities/merges/${encodeURIComponent(id)}/${route}`);
   return tell(context, answer, ({ say }) => say(`${answer.restored_entity_id} is a separate name again`));
 }

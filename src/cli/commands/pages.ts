@@ -6,10 +6,10 @@ import { byline, counted, day, plain, type Terminal, table, titled } from '../te
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface PagesArguments {
-  domain: string | undefined;
-  after: number | null;
-  before: number | null;
-  status: PageStatus | undefined;
+  domain?: string;
+  after?: number;
+  before?: number;
+  status?: PageStatus;
   limit: number;
 }
 
@@ -23,8 +23,8 @@ export async function pagesCommand(context: Context, args: PagesArguments): Prom
     const query = new URLSearchParams({
       limit: String(Math.min(maxAtOnce, args.limit - pages.length)),
       ...(args.domain !== undefined && { domain: args.domain }),
-      ...(args.after !== null && { after: new Date(args.after).toISOString() }),
-      ...(args.before !== null && { before: new Date(args.before).toISOString() }),
+      ...(args.after !== undefined && { after: new Date(args.after).toISOString() }),
+      ...(args.before !== undefined && { before: new Date(args.before).toISOString() }),
       ...(args.status !== undefined && { status: args.status }),
       ...(cursor !== null && { cursor }),
     });
@@ -53,7 +53,11 @@ export async function pageIdOf(context: Context, named: string): Promise<string>
   return pages[0].page_id;
 }
 
-export async function pageCommand(context: Context, named: string, { text }: { text: boolean }): Promise<ExitCode> {
+export async function pageCommand(
+  context: Context,
+  named: string,
+  { text = false }: { text?: boolean },
+): Promise<ExitCode> {
   const id = encodeURIComponent(await pageIdOf(context, named));
   const page = await get<PageResponse>(context, `/v1/pages/${id}${text || context.json ? '' : '?length=1'}`);
   return tell(context, page, (terminal) => {

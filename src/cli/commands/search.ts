@@ -2,15 +2,15 @@ import { zoneFor } from '../../compute/ranking/query-operators.ts';
 import { noResultsText } from '../../domain/no-results-text.ts';
 import { maxPages, type SearchResponse, type SearchSort } from '../../domain/search.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf } from '../context.ts';
+import { type Context, clientOf, tell } from '../context.ts';
 import { byline, counted, day, plain, type Terminal } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface SearchArguments {
   k: number;
-  domain: string | undefined;
-  after: number | null;
-  before: number | null;
+  domain?: string;
+  after?: number;
+  before?: number;
   sort: SearchSort;
   rerank: boolean;
   spelling: boolean;
@@ -46,30 +46,22 @@ export async function searchCommand(
   words: readonly string[],
   args: SearchArguments,
 ): Promise<ExitCode> {
-  const { terminal, json } = context;
-  const filters = {
-    ...(args.domain !== undefined && { domain: args.domain }),
-    ...(args.after !== null && { after: new Date(args.after).toISOString() }),
-    ...(args.before !== null && { before: new Date(args.before).toISOString() }),
-  };
+  const { terminal } = context;
+  const [after, before] = [args.after, args.before].map((at) => (at === undefined ? at : new Date(at).toISOString()));
   const query = words.join(' ');
   const request = {
     query,
     operators: true,
-    // Older services do not know these fields.
-    ...(!args.spelling && { spelling: false }),
-    ...(args.sort !== 'relevance' && { sort: args.sort }),
+    spelling: args.spelling,
+    sort: args.sort,
     ...zoneFor(query),
     k: args.k,
     chunks_per_page: 1,
     rerank: args.rerank,
-    filters,
+    filters: { domain: args.domain, after, before },
   };
   const found = await clientOf(context, 'read').call<SearchResponse>('POST', '/v1/search', request, context.signal);
-  if (json) {
-    terminal.json(found);
-    return exitCodes.done;
-  }
+  if (context.json) return tell(context, found, () => {});
   if (found.timing_ms.rebuilding !== undefined) terminal.note('the index is being rebuilt: results may be incomplete');
   for (const { operator, reason } of found.ignored_operators ?? [])
     terminal.note(`searched as text: ${plain(operator, 160)} (${reason})`);
@@ -88,7 +80,7 @@ export async function searchCommand(
     terminal.say(`    ${terminal.style('dim', url + known)}`);
     const by = byline(page);
     const length = page.read_minutes == null ? '' : ` · ${counted(page.read_minutes, 'minute')}`;
-    const similar = page.duplicates?.length ?? 0; // none from an older service
+    const similar = page.duplicates.length;
     if (similar > 0) terminal.say(`    ${terminal.style('dim', `and ${similar} similar`)}`);
     if (by !== '') terminal.say(`    ${terminal.style('dim', fitted(by + length, terminal.columns - 4))}`);
     if (best === undefined) terminal.say(`    ${terminal.style('dim', 'no stored text')}`);

@@ -62,26 +62,17 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
   return service.ready ? exitCodes.done : exitCodes.failed;
 }
 
-function storeRows({
-  bytes,
-  pages,
-  page_states,
-  active_model,
-  vectors_pending,
-  jobs,
-  watches,
-  watches_failing,
-  rules,
-}: StoreStatus) {
+function storeRows(store: StoreStatus) {
+  const { pages, active_model, vectors_pending, watches_failing } = store;
   const [because] = watches_failing;
   const failing = because === undefined ? '' : `, ${watches_failing.length} with an error: ${because}`;
   return [
-    ['store', bytesText(bytes)],
-    ['pages', pages === 0 ? '0' : `${pages}: ${tallied(page_states)}`],
+    ['store', bytesText(store.bytes)],
+    ['pages', pages === 0 ? '0' : `${pages}: ${tallied(store.page_states)}`],
     ['model', `${active_model ?? 'none'}${vectors_pending === null ? '' : pendingText(vectors_pending)}`],
-    ['jobs', tallied(jobs)],
-    ['watches', `${watches}${failing}`],
-    ['blacklist', counted(rules, 'rule')],
+    ['jobs', tallied(store.jobs)],
+    ['watches', `${store.watches}${failing}`],
+    ['blacklist', counted(store.rules, 'rule')],
   ];
 }
 
@@ -196,11 +187,8 @@ function pageCounts({ pages, jobs }: StoreReader) {
   return {
     pages: total,
     page_states: {
-      indexed: Math.max(0, indexed),
-      queued: queued.all,
-      indexing: indexing.all,
-      failed: failed.all,
-      dead: dead.all,
+      ...{ indexed: Math.max(0, indexed), queued: queued.all, indexing: indexing.all },
+      ...{ failed: failed.all, dead: dead.all },
     },
     waiting_to_be_fetched: queued.toFetch,
     dead_because: [...dead.reasons].sort(([, a], [, b]) => b - a).slice(0, maxReasons),

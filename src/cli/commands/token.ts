@@ -1,22 +1,22 @@
 /** `readback token new`: creates an access token. */
 
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { z } from 'zod';
 import { type codeResponse, libraryName, type Scope } from '../../domain/access.ts';
+import { replaceText } from '../../files/durable-file.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, post, tell } from '../context.ts';
 
 export interface TokenArguments {
   /** Name for SERVICE_AUTH_TOKENS; without one the data folder's token is replaced. */
-  name: string | undefined;
+  name?: string;
   scope: Scope;
 }
 
-export function newTokenCommand(context: Context, { name, scope }: TokenArguments): ExitCode {
-  const { settings, terminal, json, library, newToken } = context;
+export async function newTokenCommand(context: Context, { name, scope }: TokenArguments): Promise<ExitCode> {
+  const { settings, terminal, library, newToken } = context;
   if (library !== undefined && name === undefined) {
     throw new CliError(exitCodes.misuse, 'a library token needs a name: pass --name');
   }
@@ -27,18 +27,14 @@ export function newTokenCommand(context: Context, { name, scope }: TokenArgument
   if (name !== undefined) {
     const scopes = scope === 'write' ? ['read', 'write'] : ['read'];
     const entry = { name, token, scopes, ...(library !== undefined && { library }) };
-    if (json) terminal.json(entry);
-    else terminal.say(JSON.stringify(entry));
+    tell(context, entry, ({ say }) => say(JSON.stringify(entry)));
     terminal.note('add it to SERVICE_AUTH_TOKENS; the service accepts it after a restart');
     return exitCodes.done;
   }
   mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
   const path = join(settings.data_dir, 'token');
-  const partial = `${path}.${randomUUID()}`;
-  writeFileSync(partial, `${token}\n`, { mode: 0o600 });
-  renameSync(partial, path);
-  if (json) terminal.json({ token_file: path, token });
-  else terminal.say(token);
+  await replaceText(path, `${token}\n`);
+  tell(context, { token_file: path, token }, ({ say }) => say(token));
   if (settings.secrets.tokens.length > 0) {
     terminal.note(`saved in ${path}, but unused: SERVICE_AUTH_TOKEN or SERVICE_AUTH_TOKENS is set`);
   } else terminal.note(`saved in ${path}; the service now accepts it instead of the old one`);
@@ -55,21 +51,14 @@ export async function pairCommand(context: Context): Promise<ExitCode> {
   });
 }
 
-export interface OpenArguments {
-  print: boolean;
-}
-
-export async function openCommand(context: Context, { print }: OpenArguments): Promise<ExitCode> {
-  const { terminal, json, settings, stdout } = context;
-  const client = clientOf(context, 'write');
-  const body = { purpose: 'session' };
-  const { code, expires_at } = await client.call<z.infer<typeof codeResponse>>('POST', '/v1/codes', body);
-  const url = `${client.baseUrl}/#code=${code}`;
-  if (json) terminal.json({ url, expires_at });
-  else {
-    terminal.say(url);
-    terminal.note('it signs in one browser within a minute');
-  }
+export async function openCommand(context: Context, { print = false }: { print?: boolean }): Promise<ExitCode> {
+  const { json, settings, stdout } = context;
+  const { code, expires_at } = await post<z.infer<typeof codeResponse>>(context, '/v1/codes', { purpose: 'session' });
+  const url = `${clientOf(context, 'write').baseUrl}/#code=${code}`;
+  tell(context, { url, expires_at }, ({ say, note }) => {
+    say(url);
+    note('it signs in one browser within a minute');
+  });
   const opener = print || json || stdout.isTTY !== true ? null : browserOpener(settings.program_path);
   if (opener !== null) await started(opener, url);
   return exitCodes.done;

@@ -32,13 +32,13 @@ const minute = (at: string): string => at.slice(0, 16).replace('T', ' ');
 
 export interface WatchArguments {
   kind: WatchKind;
-  title: string | undefined;
-  hours: number | undefined;
+  title?: string;
+  every?: number;
 }
 
 export async function addWatchCommand(context: Context, url: string, args: WatchArguments): Promise<ExitCode> {
-  const { kind, title, hours } = args;
-  const body = { url, kind, ...(title !== undefined && { title }), ...(hours && { interval_hours: hours }) };
+  const { every, ...given } = args;
+  const body = { url, ...given, ...(every && { interval_hours: every }) };
   const watch = await post<WatchResponse>(context, '/v1/watches', body);
   return tell(context, watch, (terminal) => sayWatch(terminal, watch));
 }
@@ -66,8 +66,8 @@ export async function runWatchesCommand(context: Context, ids: readonly string[]
 
 export async function enableWatchesCommand(
   context: Context,
-  ids: readonly string[],
   enabled: boolean,
+  ids: readonly string[],
 ): Promise<ExitCode> {
   const client = clientOf(context, 'write');
   const watches: WatchResponse[] = [];

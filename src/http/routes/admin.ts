@@ -17,12 +17,14 @@ import {
   queryLogQuery,
   queryLogRunResponse,
 } from '../../domain/query-log.ts';
-import { pathText } from '../../domain/texts.ts';
 import { holderOf, needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
-import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
+import { askingRoutes } from './asking-routes.ts';
 
-export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, capabilities }) => {
+export const adminRoutes: RouteGroup = (app, context) => {
+  const { backups, shownSettings, capabilities } = context;
+  const { get } = askingRoutes(app, context);
+
   app.post(
     '/v1/admin/backups',
     needsWrite({
@@ -48,41 +50,29 @@ export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, c
     async (request) => backups.list(holderOf(request).library),
   );
 
-  app.get(
-    '/v1/admin/metrics/timeseries',
-    needsRead({
-      operationId: 'metrics_timeseries',
-      summary: 'Time series of a metric',
-      description:
-        'One point per step (seconds): the mean of a gauge, the last value of anything else. An unknown metric has no series.',
-      querystring: timeseriesQuery,
-      response: { 200: metricsTimeseriesResponse, ...errorAnswers(422) },
-    }),
-    async ({ query }, reply) => asking(reply)('metrics.timeseries', query),
-  );
+  get('/v1/admin/metrics/timeseries', 'metrics.timeseries', {
+    operationId: 'metrics_timeseries',
+    summary: 'Time series of a metric',
+    description:
+      'One point per step (seconds): the mean of a gauge, the last value of anything else. An unknown metric has no series.',
+    querystring: timeseriesQuery,
+    answer: metricsTimeseriesResponse,
+  });
 
-  app.get(
-    '/v1/admin/metrics/summary',
-    needsRead({
-      operationId: 'metrics_summary',
-      summary: 'The most important metrics',
-      description: '`since` limits latencies only; counters are those of this process.',
-      querystring: summaryQuery,
-      response: { 200: metricsSummaryResponse, ...errorAnswers(422) },
-    }),
-    async ({ query }, reply) => asking(reply)('metrics.summary', query),
-  );
+  get('/v1/admin/metrics/summary', 'metrics.summary', {
+    operationId: 'metrics_summary',
+    summary: 'The most important metrics',
+    description: '`since` limits latencies only; counters are those of this process.',
+    querystring: summaryQuery,
+    answer: metricsSummaryResponse,
+  });
 
-  app.get(
-    '/v1/admin/disk',
-    needsRead({
-      operationId: 'disk_usage',
-      summary: 'Disk usage of the library by part, and free space',
-      description: 'Measured for each request. Backups are not included.',
-      response: { 200: diskResponse },
-    }),
-    async (_request, reply) => asking(reply)('disk.usage', {}),
-  );
+  get('/v1/admin/disk', 'disk.usage', {
+    operationId: 'disk_usage',
+    summary: 'Disk usage of the library by part, and free space',
+    description: 'Measured for each request. Backups are not included.',
+    answer: diskResponse,
+  });
 
   app.get(
     '/v1/admin/config',
@@ -119,90 +109,66 @@ export const metricsRoutes: RouteGroup = (app, { metrics }) => {
   );
 };
 
-export const queryLogRoutes: RouteGroup = (app, { asking }) => {
-  app.post(
-    '/v1/feedback',
-    needsRead({
-      operationId: 'feedback',
-      summary: 'Judge a result',
-      description:
-        'Unknown query ids are accepted; evaluation drops them. Later feedback on a page replaces earlier feedback.',
-      body: feedbackRequest,
-      response: { 202: feedbackResponse, ...errorAnswers(422) },
-    }),
-    async ({ body }, reply) => reply.code(202).send(await asking(reply)('feedback.give', body)),
-  );
+export const queryLogRoutes: RouteGroup = (app, context) => {
+  const { get, postToRead } = askingRoutes(app, context);
 
-  app.get(
-    '/v1/admin/query-log',
-    needsRead({
-      operationId: 'query_log',
-      summary: 'Logged queries, newest first',
-      querystring: queryLogQuery,
-      response: { 200: queryLogListResponse, ...errorAnswers(422) },
-    }),
-    async ({ query }, reply) => withRows(await asking(reply)('queryLog.list', query)),
-  );
+  postToRead('/v1/feedback', 'feedback.give', {
+    operationId: 'feedback',
+    summary: 'Judge a result',
+    description:
+      'Unknown query ids are accepted; evaluation drops them. Later feedback on a page replaces earlier feedback.',
+    body: feedbackRequest,
+    answer: feedbackResponse,
+    status: 202,
+  });
 
-  app.get(
-    '/v1/admin/query-log/:query_id',
-    needsRead({
-      operationId: 'logged_query',
-      summary: 'One logged query with its candidates and its feedback',
-      params: z.object({ query_id: pathText }),
-      response: { 200: queryLogRunResponse, ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => asking(reply)('queryLog.get', params),
-  );
+  get('/v1/admin/query-log', 'queryLog.list', {
+    operationId: 'query_log',
+    summary: 'Logged queries, newest first',
+    querystring: queryLogQuery,
+    answer: queryLogListResponse,
+  });
+
+  get('/v1/admin/query-log/:query_id', 'queryLog.get', {
+    operationId: 'logged_query',
+    summary: 'One logged query with its candidates and its feedback',
+    answer: queryLogRunResponse,
+  });
 };
 
-export const evaluationRoutes: RouteGroup = (app, { asking }) => {
-  app.post(
-    '/v1/admin/eval/score',
-    needsRead({
-      operationId: 'eval_score',
-      summary: 'Score logged queries against feedback',
-      tags: ['evaluation'],
-      body: evaluation.evalScoreRequest,
-      response: { 200: evaluation.scoreReport, ...errorAnswers(422) },
-    }),
-    async ({ body }, reply) => asking(reply)('eval.score', body),
-  );
+export const evaluationRoutes: RouteGroup = (app, context) => {
+  const { get, post, postToRead } = askingRoutes(app, context);
 
-  app.post(
-    '/v1/admin/eval/replay',
-    needsWrite({
-      operationId: 'eval_replay',
-      summary: 'Replay queries in two arms and compare them: queries with feedback, or queries made from pages',
-      description: 'A durable job. It may call paid providers.',
-      tags: ['evaluation'],
-      body: evaluation.evalReplayRequest,
-      response: { 202: evaluation.evalReplayAcceptedResponse, ...errorAnswers(422) },
-    }),
-    async ({ body }, reply) => reply.code(202).send(await asking(reply)('eval.startReplay', body)),
-  );
+  postToRead('/v1/admin/eval/score', 'eval.score', {
+    operationId: 'eval_score',
+    summary: 'Score logged queries against feedback',
+    tags: ['evaluation'],
+    body: evaluation.evalScoreRequest,
+    answer: evaluation.scoreReport,
+  });
 
-  app.get(
-    '/v1/admin/eval/replay',
-    needsRead({
-      operationId: 'eval_replays',
-      summary: 'Replays with progress and reports, newest first',
-      tags: ['evaluation'],
-      querystring: evaluation.evalReplaysQuery,
-      response: { 200: evaluation.evalReplayListResponse, ...errorAnswers(422) },
-    }),
-    async ({ query }, reply) => asking(reply)('eval.replays', query),
-  );
+  post('/v1/admin/eval/replay', 'eval.startReplay', {
+    operationId: 'eval_replay',
+    summary: 'Replay queries in two arms and compare them: queries with feedback, or queries made from pages',
+    description: 'A durable job. It may call paid providers.',
+    tags: ['evaluation'],
+    body: evaluation.evalReplayRequest,
+    answer: evaluation.evalReplayAcceptedResponse,
+    status: 202,
+  });
 
-  app.get(
-    '/v1/admin/eval/replay/:job_id',
-    needsRead({
-      operationId: 'eval_replay_result',
-      summary: 'Progress and report of a replay',
-      tags: ['evaluation'],
-      params: z.object({ job_id: pathText }),
-      response: { 200: evaluation.evalReplayResultResponse, ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => asking(reply)('eval.replay', params),
-  );
+  get('/v1/admin/eval/replay', 'eval.replays', {
+    operationId: 'eval_replays',
+    summary: 'Replays with progress and reports, newest first',
+    tags: ['evaluation'],
+    querystring: evaluation.evalReplaysQuery,
+    answer: evaluation.evalReplayListResponse,
+  });
+
+  get('/v1/admin/eval/replay/:job_id', 'eval.replay', {
+    operationId: 'eval_replay_result',
+    summary: 'Progress and report of a replay',
+    tags: ['evaluation'],
+    answer: evaluation.evalReplayResultResponse,
+  });
 };

@@ -4,11 +4,11 @@ import { errorCodes } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { importListResponse, importQuery, importResponse } from '../../domain/import.ts';
-import { pathText } from '../../domain/texts.ts';
 import { errorResponse } from '../errors.ts';
-import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
+import type { RouteGroup } from '../http-app.ts';
 import { described, errorAnswers } from '../openapi.ts';
 import { bodyInvalid, httpValidationError } from '../request-invalid.ts';
+import { askingRoutes } from './asking-routes.ts';
 
 /** Bytes. Ten years of browser history take a tenth of it. */
 const fileLimit = 1024 ** 3;
@@ -24,7 +24,10 @@ async function* bounded(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-export const importRoutes: RouteGroup = (app, { asking }) => {
+export const importRoutes: RouteGroup = (app, context) => {
+  const { asking } = context;
+  const { delete: remove, get } = askingRoutes(app, context);
+
   app.register(async (files) => {
     files.removeAllContentTypeParsers();
     files.addContentTypeParser(fileType, (_request, body, done) => done(null, body));
@@ -66,38 +69,22 @@ export const importRoutes: RouteGroup = (app, { asking }) => {
     );
   });
 
-  app.get(
-    '/v1/imports',
-    needsRead({
-      operationId: 'list_imports',
-      summary: 'Imports since the start of the service, newest first, at most 50',
-      response: { 200: importListResponse },
-    }),
-    async (_request, reply) => asking(reply)('import.list', {}),
-  );
+  get('/v1/imports', 'import.list', {
+    operationId: 'list_imports',
+    summary: 'Imports since the start of the service, newest first, at most 50',
+    answer: importListResponse,
+  });
 
-  app.get(
-    '/v1/imports/:import_id',
-    needsRead({
-      operationId: 'get_import',
-      summary: 'Progress of an import, and skipped items',
-      params: z.object({ import_id: pathText }),
-      response: { 200: importResponse, ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => asking(reply)('import.get', params),
-  );
+  get('/v1/imports/:import_id', 'import.get', {
+    operationId: 'get_import',
+    summary: 'Progress of an import, and skipped items',
+    answer: importResponse,
+  });
 
-  app.delete(
-    '/v1/imports/:import_id',
-    needsWrite({
-      operationId: 'stop_import',
-      summary: 'Stop an import; imported pages stay',
-      params: z.object({ import_id: pathText }),
-      response: { 204: z.null(), ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => {
-      await asking(reply)('import.stop', params);
-      return reply.code(204).send(null);
-    },
-  );
+  remove('/v1/imports/:import_id', 'import.stop', {
+    operationId: 'stop_import',
+    summary: 'Stop an import; imported pages stay',
+    answer: z.null(),
+    status: 204,
+  });
 };

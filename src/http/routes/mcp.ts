@@ -90,28 +90,6 @@ function dropNulls(message: Message | null): void {
 const isId = (id: unknown) => id === undefined || typeof id === 'string' || typeof id === 'number';
 const hasOtherId = (message: Message | null) => !isId(message?.id) || !isId(message?.params?.requestId);
 
-class CallsUnderWay {
-  readonly #calls = new Map<string, Set<AbortController>>();
-
-  begin(key: string): AbortController {
-    const controller = new AbortController();
-    const same = this.#calls.get(key) ?? new Set();
-    this.#calls.set(key, same.add(controller));
-    return controller;
-  }
-
-  end(key: string, controller: AbortController): void {
-    const same = this.#calls.get(key);
-    same?.delete(controller);
-    if (same?.size === 0) this.#calls.delete(key);
-  }
-
-  cancel(key: string): void {
-    const same = this.#calls.get(key);
-    if (same?.size === 1) for (const controller of same) controller.abort();
-  }
-}
-
 const keyOf = (request: FastifyRequest, id: unknown): string =>
   JSON.stringify([request.holder?.library, request.holder?.name, id]);
 
@@ -120,7 +98,12 @@ function parsed(payload: string): unknown {
 }
 
 export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
-  const underWay = new CallsUnderWay();
+  /** Running calls with their keys. */
+  const underWay = new Map<AbortController, string>();
+  const cancel = (key: string) => {
+    const same = [...underWay].filter(([, other]) => other === key);
+    if (same.length === 1) same[0][0].abort();
+  };
 
   const call = routeCaller(app);
   const inTurn = pLimit(callsAtOnce);
@@ -150,22 +133,17 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
     async (request, reply) => {
       const messages = [request.body].flat() as (Message | null)[];
       for (const message of messages) dropNulls(message);
-      if (messages.length > maxBatch) {
-        const error = { code: ErrorCode.InvalidRequest, message: `a batch has ${maxBatch} messages at most` };
-        return reply.code(400).send({ jsonrpc: '2.0', error, id: null });
-      }
-      if (messages.some(hasOtherId)) {
-        const error = { code: ErrorCode.InvalidRequest, message: 'an id is a string or a number' };
-        return reply.code(400).send({ jsonrpc: '2.0', error, id: null });
-      }
+      const refuse = (message: string) =>
+        reply.code(400).send({ jsonrpc: '2.0', error: { code: ErrorCode.InvalidRequest, message }, id: null });
+      if (messages.length > maxBatch) return refuse(`a batch has ${maxBatch} messages at most`);
+      if (messages.some(hasOtherId)) return refuse('an id is a string or a number');
       for (const message of messages) {
-        if (message?.method === 'notifications/cancelled') underWay.cancel(keyOf(request, message.params?.requestId));
+        if (message?.method === 'notifications/cancelled') cancel(keyOf(request, message.params?.requestId));
       }
-      const calls = messages
-        .filter((message) => message?.method === 'tools/call')
-        .map((message) => keyOf(request, message?.id))
-        .map((key) => [key, underWay.begin(key)] as const);
-      const stop = AbortSignal.any([clientSignal(reply), ...calls.map(([, { signal }]) => signal)]);
+      const called = messages.filter((message) => message?.method === 'tools/call');
+      const calls = called.map((message) => [new AbortController(), keyOf(request, message?.id)] as const);
+      for (const [controller, key] of calls) underWay.set(controller, key);
+      const stop = AbortSignal.any([clientSignal(reply), ...calls.map(([{ signal }]) => signal)]);
       const server = toolServer(hostFor(request));
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
       try {
@@ -174,7 +152,7 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
         const answer = await Promise.race([answering, aborted(stop)]);
         return await answerAs(reply, answer);
       } finally {
-        for (const [key, controller] of calls) underWay.end(key, controller);
+        for (const [controller] of calls) underWay.delete(controller);
         await server.close();
       }
     },

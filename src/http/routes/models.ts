@@ -5,19 +5,19 @@ import * as model from '../../domain/model.ts';
 import { pathText } from '../../domain/texts.ts';
 import { needsRead, needsWrite, type RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
+import { askingRoutes } from './asking-routes.ts';
 
 const params = z.object({ model_id: pathText });
 
-export const modelRoutes: RouteGroup = (app, { ask, asking }) => {
-  app.get(
-    '/v1/models',
-    needsRead({
-      operationId: 'list_models',
-      summary: 'Registered embedding models',
-      response: { 200: model.modelListResponse },
-    }),
-    async (_, reply) => asking(reply)('model.list', {}),
-  );
+export const modelRoutes: RouteGroup = (app, context) => {
+  const { ask, asking } = context;
+  const { get, post } = askingRoutes(app, context);
+
+  get('/v1/models', 'model.list', {
+    operationId: 'list_models',
+    summary: 'Registered embedding models',
+    answer: model.modelListResponse,
+  });
 
   app.get(
     '/v1/models/known',
@@ -30,40 +30,30 @@ export const modelRoutes: RouteGroup = (app, { ask, asking }) => {
     async () => ({ models: [...knownModels] }),
   );
 
-  app.post(
-    '/v1/models',
-    needsWrite({
-      operationId: 'register_model',
-      summary: 'Register an embedding model',
-      description: 'It is not active and has no vectors: a backfill makes them.',
-      body: model.registerModelRequest,
-      response: { 201: model.modelInfo, ...errorAnswers(409, 422) },
-    }),
-    async ({ body }, reply) => reply.code(201).send(await asking(reply)('model.register', body)),
-  );
+  post('/v1/models', 'model.register', {
+    operationId: 'register_model',
+    summary: 'Register an embedding model',
+    description: 'It is not active and has no vectors: a backfill makes them.',
+    body: model.registerModelRequest,
+    answer: model.modelInfo,
+    status: 201,
+    errors: [409],
+  });
 
-  app.post(
-    '/v1/models/fill',
-    needsWrite({
-      operationId: 'pause_fill',
-      summary: 'Pause or resume making vectors of the built-in model',
-      description: 'Kept across restarts. Pages without vectors are found by their words.',
-      body: model.pauseFillRequest,
-      response: { 200: model.modelListResponse, ...errorAnswers(422) },
-    }),
-    async ({ body }, reply) => asking(reply)('model.pauseFill', body),
-  );
+  post('/v1/models/fill', 'model.pauseFill', {
+    operationId: 'pause_fill',
+    summary: 'Pause or resume making vectors of the built-in model',
+    description: 'Kept across restarts. Pages without vectors are found by their words.',
+    body: model.pauseFillRequest,
+    answer: model.modelListResponse,
+  });
 
-  app.post(
-    '/v1/models/:model_id/activate',
-    needsWrite({
-      operationId: 'activate_model',
-      summary: 'Search by this model from now on',
-      params,
-      response: { 200: model.modelInfo, ...errorAnswers(404, 409) },
-    }),
-    async ({ params }, reply) => asking(reply)('model.activate', params),
-  );
+  post('/v1/models/:model_id/activate', 'model.activate', {
+    operationId: 'activate_model',
+    summary: 'Search by this model from now on',
+    answer: model.modelInfo,
+    errors: [409],
+  });
 
   app.delete(
     '/v1/models/:model_id',
@@ -79,16 +69,11 @@ export const modelRoutes: RouteGroup = (app, { ask, asking }) => {
     },
   );
 
-  app.get(
-    '/v1/models/:model_id/backfill',
-    needsRead({
-      operationId: 'model_backfill',
-      summary: 'Progress of a model’s vectors',
-      params,
-      response: { 200: model.modelBackfillResponse, ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => asking(reply)('model.backfill', params),
-  );
+  get('/v1/models/:model_id/backfill', 'model.backfill', {
+    operationId: 'model_backfill',
+    summary: 'Progress of a model’s vectors',
+    answer: model.modelBackfillResponse,
+  });
 
   app.post(
     '/v1/models/:model_id/backfill',

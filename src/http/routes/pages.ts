@@ -9,11 +9,15 @@ import { withRows } from '../json-answer.ts';
 import { batchBodyLimit } from '../json-body.ts';
 import { described, errorAnswers } from '../openapi.ts';
 import { httpValidationError } from '../request-invalid.ts';
+import { askingRoutes } from './asking-routes.ts';
 
 const pageParams = z.object({ page_id: pathText });
 const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
 
-export const pageRoutes: RouteGroup = (app, { asking }) => {
+export const pageRoutes: RouteGroup = (app, context) => {
+  const { asking } = context;
+  const { get, postToRead } = askingRoutes(app, context);
+
   app.post(
     '/v1/pages',
     needsWrite(
@@ -52,18 +56,14 @@ export const pageRoutes: RouteGroup = (app, { asking }) => {
     async ({ body }, reply) => ({ results: await asking(reply)('page.ingestBatch', body) }),
   );
 
-  app.get(
-    '/v1/pages',
-    needsRead({
-      operationId: 'list_pages',
-      summary: 'List pages, newest first, or look up an address',
-      description:
-        'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing. `after` and `before` find pages with a visit in between; with `visits` the pages have its times.',
-      querystring: page.pageListQuery,
-      response: { 200: page.pageListResponse, ...errorAnswers(422) },
-    }),
-    async ({ query }, reply) => asking(reply)('page.list', query),
-  );
+  get('/v1/pages', 'page.list', {
+    operationId: 'list_pages',
+    summary: 'List pages, newest first, or look up an address',
+    description:
+      'Continue with `cursor`, the `next_cursor` of the previous answer, until it is null. With `url` the list contains the page of that address in any form, or nothing. `after` and `before` find pages with a visit in between; with `visits` the pages have its times.',
+    querystring: page.pageListQuery,
+    answer: page.pageListResponse,
+  });
 
   app.get(
     '/v1/pages/:page_id',
@@ -86,51 +86,32 @@ export const pageRoutes: RouteGroup = (app, { asking }) => {
     },
   );
 
-  app.get(
-    '/v1/pages/:page_id/chunks',
-    needsRead({
-      operationId: 'page_chunks',
-      summary: 'The chunks of a page, in order',
-      params: pageParams,
-      response: { 200: page.pageChunksResponse, ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => withRows(await asking(reply)('page.chunks', params)),
-  );
+  get('/v1/pages/:page_id/chunks', 'page.chunks', {
+    operationId: 'page_chunks',
+    summary: 'The chunks of a page, in order',
+    answer: page.pageChunksResponse,
+  });
 
-  app.get(
-    '/v1/pages/:page_id/visits',
-    needsRead({
-      operationId: 'page_visits',
-      summary: 'Visits of a page',
-      description:
-        '`visits` contains their times, newest first. Of a page with thousands of visits some times are left out: one per hour or day stays.',
-      params: pageParams,
-      response: { 200: page.pageVisitsResponse, ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => asking(reply)('page.visits', params),
-  );
+  get('/v1/pages/:page_id/visits', 'page.visits', {
+    operationId: 'page_visits',
+    summary: 'Visits of a page',
+    description:
+      '`visits` contains their times, newest first. Of a page with thousands of visits some times are left out: one per hour or day stays.',
+    answer: page.pageVisitsResponse,
+  });
 
-  app.get(
-    '/v1/pages/:page_id/status',
-    needsRead({
-      operationId: 'page_status',
-      summary: 'Indexing status of a page',
-      params: pageParams,
-      response: { 200: page.pageStatusResponse, ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => asking(reply)('page.status', params),
-  );
+  get('/v1/pages/:page_id/status', 'page.status', {
+    operationId: 'page_status',
+    summary: 'Indexing status of a page',
+    answer: page.pageStatusResponse,
+  });
 
-  app.post(
-    '/v1/pages/status/batch',
-    needsRead({
-      operationId: 'page_statuses',
-      summary: 'The status of up to 500 pages',
-      body: page.pageStatusBatchRequest,
-      response: { 200: page.pageStatusBatchResponse, ...errorAnswers(422) },
-    }),
-    async ({ body }, reply) => asking(reply)('page.statusBatch', body),
-  );
+  postToRead('/v1/pages/status/batch', 'page.statusBatch', {
+    operationId: 'page_statuses',
+    summary: 'The status of up to 500 pages',
+    body: page.pageStatusBatchRequest,
+    answer: page.pageStatusBatchResponse,
+  });
 
   app.delete(
     '/v1/pages/:page_id',
@@ -150,39 +131,26 @@ export const pageRoutes: RouteGroup = (app, { asking }) => {
   );
 };
 
-export const blacklistRoutes: RouteGroup = (app, { asking }) => {
-  app.post(
-    '/v1/forget',
-    needsWrite({
-      operationId: 'forget',
-      summary: 'Forget a page or a domain for good',
-      body: forgetRequest,
-      response: { 200: forgetResponse, ...errorAnswers(422) },
-    }),
-    async ({ body }, reply) => asking(reply)('page.forget', body),
-  );
+export const blacklistRoutes: RouteGroup = (app, context) => {
+  const { delete: remove, get, post } = askingRoutes(app, context);
 
-  app.get(
-    '/v1/blacklist',
-    needsRead({
-      operationId: 'list_blacklist',
-      summary: 'Rules of forgotten pages and domains, newest first',
-      response: { 200: blacklistResponse },
-    }),
-    async (_, reply) => withRows(await asking(reply)('blacklist.list', {})),
-  );
+  post('/v1/forget', 'page.forget', {
+    operationId: 'forget',
+    summary: 'Forget a page or a domain for good',
+    body: forgetRequest,
+    answer: forgetResponse,
+  });
 
-  app.delete(
-    '/v1/blacklist/:blacklist_id',
-    needsWrite({
-      operationId: 'delete_blacklist_rule',
-      summary: 'Delete a rule: its target may be added again',
-      params: z.object({ blacklist_id: pathText }),
-      response: { 204: z.null(), ...errorAnswers(404) },
-    }),
-    async ({ params }, reply) => {
-      await asking(reply)('blacklist.remove', params);
-      return reply.code(204).send(null);
-    },
-  );
+  get('/v1/blacklist', 'blacklist.list', {
+    operationId: 'list_blacklist',
+    summary: 'Rules of forgotten pages and domains, newest first',
+    answer: blacklistResponse,
+  });
+
+  remove('/v1/blacklist/:blacklist_id', 'blacklist.remove', {
+    operationId: 'delete_blacklist_rule',
+    summary: 'Delete a rule: its target may be added again',
+    answer: z.null(),
+    status: 204,
+  });
 };

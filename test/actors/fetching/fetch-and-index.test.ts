@@ -70,20 +70,6 @@ test('an attempt after a crash indexes the text that is there, and fetches nothi
   assert.deepEqual(indexed, [1, 1]);
 });
 
-test('what a redirect leads to is looked up in the blacklist, in its canonical form', async (t) => {
-  const site = await Site.open(t, {
-    '/short': redirectTo('/forgotten?utm_source=short#top'),
-    '/forgotten': say(words, { 'content-type': 'text/plain' }),
-  });
-  const { temporary, indexed, run } = await setUp(t, site, '/short');
-  await temporary.commit(({ blacklist }) =>
-    blacklist.put({ no: 1, pattern: site.url('/forgotten'), kind: 'url', reason: null, created_at: 1, purging: false }),
-  );
-  await assert.rejects(run(), { message: 'redirected to a blacklisted page', permanent: true });
-  assert.equal(temporary.store.reader.pages.body(1), undefined);
-  assert.deepEqual(indexed, []);
-});
-
 test('a rule that is made while the page is fetched counts', async (t) => {
   const { promise: asked, resolve: tell } = gate();
   const { promise: ruled, resolve: goOn } = gate();

@@ -7,19 +7,24 @@ function started() {
   return { clock, quiet: idleDetector(() => clock.at) };
 }
 
-test('it is time five seconds after the last change, once', () => {
-  const { clock, quiet } = started();
-  assert.equal(quiet.take(), false);
-  quiet.changed();
-  clock.at += 4000;
-  quiet.changed();
-  clock.at += 4999;
-  assert.equal(quiet.take(), false);
-  clock.at += 1;
-  assert.equal(quiet.take(), true);
-  clock.at += 60_000;
-  assert.equal(quiet.take(), false);
-});
+/** Steps: what happens, so many ms that pass, and whether it is time by then. */
+const sequences: Record<string, (number | boolean | 'changed' | 'searched' | 'again')[]> = {
+  'it is time five seconds after the last change': ['changed', 4000, 'changed', 4999, false, 1, true],
+  'it is time once, and not before a change': [false, 'changed', 5000, true, 60_000, false],
+  'it is time when the searches have stopped': ['changed', 10_000, 'searched', 4999, false, 1, true],
+  'what has failed is due again after another quiet time': ['changed', 5000, true, 'again', 4999, false, 1, true],
+  'what changes while it fails is due by the change': ['changed', 5000, true, 'changed', 1000, 'again', 4000, true],
+};
+for (const [name, steps] of Object.entries(sequences)) {
+  test(name, () => {
+    const { clock, quiet } = started();
+    for (const [at, step] of steps.entries()) {
+      if (typeof step === 'number') clock.at += step;
+      else if (typeof step === 'boolean') assert.equal(quiet.take(), step, `step ${at}`);
+      else quiet[step]();
+    }
+  });
+}
 
 test('searches put it off, but not for ever', () => {
   const { clock, quiet } = started();
@@ -31,41 +36,6 @@ test('searches put it off, but not for ever', () => {
   }
   clock.at += 1000;
   quiet.searched();
-  assert.equal(quiet.take(), true);
-});
-
-test('it is time when the searches have stopped', () => {
-  const { clock, quiet } = started();
-  quiet.changed();
-  clock.at += 10_000;
-  quiet.searched();
-  clock.at += 4999;
-  assert.equal(quiet.take(), false);
-  clock.at += 1;
-  assert.equal(quiet.take(), true);
-});
-
-test('what has failed is due again after another quiet time', () => {
-  const { clock, quiet } = started();
-  quiet.changed();
-  clock.at += 5000;
-  assert.equal(quiet.take(), true);
-  quiet.again();
-  clock.at += 4999;
-  assert.equal(quiet.take(), false);
-  clock.at += 1;
-  assert.equal(quiet.take(), true);
-});
-
-test('what changes while it fails does not come earlier for that', () => {
-  const { clock, quiet } = started();
-  quiet.changed();
-  clock.at += 5000;
-  assert.equal(quiet.take(), true);
-  quiet.changed();
-  clock.at += 1000;
-  quiet.again();
-  clock.at += 4000;
   assert.equal(quiet.take(), true);
 });
 

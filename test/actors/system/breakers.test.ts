@@ -36,37 +36,6 @@ test('five failures in a row open the breaker of that provider alone, and the lo
   assert.equal(lines.length, 1);
 });
 
-test('an open breaker refuses without a call and says how long its cooldown lasts', async () => {
-  const { voyage, failures, turn } = setup();
-  await failures(5);
-  turn(10_000);
-  let called = false;
-  const refused = voyage.call(async () => {
-    called = true;
-  });
-  await assert.rejects(refused, { name: 'BreakerOpenError', provider: 'voyage', retryAfterMs: 20_000 });
-  assert.equal(called, false);
-});
-
-test('after the cooldown one call probes while the others are refused, and its success closes the breaker', async () => {
-  const { breakers, voyage, failures, turn } = setup();
-  await failures(5);
-  turn(30_000);
-  let resolve = (_: string) => {};
-  const promise = new Promise<string>((settle) => {
-    resolve = settle;
-  });
-  const probe = voyage.call(() => promise);
-  assert.deepEqual(breakers.states(), [{ name: 'voyage', state: 'half_open' }]);
-  await assert.rejects(
-    voyage.call(async () => 'too early'),
-    { code: 'breaker_open', retryAfterMs: 2000 },
-  );
-  resolve('well again');
-  assert.equal(await probe, 'well again');
-  assert.deepEqual(breakers.states(), [{ name: 'voyage', state: 'closed' }]);
-});
-
 test('a failed probe opens the breaker for another cooldown, a cancelled one leaves the next call to probe', async () => {
   const { breakers, voyage, failures, turn } = setup();
   await failures(5);

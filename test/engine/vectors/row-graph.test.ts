@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { bitsNotIn } from '../../../src/compute/structures/bitmap.ts';
@@ -8,10 +7,10 @@ import { growGraph } from '../../../src/engine/vectors/graph-file.ts';
 import { nearest, RowGraph, relatedRows, type SearchedRows } from '../../../src/engine/vectors/row-graph.ts';
 import { isIntact } from '../../../src/engine/vectors/row-tasks.ts';
 import { VectorRows } from '../../../src/engine/vectors/vector-rows.ts';
+import { temporaryFolder } from '../../scope.ts';
 import { DIM, needsGraphs, range, setOf, vectorOf } from './space-harness.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'readback-graph-'));
-after(() => rmSync(dir, { recursive: true }));
+const dir = temporaryFolder({ after });
 
 const query = vectorOf(70_000);
 let files = 0;
