@@ -9,12 +9,12 @@ import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../src/compute/structures/bitmap.ts';
 import { nearestTo } from '../../src/engine/vectors/row-search.ts';
 import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
-import { corpusSegment, eachAWord, planQuery } from '../../src/engine/words/corpus.ts';
+import { corpusSegment, planQuery } from '../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../src/engine/words/deletions.ts';
 import { createScratch, searchSegments } from '../../src/engine/words/search-segments.ts';
 import { ordinalOf } from '../../src/engine/words/segment.ts';
 import { DIM, range, vectorOf } from '../engine/vectors/space-harness.ts';
-import { segmentOf, someDocument, someTerm } from '../engine/words/small-corpus.ts';
+import { eachAWord, segmentOf, someDocument, someTerm } from '../engine/words/small-corpus.ts';
 
 const rrfK = 60;
 const scratch = createScratch();
