@@ -21,7 +21,7 @@ import { builtInModel, graphFrom } from '../domain/model.ts';
 import type { Chunk } from '../domain/page.ts';
 import { Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import { programFile } from '../files/program-files.ts';
-import { openThreadPool, statelessIdleMs, type ThreadPool } from '../threads/thread-pool.ts';
+import { openThreadPool, statelessIdleMs } from '../threads/thread-pool.ts';
 import { readManifest, writeManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
 import { openIndexThreads } from './index-threads.ts';
@@ -80,8 +80,6 @@ const manifestSchema = z.object({
   embedded: z.base64(),
 });
 type Manifest = z.infer<typeof manifestSchema>;
-
-type Work = ThreadPool<typeof import('../threads/work-thread.ts')>;
 
 /** Per side: twice the service's default. */
 const candidatesOfSide = 200;
@@ -262,7 +260,7 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
     throw new Error(`${dir} was made with another built-in model: build the index again`);
   const manifest = found ?? { format: 2 as const, id: randomUUID(), dim, vocabulary, model, live: '', embedded: '' };
   const threads = openIndexThreads({ searchData: { wordList }, graphFrom });
-  const work: Work = openThreadPool({
+  const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
     entry: programFile('threads/work-thread'),
     name: 'work',
     threads: availableParallelism(),

@@ -79,9 +79,7 @@ export function nearest({ namespace, rows: number, to, ...options }: NearestTask
   return nearestRows(searched, vector, options);
 }
 
-export interface RelatedTask extends RelatedOptions {
-  rows: number;
-}
+export type RelatedTask = RelatedOptions & { rows: number };
 
 export function related({ namespace, rows: number, ...task }: RelatedTask & InNamespace): RelatedRow[] | null {
   const rows = libraries.get(namespace)?.rows.get(number);
@@ -93,9 +91,7 @@ export interface MarkTask {
   stems: readonly string[];
 }
 
-export interface MarkedPassage extends Marked {
-  link: string;
-}
+export type MarkedPassage = Marked & { link: string };
 
 /** Positions of the query's words in each passage, its snippet and a link. */
 export function mark({ namespace, passages, stems }: MarkTask & InNamespace): MarkedPassage[] | null {

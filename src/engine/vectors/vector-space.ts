@@ -29,11 +29,6 @@ export interface VectorSpaceOptions extends SpaceFilesOptions {
   saveEvery?: number;
 }
 
-export interface AddOptions {
-  /** Skip rows of zeros (chunks without terms) instead of refusing the batch. */
-  passOverZeros?: boolean;
-}
-
 export interface OpenedSpace {
   space: VectorSpace;
   /** Live labels without a row, ascending: add them again. */
@@ -128,11 +123,12 @@ export class VectorSpace {
   }
 
   /**
-   * Add vectors; searches find them when this resolves. Existing labels stay.
+   * Add vectors; searches find them when this resolves. Existing labels stay. `passOverZeros`: skip rows of zeros (chunks without terms)
+   * instead of refusing the batch.
    * Shapes: `labels.length` rows of `dim` numbers.
    * Errors: BadVectorError (nothing stored); SpaceClosedError; RangeError without memory: part may be stored.
    */
-  async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false }: AddOptions = {}): Promise<void> {
+  async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false } = {}): Promise<void> {
     this.#refuseIfClosing();
     const { dim } = this.#options;
     const zeros = await refuseBadVectors(vectors, labels.length, passOverZeros, this.#options);
@@ -373,7 +369,6 @@ async function refuseBadVectors(
 
 /** Numbers appended per turn of the event loop: a millisecond. */
 const APPENDED_NUMBERS = 2 ** 19;
-/** Changes between two background saves. */
 const SAVE_EVERY = 20_000;
 /**
  * A save writes all rows, while a start adds 24,000 rows/s of 1,024 d from the store. So a save in quiet times needs more changes

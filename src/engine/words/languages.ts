@@ -8,9 +8,7 @@ import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { languages } from '../../compute/text/language-tags.ts';
 import { ordinalOf, type Segment } from './segment.ts';
 
-interface InSegment {
-  readonly segment: Segment;
-}
+type InSegment = { readonly segment: Segment };
 
 const mark = '\u0001';
 
