@@ -111,10 +111,7 @@ function kindPages(): Page[] {
 }
 
 type Extractor = (html: string, url: string) => string | Promise<string>;
-const written = (html: string, url: string): string => {
-  const root = parsePage(html, url).documentElement;
-  return root === null ? '' : readableText(root).text;
-};
+const written = (html: string, url: string): string => readableText(parsePage(html, url).root).text;
 const extractors: Record<string, Extractor> = {
   ours: (html, url) => extractHtml(html, url).text,
   plain: (html) => new Readability(parseHTML(html).document).parse()?.textContent ?? '',

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ndcg } from '../src/compute/measures/score-run.ts';
 import { documentFrequency } from '../src/engine/words/corpus.ts';
-import { type KnownWords, noWords } from '../src/engine/words/spelling.ts';
+import type { KnownWords } from '../src/engine/words/spelling.ts';
+import { noWords } from '../test/engine/words/small-corpus.ts';
 import { describeMachine } from './machine.ts';
 import {
   collectionNames,

@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
 import { Searchers } from '../src/engine/searchers.ts';
-import { buildSegment } from '../src/engine/words/build-segment.ts';
 import { SparseIndex } from '../src/engine/words/sparse-index.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
+import { buildSegment } from '../test/engine/words/small-corpus.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
 

@@ -7,12 +7,12 @@
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { TopK } from '../src/compute/structures/top-k.ts';
 import { contribution } from '../src/engine/words/bm25f.ts';
-import { buildSegment } from '../src/engine/words/build-segment.ts';
-import { type CorpusSegment, corpusSegment, eachAWord, planQuery, type QueryPlan } from '../src/engine/words/corpus.ts';
+import { type CorpusSegment, corpusSegment, planQuery, type QueryPlan } from '../src/engine/words/corpus.ts';
 import { createDeletions } from '../src/engine/words/deletions.ts';
 import { mergeSegments } from '../src/engine/words/merge-segments.ts';
 import { createScratch, type SparseHits, scoreLabels, searchSegments } from '../src/engine/words/search-segments.ts';
 import { MAX_SEGMENT_DOCS, openSegment, type Segment } from '../src/engine/words/segment.ts';
+import { buildSegment, eachAWord } from '../test/engine/words/small-corpus.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
 

@@ -65,7 +65,7 @@ export function prepareCollection(
   });
   const vocabulary = { fingerprint: wordListFingerprint, rowOf: (word: string) => lookupTerm(list, word) };
   const { chunks, segment: buffer } = preparePages({ analyzer, vocabulary, chunking: oneChunk }, documents);
-  const segment = openSegment(buffer);
+  const segment = openSegment(buffer, list);
   // A document without words has no chunk.
   labelSegment(
     segment,

@@ -95,7 +95,7 @@ export function askWords(
   knownOf = (all: KnownWords) => all,
 ) {
   const began = performance.now();
-  const { forms, language, corrected } = tools.analyze({ query: text }, knownOf(wordsIn(corpus, tools.list)));
+  const { forms, language, corrected } = tools.analyze({ query: text }, knownOf(wordsIn(corpus)));
   const analyseMs = performance.now() - began;
   const plan = planQuery(corpus, forms);
   const hits = searchSegments(corpus, plan, CANDIDATES, scratch);

@@ -34,7 +34,6 @@ export interface BatchResult {
   mended: number[];
 }
 
-/** In characters. */
 const maxReasonLength = 500;
 
 /** `outcomes`: of the batch's items, in order. */

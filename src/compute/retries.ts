@@ -2,11 +2,9 @@
 import { dayMs, hourMs, minuteMs } from '../domain/durations.ts';
 
 export interface RetryDelayInput {
-  /** At least 1. */
   tries: number;
   baseMs: number;
   maxMs: number;
-  /** In [0, 1). */
   random: number;
   /** The provider's Retry-After. */
   retryAfterMs: number | undefined;
@@ -96,7 +94,6 @@ export function noteRequest(budget: RetryBudget, at: number): RetryBudget {
   return { balance: Math.min(maxSaved, balance + earnedPerRequest), at };
 }
 
-/** Null if none is left. */
 export function takeRetry(budget: RetryBudget, at: number): RetryBudget | null {
   const { balance } = grown(budget, at);
   return balance < 1 ? null : { balance: balance - 1, at };

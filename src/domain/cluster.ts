@@ -39,7 +39,6 @@ export const clusterDetailResponse = z.strictObject({
       probability: z.number().nullable(),
     }),
   ),
-  /** Of all pages of a partial list. */
   total: z.int().optional(),
 });
 export type ClusterDetailResponse = z.infer<typeof clusterDetailResponse>;
@@ -91,12 +90,7 @@ export interface Cluster {
 }
 
 /** The result of a run until it is named and activated. */
-export interface ClusterDraft {
-  no: number;
-  size: number;
-  x: number;
-  y: number;
-}
+export type ClusterDraft = Pick<Cluster, 'no' | 'size'> & Pick<ClusterPoint, 'x' | 'y'>;
 
 export interface ClusterRun {
   no: number;

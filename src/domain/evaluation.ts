@@ -46,7 +46,6 @@ const replaySource = z
   .describe(
     '`log`: judged queries; `library`: queries made of pages (a title or heading with a word dropped, words of a sentence), which are to find that page',
   );
-export type ReplaySource = z.infer<typeof replaySource>;
 
 const rerankLocally = z
   .boolean()
@@ -83,6 +82,12 @@ const arm = z.strictObject({
 });
 const interval = z.strictObject({ low: z.number(), high: z.number() });
 export type Interval = z.infer<typeof interval>;
+const agreement = z.strictObject({
+  jaccard_at_k: z.number(),
+  rbo: z.number(),
+  kendall_tau: z.number().nullable(),
+  intersection_size: z.number(),
+});
 /** Means over the replayed queries; differences are b minus a. Optional fields are absent in reports of earlier versions. */
 const replayReport = z.strictObject({
   source: replaySource.optional(),
@@ -101,12 +106,7 @@ const replayReport = z.strictObject({
     .describe('of the difference, with 95 % confidence; null without queries'),
   /** Queries in which one arm has the higher nDCG. */
   better: z.strictObject({ a: z.int(), b: z.int(), neither: z.int() }),
-  agreement: z.strictObject({
-    jaccard_at_k: z.number(),
-    rbo: z.number(),
-    kendall_tau: z.number().nullable(),
-    intersection_size: z.number(),
-  }),
+  agreement,
 });
 export type ReplayReport = z.infer<typeof replayReport>;
 
@@ -145,30 +145,20 @@ export const evalReplayListResponse = z.strictObject({ replays: z.array(evalRepl
 export type EvalReplayList = z.infer<typeof evalReplayListResponse>;
 
 /** A stored replay, next to its job; models are resolved. */
-export interface Replay {
-  source?: ReplaySource;
-  model_a: string;
-  model_b: string;
-  rerank_a: boolean;
-  rerank_b: boolean;
-  rerank_locally_a?: boolean;
-  rerank_locally_b?: boolean;
-  k: number;
-  candidates: number;
-  limit: number | null;
+export interface Replay
+  extends Pick<
+      EvalReplayItem,
+      'model_a' | 'model_b' | 'rerank_a' | 'rerank_b' | 'k' | 'candidates' | 'limit' | 'report'
+    >,
+    Partial<Pick<EvalReplayItem, 'source' | 'rerank_locally_a' | 'rerank_locally_b'>> {
   /** Per query the numbers of its logged runs, newest first; for the library, page and seed. Null until planned. */
   plan: number[][] | null;
-  report: ReplayReport | null;
 }
 
 /** The result of one query; null if it could not be replayed. */
-export interface ReplayedQuery {
+export interface ReplayedQuery extends z.infer<typeof agreement> {
   a: ReplayedArm;
   b: ReplayedArm;
-  jaccard_at_k: number;
-  rbo: number;
-  kendall_tau: number | null;
-  intersection_size: number;
 }
 
 export interface ReplayedArm extends Measures {

@@ -63,7 +63,6 @@ export interface ImportCheckpoint {
   id: string;
   format: ImportFormat;
   options: ImportOptions;
-  /** Items done; the place of the next one. */
   next: number;
   counts: ImportCounts;
   /** Date of the newest accepted item. */

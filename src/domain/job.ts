@@ -31,16 +31,13 @@ export function isInFlight(job: Pick<Job, 'status'> | undefined): boolean {
   return inFlightStatuses.some((status) => status === job?.status);
 }
 
-export interface Job {
+export interface Job extends Pick<JobResponse, 'status' | 'max_attempts' | 'last_error'> {
   no: number;
   kind: JobKind;
-  status: JobStatus;
   /** Counted runs; a released run (crash with others, drain, open breaker, no network) does not count. */
   attempts: number;
-  max_attempts: number;
   /** Consecutive tries that did not reach the host; no attempts. Absent in rows of earlier versions. */
   unreached?: number | undefined;
-  last_error: string | null;
   created_at: number;
   updated_at: number;
   /** When a pending or failed job may be claimed, ms. */

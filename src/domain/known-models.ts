@@ -55,37 +55,25 @@ const embedding: readonly Entry[] = [
   },
   {
     name: 'mxbai-large',
-    names: {
-      ollama: 'mxbai-embed-large',
-      tei: 'mixedbread-ai/mxbai-embed-large-v1',
-    },
+    names: { ollama: 'mxbai-embed-large', tei: 'mixedbread-ai/mxbai-embed-large-v1' },
     ...{ dim: 1024, max_input_tokens: 512, parameters_millions: 335, languages: 'English', license: 'Apache-2.0' },
     score: mteb(54.39, card('mixedbread-ai/mxbai-embed-large-v1')),
   },
   {
     name: 'arctic-m',
-    names: {
-      ollama: 'snowflake-arctic-embed:110m',
-      tei: 'Snowflake/snowflake-arctic-embed-m',
-    },
+    names: { ollama: 'snowflake-arctic-embed:110m', tei: 'Snowflake/snowflake-arctic-embed-m' },
     ...{ dim: 768, max_input_tokens: 512, parameters_millions: 110, languages: 'English', license: 'Apache-2.0' },
     score: mteb(54.9, card('Snowflake/snowflake-arctic-embed-m')),
   },
   {
     name: 'arctic-l',
-    names: {
-      ollama: 'snowflake-arctic-embed:335m',
-      tei: 'Snowflake/snowflake-arctic-embed-l',
-    },
+    names: { ollama: 'snowflake-arctic-embed:335m', tei: 'Snowflake/snowflake-arctic-embed-l' },
     ...{ dim: 1024, max_input_tokens: 512, parameters_millions: 335, languages: 'English', license: 'Apache-2.0' },
     score: mteb(55.98, card('Snowflake/snowflake-arctic-embed-l')),
   },
   {
     name: 'nomic',
-    names: {
-      ollama: 'nomic-embed-text',
-      tei: 'nomic-ai/nomic-embed-text-v1.5',
-    },
+    names: { ollama: 'nomic-embed-text', tei: 'nomic-ai/nomic-embed-text-v1.5' },
     // Shorter vectors need a layer norm before they are cut, so they are omitted.
     ...{ dim: 768, max_input_tokens: 2048, parameters_millions: 137, languages: 'English', license: 'Apache-2.0' },
   },
@@ -108,10 +96,7 @@ const embedding: readonly Entry[] = [
   },
   {
     name: 'embeddinggemma',
-    names: {
-      ollama: 'embeddinggemma',
-      tei: 'google/embeddinggemma-300m',
-    },
+    names: { ollama: 'embeddinggemma', tei: 'google/embeddinggemma-300m' },
     ...{ dim: 768, dims: [512, 256, 128], max_input_tokens: 2048, parameters_millions: 308 },
     ...{ languages: 'over 100', license: 'Gemma' },
   },
@@ -154,9 +139,7 @@ const reranking: readonly Entry[] = [
   },
   {
     name: 'jina-reranker-v2',
-    names: {
-      jina: 'jina-reranker-v2-base-multilingual',
-    },
+    names: { jina: 'jina-reranker-v2-base-multilingual' },
     ...{ max_input_tokens: 1024, parameters_millions: 278, languages: 'many', license: 'CC-BY-NC-4.0' },
     score: beir(53.17, card('jinaai/jina-reranker-v2-base-multilingual')),
   },

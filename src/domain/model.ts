@@ -5,7 +5,6 @@ import { datetime } from './ids.ts';
 export const modelStatuses = ['registered', 'backfilling', 'ready', 'failed'] as const;
 export type ModelStatus = (typeof modelStatuses)[number];
 
-/** The provider of the built-in model. */
 export const localProvider = 'local';
 
 /** Its floor is the cosine of unrelated texts (models/README.md). */
@@ -16,25 +15,18 @@ export const builtInModel = {
   floor: 0.75,
 } as const;
 
-export interface EmbeddingModel {
-  id: string;
+type ModelName = Pick<ModelInfo, 'provider' | 'model_name' | 'dim'>;
+
+export interface EmbeddingModel extends ModelName, Pick<ModelInfo, 'id' | 'max_input_tokens'> {
   /** Names the vector space in keys and files; a re-registered model gets a new one. */
   space: number;
-  provider: string;
-  model_name: string;
-  dim: number;
-  max_input_tokens: number;
   status: ModelStatus;
   /** Cosine below which a hit is random; null: not calibrated, everything passes. */
   floor: number | null;
 }
 
 /** A local model other than the built-in one is of an earlier version. */
-export function isBuiltIn({
-  provider,
-  model_name,
-  dim,
-}: Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim'>): boolean {
+export function isBuiltIn({ provider, model_name, dim }: ModelName): boolean {
   return provider === localProvider && model_name === builtInModel.model_name && dim === builtInModel.dim;
 }
 
@@ -42,11 +34,7 @@ export function isOutside(model: Pick<EmbeddingModel, 'provider'>): boolean {
   return model.provider !== localProvider;
 }
 
-export function modelIdOf({
-  provider,
-  model_name,
-  dim,
-}: Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim'>): string {
+export function modelIdOf({ provider, model_name, dim }: ModelName): string {
   return `${provider}-${model_name}-${dim}`;
 }
 

@@ -70,21 +70,18 @@ export interface Section {
 }
 
 /** The stored row; the text is stored separately. Times are ms since the epoch. */
-export interface Page {
+export interface Page
+  extends Pick<
+    PageResponse,
+    'canonical_url' | 'original_url' | 'domain' | 'title' | 'source' | 'visit_count' | 'status'
+  > {
   no: number;
-  canonical_url: string;
-  original_url: string;
-  domain: string;
-  title: string | null;
-  source: string | null;
   metadata: PageMetadata | null;
   first_seen_at: number;
   last_seen_at: number;
-  visit_count: number;
   /** Times from the last to the first: compute/structures/visit-times.ts. Absent if there are no others. */
   visits?: Uint8Array;
   indexed_at: number | null;
-  status: PageStatus;
   content_hash: string | null;
   index_job: number;
   entity_job: number | null;
@@ -109,7 +106,6 @@ export interface Byline {
   folders: string[];
 }
 
-/** Consecutive labels of a page's chunks. */
 export interface LabelRange {
   first: number;
   count: number;
@@ -198,7 +194,6 @@ export const pageVisitsResponse = z.strictObject({
   visit_count: z.int(),
   first_seen_at: datetime,
   last_seen_at: datetime,
-  /** Newest first. */
   visits: z.array(z.strictObject({ seen_at: datetime })),
 });
 export type PageVisitsResponse = z.infer<typeof pageVisitsResponse>;
@@ -212,13 +207,7 @@ export interface PageText {
 }
 
 /** Its text is the slice of the body. Offsets are UTF-16 code units. */
-export interface Chunk {
-  char_start: number;
-  char_end: number;
-  token_count: number;
-  section_title: string | null;
-  section_start_s: number | null;
-}
+export type Chunk = Omit<PageChunk, 'chunk_id' | 'ordinal' | 'text'>;
 
 /** The chunk of a page without words or without text yet: found by its metadata, with no passage. */
 export const bareChunk: Chunk = {
@@ -298,7 +287,6 @@ export function ownTitle(title: string | null, address: string): string | null {
   return isAddress ? null : title;
 }
 
-/** Without scheme, `www.` and trailing slash. */
 function bareAddress(text: string): string {
   return text
     .trim()

@@ -8,7 +8,6 @@ export type PageType = (typeof pageTypes)[number];
 export const pageFacts = ['type', 'tag', 'folder', 'source'] as const;
 export type PageFact = (typeof pageFacts)[number];
 
-/** Fields that operators name. */
 export const namedFields = ['title', 'author'] as const;
 export type NamedField = (typeof namedFields)[number];
 

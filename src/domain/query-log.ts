@@ -15,21 +15,17 @@ export interface LoggedHits {
   scores: Float64Array;
 }
 
-export interface QueryRun {
-  query_id: string;
+export interface QueryRun
+  extends Omit<
+    QueryLogRunResponse,
+    'ts' | 'candidate_set' | 'dense_hits' | 'sparse_hits' | 'final_pages' | 'feedback'
+  > {
   ts: number;
-  kind: RunKind;
-  compare_id: string | null;
-  query_text: string;
-  params: Record<string, unknown>;
-  active_model: string;
-  reranker_model: string | null;
   candidate_set: LoggedHits;
   dense_hits: LoggedHits;
   sparse_hits: LoggedHits;
   /** The answered pages, in order; `rank` from 1 at the first page of results. */
   final_pages: { page_no: number; score: number; rank: number }[];
-  timing_ms: Record<string, number>;
 }
 
 const loggedHit = z.strictObject({ chunk_id: z.string(), page_id: z.string(), score: z.number() });

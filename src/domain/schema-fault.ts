@@ -8,11 +8,9 @@ export interface SchemaFault {
   path: (string | number)[];
   msg: string;
   type: string;
-  /** The expected value, if the schema has one. */
   ctx?: Record<string, unknown>;
 }
 
-/** Faults listed per value. */
 const maxFaults = 50;
 /** Characters of a caller's name or message. */
 const maxNameLength = 100;
@@ -26,7 +24,6 @@ export function schemaFaults(error: z.ZodError): SchemaFault[] {
   return faults.slice(0, maxFaults).map((fault) => ({ ...fault, msg: cutName(fault.msg) }));
 }
 
-/** Each unknown field is one fault. */
 function faultsOf(issue: z.core.$ZodIssue): SchemaFault[] {
   const { message: msg, code: type } = issue;
   const path = issue.path.map((part) => (typeof part === 'number' ? part : cutName(String(part))));

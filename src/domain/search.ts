@@ -19,7 +19,6 @@ export const searchFiltersBody = z.strictObject({
   published_before: datetime.nullable().optional(),
   cluster_id: idText.nullable().optional(),
   entity: pathText.nullable().optional(),
-  /** ISO 639-1 language of passages. */
   lang: z.string().length(2).nullable().optional(),
   type: z.enum(pageTypes).nullable().optional(),
   /** Of the metadata `tags` and `folder`, whatever their case. A folder includes those below it. */
@@ -44,7 +43,6 @@ export const maxCandidates = 1000;
 export const searchSorts = ['relevance', 'newest', 'oldest', 'most_visited'] as const;
 export type SearchSort = (typeof searchSorts)[number];
 
-/** Of the IANA database. */
 const timeZone = z
   .string()
   .max(64)
@@ -167,7 +165,6 @@ export type Suggestion = z.infer<typeof suggestion>;
 const correction = z.strictObject({ word: z.string(), taken: z.array(z.string()) });
 export type Correction = z.infer<typeof correction>;
 
-/** Why there are no results. */
 const noResults = z.strictObject({
   /** `excluded`: operators or filters exclude all matches; `indexing`: no match yet, and pages still wait; `no_match`: no match. */
   reason: z.enum(['excluded', 'indexing', 'no_match']),

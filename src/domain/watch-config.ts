@@ -1,7 +1,7 @@
 /** The `config` of watches: texts, parsed. Unknown keys have no effect. */
 import { z } from 'zod';
 import type { PageMetadata } from './metadata.ts';
-import type { WatchConfig } from './watch.ts';
+import type { WatchConfig, WatchKind } from './watch.ts';
 
 const countText = z
   .string()
@@ -10,40 +10,6 @@ const countText = z
   .optional();
 
 const sourceText = z.string().min(1).max(200).default('watch');
-
-function readConfig<Schema extends z.ZodType>(
-  schema: Schema,
-  config: WatchConfig | null,
-): z.infer<Schema> | { invalid: string } {
-  const parsed = schema.safeParse(config ?? {});
-  if (parsed.success) return parsed.data;
-  // A key contains one text without named parts.
-  return {
-    invalid: parsed.error.issues.map(({ path, message }) => `config.${String(path[0])}: ${message}`).join('; '),
-  };
-}
-
-const rssConfig = z.object({
-  max_items: countText,
-  source: sourceText,
-  feed_content: z.enum(['fallback', 'never']).default('fallback'),
-});
-
-export function readRssConfig(config: WatchConfig | null): z.infer<typeof rssConfig> | { invalid: string } {
-  return readConfig(rssConfig, config);
-}
-
-const podcastConfig = z.object({
-  max_items: countText,
-  source: sourceText,
-  transcripts: z.enum(['published_first', 'local']).default('published_first'),
-  feed_content: z.enum(['fallback', 'never']).default('never'),
-});
-type PodcastConfig = z.infer<typeof podcastConfig>;
-
-export function readPodcastConfig(config: WatchConfig | null): PodcastConfig | { invalid: string } {
-  return readConfig(podcastConfig, config);
-}
 
 const publishedTranscript = z.object({ url: z.string().max(8192), type: z.string().max(100).default('') });
 export type PublishedTranscript = z.infer<typeof publishedTranscript>;
@@ -68,16 +34,36 @@ const captionLangs = z
   .transform((text) => text.split(',').map((tag) => tag.trim()))
   .pipe(z.array(z.string().regex(languageTag, 'must be language tags with commas, such as "en,de"')).min(1).max(50));
 
-const videoConfig = z.object({
-  max_entries: countText,
-  entries_from: z.enum(['start', 'end']).default('start'),
-  source: sourceText,
-  caption_langs: captionLangs.optional(),
-});
-type VideoConfig = z.infer<typeof videoConfig>;
+const configs = {
+  rss: z.object({
+    max_items: countText,
+    source: sourceText,
+    feed_content: z.enum(['fallback', 'never']).default('fallback'),
+  }),
+  podcast: z.object({
+    max_items: countText,
+    source: sourceText,
+    transcripts: z.enum(['published_first', 'local']).default('published_first'),
+    feed_content: z.enum(['fallback', 'never']).default('never'),
+  }),
+  video: z.object({
+    max_entries: countText,
+    entries_from: z.enum(['start', 'end']).default('start'),
+    source: sourceText,
+    caption_langs: captionLangs.optional(),
+  }),
+};
 
-export function readVideoConfig(config: WatchConfig | null): VideoConfig | { invalid: string } {
-  return readConfig(videoConfig, config);
+export function readConfig<Kind extends WatchKind>(
+  kind: Kind,
+  config: WatchConfig | null,
+): z.infer<(typeof configs)[Kind]> | { invalid: string } {
+  const parsed = configs[kind].safeParse(config ?? {});
+  if (parsed.success) return parsed.data as z.infer<(typeof configs)[Kind]>;
+  // A key contains one text without named parts.
+  return {
+    invalid: parsed.error.issues.map(({ path, message }) => `config.${String(path[0])}: ${message}`).join('; '),
+  };
 }
 
 /** Metadata keys with a watch's preferences: `watch_kind`, and `caption_langs` as in its config. */

@@ -76,19 +76,12 @@ export interface Validators {
 }
 
 /** Times are ms since the epoch. */
-export interface Watch {
+export interface Watch
+  extends Omit<WatchResponse, 'id' | 'next_run_at' | 'last_run_at' | 'last_status' | 'created_at'> {
   no: number;
-  url: string;
-  kind: WatchKind;
-  title: string | null;
-  enabled: boolean;
-  interval_hours: number;
-  config: WatchConfig | null;
   next_run_at: number;
   last_run_at: number | null;
   status: WatchStatus;
-  last_error: string | null;
-  last_item_count: number | null;
   created_at: number;
   /** The latest poll_watch job; 0 before the first. */
   poll_job: number;

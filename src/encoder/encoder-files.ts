@@ -25,7 +25,6 @@ const manifestSchema = z.strictObject({
 });
 export type EncoderManifest = z.infer<typeof manifestSchema>;
 
-/** Where they are installed. */
 export const encoderDir = join(programDir, 'models');
 const blockBytes = 1 << 20;
 

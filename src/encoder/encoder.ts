@@ -22,7 +22,6 @@ export interface EncoderLog {
 }
 
 export interface EncoderOptions {
-  /** Length of its vectors. */
   dim: number;
   log: EncoderLog;
   dir?: string | undefined;
@@ -39,7 +38,6 @@ export interface EncodedTexts {
   rows: Float32Array;
   /** Why texts have no vector, by their places. */
   failed: ReadonlyMap<number, string>;
-  /** The names in each passage. */
   names: NameSpans[];
 }
 
@@ -68,7 +66,6 @@ const defaultIdleMs = 600_000;
 const defaultHangMs = 120_000;
 /** Calls fail at once for so long after the encoder was unusable, ms. */
 const unusableMs = 60_000;
-/** A text may end so many processes. */
 const mostEnds = 2;
 /** So many processes in a row may end while they load, the second by WebAssembly. */
 const mostDeadLoads = 2;
@@ -109,18 +106,11 @@ export class Encoder {
   /** The vector of a query; null where the text has none. Errors: EncoderUnusableError; the signal's reason. */
   async query(text: string, signal?: AbortSignal): Promise<Float32Array | null> {
     const known = this.#queries.get(text);
-    if (known !== undefined) {
-      this.#queries.delete(text);
-      this.#queries.set(text, known);
-      return known;
-    }
+    if (known !== undefined) return known;
     const { rows, failed } = await this.encode([text], 'query', signal);
     if (failed.size > 0) return null;
+    if (this.#queries.size >= rememberedQueries) this.#queries.clear();
     this.#queries.set(text, rows);
-    for (const oldest of this.#queries.keys()) {
-      if (this.#queries.size <= rememberedQueries) break;
-      this.#queries.delete(oldest);
-    }
     return rows;
   }
 
@@ -210,7 +200,6 @@ export class Encoder {
     });
   }
 
-  /** Give a call's remaining texts to the process. */
   #give(no: number): void {
     const call = this.#calls.get(no);
     if (call === undefined) return;
@@ -247,7 +236,6 @@ export class Encoder {
     }
   }
 
-  /** The call's present text is done with. */
   #next(no: number, call: Call): void {
     call.at++;
     call.ends = 0;

@@ -22,7 +22,6 @@ export interface AnalyzedQuery {
   forms: QueryStem[];
   /** Words in neither texts nor word lists, and their replacements. */
   corrected: Correction[];
-  /** Language of the query, ISO 639-1. */
   language: string;
 }
 
@@ -32,7 +31,6 @@ const mostUnknown = 8;
 const mostSpellings = 4;
 /** Of at most this many words all may be misspelt; of more, half. */
 const fewWords = 4;
-/** Weight of a replacement. */
 const REPLACED = 0.9;
 
 /** Longer queries have enough words: no compounds. */
@@ -156,7 +154,6 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer): QueryAnalyzer {
       if (kind === 'name') whole(joinedTerm(word), analyzer.terms(word).words, RESPELT);
     const beginning = beginningsOfQuery(query).map(addressTerm).find(known.isKnown);
     if (beginning !== undefined) whole(beginning, all.words, UNDER_ADDRESS);
-    // Stop words alone find nothing.
     if (forms.some(({ stem }) => known.isKnown(stem)))
       forms.push(...stopWords.flatMap(({ stems }) => lesser(stems, STOP_WORD)).filter(({ stem }) => !asked.has(stem)));
     const corrected = Array.from(replaced, ([word, { word: by }]) => ({ word, taken: [by] }));
@@ -207,7 +204,6 @@ function joinedWords(
   );
 }
 
-/** Of the query's words among some. */
 function numbersOf(parts: readonly string[], words: readonly ContentWord[]): number[] {
   const numbers = words.filter(({ word, of }) => of !== OF_NONE && parts.includes(word)).map(({ of }) => of);
   return [...new Set(numbers)];

@@ -2,6 +2,8 @@
  * Finds the query's words in a passage, and the snippet to show. Words match by stem, in English and in the passage's language, as in
  * search, including corrections. Pure; called by the searchers.
  */
+
+import { remembered } from '../compute/structures/remembered.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { foldAccents } from '../compute/text/fold-accents.ts';
 import { irregularForms } from '../compute/text/irregular-forms.ts';
@@ -14,7 +16,6 @@ import { normalizeText, withoutJoiners } from '../domain/normalize-text.ts';
 import { joinedTerm } from './words/marked-terms.ts';
 import { isPair } from './words/phrases.ts';
 
-/** UTF-16 offsets into the passage. */
 export interface Span {
   start: number;
   end: number;
@@ -25,7 +26,6 @@ export interface Marked {
   snippet: Span;
 }
 
-/** UTF-16 code units. */
 export const maxSnippet = 300;
 const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
 /** Words are cut as `beginning continuation* (++ | #)?`. */
@@ -36,18 +36,12 @@ const digits = /\p{N}/gu;
 const mostOfStretch = 64;
 const apostrophe = /['\u2019\u02bc]/;
 const clitic = /'(?:s|re|ve|ll|d|m|t)?$/i;
-/** Languages whose stems may drop a prefix: only the stem's later letters are surely in the word. */
-const prefixCutters: ReadonlySet<string> = new Set(['ar', 'ms']);
-/** Languages with two spellings of a letter: `ae` for `ä`. */
-const respellers: ReadonlySet<string> = new Set(['de', 'fi']);
-/** Languages whose stems may share no letter with their words (other alphabet, or cut on both sides): every word is stemmed. */
-const freeStemmers: ReadonlySet<string> = new Set(['sr', 'ta']);
-/** Letters compared before a word is stemmed. */
-const mostOpening = 4;
+/** Languages whose stems may begin otherwise than their words (another alphabet, or without a prefix): every word is stemmed. */
+const freeStemmers: ReadonlySet<string> = new Set(['ar', 'ms', 'sr', 'ta']);
 /** UTF-16 code units; longer strings are no words. */
 const longestWord = 64;
-/** Cached stems per language. */
 const maxRemembered = 20_000;
+const maxLanguages = 100;
 
 export interface MarkedPassage {
   text: string;
@@ -55,29 +49,19 @@ export interface MarkedPassage {
   language: string;
 }
 
-export interface Highlighter {
-  /** One result per passage. `stems`: of the query, in all languages. */
-  mark(passages: readonly MarkedPassage[], stems: readonly string[]): Marked[];
-}
-
 /** `stem`: English stem of a lower-case word without accents; `analyzer`: the queries' one, which is kept small here. */
-export function createHighlighter(stem: (word: string) => string, analyzer: TextAnalyzer): Highlighter {
-  const stems = new Map<string, Map<string, string>>();
-  const stemOf = (language: string, form: string): string => {
-    const remembered = stems.get(language) ?? new Map<string, string>();
-    stems.set(language, remembered);
-    let known = remembered.get(form);
-    if (known === undefined) {
-      if (remembered.size > maxRemembered) remembered.clear();
+export function createHighlighter(stem: (word: string) => string, analyzer: TextAnalyzer) {
+  const stemsOf = remembered(maxLanguages, (language: string) =>
+    remembered(maxRemembered, (form: string) => {
+      if (language !== 'en') return stemIn(language, form) ?? '';
       const folded = foldAccents(form);
-      known =
-        language === 'en' ? (/^[a-z']{1,32}$/.test(folded) ? stem(folded) : folded) : (stemIn(language, form) ?? '');
-      remembered.set(form, known);
-    }
-    return known;
-  };
+      return /^[a-z']{1,32}$/.test(folded) ? stem(folded) : folded;
+    }),
+  );
+  const stemOf = (language: string, form: string): string => stemsOf(language)(form);
   return {
-    mark(passages, ofQuery) {
+    /** One result per passage. `ofQuery`: the query's stems, in all languages. */
+    mark(passages: readonly MarkedPassage[], ofQuery: readonly string[]): Marked[] {
       analyzer.trim();
       const wanted = new Set(ofQuery.filter((each) => each !== ''));
       const pairs = new Set([...wanted].filter(isPair).map(foldAccents));
@@ -85,14 +69,7 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
       const written = [...wanted, ...irregular.map(([form]) => form)]
         .filter((each) => !isPair(each))
         .map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
-      const usual = openingsOf(written, usualLetters);
-      const respelt = openingsOf(written, respeltLetters);
-      const within = coresOf(written, usual);
-      const openingsIn = (language: string) => {
-        if (freeStemmers.has(language)) return null;
-        if (prefixCutters.has(language)) return within;
-        return respellers.has(language) ? respelt : usual;
-      };
+      const letters = new Set(written.map(([letter]) => letter));
       const bare = ofQuery.some(isBareTerm);
       // `5G` has two terms: digits and letter.
       const hasNumbers = [...wanted].some((term) => term.length === 1 || /\p{N}/u.test(term));
@@ -103,8 +80,8 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
           if (wanted.has(stemOf('en', form))) return true;
           return language !== '' && language !== 'en' && wanted.has(stemOf(language, form));
         };
-        const openings = openingsIn(language);
-        const highlights = spansOf(text, { wanted, pairs, isWanted, openings, hasNumbers }, analyzer);
+        const firsts = freeStemmers.has(language) ? null : letters;
+        const highlights = spansOf(text, { wanted, pairs, isWanted, firsts, hasNumbers }, analyzer);
         return { highlights, snippet: snippetOf(text, highlights) };
       });
     },
@@ -129,18 +106,18 @@ function pairsIn(text: string, pairs: ReadonlySet<string>): Span[] {
   return found;
 }
 
-/** The wanted terms; whether a form is one; how such forms begin (null: unknown); whether terms may be next to digits. */
+/** The wanted terms; whether a form is one; their first letters, folded (null: any); whether terms may be next to digits. */
 interface Sought {
   wanted: ReadonlySet<string>;
   pairs: ReadonlySet<string>;
   isWanted: (form: string) => boolean;
-  openings: Openings | null;
+  firsts: ReadonlySet<string> | null;
   hasNumbers: boolean;
 }
 
 function spansOf(
   text: string,
-  { wanted, pairs, isWanted, openings, hasNumbers }: Sought,
+  { wanted, pairs, isWanted, firsts, hasNumbers }: Sought,
   analyzer: TextAnalyzer,
 ): Span[] {
   const spans: Span[] = [];
@@ -172,13 +149,13 @@ function spansOf(
         spans.push({ start: start + starts[token], end: start + ends[token] });
     }
   }
-  eachWord(blank(spaced, knots), openings, (written, index, hasApostrophe) => {
+  eachWord(blank(spaced, knots), firsts, (written, index, hasApostrophe) => {
     // An elided article is a separate word (`l'eau`); what follows a word's apostrophe is a clitic.
     const straight = hasApostrophe ? written.replace(curlyApostrophes, "'") : written;
     const elided = hasApostrophe ? (elision.exec(straight)?.[0].length ?? 0) : 0;
     const surface = hasApostrophe ? straight.slice(elided).replace(clitic, '') : straight;
     if (surface === '' || surface.length > longestWord) return;
-    if (hasApostrophe && openings !== null && !mayOpen(surface, 0, surface.length, openings)) return;
+    if (hasApostrophe && firsts !== null && !firsts.has(firstLetter(surface))) return;
     if (!isWanted(withoutJoiners(normalizeText(surface, 'NFC')).toLowerCase())) return;
     spans.push({ start: index + elided, end: index + elided + surface.length });
   });
@@ -216,10 +193,10 @@ function knotsOf(text: string, hasNumbers: boolean): Span[] {
 
 const isSpace = (text: string, at: number): boolean => /\s/.test(text[at]);
 
-/** Yields words with a wanted beginning, or an apostrophe; skips most others quickly. */
+/** Yields words with a wanted first letter, or an apostrophe. */
 function eachWord(
   text: string,
-  openings: Openings | null,
+  firsts: ReadonlySet<string> | null,
   take: (word: string, index: number, hasApostrophe: boolean) => void,
 ): void {
   const { length } = text;
@@ -239,8 +216,8 @@ function eachWord(
     if (next === PLUS && text.charCodeAt(at + 1) === PLUS) at += 2;
     else if (next === SHARP) at++;
     const hasApostrophe = (all & APOSTROPHE) !== 0;
-    if (hasApostrophe || openings === null || mayOpen(text, start, at, openings))
-      take(text.slice(start, at), start, hasApostrophe);
+    const word = text.slice(start, at);
+    if (hasApostrophe || firsts === null || firsts.has(firstLetter(word))) take(word, start, hasApostrophe);
   }
 }
 
@@ -270,86 +247,12 @@ function partAt(text: string, at: number): number {
   return part;
 }
 
-/**
- * Beginnings of words with wanted stems: the longer a stem, the more of its letters begin its words. By number of letters, from 1:
- * folded beginnings as text and packed. Non-ASCII ones as text only.
- */
-interface Openings {
-  texts: readonly ReadonlySet<string>[];
-  packed: readonly ReadonlySet<number>[];
-  /** By ASCII letter of either case, whether a beginning starts with it: rejects most words. */
-  firsts: Uint8Array;
-  /** `ae` may stand for `ä`: a second letter `e` may vary. */
-  isRespelt: boolean;
-  /** If beginnings may vary: packed second to fourth letters of the stems; else null. */
-  cores: ReadonlySet<number> | null;
+/** Folded. */
+function firstLetter(word: string): string {
+  if (word.charCodeAt(0) < 0x80) return word[0].toLowerCase();
+  const [letter = ''] = foldAccents(withoutJoiners(word).toLowerCase());
+  return letter;
 }
-
-/** Letters after a stem's first one that identify its words if beginnings vary: `menulis` contains `tulis`. */
-const coreLetters = 3;
-const coreBits = (1 << (7 * coreLetters)) - 1;
-/** How many letters of a stem its words share. `dying` has one of `die`. */
-const usualLetters = (length: number) => (length < 4 ? 1 : length < 6 ? 3 : mostOpening);
-const respeltLetters = (length: number) => (length < 4 ? 1 : 2);
-
-function openingsOf(stems: readonly string[], lettersOf: (length: number) => number): Openings {
-  const texts = Array.from({ length: mostOpening }, () => new Set<string>());
-  for (const stem of stems) {
-    const letters = lettersOf(stem.length);
-    texts[letters - 1].add(stem.slice(0, letters));
-  }
-  const packed = texts.map((set) => new Set([...set].map(packedOf)));
-  const firsts = new Uint8Array(0x80);
-  for (const stem of stems) {
-    const first = stem.charCodeAt(0);
-    if (first < 0x80) firsts[first] = firsts[String.fromCharCode(first).toUpperCase().charCodeAt(0)] = 1;
-  }
-  return { texts, packed, firsts, isRespelt: lettersOf === respeltLetters, cores: null };
-}
-
-/** Null if a stem is too short. */
-function coresOf(stems: readonly string[], usual: Openings): Openings | null {
-  if (stems.some((stem) => stem.length < 1 + coreLetters)) return null;
-  return { ...usual, cores: new Set(stems.map((stem) => packedOf(stem.slice(1, 1 + coreLetters)))) };
-}
-
-function packedOf(letters: string): number {
-  return Array.from(letters).reduce((packed, _, at) => packed * 128 + letters.charCodeAt(at), 0);
-}
-
-/** Whether text[start..end) has a wanted beginning or core. */
-function mayOpen(text: string, start: number, end: number, openings: Openings): boolean {
-  const { texts, packed, firsts, isRespelt, cores } = openings;
-  if (cores !== null && mayHold(text, start, end, cores)) return true;
-  if (isRespelt && (text.charCodeAt(start + 1) | 0x20) === 0x65) return true;
-  const first = text.charCodeAt(start);
-  if (first < 0x80 && firsts[first] === 0) return false;
-  let letters = 0;
-  for (let at = start; at < end && at < start + mostOpening; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit > 0x7f) {
-      const word = foldAccents(withoutJoiners(text.slice(start, end)).toLowerCase());
-      return texts.some((set, before) => set.has(word.slice(0, before + 1)));
-    }
-    letters = letters * 128 + smallOf(unit);
-    if (packed[at - start].has(letters)) return true;
-  }
-  return false;
-}
-
-/** True for non-ASCII words. */
-function mayHold(text: string, start: number, end: number, cores: ReadonlySet<number>): boolean {
-  let letters = 0;
-  for (let at = start; at < end; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit > 0x7f) return true;
-    letters = ((letters << 7) | smallOf(unit)) & coreBits;
-    if (at - start >= coreLetters - 1 && cores.has(letters)) return true;
-  }
-  return false;
-}
-
-const smallOf = (unit: number): number => (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
 
 /** The sentences within `maxSnippet` with most highlights, distinct words first. */
 function snippetOf(text: string, highlights: readonly Span[]): Span {

@@ -88,20 +88,22 @@ export class IndexFolder<Manifest> {
     return size;
   }
 
-  /** Errors: file system errors; as of `replaceFile`. */
-  async write(manifest: Manifest): Promise<void> {
-    await this.#options.noteLabels?.();
-    await writeManifest(this.#options.dir, manifest);
-  }
-
-  /** After a failed save: delete files that the manifest on disk does not name, if it is readable. Errors: none. */
-  async sweepFailed(): Promise<void> {
+  /**
+   * Put a manifest in place after `make` wrote its files. Call `sweep` then.
+   * Errors: those of `make`, file system errors, as of `replaceFile`; the old state still loads, without the new files.
+   */
+  async replace<Made extends Manifest>(make: () => Promise<Made>): Promise<Made> {
+    const { dir, manifest: schema, noteLabels } = this.#options;
     try {
-      // The failure may have come after the rename.
-      const found = await readManifest(this.#options.dir, this.#options.manifest);
-      if (typeof found !== 'string') await this.sweep(found, { isSaved: false });
-    } catch {
-      // The next save or start deletes it.
+      const manifest = await make();
+      await noteLabels?.();
+      await writeManifest(dir, manifest);
+      return manifest;
+    } catch (error) {
+      // It may have come after the rename: the manifest on disk decides, if it is readable. What is left the next save deletes.
+      const found = await readManifest(dir, schema);
+      if (typeof found !== 'string') await this.sweep(found, { isSaved: false }).catch(() => {});
+      throw error;
     }
   }
 

@@ -22,9 +22,7 @@ export interface PageText {
   title: string | null;
   /** Other searchable facts (compute/text/facts-text.ts); '' for none. */
   facts?: string;
-  /** '' for unknown. */
   author?: string;
-  /** Its canonical URL, if it has one. */
   address?: string;
   /** The page's declared language, BCP 47. */
   declared?: string | null;
@@ -33,10 +31,8 @@ export interface PageText {
 }
 
 export interface PreparedPages {
-  /** By page. */
   chunks: Chunk[][];
   languages: PageLanguages[];
-  /** By page. */
   wordCounts: number[];
   /** All chunks as a segment with their positions as labels. */
   segment: SharedArrayBuffer;
@@ -137,7 +133,6 @@ interface Heading {
   facts: Uint32Array;
   author: Uint32Array;
   beginnings: readonly string[];
-  /** Words for phrase search. */
   run: readonly number[];
 }
 

@@ -18,7 +18,6 @@ export interface RelevanceWeights {
 
 export const RELEVANCE: RelevanceWeights = { bias: -9.1, covered: 8.2, nearness: 13.7 };
 
-/** 0 to 1. */
 export function relevance({ covered, nearness }: Evidence, weights: RelevanceWeights = RELEVANCE): number {
   return 1 / (1 + Math.exp(-(weights.bias + weights.covered * covered + weights.nearness * nearness)));
 }

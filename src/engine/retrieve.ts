@@ -13,18 +13,16 @@ import { type QuerySlot, vectorIn } from './query-slot.ts';
 import { nearnessOf, relevance } from './relevance.ts';
 import { nearest, type SearchedRows } from './vectors/row-graph.ts';
 import { cosinesWith } from './vectors/row-search.ts';
-import { planQuery } from './words/corpus.ts';
+import { type CorpusSegment, planQuery } from './words/corpus.ts';
 import { byNeighbours, type Named, namedBy, passagesWith, readRun } from './words/neighbours.ts';
 import { sketchPages } from './words/page-sketches.ts';
 import { labelsCovering } from './words/search-segments.ts';
 import type { SparseSearcher } from './words/sparse-searcher.ts';
 import { wordsIn } from './words/spelling.ts';
-import type { openWordList } from './words/word-list.ts';
 
 export interface RetrievalParts {
-  sparse: SparseSearcher;
+  sparse: Pick<SparseSearcher, 'corpus' | 'search'>;
   analyze: QueryAnalyzer;
-  list: ReturnType<typeof openWordList> | null;
   /** Of the query's model; null without vectors. */
   rows: SearchedRows | null;
 }
@@ -37,13 +35,10 @@ export interface Retrieval {
   spelling: boolean;
   /** Words of the query that are beginnings. */
   beginnings?: readonly string[] | undefined;
-  /** Candidates of each side. */
   k: number;
-  /** Only these labels. */
   allow?: Bitmap | undefined;
   /** Further sets of labels; each adds its best `k` to the candidates. */
   alsoAmong?: readonly Bitmap[];
-  /** Null: by words only. */
   vectors: VectorQuery | null;
   relevance: boolean;
   /** Whether to compare the texts of pages; default false. */
@@ -51,7 +46,6 @@ export interface Retrieval {
 }
 
 export interface VectorQuery {
-  /** The rows' number, as of `Searchers.openRows`. */
   rows: number;
   vector: QuerySlot;
   /** Cosine of unrelated texts for the model, the minimum for hits; null if unknown. */
@@ -68,7 +62,6 @@ export interface RankedChunks {
 export interface Candidates extends Named {
   sparse: RankedChunks;
   dense: RankedChunks;
-  /** ISO 639-1. */
   language: string;
   /** Largest share of the query's weight in one sparse hit, 0 to 1. */
   covered: number;
@@ -113,30 +106,26 @@ export interface Match extends Pick<Retrieval, 'query' | 'prefix' | 'spelling' |
 /** Completions that weigh less match nothing by themselves. */
 const leastShare = 0.1;
 
-/** All passages that match the words, as of `labelsCovering`. Errors: as of `retrieve`. */
+/** All passages that match the words, as of `labelsCovering`. */
 export function matchWords(
-  { sparse, analyze, list }: Omit<RetrievalParts, 'rows'>,
+  corpus: readonly CorpusSegment[],
+  analyze: QueryAnalyzer,
   { allow, end, ...query }: Match,
 ): Bitmap {
-  const corpus = sparse.snapshot();
-  const forms = analyze(query, wordsIn(corpus, list)).forms.filter(({ share = 1 }) => share >= leastShare);
+  const forms = analyze(query, wordsIn(corpus)).forms.filter(({ share = 1 }) => share >= leastShare);
   return labelsCovering(corpus, planQuery(corpus, forms), allow, end);
 }
 
-/** Errors: only of memory, and NoSnapshotError. */
-export async function retrieve(
-  { sparse, analyze, list, rows }: RetrievalParts,
-  request: Retrieval,
-): Promise<Candidates> {
+export async function retrieve({ sparse, analyze, rows }: RetrievalParts, request: Retrieval): Promise<Candidates> {
   const { query, prefix, spelling, beginnings, k, allow, alsoAmong = [], vectors } = request;
   const began = performance.now();
-  const corpus = sparse.snapshot();
-  const analyzed = analyze({ query, prefix, spelling, beginnings }, wordsIn(corpus, list));
+  const corpus = sparse.corpus ?? [];
+  const analyzed = analyze({ query, prefix, spelling, beginnings }, wordsIn(corpus));
   const read = performance.now();
   const run = readRun(query, analyzed.language, analyzed.corrected);
   const alike = run.isOfFunctionWords ? [passagesWith(corpus, run, allow)] : [];
   const lists = [allow, ...alsoAmong, ...alike].map((labels) => {
-    const hits = sparse.search({ terms: analyzed.forms, k, ...(labels !== undefined && { allow: labels }) });
+    const hits = sparse.search({ terms: analyzed.forms, k, allow: labels });
     return byNeighbours(corpus, hits, run);
   });
   const words = mergeHits(lists[0], lists.slice(1));

@@ -21,7 +21,7 @@ import { builtInModel, graphFrom } from '../domain/model.ts';
 import type { Chunk } from '../domain/page.ts';
 import { Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import { programFile } from '../files/program-files.ts';
-import { openThreadPool, statelessIdleMs, type ThreadPool } from '../threads/thread-pool.ts';
+import { openThreadPool, statelessIdleMs } from '../threads/thread-pool.ts';
 import { readManifest, writeManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
 import { openIndexThreads } from './index-threads.ts';
@@ -67,58 +67,32 @@ export interface SearchIndexOptions {
 }
 
 const manifestSchema = z.object({
-  /** 1: of an earlier version, with its vectors in several files. */
-  format: z.literal([1, 2]),
+  format: z.literal(2),
   id: z.string(),
   /** Null: the built-in model. */
   dim: z.int().min(1).nullable(),
   /** Fingerprint for spelling; null for your own vectors. */
   vocabulary: z.int().nullable(),
-  /** The built-in model's name; null for your own vectors, a number in an index of an earlier version. */
-  model: z.union([z.string(), z.int()]).nullable().default(null),
+  /** The built-in model's name; null for your own vectors. */
+  model: z.string().nullable(),
   /** Bitmaps, base64: live labels, and those with a vector (a text without words has none). */
   live: z.base64(),
   embedded: z.base64(),
 });
 type Manifest = z.infer<typeof manifestSchema>;
 
-type Work = ThreadPool<typeof import('../threads/work-thread.ts')>;
-
 /** Per side: twice the service's default. */
 const candidatesOfSide = 200;
-/** Documents per batch. */
 const batchSize = 128;
 const maxLabel = 2 ** 30 - 1;
 const silent: IndexLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 export class SearchIndex {
-  readonly #dir: string;
-  readonly #manifest: Manifest;
-  readonly #live: GrowingBitmap;
-  readonly #embedded: GrowingBitmap;
-  readonly #work: Work;
-  readonly #searchers: Searchers;
-  readonly #words: SparseIndex;
-  readonly #vectors: VectorSpace;
-  /** Null for your own vectors. */
-  readonly #encoder: Encoder | null;
-  readonly #closeThreads: () => Promise<unknown>;
-  readonly #missing: Set<number>;
-  /** Labels being added. */
+  readonly #parts: Awaited<ReturnType<typeof openParts>>;
   readonly #adding = new Set<number>();
 
   private constructor(parts: Awaited<ReturnType<typeof openParts>>) {
-    this.#dir = parts.dir;
-    this.#manifest = parts.manifest;
-    this.#live = parts.live;
-    this.#embedded = parts.embedded;
-    this.#work = parts.work;
-    this.#searchers = parts.searchers;
-    this.#words = parts.words;
-    this.#vectors = parts.vectors;
-    this.#encoder = parts.encoder;
-    this.#closeThreads = parts.closeThreads;
-    this.#missing = parts.missing;
+    this.#parts = parts;
   }
 
   /**
@@ -130,12 +104,12 @@ export class SearchIndex {
   }
 
   get size(): number {
-    return this.#live.size;
+    return this.#parts.live.size;
   }
 
   /** Labels of the last `persist` that the files lack: damaged, lost, or removed before a crash. Add again what you still want. */
   get missing(): number[] {
-    return [...this.#missing].sort((a, b) => a - b);
+    return [...this.#parts.missing].sort((a, b) => a - b);
   }
 
   /**
@@ -148,23 +122,26 @@ export class SearchIndex {
     if (bad !== undefined)
       throw new RangeError(`${bad.label} is no label: it must be a whole number from 1 to ${maxLabel}`);
     const fresh = new Map(documents.map((each) => [each.label, each] as const));
-    const all = [...fresh.values()].filter(({ label }) => !this.#live.has(label)).sort((a, b) => a.label - b.label);
+    const all = [...fresh.values()]
+      .filter(({ label }) => !this.#parts.live.has(label))
+      .sort((a, b) => a.label - b.label);
     for (let at = 0; at < all.length; at += batchSize) await this.#addBatch(all.slice(at, at + batchSize));
   }
 
   async #addBatch(documents: readonly Document[]): Promise<void> {
-    const { dim } = this.#manifest;
+    const { manifest, words, vectors: space, live, embedded, missing, work } = this.#parts;
+    const { dim } = manifest;
     const texts = documents.map(({ title = null, text }) => ({ title, text, chunks: [wholeOf(text)] }));
     const labels = Uint32Array.from(documents, ({ label }) => label);
     const brought = dim === null ? null : rowsOf(documents, dim);
     for (const label of labels) this.#adding.add(label);
     const atOnce = pLimit(availableParallelism());
     const addWords = documents.map(({ label }, at) =>
-      atOnce(async () => this.#words.add(await this.#work.run('segmentOfChunks', texts[at]), Uint32Array.of(label))),
+      atOnce(async () => words.add(await work.run('segmentOfChunks', texts[at]), Uint32Array.of(label))),
     );
     const addVectors = async () => {
       const vectors = brought ?? (await this.#encode(documents));
-      await this.#vectors.add(labels, vectors, { passOverZeros: true });
+      await space.add(labels, vectors, { passOverZeros: true });
       const length = vectors.length / labels.length;
       const hasVector = (row: number) => vectors.subarray(row * length, (row + 1) * length).some((each) => each !== 0);
       return new Set([...labels].filter((_, row) => hasVector(row)));
@@ -177,29 +154,30 @@ export class SearchIndex {
     if (failed !== undefined) throw failed.reason;
     const withVector = await addingVectors;
     for (const label of added) {
-      this.#live.add(label);
-      if (withVector.has(label)) this.#embedded.add(label);
-      this.#missing.delete(label);
+      live.add(label);
+      if (withVector.has(label)) embedded.add(label);
+      missing.delete(label);
     }
   }
 
   /** Later searches do not find them. */
   async remove(labels: Iterable<number>): Promise<void> {
-    const known = [...new Set(labels)].filter((label) => this.#live.has(label) || this.#adding.has(label));
+    const { live, embedded, words, vectors } = this.#parts;
+    const known = [...new Set(labels)].filter((label) => live.has(label) || this.#adding.has(label));
     for (const label of known) {
-      this.#live.delete(label);
+      live.delete(label);
       this.#adding.delete(label);
-      this.#embedded.delete(label);
+      embedded.delete(label);
     }
-    this.#words.remove(known);
-    this.#vectors.remove(known);
+    words.remove(known);
+    vectors.remove(known);
   }
 
   /** Best first. Errors: those of the threads; BadVectorError. */
   async search(text: string, { k = 10, vector, allow }: SearchOptions = {}): Promise<Hit[]> {
     const made = vector === undefined ? this.#queryVector(text) : Promise.resolve(vector);
     const checked = made.then((each) => {
-      if (each !== null) this.#vectors.checkQuery(each);
+      if (each !== null) this.#parts.vectors.checkQuery(each);
       return each;
     });
     const request = {
@@ -207,24 +185,24 @@ export class SearchIndex {
       prefix: false,
       spelling: true,
       k: Math.max(k, candidatesOfSide),
-      allow: allow === undefined ? undefined : bitmapOf(allow, this.#live.set.length * 32),
+      allow: allow === undefined ? undefined : bitmapOf(allow, this.#parts.live.set.length * 32),
       relevance: false,
       vectors: {
-        rows: this.#vectors.rows,
-        vector: slotFor(checked, this.#manifest.dim ?? builtInModel.dim),
+        rows: this.#parts.vectors.rows,
+        vector: slotFor(checked, this.#parts.manifest.dim ?? builtInModel.dim),
         floor: this.#floor,
       },
     };
-    const [candidates] = await Promise.all([this.#searchers.find(request), checked]);
+    const [candidates] = await Promise.all([this.#parts.searchers.find(request), checked]);
     const found = fuseScores(candidates, this.#floor);
     // An add that failed, or is running, may have reached one side only.
-    return found.filter(({ label }) => this.#live.has(label)).slice(0, k);
+    return found.filter(({ label }) => this.#parts.live.has(label)).slice(0, k);
   }
 
   /** Null without a built-in model: then only words match. */
   async #queryVector(text: string): Promise<Float32Array | null> {
-    if (this.#encoder === null || !hasContent(text)) return null;
-    return this.#encoder.query(text).catch((error) => {
+    if (this.#parts.encoder === null || !hasContent(text)) return null;
+    return this.#parts.encoder.query(text).catch((error) => {
       if (error instanceof EncoderUnusableError) return null;
       throw error;
     });
@@ -232,16 +210,16 @@ export class SearchIndex {
 
   /** Unknown for your own vectors. */
   get #floor(): number | null {
-    return this.#encoder === null ? null : builtInModel.floor;
+    return this.#parts.encoder === null ? null : builtInModel.floor;
   }
 
   /** Rows of the built-in model, zeros for a text without a vector. Errors: EncoderUnusableError. */
   async #encode(documents: readonly Document[]): Promise<Float32Array> {
-    if (this.#encoder === null) throw new Error('unreachable: vectors are brought');
+    if (this.#parts.encoder === null) throw new Error('unreachable: vectors are brought');
     const rows = new Float32Array(documents.length * builtInModel.dim);
     const told = [...documents.keys()].filter((at) => hasContent(documents[at].text));
     const texts = told.map((at) => embeddingText(documents[at].title ?? null, null, documents[at].text));
-    const encoded = (await this.#encoder.encode(texts, 'passage')).rows;
+    const encoded = (await this.#parts.encoder.encode(texts, 'passage')).rows;
     for (const [from, at] of told.entries()) {
       rows.set(encoded.subarray(from * builtInModel.dim, (from + 1) * builtInModel.dim), at * builtInModel.dim);
     }
@@ -250,18 +228,18 @@ export class SearchIndex {
 
   /** Save the index; after a crash it opens as last saved. Errors: file system errors; the earlier state then still opens. */
   async persist(): Promise<void> {
-    const [live, embedded] = [written(this.#live), written(this.#embedded)];
-    await Promise.all([this.#words.save(), this.#vectors.save()]);
-    await writeManifest(this.#dir, { ...this.#manifest, live, embedded } satisfies Manifest);
+    const [live, embedded] = [written(this.#parts.live), written(this.#parts.embedded)];
+    await Promise.all([this.#parts.words.save(), this.#parts.vectors.save()]);
+    await writeManifest(this.#parts.dir, { ...this.#parts.manifest, live, embedded } satisfies Manifest);
   }
 
   /** Persist and end the threads, also after an error. Errors: as of `persist`. */
   async close(): Promise<void> {
     try {
       await this.persist();
-      await Promise.all([this.#words.close(), this.#vectors.close()]);
+      await Promise.all([this.#parts.words.close(), this.#parts.vectors.close()]);
     } finally {
-      await this.#closeThreads();
+      await this.#parts.closeThreads();
     }
   }
 }
@@ -278,27 +256,14 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
     throw new RangeError(`${dir} is an index of ${dims(found.dim)}, not of ${dims(dim)}`);
   }
   const model = dim === null ? builtInModel.model_name : null;
-  const isOther = found?.vocabulary !== vocabulary || (dim === null && found.model !== model);
-  if (found !== null && isOther) {
+  if (found !== null && (found.vocabulary !== vocabulary || found.model !== model))
     throw new Error(`${dir} was made with another built-in model: build the index again`);
-  }
-  if (found?.format === 1) throw new Error(`${dir} was made by an earlier version: build the index again`);
-  const cores = availableParallelism();
-  const fresh = {
-    format: 2 as const,
-    id: randomUUID(),
-    dim,
-    vocabulary,
-    model,
-    live: '',
-    embedded: '',
-  };
-  const manifest = found ?? fresh;
+  const manifest = found ?? { format: 2 as const, id: randomUUID(), dim, vocabulary, model, live: '', embedded: '' };
   const threads = openIndexThreads({ searchData: { wordList }, graphFrom });
-  const work: Work = openThreadPool({
+  const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
     entry: programFile('threads/work-thread'),
     name: 'work',
-    threads: cores,
+    threads: availableParallelism(),
     idleMs: statelessIdleMs,
     maxQueue: 4 * batchSize,
     data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordList },
@@ -310,14 +275,6 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
     const searchers = new Searchers(pools, namespace, log);
     const [live, embedded] = [read(manifest.live), read(manifest.embedded)];
     const common = { storeId: manifest.id, searchers, worker: work, log };
-    const missing = new Set<number>();
-    const noteMissing = (labels: Iterable<number>) => {
-      for (const label of labels) {
-        live.delete(label);
-        embedded.delete(label);
-        missing.add(label);
-      }
-    };
     const [words, vectors] = await Promise.all([
       SparseIndex.open({ ...common, dir: join(dir, 'words'), ...(vocabulary !== null && { vocabulary }) }, live.set),
       VectorSpace.open(
@@ -331,7 +288,11 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
         embedded.set,
       ),
     ]);
-    noteMissing([...words.missing, ...vectors.missing]);
+    const missing = new Set([...words.missing, ...vectors.missing]);
+    for (const label of missing) {
+      live.delete(label);
+      embedded.delete(label);
+    }
     return {
       ...{ dir, manifest, live, embedded, work, missing, encoder, closeThreads, searchers },
       ...{ words: words.index, vectors: vectors.space },

@@ -23,7 +23,6 @@ export class Searchers {
   readonly #namespace: string;
   readonly #log: IndexLog;
   #members: readonly SegmentMember[] = [];
-  /** By the numbers given. */
   readonly #rows = new Map<number, SharedRows>();
   readonly #renewals = new Map<SearcherPool, Promise<void>>();
   /** Rows that took the place of others meanwhile. */
@@ -59,7 +58,6 @@ export class Searchers {
     };
     const held = this.#held.get(pool);
     const lacking = await send(members.filter(({ id }) => !held?.has(id)));
-    // A replaced thread has none.
     if (lacking.length > 0) await send(members.filter(({ id }) => lacking.includes(id)));
     this.#held.set(pool, new Set(ids));
   }
@@ -97,7 +95,6 @@ export class Searchers {
     return isUsed;
   }
 
-  /** Search these rows exactly. */
   async closeGraph(id: number): Promise<void> {
     this.#graphs.delete(id);
     await this.#pools[0].run('closeGraph', { namespace: this.#namespace, id });
@@ -109,7 +106,6 @@ export class Searchers {
     await Promise.all(this.#pools.map((pool) => pool.run('closeRows', { namespace: this.#namespace, id })));
   }
 
-  /** Free unused memory, in quiet times. */
   async releaseMemory(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => pool.run('releaseMemory', undefined)));
   }

@@ -3,7 +3,7 @@
  * client that does not read has one answer in memory, with at most `maxAhead` parsed requests waiting.
  *
  * Unread answers over all connections are bounded. Without room, answers that made no progress for `graceMs` end, then new ones are refused
- * with 503. What a client has begun and does not go on with ends in any case (`ClientPace`).
+ * with 503. Bodies, answers and streams of clients that stall end in any case (`ClientPace`).
  */
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -134,8 +134,8 @@ interface OpenBody {
 }
 
 /**
- * The rule for what a client has begun: it goes on with it, or its connection ends. Bodies are to be sent, answers to be read, and streams,
- * which are silent most of the time, to be acknowledged. `monotonic`: ms.
+ * Ends connections of clients that stall: that stop sending a body, reading an answer, or acknowledging what is sent to a stream, which is
+ * silent most of the time. `monotonic`: ms.
  */
 export class ClientPace {
   readonly limits: PaceLimits;
@@ -183,7 +183,7 @@ export class ClientPace {
     socket.once('close', () => this.#streams.delete(socket));
   }
 
-  /** Resolves when all that do not go on are ended. */
+  /** Resolves when connections of stalled clients are ended. */
   async look(): Promise<void> {
     this.#endUnread(this.limits.stallMs, () => false);
     // After a delay of the process, what was received is read between timers and immediates.

@@ -39,7 +39,6 @@ export type FileKind = 'SQLite' | 'HTML' | 'XML' | 'JSON' | 'CSV' | 'text';
 
 export interface FileHead {
   kinds: readonly FileKind[];
-  /** Without leading white space. */
   text: string;
   columns: readonly string[];
   browser: Browser | null;

@@ -14,7 +14,6 @@ import { historyKind, visitsLeftOut } from './read-history.ts';
 
 export interface ImportSource {
   format: ImportFormat;
-  /** Of content and format, independent of the path. */
   id: string;
   items(): AsyncGenerator<ImportItem>;
   isHistory: boolean;

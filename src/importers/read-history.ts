@@ -32,7 +32,6 @@ const mostUrlBytes = 4 * maxUrlLength;
 const mostTitleBytes = 4 * maxTitleLength;
 const tooLong: [string, string] = ['addresses that are too long', `octet_length(a.url) > ${mostUrlBytes}`];
 const titleOf = (title: string) => `iif(octet_length(${title}) > ${mostTitleBytes}, NULL, ${title}) AS title`;
-/** Bytes of SQLite's memory. */
 const heapLimit = 256 * 2 ** 20;
 
 interface HistoryLayout {
@@ -105,13 +104,12 @@ function queriesOf({ from, visit, leftOut, unvisited }: HistoryLayout): string[]
 
 /** The browser of a SQLite file, or null. Errors: ImportError for unreadable files and computed data. */
 export async function historyKind(path: string): Promise<Browser | null> {
-  return withCopy(path, (database) => {
-    const names = database.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name);
-    const kinds = Object.entries(layouts) as [Browser, HistoryLayout][];
-    const kind = kinds.find(([, { tables }]) => tables.every((table) => names.includes(table)));
-    if (kind !== undefined) refuseComputed(database, kind[1]);
-    return kind?.[0] ?? null;
-  });
+  using copy = await openCopy(path);
+  const names = copy.database.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name);
+  const kinds = Object.entries(layouts) as [Browser, HistoryLayout][];
+  const kind = kinds.find(([, { tables }]) => tables.every((table) => names.includes(table)));
+  if (kind !== undefined) refuseComputed(copy.database, kind[1]);
+  return kind?.[0] ?? null;
 }
 
 /** Browsers use plain tables. Computed columns and virtual tables may take any time and memory; tables without a key would join with every visit. */
@@ -135,53 +133,47 @@ export async function visitsLeftOut(path: string, browser: Browser): Promise<Rec
   const cases = leftOut.map(([reason, condition]) => `WHEN ${condition} THEN '${reason}'`).join(' ');
   const query = `SELECT CASE WHEN a.id IS NULL THEN 'their address is missing' ${cases} END AS reason, count(*) AS count
     FROM ${from.replace('JOIN', 'LEFT JOIN')} WHERE ${step}(v.id) AND ${step}(a.id) GROUP BY 1`;
-  return withCopy(path, (database) => {
-    const rows = reading(() => database.all(query));
-    return Object.fromEntries(
-      rows.flatMap(({ reason, count }) => (reason === null ? [] : [[String(reason), Number(count)]])),
-    );
-  });
+  using copy = await openCopy(path);
+  const rows = reading(() => copy.database.all(query));
+  return Object.fromEntries(
+    rows.flatMap(({ reason, count }) => (reason === null ? [] : [[String(reason), Number(count)]])),
+  );
 }
 
 export async function* readHistory(path: string, browser: Browser): AsyncGenerator<ImportItem> {
   const layout: HistoryLayout = layouts[browser];
-  const copy = await copyOf(path);
-  const database = opened(copy);
-  try {
-    for (const query of queriesOf(layout)) {
-      const statement = reading(() => database.prepare(query));
-      try {
-        const rows = (statement.iterate() as Iterable<Row>)[Symbol.iterator]();
-        for (let row = reading(() => rows.next()); row.done !== true; row = reading(() => rows.next())) {
-          const { url, title, visits, time } = row.value;
-          yield itemOf({
-            url: String(url ?? ''),
-            title: title === null ? null : String(title),
-            at: layout.timeOf(Number(time)),
-            visits: Number(visits),
-          });
-        }
-      } finally {
-        try {
-          statement.finalize();
-        } catch {}
+  using copy = await openCopy(path);
+  for (const query of queriesOf(layout)) {
+    const statement = reading(() => copy.database.prepare(query));
+    try {
+      const rows = (statement.iterate() as Iterable<Row>)[Symbol.iterator]();
+      for (let row = reading(() => rows.next()); row.done !== true; row = reading(() => rows.next())) {
+        const { url, title, visits, time } = row.value;
+        yield itemOf({
+          url: String(url ?? ''),
+          title: title === null ? null : String(title),
+          at: layout.timeOf(Number(time)),
+          visits: Number(visits),
+        });
       }
+    } finally {
+      try {
+        statement.finalize();
+      } catch {}
     }
-  } finally {
-    database.close();
-    rmSync(copy, { recursive: true, force: true });
   }
 }
 
-async function withCopy<Result>(path: string, use: (database: Sqlite) => Result): Promise<Result> {
+async function openCopy(path: string) {
   const copy = await copyOf(path);
   const database = opened(copy);
-  try {
-    return use(database);
-  } finally {
-    database.close();
-    rmSync(copy, { recursive: true, force: true });
-  }
+  return {
+    database,
+    [Symbol.dispose]() {
+      database.close();
+      rmSync(copy, { recursive: true, force: true });
+    },
+  };
 }
 
 /** A folder with a copy of the database and its log. Deletes copies of killed processes. */

@@ -34,7 +34,6 @@ function cslDate(value: unknown): string | null {
   return parts.map((part) => String(part).padStart(2, '0')).join('-') || null;
 }
 
-/** An item in Zotero's own format. */
 export const zoteroItem = (work: Fields): ImportItem =>
   itemOf({
     url: textOf(work.url) ?? doiAddress(work.DOI),

@@ -65,14 +65,16 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
   };
   const begin = checkpoint.next;
   const failed = retry ? new Set((await target.failures(source.id)).map(({ place }) => place)) : null;
-  let gathered = new Gathered(target.maxItems);
+  let items: PlacedItem[] = [];
+  let chars = 0;
   let skipped: ImportBatch['skipped'] = {};
   let place = -1;
   const send = async (last: boolean) => {
     const next = retry ? checkpoint.next : place + 1;
-    checkpoint = await target.take(checkpoint, { items: gathered.items, next, skipped, last, retry });
+    checkpoint = await target.take(checkpoint, { items, next, skipped, last, retry });
     onProgress?.(checkpoint);
-    gathered = new Gathered(target.maxItems);
+    items = [];
+    chars = 0;
     skipped = {};
   };
   try {
@@ -85,16 +87,16 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
         skipped[reason] = (skipped[reason] ?? 0) + 1;
         continue;
       }
-      gathered.add({ place, item });
-      if (gathered.isFull) await send(false);
+      items.push({ place, item });
+      chars += (item.body_html?.length ?? 0) + (item.body_text?.length ?? 0);
+      if (items.length >= target.maxItems || chars >= maxBatchChars) await send(false);
     }
   } catch (error) {
-    // Items before the damage are imported.
     if (error instanceof ImportError && !retry && place + 1 > checkpoint.next) await send(false);
     throw error;
   }
   if (retry) {
-    if (gathered.items.length > 0) await send(false);
+    if (items.length > 0) await send(false);
     return checkpoint;
   }
   if (place + 1 < begin) throw new ImportError('the source has fewer items than the last time');
@@ -152,26 +154,6 @@ export function submissionOf(item: ImportItem, label: string): IngestPageRequest
     source: label,
     metadata: item.metadata,
   };
-}
-
-class Gathered {
-  readonly items: PlacedItem[] = [];
-  readonly #maxItems: number;
-  #chars = 0;
-
-  constructor(maxItems: number) {
-    this.#maxItems = maxItems;
-  }
-
-  get isFull(): boolean {
-    return this.items.length >= this.#maxItems || this.#chars >= maxBatchChars;
-  }
-
-  add(placed: PlacedItem): void {
-    const { body_html, body_text } = placed.item;
-    this.items.push(placed);
-    this.#chars += (body_html?.length ?? 0) + (body_text?.length ?? 0);
-  }
 }
 
 function sameOptions(one: ImportOptions, other: ImportOptions): boolean {

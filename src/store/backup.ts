@@ -2,10 +2,9 @@
  * Backups of the store: a user's folder with `store/data.mdb`, a compact snapshot, and `backup.json`, written last: a folder without it
  * is incomplete. Excludes access tokens and the index, which is rebuilt from the store.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
-  createReadStream,
   existsSync,
   linkSync,
   mkdirSync,
@@ -21,6 +20,7 @@ import { z } from 'zod';
 import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { OperatorError } from '../domain/errors.ts';
+import { sha256Of } from '../files/checked-file.ts';
 import { replaceText, syncFolder } from '../files/durable-file.ts';
 import { BlacklistTransactor } from './blacklist.ts';
 import { Counters } from './counters.ts';
@@ -274,10 +274,4 @@ async function lookInto(dir: string): Promise<{ storeId: string; format: number;
     await environment.root.close();
     rmSync(join(dir, 'lock.mdb'), { force: true });
   }
-}
-
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(piece);
-  return hash.digest('hex');
 }

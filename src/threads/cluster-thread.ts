@@ -23,7 +23,6 @@ interface OfRun {
 export interface ClusteredPages extends PageClusters {
   /** For each cluster the id of the earlier one that it continues, or null. */
   continued: (number | null)[];
-  /** x and y of each page. */
   points: Float32Array;
   timing_ms: Record<'neighbours' | 'communities' | 'projection', number>;
 }
@@ -87,12 +86,10 @@ export function cluster({ run, ...options }: OfRun & ClusterOptions): ClusteredP
   };
 }
 
-/** Begin a run that finds keywords. */
 export function beginKeywords({ run }: OfRun): void {
   texts.set(run, new TopicWords());
 }
 
-/** Drop a run that is given up. */
 export function forget({ run }: OfRun): void {
   vectors.delete(run);
   comparisons.delete(run);
@@ -104,7 +101,6 @@ export interface TextOfCluster {
   cluster: number;
   title: string | null;
   text: string;
-  /** ISO 639-1; '' for unknown. */
   language: string;
 }
 

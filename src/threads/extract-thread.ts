@@ -18,11 +18,9 @@ export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
 export interface FetchedText extends Limited {
   kind: TextKind;
   bytes: Uint8Array;
-  /** From the header. */
   charset: string | null;
   /** Source address; without it no redirects. */
   address?: string;
-  /** The `Refresh` header. */
   refresh?: string | undefined;
 }
 
@@ -102,7 +100,6 @@ function notText(): Error {
   return unreadable('is not a text, although it says so');
 }
 
-/** Binary data declared as text. */
 function isBinary(text: string): boolean {
   const sample = Array.from(text.slice(0, 4096), (character) => character.charCodeAt(0));
   const odd = sample.filter((code) => code === 0xfffd || (code < 0x20 && !whiteSpace.has(code))).length;

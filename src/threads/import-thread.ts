@@ -9,7 +9,6 @@ import { type ImportSource, openSource } from '../importers/open-source.ts';
 export type Refused = { refused: string };
 
 export interface OpenedSource extends Pick<ImportSource, 'format' | 'id' | 'isHistory'> {
-  /** Skipped visits by reason. */
   leftOut: Record<string, number>;
 }
 
@@ -20,7 +19,6 @@ const pieceChars = 4 * 2 ** 20;
 let opened: ImportSource | null = null;
 let items: AsyncGenerator<ImportItem> | null = null;
 
-/** `name` is used in messages. */
 export async function openFile(file: {
   path: string;
   name: string;

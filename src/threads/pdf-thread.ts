@@ -40,7 +40,6 @@ let made = 0;
 let isOver = false;
 const Decompression = globalThis.DecompressionStream;
 
-/** Errors: `unreadable`. */
 export async function readPdf(pdf: PdfBytes): Promise<ExtractedPage> {
   beginTask(pdf);
   const { bytes, settings } = pdf;
@@ -75,7 +74,6 @@ export async function readPdf(pdf: PdfBytes): Promise<ExtractedPage> {
 
 interface PdfContent {
   pages: Line[][];
-  /** Folded titles. */
   outline: Set<string>;
   info: Info;
 }
@@ -243,9 +241,7 @@ function counted(array: Uint8ArrayConstructor): Uint8ArrayConstructor {
   return new Proxy(array, {
     construct(target, given: unknown[], made_by) {
       const [length] = given;
-      if (typeof length === 'number') {
-        count(length, length);
-      }
+      if (typeof length === 'number') count(length, length);
       return Reflect.construct(target, given, made_by);
     },
   });

@@ -11,7 +11,7 @@ import { porterStem } from '../compute/text/stemmers.ts';
 import { textFragmentLink } from '../compute/web/text-fragment.ts';
 import type { WordClause } from '../domain/query-clause.ts';
 import { createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
-import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
+import { createHighlighter, type Marked } from '../engine/highlight.ts';
 import { type Candidates, type Match, matchWords, type Retrieval, retrieve } from '../engine/retrieve.ts';
 import {
   nearest as nearestRows,
@@ -26,12 +26,7 @@ import { type SharedRows, VectorRows } from '../engine/vectors/vector-rows.ts';
 import { labelsMatching } from '../engine/words/labels-matching.ts';
 import { languageOfLabel } from '../engine/words/languages.ts';
 import { createScratch } from '../engine/words/search-segments.ts';
-import {
-  createSparseSearcher,
-  NoSnapshotError,
-  type SnapshotUpdate,
-  type SparseSearcher,
-} from '../engine/words/sparse-searcher.ts';
+import { type SnapshotUpdate, SparseSearcher } from '../engine/words/sparse-searcher.ts';
 import { openWordList } from '../engine/words/word-list.ts';
 import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
 import { threadData } from './thread-pool.ts';
@@ -55,26 +50,21 @@ const scratch = createScratch();
 /** Dropped since the last collection. */
 let droppedBytes = 0;
 let tools: ReturnType<typeof openTools> | undefined;
-let highlighter: Highlighter | undefined;
 
 /** As of `retrieve`. Null, here and below, if this thread replaced a lost one and lacks segments or rows: give them again. */
 export async function find({ namespace, ...request }: Retrieval & InNamespace): Promise<Candidates | null> {
-  const library = libraries.get(namespace);
-  const rows = request.vectors === null ? null : library?.rows.get(request.vectors.rows);
-  if (library === undefined || rows === undefined) return null;
-  return unlessNew(() => retrieve({ ...openedTools(), sparse: library.sparse, rows }, request));
+  const { sparse, rows: opened } = libraries.get(namespace) ?? {};
+  const rows = request.vectors === null ? null : opened?.get(request.vectors.rows);
+  if (sparse?.corpus == null || rows === undefined) return null;
+  return retrieve({ analyze: openedTools().analyze, sparse, rows }, request);
 }
 
-/** As of `matchWords`. */
-export function match({ namespace, ...query }: Match & InNamespace): Promise<Bitmap | null> {
-  return unlessNew(() => {
-    const sparse = libraries.get(namespace)?.sparse;
-    return sparse === undefined ? null : matchWords({ ...openedTools(), sparse }, query);
-  });
+export function match({ namespace, ...query }: Match & InNamespace): Bitmap | null {
+  const corpus = libraries.get(namespace)?.sparse.corpus;
+  return corpus == null ? null : matchWords(corpus, openedTools().analyze, query);
 }
 
 export interface NearestTask extends NearestOptions {
-  /** The rows' number. */
   rows: number;
   /** A vector, or labels: the mean of their rows. */
   to: Float32Array | Uint32Array;
@@ -89,55 +79,39 @@ export function nearest({ namespace, rows: number, to, ...options }: NearestTask
   return nearestRows(searched, vector, options);
 }
 
-export interface RelatedTask extends RelatedOptions {
-  /** The rows' number. */
-  rows: number;
-}
+export type RelatedTask = RelatedOptions & { rows: number };
 
-/** As of `relatedRows`. */
 export function related({ namespace, rows: number, ...task }: RelatedTask & InNamespace): RelatedRow[] | null {
   const rows = libraries.get(namespace)?.rows.get(number);
   return rows === undefined ? null : relatedRows(rows, task);
 }
 
 export interface MarkTask {
-  /** `url`: of the page. */
   passages: readonly { label: number; text: string; url: string }[];
   stems: readonly string[];
 }
 
-export interface MarkedPassage extends Marked {
-  /** Opens the page at the snippet. */
-  link: string;
-}
+export type MarkedPassage = Marked & { link: string };
 
 /** Positions of the query's words in each passage, its snippet and a link. */
-export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Promise<MarkedPassage[] | null> {
-  return unlessNew(() => {
-    const { analyzer } = openedTools();
-    const sparse = libraries.get(namespace)?.sparse;
-    if (sparse === undefined) return null;
-    highlighter ??= createHighlighter(porterStem, analyzer);
-    const corpus = sparse.snapshot();
-    const inLanguages = passages.map(({ label, text }) => ({ text, language: languageOfLabel(corpus, label) }));
-    return highlighter.mark(inLanguages, stems).map((marked, at) => {
+export function mark({ namespace, passages, stems }: MarkTask & InNamespace): MarkedPassage[] | null {
+  const corpus = libraries.get(namespace)?.sparse.corpus;
+  if (corpus == null) return null;
+  const inLanguages = passages.map(({ label, text }) => ({ text, language: languageOfLabel(corpus, label) }));
+  return openedTools()
+    .highlighter.mark(inLanguages, stems)
+    .map((marked, at) => {
       const { url, text } = passages[at];
       return { ...marked, link: textFragmentLink(url, text, marked.snippet) };
     });
-  });
 }
 
 /** Labels of passages matching each clause, as of `labelsMatching`. */
-export function locate({
-  namespace,
-  clauses,
-}: { clauses: readonly WordClause[] } & InNamespace): Promise<Uint32Array[] | null> {
-  return unlessNew(() => {
-    const { analyzer, list } = openedTools();
-    analyzer.trim();
-    const corpus = libraries.get(namespace)?.sparse.snapshot();
-    return corpus === undefined ? null : clauses.map((each) => labelsMatching(corpus, analyzer, each, list));
-  });
+export function locate({ namespace, clauses }: { clauses: readonly WordClause[] } & InNamespace): Uint32Array[] | null {
+  const { analyzer } = openedTools();
+  analyzer.trim();
+  const corpus = libraries.get(namespace)?.sparse.corpus;
+  return corpus == null ? null : clauses.map((each) => labelsMatching(corpus, analyzer, each));
 }
 
 /** Load the language model and the word list, so the first search need not wait. */
@@ -157,13 +131,11 @@ export function publish({ namespace, ...update }: SnapshotUpdate & InNamespace):
 export interface OpenedRows {
   id: number;
   shared: SharedRows;
-  /** This thread's number among the readers of rows. */
   reader: number;
   /** Rows with the same labels, whose graph serves these, too; null: none. */
   before: number | null;
 }
 
-/** Rows that are open already stay as they are. */
 export function openRows({ namespace, id, shared, reader, before }: OpenedRows & InNamespace): void {
   const { rows } = libraryOf(namespace);
   if (rows.has(id)) return;
@@ -185,7 +157,6 @@ export async function openGraph({
   return graph !== null;
 }
 
-/** Search these rows exactly. */
 export function closeGraph({ namespace, id }: { id: number } & InNamespace): void {
   const searched = libraries.get(namespace)?.rows.get(id);
   if (searched == null || searched.graph === null) return;
@@ -207,7 +178,10 @@ export function release({ namespace }: InNamespace): void {
 }
 
 function libraryOf(namespace: string): Library {
-  const library = libraries.get(namespace) ?? { sparse: createSparseSearcher(scratch), rows: new Map() };
+  const library = libraries.get(namespace) ?? {
+    sparse: new SparseSearcher(scratch, openedTools().list),
+    rows: new Map(),
+  };
   libraries.set(namespace, library);
   return library;
 }
@@ -219,7 +193,6 @@ function dropped(bytes: number): void {
   collectGarbage();
 }
 
-/** Free unused memory, in quiet times. */
 export function releaseMemory(): void {
   droppedBytes = 0;
   giveBackMemory();
@@ -234,15 +207,10 @@ function openTools() {
   const { wordList } = threadData<SearchThreadData>();
   const analyzer = createTextAnalyzer(createRuleTokenizer);
   const list = wordList === null ? null : openWordList(wordList);
-  return { analyzer, list, analyze: createQueryAnalyzer(analyzer) };
-}
-
-/** Null without a snapshot: errors lose their class between threads. */
-async function unlessNew<Value>(answer: () => Value | null | Promise<Value>): Promise<Value | null> {
-  try {
-    return await answer();
-  } catch (error) {
-    if (error instanceof NoSnapshotError) return null;
-    throw error;
-  }
+  return {
+    analyzer,
+    list,
+    analyze: createQueryAnalyzer(analyzer),
+    highlighter: createHighlighter(porterStem, analyzer),
+  };
 }

@@ -48,7 +48,6 @@ export interface ThreadPoolOptions {
   threads: number;
   /** Tasks that an `uninterrupted` thread begins before earlier ones end, for tasks that wait; default 1. */
   tasksPerThread?: number;
-  /** Per owner. */
   maxQueue: number;
   /** Cloned to each thread; SharedArrayBuffers are shared. Read with `threadData()`. */
   data?: unknown;
@@ -102,7 +101,6 @@ export interface ThreadPool<Tasks> {
   /** The same threads for an owner: its tasks and pieces take turns with others'. */
   of(owner: string): SharedPool<Tasks>;
   readonly queued: number;
-  /** Tasks waiting and running. */
   readonly load: number;
   /** Waits for running tasks, refuses waiting ones, ends the threads. */
   close(): Promise<void>;
@@ -276,7 +274,6 @@ export function moved<Result>(result: Result, buffers: ArrayBufferLike[]): Resul
   } as never) as Result;
 }
 
-/** In a thread: the pool's `data`. */
 export function threadData<Data>(): Data {
   return Piscina.workerData as Data;
 }

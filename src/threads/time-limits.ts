@@ -12,7 +12,6 @@ export interface ThreadMark {
   usedMs: number;
 }
 
-/** Shortest polling interval, ms. */
 const shortestMs = 10;
 
 /** In a thread: its id and processor time; null if unknown. */
@@ -45,7 +44,6 @@ function orUnknown(read: () => string): string | null {
 /** Per task. Unlike `AbortSignal.timeout` it releases the task and its arguments at the end. */
 export class TimeLimit {
   readonly limitMs: number;
-  /** Suffix for messages. */
   readonly kind: '' | ' of processor time';
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -55,7 +53,6 @@ export class TimeLimit {
     this.kind = kind;
   }
 
-  /** Fires when the time is used up. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }

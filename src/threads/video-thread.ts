@@ -13,7 +13,6 @@ export function readInfo(info: { bytes: Uint8Array } & Limited): VideoInfo | Vid
 
 export interface CaptionsFile {
   bytes: Uint8Array;
-  /** From the header. */
   charset: string | null;
   chapters: readonly Chapter[];
 }

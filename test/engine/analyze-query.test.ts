@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
-import { noWords } from '../../src/engine/words/spelling.ts';
+import { noWords } from './words/small-corpus.ts';
 
 const analyze = createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer));
 

@@ -15,7 +15,7 @@ import { labelsMatching } from '../../src/engine/words/labels-matching.ts';
 import { languageOfLabel } from '../../src/engine/words/languages.ts';
 import { createScratch } from '../../src/engine/words/search-segments.ts';
 import { openSegment } from '../../src/engine/words/segment.ts';
-import { createSparseSearcher } from '../../src/engine/words/sparse-searcher.ts';
+import { SparseSearcher } from '../../src/engine/words/sparse-searcher.ts';
 import { wordsIn } from '../../src/engine/words/spelling.ts';
 
 const tools = openPageTools({ target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, null);
@@ -33,15 +33,15 @@ function library(texts: readonly Text[]) {
     ...(typeof each === 'string' ? { text: each } : each),
   }));
   const { segment } = preparePages(tools, pages);
-  const searcher = createSparseSearcher(createScratch());
+  const searcher = new SparseSearcher(createScratch(), null);
   searcher.publish({
     ids: [0],
     added: [{ id: 0, segment, deletions: createDeletions(openSegment(segment).docs).buffer }],
   });
-  const corpus = searcher.snapshot();
+  const corpus = searcher.corpus ?? [];
   return {
     find(query: string): [page: number, highlights: string[]][] {
-      const { forms } = analyze({ query }, wordsIn(corpus, null));
+      const { forms } = analyze({ query }, wordsIn(corpus));
       const { labels } = searcher.search({ terms: forms, k: 100 });
       const stems = forms.filter(({ of }) => of >= 0).map(({ stem }) => stem);
       return Array.from(labels, (label) => {
@@ -51,12 +51,12 @@ function library(texts: readonly Text[]) {
       });
     },
     covered(query: string): number[] {
-      const { forms } = analyze({ query }, wordsIn(corpus, null));
+      const { forms } = analyze({ query }, wordsIn(corpus));
       return [...searcher.search({ terms: forms, k: 100 }).covered];
     },
     retrieved: (query: string) =>
       retrieve(
-        { sparse: searcher, analyze, list: null, rows: null },
+        { sparse: searcher, analyze, rows: null },
         { query, prefix: false, spelling: true, k: 100, vectors: null, relevance: false, sketches: true },
       ),
     matching: (clause: WordClause) => [...labelsMatching(corpus, analyzer, clause)],

@@ -40,12 +40,11 @@ const isNear = (actual: ArrayLike<number> | null | undefined, expected: number[]
 
 /** Words find what `found` says of a filter; a search may be watched. */
 function partsOf(found: (allow?: Bitmap) => SparseResult = () => hits(1, 2), searched = () => {}): RetrievalParts {
-  const search = ({ allow }: { allow?: Bitmap }) => {
+  const search = ({ allow }: { allow?: Bitmap | undefined }) => {
     searched();
     return found(allow);
   };
-  const sparse = { search, snapshot: () => [], publish: () => [], droppedBytes: 0 };
-  return { sparse, analyze: () => analyzed, list: null, rows: { rows, graph: null } };
+  return { sparse: { search, corpus: [] }, analyze: () => analyzed, rows: { rows, graph: null } };
 }
 
 const asking = (vector: Promise<Float32Array | null>, floor: number | null = null) => ({

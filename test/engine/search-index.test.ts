@@ -90,21 +90,6 @@ test('a folder of another index, or whose manifest cannot be read, stays as it i
   assert.deepEqual([again.size, again.missing], [4, []]);
 });
 
-test('an index of an earlier version, with its vectors in several files, is refused and stays as it is', async (t) => {
-  const dir = join(temporaryFolder(t), 'index');
-  const index = await SearchIndex.open({ dir });
-  await index.add(documents);
-  await index.close();
-  const path = join(dir, 'manifest.json');
-  const manifest = JSON.parse(readFileSync(path, 'utf8'));
-  assert.equal(manifest.format, 2);
-  writeFileSync(path, JSON.stringify({ ...manifest, format: 1 }));
-  const files = () => readdirSync(dir, { recursive: true }).sort();
-  const before = files();
-  await assert.rejects(SearchIndex.open({ dir }), /was made by an earlier version: build the index again/);
-  assert.deepEqual(files(), before);
-});
-
 test('what is removed while it is added is not found', async (t) => {
   const dir = join(temporaryFolder(t), 'index');
   const index = await opened(t, { dir });

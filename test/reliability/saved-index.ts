@@ -1,6 +1,6 @@
 /** What the process that is killed while it saves puts into its index, and what a test expects to find there afterwards. */
-import type { SparseDocument } from '../../src/engine/words/build-segment.ts';
 import { range } from '../engine/vectors/space-harness.ts';
+import type { SparseDocument } from '../engine/words/small-corpus.ts';
 import { documentOf } from '../engine/words/sparse-harness.ts';
 
 /** Saved by the save that succeeds, and by the one that is cut short. */

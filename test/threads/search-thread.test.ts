@@ -4,10 +4,10 @@ import { createBitmap } from '../../src/compute/structures/bitmap.ts';
 import { slotFor } from '../../src/engine/query-slot.ts';
 import { Searchers } from '../../src/engine/searchers.ts';
 import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
-import { buildSegment } from '../../src/engine/words/build-segment.ts';
 import { labelSegment } from '../../src/engine/words/segment.ts';
 import { createMember } from '../../src/engine/words/segment-members.ts';
 import { DIM, openSpaceThreads, range, spaceFixture, vectorOf, vectorsOf } from '../engine/vectors/space-harness.ts';
+import { buildSegment } from '../engine/words/small-corpus.ts';
 import { documentOf, wordsOnly } from '../engine/words/sparse-harness.ts';
 
 const threads = openSpaceThreads();

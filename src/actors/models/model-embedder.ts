@@ -1,11 +1,14 @@
 /** Embeds stored pages by any model of the registry. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setModelFloor } from '../../commands/manage-models.ts';
 import { embeddingTexts, passagesToEmbed } from '../../compute/embedding/embedding-text.ts';
-import { FLOOR_SAMPLE, floorOfSample } from '../../compute/embedding/floor-sample.ts';
+import { floorOfSample, floorSample } from '../../compute/embedding/floor-sample.ts';
 import type { NameSpans } from '../../compute/entities/name-tags.ts';
 import { spansInPage } from '../../compute/entities/page-names.ts';
 import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
+import { programDir } from '../../files/program-files.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -73,6 +76,9 @@ interface EmbedApartOptions {
   tolerated: number;
 }
 
+export const FLOOR_SAMPLE = floorSample.parse(
+  JSON.parse(readFileSync(join(programDir, 'models', 'floor-sample.json'), 'utf8')),
+);
 const [{ passage: harmless }] = FLOOR_SAMPLE;
 
 /** Errors: those of `embed` that are no text's; a refusal beyond the tolerated ones, or of a harmless text too. */

@@ -7,7 +7,7 @@ import type { FeedItem, FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { Validators, Watch } from '../../domain/watch.ts';
-import { readRssConfig } from '../../domain/watch-config.ts';
+import { readConfig } from '../../domain/watch-config.ts';
 import { programFile } from '../../files/program-files.ts';
 import { statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import { contentTypeOf } from '../fetching/content-readers.ts';
@@ -93,12 +93,12 @@ export function feedPoller(dependencies: FeedSourceDependencies<FeedItem>): Poll
   const readSource = feedSource(dependencies);
   return {
     policyOf: (config) => {
-      const read = readRssConfig(config);
+      const read = readConfig('rss', config);
       return 'invalid' in read ? read : { source: read.source, maxItems: read.max_items ?? null };
     },
     poll: async (watch, signal) => {
       const reading = await readSource(watch, signal);
-      const config = readRssConfig(watch.config);
+      const config = readConfig('rss', watch.config);
       const keepsContent = 'invalid' in config || config.feed_content === 'fallback';
       return keepsContent ? reading : withoutContent(reading);
     },

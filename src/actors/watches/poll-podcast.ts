@@ -5,7 +5,7 @@
 import type { Episode, ListedTranscript } from '../../compute/feed/episode.ts';
 import type { FoundTranscription } from '../../domain/capabilities.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
-import { type PublishedTranscript, readPodcastConfig } from '../../domain/watch-config.ts';
+import { type PublishedTranscript, readConfig } from '../../domain/watch-config.ts';
 import type { WebFetch } from '../../providers/web-fetch.ts';
 import { type FeedReader, feedSource } from './poll-feed.ts';
 import type { Poller, SourceItem } from './poll-watch.ts';
@@ -31,13 +31,13 @@ export function podcastPoller({ fetch, readEpisodes, unavailable }: PodcastPolle
   return {
     policyOf: (config) => {
       if (unavailable !== null) return { invalid: `podcasts cannot be watched: ${unavailable}` };
-      const read = readPodcastConfig(config);
+      const read = readConfig('podcast', config);
       if ('invalid' in read) return read;
       return { source: read.source, maxItems: read.max_items ?? null, metadata: { watch_kind: 'podcast' } };
     },
     poll: async (watch, signal) => {
       const { items, ...reading } = await readSource(watch, signal);
-      const config = readPodcastConfig(watch.config);
+      const config = readConfig('podcast', watch.config);
       const wishes = {
         withTranscripts: 'invalid' in config || config.transcripts === 'published_first',
         withContent: !('invalid' in config) && config.feed_content === 'fallback',

@@ -3,7 +3,7 @@
  * until there are enough videos.
  */
 import type { VideoEntry } from '../../compute/video/video-info.ts';
-import { readVideoConfig } from '../../domain/watch-config.ts';
+import { readConfig } from '../../domain/watch-config.ts';
 import type { VideoReader } from '../fetching/read-video.ts';
 import type { Poller, SourceItem } from './poll-watch.ts';
 
@@ -19,13 +19,13 @@ export function videoPoller({ videos, maxEntries }: VideoPollerDependencies): Po
     policyOf: (config) => {
       const reason = videos.unavailable();
       if (reason !== null) return { invalid: reason };
-      const read = readVideoConfig(config);
+      const read = readConfig('video', config);
       if ('invalid' in read) return read;
       const langs = read.caption_langs === undefined ? {} : { caption_langs: read.caption_langs.join(',') };
       return { source: read.source, maxItems: null, metadata: { watch_kind: 'video', ...langs } };
     },
     poll: async (watch, signal) => {
-      const config = readVideoConfig(watch.config);
+      const config = readConfig('video', watch.config);
       const wanted = 'invalid' in config ? {} : { most: config.max_entries, from: config.entries_from };
       const { most = maxEntries, from = 'start' } = wanted;
       const max = Math.min(most, maxEntries);

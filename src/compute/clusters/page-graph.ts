@@ -50,7 +50,6 @@ const iterations = 10;
 const seed = 1;
 /** Modularity by which a fresh clustering must be better than the improved earlier one. */
 const clearlyBetter = 0.01;
-/** Fewer pages are no topic. */
 const leastPages = 5;
 /** A page whose best few cosines are on average below this share of the median page's fits nowhere. */
 const shareOfMedian = 0.5;

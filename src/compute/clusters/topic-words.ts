@@ -11,7 +11,6 @@ import { findUnspacedRuns } from '../text/unspaced-scripts.ts';
 export interface TopicTerm {
   /** Stems, under which inflections are counted together. */
   key: string;
-  /** As written. */
   surface: string;
 }
 

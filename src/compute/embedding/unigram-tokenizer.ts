@@ -12,6 +12,7 @@
  * Source: SentencePiece, Kudo 2018 (subword regularization); double arrays: Aoe 1989.
  */
 import { normalizeText } from '../../domain/normalize-text.ts';
+import { remembered } from '../structures/remembered.ts';
 
 export interface UnigramTokenizer {
   /**
@@ -74,7 +75,7 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>): UnigramTokenizer {
   let best = new Float64Array(257);
   let from = new Int32Array(257);
   let idAt = new Int32Array(257);
-  const remembered = new Map<string, WordPieces>();
+  const rememberedPieces = remembered(maxRemembered, piecesOf);
 
   /** The best pieces of bytes[0 .. length), and where each ends. */
   function segment(length: number): { ids: number[]; ends: number[] } {
@@ -119,8 +120,6 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>): UnigramTokenizer {
   }
 
   function piecesOf(raw: string): WordPieces {
-    const known = remembered.get(raw);
-    if (known !== undefined) return known;
     const ids: number[] = [];
     const ends: number[] = [];
     const clean = isPlain.test(raw) ? raw : normalizeText(raw.toWellFormed().replace(removed, ''), 'NFKC');
@@ -150,19 +149,14 @@ export function openTokenizer(file: Uint8Array<ArrayBuffer>): UnigramTokenizer {
       }
       at += word.length + 1;
     }
-    const pieces = { ids, ends };
-    if (raw.length <= maxRememberedLength) {
-      if (remembered.size >= maxRemembered) remembered.clear();
-      remembered.set(raw, pieces);
-    }
-    return pieces;
+    return { ids, ends };
   }
 
   return {
     encode(text) {
       const pieces: TextPieces = { ids: [], starts: [], ends: [] };
       for (const { 0: raw, index } of text.matchAll(rawWord)) {
-        const { ids, ends } = piecesOf(raw);
+        const { ids, ends } = raw.length <= maxRememberedLength ? rememberedPieces(raw) : piecesOf(raw);
         let start = index;
         for (const [place, id] of ids.entries()) {
           pieces.ids.push(id);

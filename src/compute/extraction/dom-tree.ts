@@ -21,7 +21,6 @@ export interface DomNode {
 
 export interface DomDocument {
   readonly documentElement: DomNode | null;
-  querySelector(selector: string): DomNode | null;
   createElement(name: string): DomNode;
 }
 

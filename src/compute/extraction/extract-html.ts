@@ -5,34 +5,27 @@
  * seconds.
  */
 import { Readability } from '@mozilla/readability';
-import type { Section } from '../../domain/page.ts';
+import type { PageFacts } from '../../domain/page-facts.ts';
 import { isCall, isFact } from './boilerplate-lines.ts';
 import { clearPage, hiddenStyle, neutralizeNames, runningLength, weigh } from './clear-page.ts';
-import { type DomDocument, type DomNode, isBelow } from './dom-tree.ts';
+import { type DomNode, isBelow } from './dom-tree.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
 import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, uncut, withoutSite } from './page-metadata.ts';
-import { checkMarkup, checkTree, parsePage } from './parse-page.ts';
+import { checkMarkup, checkTree, type ParsedPage, parsePage } from './parse-page.ts';
 import { preparePage } from './prepare-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
 import { aroundParts, holds, repeatedParts } from './repeated-parts.ts';
 import { listBlocks, restoreBlocks } from './restore-blocks.ts';
 import { folded, type SaidElsewhere, trimArticle } from './trim-article.ts';
 
-export interface ExtractedPage {
+/** Its sections are the headings. `description`: of the page, if the text is a scrap without it. */
+export interface ExtractedPage extends ReadableText, ExtractedFacts {
   title: string | null;
-  /** '' without readable text. */
-  text: string;
-  /** One per heading; offsets into `text`, ascending. */
-  sections: Section[];
-  author: string | null;
-  /** UTC, ISO 8601. */
-  published_at: string | null;
-  lang: string | null;
-  site_name: string | null;
-  image?: string | null;
-  /** The page's description, if the text is a scrap without it. */
-  description?: string | null;
 }
+
+type ExtractedFacts = Pick<PageFacts, 'author' | 'published_at' | 'lang' | 'site_name' | 'image' | 'description'>;
+
+export const noFacts: ExtractedFacts = { author: null, published_at: null, lang: null, site_name: null };
 
 /** A shorter article, in characters, is compared with the page. */
 const scrapLength = 200;
@@ -72,20 +65,18 @@ const nothing: ReadableText = { text: '', sections: [] };
 export function extractHtml(html: string, url: string): ExtractedPage {
   checkMarkup(html, url);
   const page = preparedPage(html, url);
-  const root = page.documentElement;
-  const depthSum = root === null ? 0 : checkTree(root, url);
-  const facts = root === null ? null : readDeclaredFacts(root, url);
-  const behindTitle = root === null || facts === null ? [] : blocksBehindTitle(root, facts.title);
-  const running = root === null ? 0 : clearPage(root, facts?.isArticle);
+  const { root } = page;
+  const depthSum = checkTree(root, url);
+  const facts = readDeclaredFacts(root, url);
+  const { isArticle, published_at, description } = facts;
+  const behindTitle = blocksBehindTitle(root, facts.title);
+  const running = clearPage(root, isArticle);
   const left = new Set(behindTitle.map(({ node }) => node).filter((node) => isBelow(node, root)));
-  const led = (read: ReadableText) =>
-    facts === null || read.text === '' ? read : withLead(read, behindTitle, facts, left);
+  const led = (read: ReadableText) => (read.text === '' ? read : withLead(read, behindTitle, facts, left));
   const isReadable = depthSum <= maxDepthSum;
-  const isArticle = facts?.isArticle === true;
-  const parts = isReadable && root !== null && !isArticle ? repeatedParts(root) : null;
+  const parts = isReadable && !isArticle ? repeatedParts(root) : null;
   const article = isReadable ? findArticle(page, facts) : noArticle;
   const { title } = article;
-  const published_at = facts?.published_at ?? null;
   const isOneOf =
     parts !== null &&
     parts.running >= running * partsShare &&
@@ -98,7 +89,7 @@ export function extractHtml(html: string, url: string): ExtractedPage {
       : led(article.read);
   const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(preparedPage(html, url)));
   const asItWas = () => (isReadable ? findArticle(preparedPage(html, url), facts).read : nothing);
-  const declared = facts?.declaredBody ?? '';
+  const declared = facts.declaredBody ?? '';
   const isShell = () =>
     clearedText(preparedPage(html, url), { title, published_at }, isArticle, (body) => body)
       .text.split('\n')
@@ -107,30 +98,28 @@ export function extractHtml(html: string, url: string): ExtractedPage {
     declared !== '' && enough.text.length < declaredLength && isShell()
       ? declaredText(declared, url)
       : notLessThanDeclared(enough, declared, asItWas, url);
-  const description = facts?.description ?? null;
   const needsDescription =
     chosen.text.length < scrapLength && description !== null && !chosen.text.includes(description);
   return {
     title: titleOf(title, facts, url),
     text: chosen.text,
     sections: chosen.sections,
-    author: facts?.author ?? null,
+    author: facts.author,
     published_at,
-    lang: facts?.lang ?? null,
-    site_name: facts?.site_name ?? null,
-    image: facts?.image ?? null,
+    lang: facts.lang,
+    site_name: facts.site_name,
+    image: facts.image,
     ...(needsDescription ? { description } : {}),
   };
 }
 
 /** The found or declared title in the form of the page's heading. */
-function titleOf(found: string | null, facts: DeclaredFacts | null, url: string): string | null {
-  if (facts === null) return fact(found);
+function titleOf(found: string | null, facts: DeclaredFacts, url: string): string | null {
   const title = withoutSite(fact(found), facts.site_name) ?? facts.title;
   return asHeaded(uncut(title, facts, url), facts.headings, url);
 }
 
-function preparedPage(html: string, url: string): DomDocument {
+function preparedPage(html: string, url: string): ParsedPage {
   const page = parsePage(html, url);
   preparePage(page);
   return page;
@@ -145,21 +134,17 @@ interface Article {
 const noArticle: Article = { title: null, read: nothing, running: 0 };
 
 /** Readability's article, trimmed; empty if none. Modifies the page. */
-function findArticle(page: DomDocument, facts: DeclaredFacts | null): Article {
+function findArticle({ document, root }: ParsedPage, facts: DeclaredFacts): Article {
   try {
-    const root = page.documentElement;
-    if (root === null) return noArticle;
     neutralizeNames(root);
     const blocks = listBlocks(root);
-    const article = new Readability<DomNode>(page, { serializer: asNode }).parse();
+    const article = new Readability<DomNode>(document, { serializer: asNode }).parse();
     const title = article?.title ?? null;
     if (!article?.content) return { ...noArticle, title };
-    restoreBlocks(article.content, blocks, facts?.title ?? title);
+    const said = { title: facts.title ?? title, published_at: facts.published_at };
+    restoreBlocks(article.content, blocks, said.title);
     const running = runningLength(article.content);
-    const boilerplate = trimArticle(article.content, {
-      title: facts?.title ?? title,
-      published_at: facts?.published_at ?? null,
-    });
+    const boilerplate = trimArticle(article.content, said);
     return { title, running, read: readableText(article.content, (element) => boilerplate.has(element)) };
   } catch (error) {
     // linkedom passes children as arguments, and over 100,000 overflow the stack.
@@ -192,10 +177,9 @@ function notLessThanDeclared(
 /** An article already extracted: all of its text; without markup, lines are kept. Errors: as of `extractHtml`. */
 export function extractArticle(html: string, url: string): ExtractedPage {
   const { text, sections } = /<[a-z/!?]|&(?:#?\w+);/i.test(html) ? markedText(html, url) : plainText(html);
-  return { title: null, text, sections, author: null, published_at: null, lang: null, site_name: null };
+  return { title: null, text, sections, ...noFacts };
 }
 
-/** It may contain markup, or write about it. */
 function declaredText(body: string, url: string): ReadableText {
   return /<(?:p|br|div|h[1-6]|ul)\b/i.test(body) ? markedText(body, url) : plainText(body);
 }
@@ -211,22 +195,19 @@ function plainText(given: string): ReadableText {
 
 function markedText(html: string, url: string): ReadableText {
   checkMarkup(html, url);
-  const page = parsePage(html, url);
-  if (page.documentElement === null) return nothing;
-  checkTree(page.documentElement, url);
-  return readableText(page.documentElement, isHidden);
+  const { root } = parsePage(html, url);
+  checkTree(root, url);
+  return readableText(root, isHidden);
 }
 
 /** Everything but boilerplate of an element that `pick` finds in the cleared body. */
 function clearedText(
-  page: DomDocument,
+  { root, body }: ParsedPage,
   said: SaidElsewhere,
   isArticle: boolean,
   pick: (body: DomNode) => DomNode,
 ): ReadableText {
-  if (page.documentElement !== null) clearPage(page.documentElement, isArticle);
-  const body = page.querySelector('body');
-  if (body === null) return nothing;
+  clearPage(root, isArticle);
   const picked = pick(body);
   const trimmed = trimArticle(picked, said);
   return readableText(picked, (element) => trimmed.has(element) || isHiddenOrBoilerplate(element));
@@ -241,9 +222,7 @@ function mainElement(body: DomNode): DomNode {
   return body;
 }
 
-function visibleText(page: DomDocument): ReadableText {
-  const body = page.querySelector('body') ?? page.documentElement;
-  if (body === null) return nothing;
+function visibleText({ body }: ParsedPage): ReadableText {
   const all = readableText(body, isHiddenOrBoilerplate);
   return all.text === '' ? readableText(body, isHidden) : all;
 }

@@ -1,6 +1,6 @@
 /** Reads Markdown and plain text: the text stays as is, headings become sections. */
 import type { Section } from '../../domain/page.ts';
-import type { ExtractedPage } from './extract-html.ts';
+import { type ExtractedPage, noFacts } from './extract-html.ts';
 
 const longestTitle = 500;
 const fence = /^ {0,3}(```+|~~~+)/;
@@ -10,15 +10,7 @@ const underline = /^ {0,3}(?:=+|-+)[ \t]*$/;
 const frontMatter = /^---\n([\s\S]{0,20000}?)\n(?:---|\.\.\.)(?:\n|$)/;
 
 export function readPlainText(given: string): ExtractedPage {
-  return {
-    title: null,
-    text: tidy(given),
-    sections: [],
-    author: null,
-    published_at: null,
-    lang: null,
-    site_name: null,
-  };
+  return { title: null, text: tidy(given), sections: [], ...noFacts };
 }
 
 /** CommonMark headings; YAML front matter is removed and its title used. */

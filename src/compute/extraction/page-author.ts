@@ -89,7 +89,6 @@ function linkedNames(byline: DomNode): string[] {
   return links.filter(({ kind }) => kind === links[0]?.kind).map(({ name }) => name);
 }
 
-/** One line per block. */
 function linesOf(node: DomNode): string[] {
   const lines: string[] = [''];
   const leave = (each: DomNode) => {

@@ -3,6 +3,7 @@
  * microdata and `<time>`, most deliberate first. Read before the page is modified.
  */
 import { decodeHTMLStrict } from 'entities';
+import { itemUrl } from '../feed/feed.ts';
 import { feedDate } from '../feed/feed-date.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { type LinkedArticle, readJsonLd } from './json-ld.ts';
@@ -22,7 +23,6 @@ import { addressDate, writtenDate } from './written-dates.ts';
 export interface DeclaredFacts {
   title: string | null;
   author: string | null;
-  /** UTC, ISO 8601. */
   published_at: string | null;
   lang: string | null;
   site_name: string | null;
@@ -35,7 +35,6 @@ export interface DeclaredFacts {
   headings: string[];
   subheadings: string[];
   isArticle: boolean;
-  /** From JSON-LD. */
   declaredBody: string | null;
 }
 
@@ -164,7 +163,6 @@ function shortText(node: DomNode): string {
 const namesOf = (node: DomNode): string =>
   `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`.slice(0, longestFact);
 
-/** By class or id. */
 function isDate(node: DomNode): boolean {
   const words = namesOf(node);
   return dateClass.test(words) && !foreignDates.test(words);
@@ -246,10 +244,8 @@ function instantOf(text: string | null | undefined): string | null {
 
 /** Absolute http or https address, or null. */
 function addressOf(text: string | null | undefined, base: string): string | null {
-  const given = (text ?? '').trim();
-  if (given === '' || given.length > longestAddress || !URL.canParse(given, base)) return null;
-  const { protocol, href } = new URL(given, base);
-  return /^https?:$/.test(protocol) && href.length <= longestAddress ? href : null;
+  const address = itemUrl(text ?? '', [base]);
+  return address === null || address.length > longestAddress ? null : address;
 }
 
 function languageOf(text: string | null | undefined): string | null {

@@ -56,8 +56,7 @@ export function redirectOf({ html, text, address, wall, refresh: header }: ReadP
 /** The first valid refresh; without text also in `noscript`. */
 function refreshIn(html: string, text: string, address: string): Refresh | null {
   if (!/http-equiv/i.test(html)) return null;
-  const root = parsePage(html, address).documentElement;
-  if (root === null) return null;
+  const { root } = parsePage(html, address);
   const contents: { content: string; isInNoscript: boolean }[] = [];
   let base: string | undefined;
   let noscripts = 0;
@@ -115,7 +114,6 @@ export function readRefresh(content: string, base: string, address: string): Ref
   return target.protocol === 'javascript:' ? null : { delayS, target };
 }
 
-/** Without fragment, name and password. */
 function asFetched(url: URL): string {
   const bare = new URL(url);
   bare.hash = '';

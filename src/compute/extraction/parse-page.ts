@@ -24,27 +24,36 @@ const openedSection = /<!\[CDATA\[(?:[^<>{]{0,1000}\]\]>)?/g;
 /** React streams late content in a hidden element, with a template at its place. */
 const streamedPlace = /^[BP]:([0-9a-f]{1,8})$/;
 
+export interface ParsedPage {
+  document: DomDocument;
+  root: DomNode;
+  body: DomNode;
+}
+
 /** Parse a document or fragment; ignores U+0000. `url` is for messages. Errors: ExtractionLimitError. Linear. */
-export function parsePage(html: string, url: string): DomDocument {
+export function parsePage(html: string, url: string): ParsedPage {
   try {
     const page = parseWhole(html.replaceAll('\0', '').replace(/\r\n?/g, '\n').replace(openedSection, ''));
-    const root = page.documentElement;
-    if (root !== null) {
-      gatherStrays(page, root);
-      mendElements(root);
-    }
-    return page;
+    const body = gatherStrays(page.document, page.root);
+    mendElements(page.root);
+    return { ...page, body };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new ExtractionLimitError(`page has an element with too many class names: ${url}`, { cause: error });
   }
 }
 
-function parseWhole(text: string): DomDocument {
+function parseWhole(text: string): Omit<ParsedPage, 'body'> {
   // `<html` may also be in a fragment's comment or script.
-  const whole: DomDocument | null = /<html[\s>]/i.test(text) ? parseHTML(text).document : null;
-  if (whole?.documentElement?.localName === 'html') return whole;
-  return parseHTML(`<!doctype html><html><head></head><body>${text}</body></html>`).document;
+  for (const whole of [
+    ...(/<html[\s>]/i.test(text) ? [text] : []),
+    `<!doctype html><html><head></head><body>${text}</body></html>`,
+  ]) {
+    const { document }: { document: DomDocument } = parseHTML(whole);
+    const root = document.documentElement;
+    if (root?.localName === 'html') return { document, root };
+  }
+  throw new RangeError('no document');
 }
 
 /** Lower attribute names, show declarative shadow trees, remove other templates, and move streamed parts to their places. */
@@ -101,9 +110,9 @@ function lowerNamesOf(element: DomNode): void {
 
 /**
  * Move content before `<body>` and after `</body>` or `</html>` into the body, including a second document; create a missing body.
- * Visible content ends the head, even without `</head>`.
+ * Visible content ends the head, even without `</head>`. Returns the body.
  */
-function gatherStrays(page: DomDocument, root: DomNode): void {
+function gatherStrays(page: DomDocument, root: DomNode): DomNode {
   const own = childrenOf(root);
   const found = own.find(({ localName }) => localName === 'body');
   const body = found ?? page.createElement('body');
@@ -125,6 +134,7 @@ function gatherStrays(page: DomDocument, root: DomNode): void {
   if (found === undefined) root.insertBefore(body, null);
   isBehind = true;
   for (const node of behind) take(node);
+  return body;
 }
 
 function siblingsBefore(last: DomNode): DomNode[] {

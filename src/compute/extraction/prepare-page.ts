@@ -13,6 +13,7 @@ import {
   textNode,
   walkTree,
 } from './dom-tree.ts';
+import type { ParsedPage } from './parse-page.ts';
 import { readingLength } from './readable-text.ts';
 
 /** Characters of text directly in the body that count as readable. */
@@ -34,16 +35,12 @@ const codeLines = new Set('div p li tr'.split(' '));
 /** Ancestors of a formula that may hide it. */
 const maxHiding = 3;
 
-/** Linear. */
-export function preparePage(page: DomDocument): void {
-  const root = page.documentElement;
-  const body = page.querySelector('body');
-  if (root === null || body === null) return;
+export function preparePage({ document, root, body }: ParsedPage): void {
   showFormulas(root);
-  joinCodeLines(page, root);
+  joinCodeLines(document, root);
   mendLinks(root);
-  keepAdmonitions(page, root);
-  wrapBareText(page, body);
+  keepAdmonitions(document, root);
+  wrapBareText(document, body);
 }
 
 function showFormulas(root: DomNode): void {

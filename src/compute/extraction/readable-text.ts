@@ -10,7 +10,6 @@ export interface ReadableText {
   sections: Section[];
 }
 
-/** Blank line before and after. */
 const paragraphs = new Set(
   (
     'address article aside blockquote body center details dialog div dl fieldset figure footer form header hgroup hr main nav ol ' +
@@ -58,9 +57,9 @@ export function readableText(root: DomNode, isSkipped: (element: DomNode) => boo
       // A footnote number is no part of the preceding word.
       if (preformatted === 0 && isFootnoteNumber(node)) writer.write(' ');
       if (name === 'br') writer.breakLine();
-      else if (lines.has(name)) writer.newLine();
-      else if (paragraphs.has(name)) writer.newParagraph();
-      else if (name === 'td' || name === 'th') writer.newCell();
+      else if (lines.has(name)) writer.separate(line);
+      else if (paragraphs.has(name)) writer.separate(paragraph);
+      else if (name === 'td' || name === 'th') writer.separate(cell);
       if (name === 'li') writer.startItem(marker(node));
       if (name === 'pre') preformatted++;
       if (headings.has(name) && heading === undefined) heading = { node, mark: writer.mark() };
@@ -75,8 +74,8 @@ export function readableText(root: DomNode, isSkipped: (element: DomNode) => boo
         if (title !== '') sections.push({ char_start: heading.mark.offset, title });
         heading = undefined;
       }
-      if (lines.has(name)) writer.newLine();
-      else if (paragraphs.has(name)) writer.newParagraph();
+      if (lines.has(name)) writer.separate(line);
+      else if (paragraphs.has(name)) writer.separate(paragraph);
     },
   );
   return { text: writer.text(), sections };
@@ -96,7 +95,6 @@ function isFootnoteNumber(node: DomNode): boolean {
   );
 }
 
-/** In rising strength. */
 const separators = ['', ' ', '\t', '\n', '\n\n'];
 const space = 1;
 const cell = 2;
@@ -123,15 +121,14 @@ class TextWriter {
   write(data: string): void {
     const core = data.trim();
     if (core === '') {
-      if (data !== '') this.#raise(space);
+      if (data !== '') this.separate(space);
       return;
     }
-    if (data[0].trim() === '') this.#raise(space);
+    if (data[0].trim() === '') this.separate(space);
     this.#push(core.replace(/\s+/g, ' '));
-    if (data[data.length - 1].trim() === '') this.#raise(space);
+    if (data[data.length - 1].trim() === '') this.separate(space);
   }
 
-  /** Keeps white space. */
   writePreformatted(data: string): void {
     const core = data.trim();
     if (core === '') {
@@ -146,19 +143,12 @@ class TextWriter {
 
   /** Two of them make a paragraph. */
   breakLine(): void {
-    this.#raise(this.#pending >= line ? paragraph : line);
+    this.separate(this.#pending >= line ? paragraph : line);
   }
 
-  newCell(): void {
-    this.#raise(cell);
-  }
-
-  newLine(): void {
-    this.#raise(line);
-  }
-
-  newParagraph(): void {
-    this.#raise(paragraph);
+  /** At least this separator before the next piece. */
+  separate(separator: number): void {
+    this.#pending = Math.max(this.#pending, separator);
   }
 
   /** Put `marker` before the next piece, unless the item ends first. */
@@ -175,17 +165,12 @@ class TextWriter {
     return { offset: this.#length + lead, lead, part: this.#parts.length };
   }
 
-  /** On one line. */
   since(mark: TextMark): string {
     return this.#parts.slice(mark.part).join('').slice(mark.lead).replace(/\s+/g, ' ');
   }
 
   text(): string {
     return this.#parts.join('');
-  }
-
-  #raise(separator: number): void {
-    this.#pending = Math.max(this.#pending, separator);
   }
 
   #separator(): string {

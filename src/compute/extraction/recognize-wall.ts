@@ -6,7 +6,6 @@
 
 export type Wall = 'challenge' | 'login_wall' | 'cookie_wall' | 'error_page' | 'needs_script';
 
-/** Default titles of walls. */
 export const wallNames: Readonly<Record<Wall, string>> = {
   challenge: 'challenge page',
   login_wall: 'login page',
@@ -29,7 +28,6 @@ interface Signs {
   hint: RegExp | null;
   /** Complete title (without site name) or first line. */
   heading: readonly string[];
-  /** Words to the reader. */
   words: readonly string[];
   /** Words of walls only; need no source. */
   unmistakable: readonly string[];
@@ -251,7 +249,6 @@ export function recognizeWallText(title: string | null, text: string): Wall | nu
   return found?.wall ?? null;
 }
 
-/** Whether a title is a wall's heading. */
 export function isWallTitle(title: string): boolean {
   return compiled.some(({ heading }) => heading.test(plainQuotes(title.trim())));
 }

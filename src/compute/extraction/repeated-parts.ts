@@ -5,7 +5,6 @@ import { type DomNode, elementNode, isBelow, walkTree } from './dom-tree.ts';
 export interface RepeatedParts {
   /** Same name and classes, not nested, in page order; with running text in characters. */
   nodes: Map<DomNode, number>;
-  /** Sum. */
   running: number;
   /** Each part's text on one line, kept because Readability modifies the page. */
   texts: string[];

@@ -11,11 +11,9 @@ import { readingLength } from './readable-text.ts';
 import { type Block, blocksOf, folded, isLinkedSentence, isLoneSentence } from './trim-article.ts';
 
 const templateElements = new Set(['footer', 'form', 'nav']);
-/** Maximum share of links in a section. */
 const largestLinkShare = 0.3;
 /** Minimum blocks of prose in a section that is nested deeper or less deep than the article's. */
 const leastProse = 3;
-/** Minimum rows and cells of a data table. */
 const leastRows = 3;
 const leastCells = 6;
 
@@ -274,7 +272,6 @@ function outermost(node: DomNode, around: ReadonlySet<DomNode>): DomNode {
   return at;
 }
 
-/** Including the node. */
 function ancestorsOf(node: DomNode): DomNode[] {
   const path: DomNode[] = [];
   for (let at: DomNode | null = node; at !== null; at = at.parentNode) path.push(at);

@@ -42,7 +42,6 @@ const unread = new Set('script style noscript template svg'.split(' '));
 const runningLength = 80;
 /** Above this share of links a block is navigation. */
 const linkShare = 0.8;
-/** Characters of a link that is a sentence. */
 const shortestSentence = 20;
 /** A version, not a date such as 4.2.2026. */
 const version = /(?<![\d.])\d{1,3}\.\d{1,3}(?:\.\d{1,3})*(?![\d.]*\d)/;
@@ -53,11 +52,9 @@ const largestCut = 0.3;
 
 export interface SaidElsewhere {
   title: string | null;
-  /** ISO 8601. */
   published_at: string | null;
 }
 
-/** Linear. */
 export function trimArticle(root: DomNode, said: SaidElsewhere): Set<DomNode> {
   const blocks = blocksOf(root);
   const gone = new Set<Block>();
@@ -163,7 +160,6 @@ function between(blocks: readonly Block[], gone: Set<Block>): void {
   }
 }
 
-/** A sentence that is a link. */
 export function isLinkedSentence({ text, links }: Block): boolean {
   return links >= 0.5 && readingLength(text) >= shortestSentence && /\p{L}[.!?。！？]["'”’»)\]]?$/u.test(text);
 }

@@ -36,15 +36,12 @@ const webAddress = /^\s*https?:\/\//i;
 
 export class EntryBuilder {
   readonly #isAtom: boolean;
-  /** `rdf:about`. */
   about: string | null = null;
-  /** `src` of Atom's content. */
   source: Link | null = null;
   readonly episode = new EpisodeParts();
   #title: string | null = null;
   #guid: string | null = null;
   #content: string | null = null;
-  /** Best first, by how well they name the page. */
   readonly #links: (Link | undefined)[] = [];
   readonly #dates = new Map<string, string>();
 
@@ -123,7 +120,6 @@ function htmlOf(attributes: Readonly<Record<string, string>>, captured: Captured
   return /^(?:text|text\/plain)$/i.test(attributes.type ?? '') ? escapeHtml(text) : text;
 }
 
-/** Atom 0.3 allows base64. */
 function unpacked({ mode = '' }: Readonly<Record<string, string>>, text: string): string {
   if (mode.toLowerCase() !== 'base64' || text.length > 2 * maxContentLength) return text;
   return Buffer.from(text, 'base64').toString();

@@ -9,7 +9,6 @@ import { itemUrl, oneLine } from './feed.ts';
 
 /** `url` is absolute; `type` '' if missing. */
 export interface ListedTranscript extends PublishedTranscript {
-  /** Language tag, or null. */
   lang: string | null;
 }
 
@@ -19,11 +18,8 @@ export interface Episode {
   title: string | null;
   /** `guid` of RSS, `id` of Atom and JSON Feed. */
   guid: string | null;
-  /** UTC, ISO 8601. */
   published_at: string | null;
-  /** The longest HTML in the feed. */
   content: string | null;
-  /** The episode's page. */
   link: string | null;
   author: string | null;
   duration_s: number | null;
@@ -74,31 +70,29 @@ export class EpisodeParts {
   }
 
   file(bases: Bases): string | null {
-    for (const { url, base } of this.#enclosures) {
-      const absolute = itemUrl(url, [base, ...bases]);
-      if (absolute !== null) return absolute;
-    }
-    return null;
+    return resolved(this.#enclosures, bases)[0]?.url ?? null;
   }
 
-  /** Null without a recording. */
   build(bases: Bases): Pick<Episode, 'url' | 'author' | 'duration_s' | 'transcripts' | 'chapters_url'> | null {
-    for (const { url, type, base } of this.#enclosures) {
-      const absolute = itemUrl(url, [base, ...bases]);
-      if (absolute === null || !isRecording(type, new URL(absolute))) continue;
-      return {
-        url: absolute,
-        author: this.author,
-        duration_s: this.duration_s,
-        transcripts: this.#transcripts.flatMap(({ base: from, ...each }) => {
-          const at = itemUrl(each.url, [from, ...bases]);
-          return at === null ? [] : [{ ...each, url: at }];
-        }),
-        chapters_url: this.#chapters && itemUrl(this.#chapters.url, [this.#chapters.base, ...bases]),
-      };
-    }
-    return null;
+    const { url } = resolved(this.#enclosures, bases).find((each) => isRecording(each.type, new URL(each.url))) ?? {};
+    if (url === undefined) return null;
+    return {
+      url,
+      author: this.author,
+      duration_s: this.duration_s,
+      transcripts: resolved(this.#transcripts, bases),
+      chapters_url: this.#chapters && itemUrl(this.#chapters.url, [this.#chapters.base, ...bases]),
+    };
   }
+}
+
+/** With absolute addresses; without those that have none. */
+function resolved<Link extends { url: string; base: string | null }>(links: readonly Link[], bases: Bases) {
+  return links.flatMap((link) => {
+    const { base, ...rest } = link;
+    const url = itemUrl(link.url, [base, ...bases]);
+    return url === null ? [] : [{ ...rest, url }];
+  });
 }
 
 export function tagOf(text: string | undefined): string | null {

@@ -2,11 +2,9 @@
 import { maxUrlLength } from '../../domain/texts.ts';
 
 export interface FeedItem {
-  /** Absolute, http or https. */
   url: string;
   /** Plain text, one line. */
   title: string | null;
-  /** UTC, ISO 8601. */
   published_at: string | null;
   /** The longest HTML in the feed. */
   content: string | null;
@@ -29,7 +27,6 @@ export interface FeedLinks {
 export type FeedReading<Item = FeedItem> = Feed<Item> | FeedLinks | { kind: 'none'; reason: string };
 
 export const maxEntries = 5000;
-/** In characters. */
 const maxTitleLength = 1000;
 export const maxContentLength = 100_000;
 

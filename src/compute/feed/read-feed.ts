@@ -1,7 +1,7 @@
 /** Reads a feed of any format from bytes, on a thread: megabytes take a second. Loads and expands nothing. */
 import { ownField, parsedJson } from '../structures/json-fields.ts';
 import { decodeText } from '../text/decode-text.ts';
-import { escapeHtml } from './entry-builder.ts';
+import { type EntryBuilder, escapeHtml } from './entry-builder.ts';
 import { type Bases, type Episode, EpisodeParts, tagOf } from './episode.ts';
 import { cutContent, type FeedItem, type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
 import { feedDate } from './feed-date.ts';
@@ -9,45 +9,26 @@ import { readXmlFeed } from './read-xml-feed.ts';
 
 export interface FeedBytes {
   bytes: Uint8Array;
-  /** From the header. */
   charset: string | null;
-  /** Base of relative addresses. */
   url: string;
 }
 
-export function readFeed(feed: FeedBytes): FeedReading {
-  const text = textOf(feed);
-  if (text === null) return empty;
-  if (isJson(text)) return readJsonFeed(text, feed.url, jsonItem);
-  return readXmlFeed(text, feed.url, (entry, bases) => entry.build(bases));
-}
+type Build<Entry, Item> = (entry: Entry, bases: Bases, lang: string | null) => Item | null;
 
-export function readPodcast(feed: FeedBytes): FeedReading<Episode> {
-  const text = textOf(feed);
-  if (text === null) return empty;
-  if (isJson(text)) return readJsonFeed(text, feed.url, jsonEpisode);
-  return readXmlFeed(text, feed.url, (entry, bases, lang) => entry.buildEpisode(bases, lang));
-}
+const reader =
+  <Item>(ofJson: Build<unknown, Item>, ofXml: Build<EntryBuilder, Item>) =>
+  ({ bytes, charset, url }: FeedBytes): FeedReading<Item> => {
+    const { text } = decodeText(bytes, charset, true);
+    const first = /[^\s\uFEFF]/.exec(text)?.[0];
+    if (first === undefined) return { kind: 'none', reason: 'not a feed: the answer is empty' };
+    return first === '{' || first === '[' ? readJsonFeed(text, url, ofJson) : readXmlFeed(text, url, ofXml);
+  };
 
-const empty = { kind: 'none', reason: 'not a feed: the answer is empty' } as const;
-
-/** Null for white space only. */
-function textOf({ bytes, charset }: FeedBytes): string | null {
-  const { text } = decodeText(bytes, charset, true);
-  return /[^\s\uFEFF]/.test(text) ? text : null;
-}
-
-function isJson(text: string): boolean {
-  const first = /[^\s\uFEFF]/.exec(text)?.[0];
-  return first === '{' || first === '[';
-}
+export const readFeed = reader<FeedItem>(jsonItem, (entry, bases) => entry.build(bases));
+export const readPodcast = reader<Episode>(jsonEpisode, (entry, bases, lang) => entry.buildEpisode(bases, lang));
 
 /** JSON Feed 1.0 and 1.1 (jsonfeed.org). `build` returns null to skip an entry. */
-function readJsonFeed<Item>(
-  text: string,
-  address: string,
-  build: (entry: unknown, bases: Bases, lang: string | null) => Item | null,
-): FeedReading<Item> {
+function readJsonFeed<Item>(text: string, address: string, build: Build<unknown, Item>): FeedReading<Item> {
   const feed = parsedJson(text);
   if (feed === null) return { kind: 'none', reason: 'not a feed: JSON that cannot be parsed' };
   const entries = ownField(feed, 'items');
@@ -70,7 +51,6 @@ function jsonItem(entry: unknown, bases: Bases): FeedItem | null {
   return url === null ? null : { url, ...told(entry) };
 }
 
-/** Null without a recording. */
 function jsonEpisode(entry: unknown, bases: Bases, lang: string | null): Episode | null {
   const parts = partsOf(entry);
   const authors = ownField(entry, 'authors');

@@ -48,7 +48,6 @@ interface Capture {
   attributes: Attributes;
   /** Unescaped once. */
   text: string;
-  /** With inner tags. */
   markup: string;
   hasTags: boolean;
 }
@@ -71,7 +70,6 @@ class XmlFeedReader {
   readonly #parser: Parser;
   readonly #stack: Element[] = [];
   readonly #declared = new Map<string, string>();
-  /** Ignore the rest. */
   #isOver = false;
   #format: 'rss' | 'atom' | 'html' | null = null;
   #inCdata = false;

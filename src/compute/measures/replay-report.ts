@@ -1,16 +1,23 @@
 /** A replay's report. Pure. */
-import type { Interval, Measures, Replay, ReplayedQuery, ReplayReport } from '../../domain/evaluation.ts';
+import type { Interval, Replay, ReplayedQuery, ReplayReport } from '../../domain/evaluation.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { meanMeasures, meanOf } from './score-run.ts';
+import { meanOf, measuresBy } from './score-run.ts';
 
 export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery | null)[]): ReplayReport {
   const replayed = results.filter((result) => result !== null);
-  const [a, b] = [meanMeasures(replayed.map((each) => each.a)), meanMeasures(replayed.map((each) => each.b))];
   const count = (holds: (each: ReplayedQuery) => boolean) => replayed.filter(holds).length;
   const mean = (name: 'jaccard_at_k' | 'rbo' | 'intersection_size') => meanOf(replayed.map((each) => each[name])) ?? 0;
-  // Of the last reranked query: a provider may fail at one.
-  const rerankerOf = (side: 'a' | 'b') =>
-    replayed.findLast((each) => each[side].reranker_model !== null)?.[side].reranker_model ?? null;
+  const [a, b] = (['a', 'b'] as const).map((side) => {
+    const arms = replayed.map((each) => each[side]);
+    return {
+      model: replay[`model_${side}`],
+      rerank: replay[`rerank_${side}`],
+      // Of the last reranked query: a provider may fail at one.
+      reranker_model: arms.findLast(({ reranker_model }) => reranker_model !== null)?.reranker_model ?? null,
+      ...measuresBy((name) => meanOf(arms.map((each) => each[name])) ?? 0),
+      p50_ms: medianOf(arms.map(({ ms }) => ms)),
+    };
+  });
   const differencesOf = (name: 'ndcg' | 'recall') => replayed.map((each) => each.b[name] - each.a[name]);
   const [ndcg, recall] =
     replayed.length === 0 ? [] : bootstrapIntervals([differencesOf('ndcg'), differencesOf('recall')]);
@@ -20,15 +27,9 @@ export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery 
     candidates: replay.candidates,
     queries: replayed.length,
     skipped: results.length - replayed.length,
-    a: {
-      ...{ model: replay.model_a, rerank: replay.rerank_a, reranker_model: rerankerOf('a'), ...a },
-      p50_ms: medianOf(replayed.map((each) => each.a.ms)),
-    },
-    b: {
-      ...{ model: replay.model_b, rerank: replay.rerank_b, reranker_model: rerankerOf('b'), ...b },
-      p50_ms: medianOf(replayed.map((each) => each.b.ms)),
-    },
-    difference: difference(a, b),
+    a,
+    b,
+    difference: measuresBy((name) => b[name] - a[name]),
     interval: ndcg === undefined ? null : { ndcg, recall },
     better: {
       a: count((each) => each.a.ndcg > each.b.ndcg),
@@ -50,20 +51,10 @@ function medianOf(values: readonly (number | undefined)[]): number | null {
   return known.at(Math.floor((known.length - 1) / 2)) ?? null;
 }
 
-function difference(a: Measures, b: Measures): Measures {
-  return {
-    ndcg: b.ndcg - a.ndcg,
-    reciprocal_rank: b.reciprocal_rank - a.reciprocal_rank,
-    recall: b.recall - a.recall,
-    recall_candidates: b.recall_candidates - a.recall_candidates,
-  };
-}
-
 /** Enough for two digits of the ends. */
 const usualResamples = 2000;
 /** In total: some 100 ms. */
 const mostDraws = 20_000_000;
-/** On either side of the interval. */
 const tail = 0.025;
 
 /**

@@ -8,7 +8,6 @@ export interface JudgedAnswer {
   grades: Grades<number>;
 }
 
-/** Relevant 1, not relevant 0. */
 export function gradesOf(feedback: ReadonlyMap<number, boolean>): Map<number, number> {
   return new Map([...feedback].map(([page, relevant]) => [page, relevant ? 1 : 0]));
 }
@@ -36,16 +35,15 @@ export function rerankLift({ ranked, candidates, grades }: JudgedAnswer, k: numb
   return ndcg(ranked, grades, k) - ndcg(before, grades, k);
 }
 
-/** 0 without any. */
-export function meanMeasures(all: readonly Measures[]): Measures {
-  const mean = (name: keyof Measures) => meanOf(all.map((each) => each[name])) ?? 0;
-  return {
-    ndcg: mean('ndcg'),
-    reciprocal_rank: mean('reciprocal_rank'),
-    recall: mean('recall'),
-    recall_candidates: mean('recall_candidates'),
-  };
-}
+export const meanMeasures = (all: readonly Measures[]): Measures =>
+  measuresBy((name) => meanOf(all.map((each) => each[name])) ?? 0);
+
+export const measuresBy = (of: (name: keyof Measures) => number): Measures => ({
+  ndcg: of('ndcg'),
+  reciprocal_rank: of('reciprocal_rank'),
+  recall: of('recall'),
+  recall_candidates: of('recall_candidates'),
+});
 
 export function meanOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);

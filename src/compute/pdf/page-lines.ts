@@ -6,7 +6,6 @@ export interface PlacedText {
   x: number;
   y: number;
   width: number;
-  /** Points. */
   size: number;
   isRightToLeft: boolean;
   /** Only comparable. */
@@ -19,7 +18,6 @@ export interface Line {
   right: number;
   y: number;
   size: number;
-  /** Null for several. */
   font: string | null;
   column: number;
 }
@@ -144,8 +142,8 @@ function inColumns(segments: readonly Segment[], depth: number): Segment[][] {
 /** The position between two columns of running text; null for one column or a table. */
 function findGutter(segments: readonly Segment[]): number | null {
   if (segments.length < 2 * fewestLines) return null;
-  const left = Math.min(...extent(segments, 'left'));
-  const right = Math.max(...extent(segments, 'right'));
+  const left = leftOf(segments);
+  const right = rightOf(segments);
   const width = Math.ceil(right - left);
   if (!(width > 0 && width < 20_000)) return null;
   const covered = new Uint32Array(width + 2);
@@ -159,13 +157,14 @@ function findGutter(segments: readonly Segment[]): number | null {
     return open;
   });
   let best: { at: number; length: number; count: number } | null = null;
-  const most = segments.length * crossingShare;
+  const mostCrossing = segments.length * crossingShare;
   for (let at = Math.floor(width * 0.2); at <= width * 0.8; ) {
     const count = counts[at];
     let end = at + 1;
     while (end <= width * 0.8 && counts[end] === count) end++;
     const isBetter = best === null || count < best.count || (count === best.count && end - at > best.length);
-    if (count <= most && end - at >= 6 && isBetter) best = { at: left + (at + end) / 2, length: end - at, count };
+    if (count <= mostCrossing && end - at >= 6 && isBetter)
+      best = { at: left + (at + end) / 2, length: end - at, count };
     at = end;
   }
   if (best === null) return null;
@@ -175,35 +174,26 @@ function findGutter(segments: readonly Segment[]): number | null {
   return isColumn(before) && isColumn(after) && overlap(before, after) ? at : null;
 }
 
-function* extent(segments: readonly Segment[], side: 'left' | 'right'): Iterable<number> {
-  // In slices, as arguments are on the stack.
-  const worst = side === 'left' ? Math.min : Math.max;
-  for (let from = 0; from < segments.length; from += 1000) {
-    yield worst(...segments.slice(from, from + 1000).map((segment) => segment[side]));
-  }
-}
+/** Any number of them: spread, they would be arguments, which are on the stack. */
+const least = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.min(a, b), Infinity);
+const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
+const leftOf = (segments: readonly Segment[]): number => least(segments.map(({ left }) => left));
+const rightOf = (segments: readonly Segment[]): number => most(segments.map(({ right }) => right));
 
 /** Running text fills its lines; table cells rarely do. */
 function isColumn(segments: readonly Segment[]): boolean {
   const rows = joined(segments);
   if (rows.length < fewestLines) return false;
-  const left = Math.min(...extent(rows, 'left'));
-  const right = Math.max(...extent(rows, 'right'));
+  const left = leftOf(rows);
+  const right = rightOf(rows);
   const full = rows.filter((row) => row.right - row.left >= fullShare * (right - left) && !row.text.includes('\t'));
   const letters = full.reduce((sum, { text }) => sum + text.length, 0);
   return full.length * 2 >= rows.length && letters >= full.length * 12;
 }
 
 function overlap(a: readonly Segment[], b: readonly Segment[]): boolean {
-  const top = Math.min(
-    a.reduce((y, each) => Math.max(y, each.y), -Infinity),
-    b.reduce((y, each) => Math.max(y, each.y), -Infinity),
-  );
-  const bottom = Math.max(
-    a.reduce((y, each) => Math.min(y, each.y), Infinity),
-    b.reduce((y, each) => Math.min(y, each.y), Infinity),
-  );
-  return top > bottom;
+  const [inA, inB] = [a, b].map((segments) => segments.map(({ y }) => y));
+  return Math.min(most(inA), most(inB)) > Math.max(least(inA), least(inB));
 }
 
 /** Segments on one baseline become a line: a wide space or a table row. */

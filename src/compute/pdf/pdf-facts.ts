@@ -26,18 +26,8 @@ export function pdfDate(given: unknown): string | null {
   if (typeof given !== 'string') return null;
   const match = /^(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?)?/.exec(given.trim());
   if (match === null) return null;
-  const [
-    ,
-    year,
-    month = '01',
-    day = '01',
-    hour = '00',
-    minute = '00',
-    second = '00',
-    sign,
-    offHour = '0',
-    offMinute = '0',
-  ] = match;
+  const [, year, month = '01', day = '01', ...time] = match;
+  const [hour = '00', minute = '00', second = '00', sign, offHour = '0', offMinute = '0'] = time;
   const shift = (sign === '-' ? -1 : 1) * (Number(offHour) * 60 + Number(offMinute)) * 60_000;
   const at =
     Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) - shift;

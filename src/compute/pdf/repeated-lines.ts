@@ -6,11 +6,9 @@ import type { Line } from './page-lines.ts';
 
 export interface RepeatedLineSettings {
   strip_repeated_lines: boolean;
-  /** Minimum share of pages. */
   repeated_line_ratio: number;
   /** Lines examined at the top and bottom of each page. */
   repeated_line_scan: number;
-  /** Below this number of pages nothing is removed. */
   min_pages_for_stripping: number;
 }
 

@@ -19,10 +19,10 @@ export function fuseRrf(lists: readonly Uint32Array[], rrfK: number, weights: re
       scores.set(list[rank], (scores.get(list[rank]) ?? 0) + weight / (rrfK + rank + 1));
     }
   }
-  return Array.from(scores, ([label, score]) => ({ label, score })).sort(
-    (a, b) => b.score - a.score || a.label - b.label,
-  );
+  return rankedHits(Array.from(scores, ([label, score]) => ({ label, score })));
 }
+
+export const rankedHits = (hits: FusedHit[]): FusedHit[] => hits.sort((a, b) => b.score - a.score || a.label - b.label);
 
 /** Unscored candidates get scores below this, so that all are in 0..1 without ties. */
 const restShare = 0.01;
@@ -37,5 +37,5 @@ export function mergeReranked(sent: readonly FusedHit[], scores: Float64Array, r
   const first = sent.map(({ label }, at) => ({ label, score: restShare + (1 - restShare) * shares[at] }));
   const highest = rest[0]?.score || 1;
   const last = rest.map(({ label, score }) => ({ label, score: (restShare * 0.99 * score) / highest }));
-  return [...first, ...last].sort((a, b) => b.score - a.score || a.label - b.label);
+  return rankedHits([...first, ...last]);
 }

@@ -2,7 +2,7 @@
  * Score fusion: BM25F and cosine, each relative to the query's best, with one weight for all models and languages (docs/models.md,
  * "Fusion"). Pure.
  */
-import type { FusedHit } from './fuse-rrf.ts';
+import { type FusedHit, rankedHits } from './fuse-rrf.ts';
 
 /** One side's hits, best first, aligned. */
 export interface ScoredHits {
@@ -57,9 +57,7 @@ export function fuseScores(
     const words = (trust * sparse.scores[at]) / best;
     scores.set(sparse.labels[at], (1 - part) * words + part * (filled === 0 ? words : guesses[at]));
   }
-  return Array.from(scores, ([label, score]) => ({ label, score })).sort(
-    (a, b) => b.score - a.score || a.label - b.label,
-  );
+  return rankedHits(Array.from(scores, ([label, score]) => ({ label, score })));
 }
 
 /** Each NaN replaced by the mean of the nearest numbers before and after it, or by the one there is. */

@@ -9,15 +9,12 @@ export interface PassageText {
   text: string;
 }
 
-/** In [0, 1). */
 type Random = () => number;
 
 /** Words of a sentence query: what people type. */
 const FEWEST = 4;
 const MOST = 8;
-/** Minimum words of a title or heading. */
 const LEAST_NAMING = 2;
-/** Characters from which a sentence is taken. */
 const SENTENCE_WINDOW = 2000;
 
 const words = new Intl.Segmenter('und', { granularity: 'word' });

@@ -20,7 +20,6 @@ export interface QueryOperators extends QueryClauses {
   after: number | null;
   /** Visited before this time, ms. */
   before: number | null;
-  /** As written. */
   written: readonly string[];
   ignored: readonly IgnoredOperator[];
 }
@@ -52,7 +51,6 @@ interface Part {
   from: number;
   isNegative: boolean;
   clause: QueryClause | 'in title' | null;
-  /** Why an operator is text. */
   reason: string | null;
 }
 
@@ -133,7 +131,6 @@ function readPart(match: RegExpExecArray, clock: Clock): Part {
     : { ...known, clause: null, reason: clause };
 }
 
-/** Null for text. */
 function wordClause(value: string, isQuoted: boolean): QueryClause | null {
   if (!/[\p{L}\p{N}]/u.test(value)) return null;
   if (isQuoted) return { in: 'phrase', text: value };

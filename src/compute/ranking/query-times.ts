@@ -2,8 +2,8 @@
  * Times that a query names: `2026`, `2026-03`, `2026-03-05`, an instant, `7d`, `3 weeks ago`, `yesterday`, `monday`, `last week`, `march`,
  * `march 2026`. Each is its first moment in the user's time zone; weeks begin on Monday. Pure.
  */
+import { remembered } from '../structures/remembered.ts';
 
-/** `zone`: IANA name. */
 export interface Clock {
   now: number;
   zone: string;
@@ -90,25 +90,24 @@ function instantOfWall(zone: string, wall: number): number {
   return shown.length > 0 ? Math.min(...shown) : Math.max(before, after);
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-const mostFormats = 16;
+const formatOf = remembered(16, (timeZone: string) => {
+  const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric' } as const;
+  return new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    ...numeric,
+    minute: 'numeric',
+    second: 'numeric',
+  });
+});
 
 /** What clocks show, as ms of UTC. */
 function wallOf(zone: string, at: number): number {
-  let format = formats.get(zone);
-  if (format === undefined) {
-    if (formats.size === mostFormats) formats.clear();
-    const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric' } as const;
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      ...numeric,
-      minute: 'numeric',
-      second: 'numeric',
-    });
-    formats.set(zone, format);
-  }
-  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const part = Object.fromEntries(
+    formatOf(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
   const seconds = Date.UTC(part.year, part.month - 1, part.day, part.hour, part.minute, part.second);
   return seconds + (((at % 1000) + 1000) % 1000);
 }

@@ -9,7 +9,6 @@ export function nearnessReason(cosine: number): string {
   return cosine >= close ? 'close in content' : 'related in content';
 }
 
-/** In characters. */
 const maxTitle = 40;
 
 /** By shared entities, if any, and the result's title. */
@@ -18,7 +17,6 @@ export function nearResultReason(title: string, names: readonly string[]): strin
   return names.length === 0 ? `close to ${quoted}` : `mentions ${listed(names)}, as ${quoted} does`;
 }
 
-/** Further names are counted. */
 const shownNames = 3;
 
 /** Shared entities, most specific first. */
@@ -37,7 +35,6 @@ function listed(names: readonly string[]): string {
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts[parts.length - 1]}`;
 }
 
-/** Null for a topic without a label. */
 export function topicReason(label: string | null): string {
   return label === null ? 'on the same topic' : `on the same topic: “${label}”`;
 }

@@ -7,7 +7,6 @@ import type { FusedHit } from './fuse-rrf.ts';
 export interface RankedPage {
   page_no: number;
   score: number;
-  /** Best first. */
   hits: FusedHit[];
 }
 

@@ -22,14 +22,12 @@ export function addBitRange(set: Bitmap, first: number, count: number): void {
   for (let label = first; label < first + count; label++) addBit(set, label);
 }
 
-/** A new set. */
 export function bitsInBoth(set: Bitmap, other: Bitmap): Bitmap {
   const both = createBitmap(32 * Math.min(set.length, other.length));
   for (let word = 0; word < both.length; word++) both[word] = set[word] & other[word];
   return both;
 }
 
-/** Ascending. */
 export function bitsNotIn(set: Bitmap, other: Bitmap): Uint32Array {
   const labels: number[] = [];
   for (let word = 0; word < set.length; word++) {

@@ -59,7 +59,6 @@ function encodeTerm(term: string, bytes: Uint8Array, start: number): number {
   return term.length;
 }
 
-/** -1 if unknown. */
 export function lookupTerm(table: TermTable, term: string): number {
   if (scratch.length < term.length * 3) scratch = new Uint8Array(term.length * 3);
   return table.slots[findSlot(table, scratch, 0, encodeTerm(term, scratch, 0))] - 1;

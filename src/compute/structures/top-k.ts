@@ -3,7 +3,6 @@
  * the order of offers.
  */
 export interface ScoredLabels<Scores> {
-  /** Best first. */
   labels: Uint32Array;
   scores: Scores;
 }

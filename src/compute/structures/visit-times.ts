@@ -28,7 +28,6 @@ class Walk {
     this.time = last_seen_at;
   }
 
-  /** Go to the next older visit, if there is one. */
   older(): boolean {
     if (this.end >= this.bytes.length) return false;
     for (let unit = 1; ; unit *= 128) {
@@ -40,7 +39,6 @@ class Walk {
   }
 }
 
-/** Newest first. */
 export function visitTimes(page: VisitTimes): number[] {
   const walk = new Walk(page);
   const times = [walk.time];

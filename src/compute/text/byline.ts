@@ -7,7 +7,6 @@ import { feedDate } from '../feed/feed-date.ts';
 import { isRecordingAddress } from '../web/content-types.ts';
 import { textsOf } from './facts-text.ts';
 
-/** UTF-16 units. */
 const longestAuthor = 200;
 const longestSite = 200;
 /** RFC 5646, section 4.4.1. */

@@ -80,7 +80,6 @@ export class EncodingGuess {
 
 /** How well bytes fit UTF-8. */
 class Utf8Fit {
-  /** The first invalid piece, or null. */
   broken: Uint8Array | null = null;
   /** Non-ASCII characters minus errors. */
   #balance = 0;
@@ -128,7 +127,6 @@ function openBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** The standard's name of a label; null if unknown. */
 function encodingOf(label: string | null): string | null {
   if (label === null) return null;
   try {

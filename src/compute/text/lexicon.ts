@@ -3,6 +3,7 @@
  * to a lexicon, which only grows; its owner replaces a large one.
  */
 import { longer } from '../structures/longer.ts';
+import { remembered } from '../structures/remembered.ts';
 import { stemIn } from './stemmers.ts';
 import { stopWordsOf } from './stop-words.ts';
 import { isOfPairs } from './unspaced-scripts.ts';
@@ -25,11 +26,15 @@ export class Lexicon {
   #stemOf = new Uint32Array(1024);
   readonly #firstTerms = new Map<string, number>();
   readonly #otherTerms = new Map<string, number>();
-  readonly #languages = new Map<string, LanguageColumns>();
+  readonly #columnsOf = remembered(
+    Number.POSITIVE_INFINITY,
+    (_language: string): LanguageColumns => ({ terms: new Uint32Array(1024), stops: new Uint8Array(1024) }),
+  );
   readonly #othersOf = new Map<number, readonly number[]>();
-  readonly #stemNumbers = new Map<string, number>([['', 0]]);
+  readonly #stemNumber = remembered(Number.POSITIVE_INFINITY, (stem: string) =>
+    stem === '' ? 0 : this.stems.push(stem) - 1,
+  );
 
-  /** Including term 0. */
   get size(): number {
     return this.words.length;
   }
@@ -100,25 +105,9 @@ export class Lexicon {
     return columns.stops[term] === 2;
   }
 
-  #columnsOf(language: string): LanguageColumns {
-    const known = this.#languages.get(language);
-    if (known !== undefined) return known;
-    const columns = { terms: new Uint32Array(1024), stops: new Uint8Array(1024) };
-    this.#languages.set(language, columns);
-    return columns;
-  }
-
   /** Its first stem, or undefined for an unknown word. */
   stemOfWord(word: string): string | undefined {
     const term = this.#firstTerms.get(word);
     return term === undefined ? undefined : this.stems[this.#stemOf[term]];
-  }
-
-  #stemNumber(stem: string): number {
-    const known = this.#stemNumbers.get(stem);
-    if (known !== undefined) return known;
-    const number = this.stems.push(stem) - 1;
-    this.#stemNumbers.set(stem, number);
-    return number;
   }
 }

@@ -8,7 +8,6 @@ import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 export interface OtherForm {
   start: number;
   end: number;
-  /** Lower-cased NFC. */
   word: string;
   /** `joined`: words as one; `part`: of a longer word, which a query for the word does not ask for; `name`: with its marks. */
   kind: 'joined' | 'part' | 'name';

@@ -52,7 +52,6 @@ const closePairs: ReadonlyMap<string, string> = new Map([
   ['da', 'no'],
   ['hr', 'sr'],
 ]);
-/** Without separate stop words. */
 const ofCharacters = new Set(['zh', 'ja', 'ko']);
 
 /** `declared`: a BCP 47 tag. `passages` are of `text`. */
@@ -105,7 +104,6 @@ export function languageOfPassage(text: Part, passage: TokenRange, languages: re
   return found;
 }
 
-/** '' if uncertain. */
 function detect({ text, starts, ...part }: Part, range: TokenRange, declared: string): string {
   const { words, share } = stopWords(part, range, 'en');
   if (words >= fewWords && share >= surelyEnglish) return 'en';

@@ -1,5 +1,6 @@
 /** Stop words of 60 languages by the package `stopword`, which uses ISO 639-3. */
 import * as lists from 'stopword';
+import { remembered } from '../structures/remembered.ts';
 import { accentsTellWords, foldAccents } from './fold-accents.ts';
 
 /**
@@ -23,20 +24,13 @@ export const englishFunctionWords: ReadonlySet<string> = new Set(
 /** Codes that differ in detection. */
 const asDetected: Readonly<Record<string, string>> = { nb: 'no', fil: 'tl' };
 
-const none: ReadonlySet<string> = new Set();
-const sets = new Map<string, ReadonlySet<string>>();
 let written: ReadonlyMap<string, readonly string[]> | undefined;
 
 /** By ISO 639-1, lower case; empty if unknown. */
-export function stopWordsOf(language: string): ReadonlySet<string> {
-  const known = sets.get(language);
-  if (known !== undefined) return known;
-  const words = writtenLists().get(language);
-  if (words === undefined) return none;
-  const set = new Set(words.flatMap((word) => [word, ...withoutAccents(language, word)]));
-  sets.set(language, set);
-  return set;
-}
+export const stopWordsOf = remembered(1000, (language: string): ReadonlySet<string> => {
+  const words = writtenLists().get(language) ?? [];
+  return new Set(words.flatMap((word) => [word, ...withoutAccents(language, word)]));
+});
 
 export function isStopWord(word: string): boolean {
   if (englishFunctionWords.has(word)) return true;

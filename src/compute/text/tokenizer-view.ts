@@ -3,6 +3,7 @@
  * (quadratic time), are blanked and returned as runs.
  */
 import { normalizeText } from '../../domain/normalize-text.ts';
+import { remembered } from '../structures/remembered.ts';
 import { type CharacterRun, findUnspacedRuns } from './unspaced-scripts.ts';
 import { curlyApostrophes } from './word-terms.ts';
 
@@ -58,21 +59,15 @@ function setLongRunsAside(view: string, runs: SetAsideRun[]): TokenizerView {
   return { view: blank(view, long), runs: runs.concat(long).sort((a, b) => a.start - b.start) };
 }
 
-/** ASCII of equal length, case and kind: the base letter if any. */
-function standIn(character: string): string {
-  const known = standIns.get(character);
-  if (known !== undefined) return known;
+/** ASCII of equal length, case and kind: the base letter if any. At most one entry per letter of Unicode. */
+const standIn = remembered(Number.POSITIVE_INFINITY, (character: string) => {
   const base = normalizeText(character, 'NFD')[0];
   let letter = 'x';
   if (/[a-z]/i.test(base)) letter = base;
   else if (/\p{N}/u.test(character)) letter = '1';
   else if (/\p{Lu}/u.test(character)) letter = 'X';
-  const same = letter.repeat(character.length);
-  standIns.set(character, same);
-  return same;
-}
-/** At most one entry per letter of Unicode. */
-const standIns = new Map<string, string>();
+  return letter.repeat(character.length);
+});
 
 export function blank(text: string, runs: readonly CharacterRun[]): string {
   if (runs.length === 0) return text;

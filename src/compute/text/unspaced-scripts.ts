@@ -41,7 +41,6 @@ export interface CharacterToken {
   end: number;
   word: string;
   term: string;
-  /** In characters. */
   cost: number;
   endsSentence: boolean;
 }

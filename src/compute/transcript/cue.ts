@@ -27,7 +27,6 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Null for nobody. */
 export function speakerName(text: string): string | null {
   const name = oneLine(text.slice(0, 4 * maxSpeakerLength)).replace(/\s?:$/, '');
   return name.slice(0, maxSpeakerLength) || null;

@@ -6,7 +6,6 @@ import { type Cue, inOrder, maxTimeS, oneLine, readClock, speakerName } from './
 import { looksLikeCaptions, readCaptions } from './read-captions.ts';
 import type { Chapter } from './transcript-text.ts';
 
-/** `captions`: WebVTT or SRT. */
 export type TranscriptFormat = 'captions' | 'json' | 'html' | 'text';
 
 const formatsByType = new Map<string, TranscriptFormat>([

@@ -26,7 +26,6 @@ const pauseS = 3;
 const paragraphLength = 600;
 
 const sentenceEnd = /[.!?…。！？]["'”’)\]]{0,3}$/;
-/** Unspaced scripts. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]$/u;
 
 /** `chapters` in any order. The first of a speaker's consecutive cues starts with the name: `Ada: …`. */

@@ -2,7 +2,6 @@
 import type { CaptionForm, CaptionTrack } from './video-info.ts';
 
 export interface CaptionWishes {
-  /** Best first. */
   langs: readonly string[];
   allowAutomatic: boolean;
 }

@@ -23,13 +23,11 @@ export interface CaptionForm {
 
 export interface VideoInfo {
   kind: 'video';
-  /** The site's address of it, or null. */
   url: string | null;
   title: string | null;
   uploader: string | null;
   site: string | null;
   lang: string | null;
-  /** UTC, ISO 8601. */
   published_at: string | null;
   duration_s: number | null;
   /** `later`: not yet shown; `live`: still live. */
@@ -39,7 +37,6 @@ export interface VideoInfo {
 }
 
 export interface VideoEntry {
-  /** Absolute, http or https. */
   url: string;
   title: string | null;
   published_at: string | null;

@@ -2,6 +2,7 @@
  * Canonical URLs identify pages: lower-case scheme and host; no default port, user name, password, fragment (except `#!` and `#/`) or
  * tracking parameters; path and parameter order as given. With `known_addresses`, forms of a page on known sites have one address.
  */
+import { rememberedOf } from '../structures/remembered.ts';
 import { isTooLongToRead, normalizeHost, tooLong } from './domain-match.ts';
 import {
   knownTrackingParams,
@@ -158,25 +159,11 @@ function matchesAny(name: string, patterns: readonly string[]): boolean {
   return whole.has(lower) || beginnings.some((beginning) => lower.startsWith(beginning));
 }
 
-interface FoldedPatterns {
-  whole: ReadonlySet<string>;
-  beginnings: readonly string[];
-}
-
-/** Cached by the setting's list, which never changes. */
-const folded = new WeakMap<readonly string[], FoldedPatterns>();
-
-function foldedPatterns(patterns: readonly string[]): FoldedPatterns {
-  const known = folded.get(patterns);
-  if (known !== undefined) return known;
+const foldedPatterns = rememberedOf((patterns: readonly string[]) => {
   const lower = patterns.map((pattern) => pattern.toLowerCase());
-  const made = {
-    whole: new Set(lower.filter((pattern) => !pattern.endsWith('*'))),
-    beginnings: lower.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1)),
-  };
-  folded.set(patterns, made);
-  return made;
-}
+  const [whole, open] = [false, true].map((isOpen) => lower.filter((pattern) => pattern.endsWith('*') === isOpen));
+  return { whole: new Set(whole), beginnings: open.map((pattern) => pattern.slice(0, -1)) };
+});
 
 function parameterName(parameter: string): string {
   const equals = parameter.indexOf('=');

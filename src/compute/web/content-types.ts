@@ -20,7 +20,6 @@ export function isRecording(type: string, { pathname }: Pick<URL, 'pathname'>): 
   return type === 'application/ogg' || (vagueTypes.has(type) && recordingEnding.test(pathname));
 }
 
-/** By file extension. */
 export function isRecordingAddress(url: string): boolean {
   return URL.canParse(url) && recordingEnding.test(new URL(url).pathname);
 }

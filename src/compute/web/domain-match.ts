@@ -43,7 +43,6 @@ export function normalizeDomain(input: string): string | { invalid: string } {
   return typeof host === 'string' ? host : { invalid: `domain must be a host ${host.invalid}` };
 }
 
-/** Too long for the URL parser. */
 export function isTooLongToRead(host: string): boolean {
   return host.length > maxWrittenLength;
 }

@@ -4,7 +4,6 @@
  */
 import { findUnspacedRuns } from '../text/unspaced-scripts.ts';
 
-/** UTF-16 offsets. */
 interface Span {
   start: number;
   end: number;
@@ -26,7 +25,6 @@ const itemMarker = /^(?:[-•*·]|\d{1,4}[.)])\s+/;
 const sentenceEnd = /[.!?…。！？]["'”’)\]]*(?=\s)|[\n\t\v\f\r]/g;
 const lineBreak = /^[\n\t\v\f\r]/;
 const word = /[\p{L}\p{N}\p{M}\p{Join_C}]+(?:['’.,:\-‑@&/+#_][\p{L}\p{N}\p{M}\p{Join_C}]+)*/gu;
-/** Spaced scripts. */
 const wordCharacters = /^[\p{L}\p{N}\p{M}]{2}$/u;
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 

@@ -5,10 +5,9 @@
  * The package's calls on one graph must not overlap, so a graph belongs to one thread, and is read only after its file was checked: a
  * damaged one ends the process.
  */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import type { HierarchicalNSW } from 'hnswlib-node';
 import { type Bitmap, GrowingBitmap } from '../../compute/structures/bitmap.ts';
+import { sha256Of } from '../../files/checked-file.ts';
 import { NO_LABEL, type SharedRows, VectorRows } from './vector-rows.ts';
 
 /** Links of a node, and candidates looked at for them: docs/decisions/vector-index.md. */
@@ -92,11 +91,4 @@ async function grow(
   const labels = new GrowingBitmap();
   for (const label of inGraph) labels.add(label);
   return { labels: labels.set, left, sha256: await sha256Of(to) };
-}
-
-/** SHA-256 of a file, in hex. */
-export async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(piece);
-  return hash.digest('hex');
 }

@@ -12,7 +12,6 @@ declare module 'hnswlib-node' {
     getMaxElements(): number;
     getIdsList(): number[];
     setEf(ef: number): void;
-    /** Nearest first. */
     searchKnn(point: number[], count: number, isWanted?: (label: number) => boolean): { neighbors: number[] };
   }
   const all: { HierarchicalNSW: typeof HierarchicalNSW };

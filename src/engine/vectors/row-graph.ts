@@ -85,7 +85,6 @@ export function nearest({ rows, graph }: SearchedRows, vector: Float32Array, opt
   return (isByGraph ? graph.nearest(rows, vector, options) : null) ?? nearestTo(rows, options);
 }
 
-/** Whether a set has many labels with a row. */
 function isWide(allow: Bitmap, rows: VectorRows): boolean {
   let left = Math.ceil(fewAllowed * rows.live);
   for (let label = 0; label < allow.length * 32 && left > 0; label++) {
@@ -99,7 +98,6 @@ export interface RelatedOptions extends NearestOptions {
   to: Uint32Array;
   /** Two rows are related if each is among the `few` nearest of the other. */
   few: number;
-  /** Not these labels. */
   except: ReadonlySet<number>;
 }
 
@@ -116,7 +114,6 @@ export function relatedRows(
   { to, k, few, minScore, allow, except }: RelatedOptions,
 ): RelatedRow[] {
   const { rows } = searched;
-  /** Without the row itself. */
   const fewNearest = (label: number, allowed?: Bitmap) => {
     const vector = meanOfRows(rows, [label]);
     if (vector === null) return [];

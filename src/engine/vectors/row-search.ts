@@ -7,7 +7,6 @@ export interface NearestOptions {
   k: number;
   /** Minimum cosine; -1: none. */
   minScore: number;
-  /** Only these labels, if given. */
   allow?: Bitmap | undefined;
 }
 
@@ -29,7 +28,6 @@ export function nearestTo(rows: VectorRows, { k, ...options }: NearestOptions): 
   return top.take();
 }
 
-/** Offer the live, allowed rows of a list. */
 export function offerRows(
   rows: VectorRows,
   list: readonly number[],

@@ -5,18 +5,17 @@
  *   8 × u32 header (magic, version, dim, bytes of a row, count) | rows as in memory (vector-rows.ts)
  */
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { errorMessage } from '../../domain/error-message.ts';
-import { sha256Of } from './graph-file.ts';
+import { readInto, sha256Of, writePieces } from '../../files/checked-file.ts';
 import { NO_LABEL, type SharedRows, VectorRows } from './vector-rows.ts';
 
 const MAGIC = 0x52425652;
 /** Earlier versions are in several files, without labels in the rows. */
 const VERSION = 4;
 const HEADER_WORDS = 8;
-/** Bytes per read or write. */
 const PIECE_BYTES = 4 * 2 ** 20;
 
 export interface FileToLoad {
@@ -28,7 +27,6 @@ export interface FileToLoad {
 export interface LoadReport {
   /** Why the file is not used; then the rows are empty. */
   fault: string | null;
-  /** Labels loaded. */
   held: Bitmap;
   /** Labels of the file outside of `keep`. */
   dropped: number;
@@ -47,51 +45,44 @@ export function loadRows({ shared, file, keep }: { shared: SharedRows; file: Fil
   return { fault, held, dropped };
 }
 
-/** Reads a file into empty rows; returns its fault, or null. */
+/** Reads a file into empty rows; returns its fault, also a read error, or null. */
 export function readRows(rows: VectorRows, { path, bytes, sha256 }: FileToLoad): string | null {
   if (endianness() !== 'LE') return 'written on a machine of another byte order';
-  return readingFile(path, (file) => {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
     if (fstatSync(file).size !== bytes) return 'another size';
-    const hash = createHash('sha256');
     const header = new Uint32Array(HEADER_WORDS);
     const headerBytes = new Uint8Array(header.buffer);
-    if (!readPart(file, headerBytes)) return 'cut short';
+    if (!readInto(file, headerBytes)) return 'cut short';
     const [magic, version, dim, rowBytes, count] = header;
     if (magic !== MAGIC || version !== VERSION) return 'no file of rows';
     if (dim !== rows.dim || rowBytes !== rows.rowBytes) return 'another dimension';
     if (header.byteLength + count * rowBytes !== bytes) return 'another count';
     const target = rows.allocate(count);
-    if (!readPart(file, target)) return 'cut short';
-    hash.update(headerBytes);
-    hash.update(target);
-    if (hash.digest('hex') !== sha256) return 'another checksum';
+    if (!readInto(file, target)) return 'cut short';
+    if (createHash('sha256').update(headerBytes).update(target).digest('hex') !== sha256) return 'another checksum';
     rows.filled(count);
     return null;
-  });
+  } catch (error) {
+    return errorMessage(error);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }
 
 /** Write the rows to a new file; returns the SHA-256 in hex. Errors: file system errors. */
 export function saveRows({ shared, path }: { shared: SharedRows; path: string }): string {
   const rows = new VectorRows(shared);
-  const { count } = rows;
-  const header = Uint32Array.of(MAGIC, VERSION, rows.dim, rows.rowBytes, count, 0, 0, 0);
-  const hash = createHash('sha256');
-  const file = openSync(path, 'wx', 0o600);
-  const write = (bytes: Uint8Array) => {
-    hash.update(bytes);
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-  };
-  try {
-    write(new Uint8Array(header.buffer));
-    const step = Math.max(1, Math.floor(PIECE_BYTES / rows.rowBytes));
-    for (let row = 0; row < count; row += step) write(rows.copy(row, Math.min(count, row + step)));
-    return hash.digest('hex');
-  } finally {
-    closeSync(file);
+  const { count, dim, rowBytes } = rows;
+  const step = Math.max(1, Math.floor(PIECE_BYTES / rowBytes));
+  function* pieces(): Generator<Uint8Array> {
+    yield new Uint8Array(Uint32Array.of(MAGIC, VERSION, dim, rowBytes, count, 0, 0, 0).buffer);
+    for (let row = 0; row < count; row += step) yield rows.copy(row, Math.min(count, row + step));
   }
+  return writePieces(path, pieces(), 'wx');
 }
 
-/** Whether a file is whole. */
 export async function isIntact({ path, sha256 }: { path: string; sha256: string }): Promise<boolean> {
   return (await sha256Of(path).catch(() => null)) === sha256;
 }
@@ -105,26 +96,4 @@ export function copyLiveRows({ from, to }: { from: SharedRows; to: SharedRows })
     const label = source.labelOf(row);
     if (label !== NO_LABEL) target.appendRow(label, source, row);
   }
-}
-
-/** Returns a read error as a fault. */
-function readingFile(path: string, read: (file: number) => string | null): string | null {
-  let file: number | undefined;
-  try {
-    file = openSync(path, 'r');
-    return read(file);
-  } catch (error) {
-    return errorMessage(error);
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
-}
-
-function readPart(file: number, part: Uint8Array): boolean {
-  for (let at = 0; at < part.length; ) {
-    const read = readSync(file, part, at, Math.min(PIECE_BYTES, part.length - at), null);
-    if (read === 0) return false;
-    at += read;
-  }
-  return true;
 }

@@ -19,7 +19,6 @@ const current = z.strictObject({
   store_id: z.string(),
   model_id: z.string(),
   dim: z.int().min(1),
-  /** Null: never saved. */
   rows: file.nullable(),
 });
 type SpaceManifest = z.infer<typeof current>;
@@ -27,6 +26,7 @@ export const spaceManifest = z.discriminatedUnion('format', [current, z.object({
 
 export interface SpaceFilesOptions {
   dir: string;
+  /** Identity of the store whose labels these are. */
   storeId: string;
   modelId: string;
   dim: number;
@@ -58,14 +58,7 @@ export class SpaceFiles {
     this.#options = options;
     this.#folder = folder;
     this.adopted = manifest !== null;
-    this.#manifest = manifest ?? {
-      format: 4,
-      generation: 0,
-      store_id: storeId,
-      model_id: modelId,
-      dim,
-      rows: null,
-    };
+    this.#manifest = manifest ?? { format: 4, generation: 0, store_id: storeId, model_id: modelId, dim, rows: null };
   }
 
   /** Read the folder's manifest, creating the folder. A foreign one is set aside. Errors: of the folder. */
@@ -101,7 +94,6 @@ export class SpaceFiles {
     this.#changes += count;
   }
 
-  /** The file to load; null: none. */
   get rows(): FileToLoad | null {
     const { rows } = this.#manifest;
     return rows && { ...rows, path: this.#folder.path(rows.name) };
@@ -118,11 +110,10 @@ export class SpaceFiles {
 
   /** Write a first manifest, so that a missing one means a loss. */
   async begin(): Promise<void> {
-    await this.#folder.write(this.#manifest);
+    await this.#folder.replace(async () => this.#manifest);
     await this.#folder.sweep(this.#manifest, { isSaved: true });
   }
 
-  /** Delete leftovers of a crash. */
   async sweep(): Promise<void> {
     await this.#folder.sweep(this.adopted ? this.#manifest : null, { isSaved: false });
   }
@@ -145,20 +136,11 @@ export class SpaceFiles {
     if (this.#manifest.generation > 0 && changes === this.#saved) return;
     const generation = this.#manifest.generation + 1;
     const name = `${generation}.rows`;
-    try {
-      const path = this.#folder.temporary(name);
+    const path = this.#folder.temporary(name);
+    this.#manifest = await this.#folder.replace(async () => {
       const sha256 = await write(path);
-      const manifest = {
-        ...this.#manifest,
-        generation,
-        rows: { name, bytes: await this.#folder.keep(path, name), sha256 },
-      };
-      await this.#folder.write(manifest);
-      this.#manifest = manifest;
-    } catch (error) {
-      await this.#folder.sweepFailed();
-      throw error;
-    }
+      return { ...this.#manifest, generation, rows: { name, bytes: await this.#folder.keep(path, name), sha256 } };
+    });
     this.#saved = changes;
     await this.#folder.sweep(this.#manifest, { isSaved: true });
   }

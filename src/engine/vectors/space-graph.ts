@@ -16,28 +16,23 @@ import { z } from 'zod';
 import { type Bitmap, bitsNotIn } from '../../compute/structures/bitmap.ts';
 import { replaceText, syncFile } from '../../files/durable-file.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
-import type { IndexLog } from '../index-log.ts';
 import type { Searchers } from '../searchers.ts';
 import type * as rowTasks from './row-tasks.ts';
+import type { SpaceFilesOptions } from './space-files.ts';
 import type { VectorRows } from './vector-rows.ts';
 
 export type GraphTasks = typeof import('./graph-file.ts');
 
-/** When and where graphs are built. */
 export interface Graphs {
   pool: SharedPool<Pick<GraphTasks, 'growGraph'>>;
   /** Live rows from which on a space has a graph. */
   from: number;
 }
 
-export interface SpaceGraphOptions {
-  /** Of the space. */
-  dir: string;
-  modelId: string;
+export interface SpaceGraphOptions extends Pick<SpaceFilesOptions, 'dir' | 'modelId' | 'log'> {
   graphs: Graphs | null;
   searchers: Searchers;
   worker: SharedPool<Pick<typeof rowTasks, 'isIntact'>>;
-  log: IndexLog;
   noteLabels: () => Promise<void>;
   /** The rows, and their number at the searchers, as they are now. */
   rows: () => { rows: VectorRows; id: number };
@@ -98,7 +93,6 @@ export class SpaceGraph {
   readonly #options: SpaceGraphOptions;
   readonly #dir: string;
   readonly #turns = pLimit(1);
-  /** What the searcher uses. */
   #loaded: LoadedGraph | null = null;
   #growth: Growth | null = null;
   #growing: Promise<void> = Promise.resolve();
@@ -113,7 +107,6 @@ export class SpaceGraph {
     this.#dir = join(options.dir, 'graph');
   }
 
-  /** Use the graph of the files, in the background. */
   open(): void {
     if (this.#options.graphs === null || !existsSync(this.#dir)) return;
     this.#begin(async ({ signal }) => {
@@ -195,7 +188,6 @@ export class SpaceGraph {
     while (this.#growth !== null) await this.#growing;
   }
 
-  /** Stops what is opened or built. */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#stop();
@@ -209,7 +201,6 @@ export class SpaceGraph {
     return join(this.#dir, 'graph.json');
   }
 
-  /** Being written. */
   get #next(): string {
     return join(this.#dir, 'next.hnsw');
   }
@@ -295,7 +286,6 @@ export class SpaceGraph {
     await rm(this.#dir, { recursive: true, force: true });
   }
 
-  /** How many have no row. */
   #stale(labels: Bitmap): number {
     const { rows } = this.#options.rows();
     return bitsNotIn(labels, none).filter((label) => !rows.has(label)).length;

@@ -13,7 +13,6 @@
 import { type Dots, LANES, openDots, QUERY_PEAK } from './dot-kernel.ts';
 import { MAX_PAGES } from './wasm-module.ts';
 
-/** Rows per kernel call. */
 export const CALL_ROWS = 4096;
 /** Maximum by contract. */
 const MAX_DIM = 8192;
@@ -45,7 +44,6 @@ export class VectorRows {
   readonly rowBytes: number;
   readonly #rows: WebAssembly.Memory;
   readonly #places: WebAssembly.Memory;
-  /** Row count and live rows. */
   readonly #counts: Int32Array;
   readonly #scratch: number;
   readonly #dots: Dots;
@@ -78,7 +76,6 @@ export class VectorRows {
     return rows;
   }
 
-  /** Including erased rows. */
   get count(): number {
     return Atomics.load(this.#counts, 0);
   }

@@ -14,33 +14,19 @@ import { type Bitmap, bitsNotIn } from '../../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../../compute/structures/top-k.ts';
 import type { RelatedTask } from '../../threads/search-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
-import type { IndexLog } from '../index-log.ts';
 import type { Searchers } from '../searchers.ts';
-import { SpaceFiles } from './space-files.ts';
+import { SpaceFiles, type SpaceFilesOptions } from './space-files.ts';
 import { type Graphs, SpaceGraph } from './space-graph.ts';
 import { VectorRows } from './vector-rows.ts';
 
 export type RowTasks = typeof import('./row-tasks.ts');
-export interface VectorSpaceOptions {
-  modelId: string;
-  dim: number;
-  dir: string;
-  /** Identity of the store whose labels these are. */
-  storeId: string;
+export interface VectorSpaceOptions extends SpaceFilesOptions {
   searchers: Searchers;
   worker: SharedPool<RowTasks>;
   /** Without it every search looks at all rows. */
   graphs?: Graphs | null;
-  log: IndexLog;
   /** Changes between two background saves. */
   saveEvery?: number;
-  /** Called before files become valid, so the mark covers their labels. */
-  noteLabels?: () => Promise<void>;
-}
-
-export interface AddOptions {
-  /** Skip rows of zeros (chunks without terms) instead of refusing the batch. */
-  passOverZeros?: boolean;
 }
 
 export interface OpenedSpace {
@@ -54,21 +40,9 @@ export interface OpenedSpace {
 }
 
 export interface SpaceSearchOptions {
-  /** Only these labels. */
   allow?: Bitmap | undefined;
-  /** Minimum cosine. */
   minScore?: number | undefined;
   signal?: AbortSignal | undefined;
-}
-
-export interface VectorSpaceStats {
-  /** Live rows, and erased ones not yet dropped. */
-  live: number;
-  deleted: number;
-  rowBytes: number;
-  generation: number;
-  /** Unsaved adds, removals and compactions. */
-  unsaved: number;
 }
 
 export class SpaceClosedError extends Error {
@@ -149,14 +123,15 @@ export class VectorSpace {
   }
 
   /**
-   * Add vectors; searches find them when this resolves. Existing labels stay.
+   * Add vectors; searches find them when this resolves. Existing labels stay. `passOverZeros`: skip rows of zeros (chunks without terms)
+   * instead of refusing the batch.
    * Shapes: `labels.length` rows of `dim` numbers.
    * Errors: BadVectorError (nothing stored); SpaceClosedError; RangeError without memory: part may be stored.
    */
-  async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false }: AddOptions = {}): Promise<void> {
+  async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false } = {}): Promise<void> {
     this.#refuseIfClosing();
-    const { dim, modelId } = this.#options;
-    const zeros = await refuseBadVectors(vectors, { modelId, dim, count: labels.length, passOverZeros });
+    const { dim } = this.#options;
+    const zeros = await refuseBadVectors(vectors, labels.length, passOverZeros, this.#options);
     const step = Math.max(1, Math.floor(APPENDED_NUMBERS / dim));
     for (let from = 0; from < labels.length; from += step) {
       if (from > 0) await new Promise(setImmediate);
@@ -178,7 +153,6 @@ export class VectorSpace {
     return this.#graph.leave();
   }
 
-  /** Whether a label has a row. */
   holds(label: number): boolean {
     return this.#rows.has(label);
   }
@@ -243,7 +217,7 @@ export class VectorSpace {
 
   /** In quiet times. Errors: as of `save`. */
   async saveIfWorthIt(): Promise<void> {
-    if (isWorthSaving({ unsaved: this.#files.unsaved, held: this.#rows.live })) await this.save();
+    if (this.#files.unsaved > Math.max(QUIET_CHANGES, QUIET_SHARE * this.#rows.live)) await this.save();
   }
 
   /**
@@ -257,7 +231,8 @@ export class VectorSpace {
     this.#tend();
   }
 
-  stats(): VectorSpaceStats {
+  /** Live rows, erased ones that are not dropped yet, and unsaved adds, removals and compactions. */
+  stats() {
     const { live, count, bytes } = this.#rows;
     const { number: generation, unsaved } = this.#files;
     return { live, deleted: count - live, rowBytes: bytes, generation, unsaved };
@@ -268,16 +243,15 @@ export class VectorSpace {
     this.#closing = true;
     await this.#graph.close();
     await this.#tending;
-    const behind = { unsaved: this.#files.unsaved, held: this.#rows.live };
+    const isSmall = this.#rows.live * this.#options.dim <= SMALL_BYTES;
     try {
-      if (isSavedOnClosing(behind, this.#options.dim)) await this.save();
+      if (isSmall || this.#files.unsaved > CLOSE_CHANGES) await this.save();
       else await this.#files.settled();
     } finally {
       await this.#options.searchers.closeRows(this.#id);
     }
   }
 
-  /** Close without saving and delete the folder. */
   async drop(): Promise<void> {
     this.#closing = true;
     await this.#graph.close();
@@ -293,7 +267,6 @@ export class VectorSpace {
     if (this.#closing) return;
     this.#tending ??= this.#tendAll().finally(() => {
       this.#tending = undefined;
-      // A change may have come just before.
       if (this.#isAsked) this.#tend();
     });
   }
@@ -344,9 +317,9 @@ export class VectorSpace {
   }
 
   async #saveIfDue(): Promise<void> {
-    const { unsaved } = this.#files;
-    const since = { unsaved: unsaved - this.#unsavedAtFailure, held: this.#rows.live };
-    if (isSaveDue(since, this.#options.saveEvery)) await this.save();
+    const { saveEvery = SAVE_EVERY } = this.#options;
+    const unsaved = this.#files.unsaved - this.#unsavedAtFailure;
+    if (unsaved >= Math.max(saveEvery, QUIET_SHARE * this.#rows.live)) await this.save();
   }
 
   #refuseIfClosing(): void {
@@ -372,27 +345,20 @@ export class BadVectorError extends Error {
   }
 }
 
-interface VectorCheck {
-  modelId: string;
-  dim: number;
-  count: number;
-  /** Return the positions of zero rows instead of refusing them. */
-  passOverZeros?: boolean;
-}
-
 /** Returns the positions of skipped zero rows. Errors: BadVectorError. */
 async function refuseBadVectors(
   vectors: Float32Array,
-  { modelId, dim, count, passOverZeros = false }: VectorCheck,
+  count: number,
+  passOverZeros: boolean,
+  { modelId, dim }: Pick<VectorSpaceOptions, 'modelId' | 'dim'>,
 ): Promise<ReadonlySet<number>> {
   const step = Math.max(1, Math.floor(CHECKED_NUMBERS / dim));
   const found: BadRow[] = [];
   for (let row = 0; row === 0 || row < count; row += step) {
     const rows = Math.min(step, count - row);
     const end = row + rows === count ? vectors.length : (row + rows) * dim;
-    for (const bad of findBadRows(vectors.subarray(row * dim, end), dim, rows)) {
+    for (const bad of findBadRows(vectors.subarray(row * dim, end), dim, rows))
       found.push({ ...bad, row: row + bad.row });
-    }
     if (row + step < count) await new Promise(setImmediate);
   }
   const zeros = new Set(passOverZeros ? found.filter(({ reason }) => reason === 'zero').map(({ row }) => row) : []);
@@ -403,7 +369,6 @@ async function refuseBadVectors(
 
 /** Numbers appended per turn of the event loop: a millisecond. */
 const APPENDED_NUMBERS = 2 ** 19;
-/** Changes between two background saves. */
 const SAVE_EVERY = 20_000;
 /**
  * A save writes all rows, while a start adds 24,000 rows/s of 1,024 d from the store. So a save in quiet times needs more changes
@@ -415,24 +380,3 @@ const QUIET_SHARE = 0.05;
 const CLOSE_CHANGES = 12_000;
 /** Written in 10 ms: a small space is always saved on close. */
 const SMALL_BYTES = 4 * 2 ** 20;
-
-/** Unsaved changes and live labels. */
-interface Unsaved {
-  unsaved: number;
-  held: number;
-}
-
-/** Whether to save during operation. */
-function isSaveDue({ unsaved, held }: Unsaved, saveEvery = SAVE_EVERY): boolean {
-  return unsaved >= Math.max(saveEvery, QUIET_SHARE * held);
-}
-
-/** Whether to save in quiet times. */
-function isWorthSaving({ unsaved, held }: Unsaved): boolean {
-  return unsaved > Math.max(QUIET_CHANGES, QUIET_SHARE * held);
-}
-
-/** Whether recovering at the next start would take longer than saving now. */
-function isSavedOnClosing({ unsaved, held }: Unsaved, dim: number): boolean {
-  return unsaved > CLOSE_CHANGES || held * dim <= SMALL_BYTES;
-}

@@ -75,7 +75,6 @@ function name(text: string): number[] {
   return [...unsigned(text.length), ...new TextEncoder().encode(text)];
 }
 
-/** LEB128. */
 function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }

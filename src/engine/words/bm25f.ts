@@ -43,7 +43,6 @@ export interface LengthNorm {
   slope: number;
 }
 
-/** Slope 0 if all documents are empty. */
 export function lengthNorm({ docs, totalLength }: CorpusCounts): LengthNorm {
   return {
     base: UNITS * K1 * (1 - B),

@@ -13,18 +13,12 @@ import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUE
 import { buildForwardIndex, type ForwardIndex } from './forward-index.ts';
 import { languageTerm } from './languages.ts';
 import { addressTerm, fieldTerm, joinedTerm } from './marked-terms.ts';
-import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
+import { allocateSegment, type Segment, sealSegment } from './segment.ts';
 
-const LONE_SURROGATE = /\p{Surrogate}/u;
-const LONE_SURROGATES = /\p{Surrogate}/gu;
-
-/** Terms by field in text order; '' (punctuation) is no term. */
-export type SparseDocument = Readonly<Record<Field, readonly string[]> & { facts?: readonly string[] }>;
-/** The same with a lexicon's terms. */
+/** A lexicon's terms by field, in text order; 0 (punctuation) is no term. */
 export type SparseTermDocument = Readonly<
   Record<Field, Uint32Array> & {
     facts?: Uint32Array;
-    /** ISO 639-1; '' for unknown. */
     language?: string;
     /** Of a page's first document: terms by field. */
     fields?: Readonly<Record<NamedField, Uint32Array>>;
@@ -34,11 +28,9 @@ export type SparseTermDocument = Readonly<
     run?: readonly number[];
   }
 >;
-/** Words of the word list. */
 export interface ForwardVocabulary {
   /** Identifies the word list; never 0. */
   readonly fingerprint: number;
-  /** -1 for none. */
   readonly rowOf: (word: string) => number;
 }
 interface ForwardMaker {
@@ -46,7 +38,7 @@ interface ForwardMaker {
   readonly make: (terms: TermTable) => ForwardIndex;
 }
 /** Terms numbered by first occurrence in the batch. */
-interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly number[]>> {
+export interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly number[]>> {
   /** Weighted extra terms that are found but not counted in the length. */
   readonly uncounted: number;
   readonly run: readonly number[];
@@ -55,32 +47,11 @@ interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly num
 const noFacts = new Uint32Array(0);
 
 /**
- * Build a segment whose ordinals and provisional labels are batch positions (`labelSegment` sets the labels).
+ * Build a segment whose ordinals and provisional labels are batch positions (`labelSegment` sets the labels). With a vocabulary it has a
+ * forward index.
  * Shapes: 0 to 65,536 documents, each possibly empty.
  * Errors: RangeError above that.
  */
-export function buildSegment(documents: readonly SparseDocument[]): Segment {
-  const numbers = new Map<string, number>();
-  const numberOf = (term: string): number => {
-    // A lone surrogate becomes the replacement character in UTF-8, so also here.
-    const stored = LONE_SURROGATE.test(term) ? term.replaceAll(LONE_SURROGATES, '\ufffd') : term;
-    const number = numbers.get(stored) ?? numbers.size;
-    numbers.set(stored, number);
-    return number;
-  };
-  const numberAll = (terms: readonly string[]) => terms.filter((term) => term !== '').map(numberOf);
-  const numbered = documents.map(({ title, section, body, facts = [] }) => ({
-    title: numberAll(title),
-    section: numberAll(section),
-    body: numberAll(body),
-    facts: numberAll(facts),
-    uncounted: 0,
-    run: [],
-  }));
-  return modelNumbered(numbered, [...numbers.keys()]);
-}
-
-/** The same for a lexicon's terms, without hashing stems. With a vocabulary the segment has a forward index. */
 export function buildSegmentOfTerms(
   lexicon: Lexicon,
   documents: readonly SparseTermDocument[],
@@ -162,7 +133,7 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
   return { numbered: documents.map(numberDocument), terms };
 }
 
-function modelNumbered(
+export function modelNumbered(
   documents: readonly NumberedDocument[],
   terms: readonly string[],
   forward: ForwardMaker | null = null,
@@ -184,22 +155,14 @@ function layOut(
 ): Segment {
   const { starts, occurrences } = countPostings(numbered, terms.length);
   const table = buildTermTable(terms);
-  const index = forward?.make(table);
   const segment = allocateSegment({
     docs: numbered.length,
-    terms: terms.length,
-    postings: starts[terms.length],
-    termBytes: table.bytes.length,
+    terms: table,
+    starts,
     vocabulary: forward?.vocabulary ?? 0,
-    forwardWords: index?.wordStems.length ?? 0,
-    chunkWords: index?.words.length ?? 0,
+    forward: forward?.make(table) ?? null,
     runBytes: numbered.reduce((sum, { run }) => sum + run.length, 0),
   });
-  segment.terms.slots.set(table.slots);
-  segment.terms.offsets.set(table.offsets);
-  segment.terms.bytes.set(table.bytes);
-  segment.starts.set(starts);
-
   const documents = modeller.getDocs();
   const tokens = modeller.getTokens();
   const next = starts.slice();
@@ -216,7 +179,6 @@ function layOut(
     segment.runs.set(run, segment.runStarts[ordinal]);
     segment.runStarts[ordinal + 1] = segment.runStarts[ordinal] + run.length;
   });
-  if (index !== undefined) fillForward(segment, index);
   return sealSegment(segment);
 }
 

@@ -2,7 +2,7 @@
  * Compounds, which Germanic languages write as one word: the parts of one, and those that have a word as a part. There is no dictionary: words of the
  * corpus tell (Koehn and Knight 2003, "Empirical methods for compound splitting").
  */
-import type { TermTable } from '../../compute/structures/term-table.ts';
+import { remembered } from '../../compute/structures/remembered.ts';
 import { stemIn } from '../../compute/text/stemmers.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import { type CorpusWord, commonestOf, letters, wordsWith } from './corpus-words.ts';
@@ -30,15 +30,12 @@ interface Split {
 export function partsOf(corpus: readonly CorpusSegment[], word: string, language: string): string[] {
   if (!languages.has(language) || !letters.test(word) || word.length < 2 * leastPart || word.length > mostLetters)
     return [];
-  const known = new Map<string, Split[]>();
   const whole = (part: string): Split[] => {
     const stem = stemOf(part, language);
     const passages = documentFrequency(corpus, stem);
     return passages < leastPassages ? [] : [{ stems: [stem], weight: Math.log(passages) }];
   };
-  const splits = (rest: string): Split[] => {
-    const before = known.get(rest);
-    if (before !== undefined) return before;
+  const splits: (rest: string) => Split[] = remembered(Number.POSITIVE_INFINITY, (rest) => {
     const found = whole(rest);
     for (let at = leastPart; at <= rest.length - leastPart; at++) {
       const [first] = joints
@@ -49,21 +46,15 @@ export function partsOf(corpus: readonly CorpusSegment[], word: string, language
       for (const { stems, weight } of splits(rest.slice(at)))
         found.push({ stems: [...first.stems, ...stems], weight: first.weight + weight });
     }
-    known.set(rest, found);
     return found;
-  };
+  });
   const mean = ({ stems, weight }: Split) => weight / stems.length;
   const [best] = splits(word).sort((a, b) => mean(b) - mean(a));
   return best === undefined || best.stems.length === 1 ? [] : best.stems;
 }
 
 /** The commonest words of the corpus that begin or end with a stem and whose rest the corpus has. */
-export function compoundsOf(
-  corpus: readonly CorpusSegment[],
-  list: TermTable | null,
-  stem: string,
-  language: string,
-): CorpusWord[] {
+export function compoundsOf(corpus: readonly CorpusSegment[], stem: string, language: string): CorpusWord[] {
   if (!languages.has(language) || !letters.test(stem) || stem.length < leastPart) return [];
   const isKnown = (part: string) =>
     part.length >= leastPart && documentFrequency(corpus, stemOf(part, language)) >= leastPassages;
@@ -73,8 +64,8 @@ export function compoundsOf(
         (word.startsWith(stem + joint) && isKnown(word.slice(stem.length + joint.length))) ||
         (word.endsWith(joint + stem) && isKnown(word.slice(0, -stem.length - joint.length))),
     );
-  const all = (['beginning', 'end'] as const).flatMap((end) => wordsWith(corpus, list, stem, end));
-  return commonestOf(corpus, list, all, mostCompounds, isCompound);
+  const all = (['beginning', 'end'] as const).flatMap((end) => wordsWith(corpus, stem, end));
+  return commonestOf(corpus, all, mostCompounds, isCompound);
 }
 
 const stemOf = (word: string, language: string): string => stemIn(language, word) ?? word;

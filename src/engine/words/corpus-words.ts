@@ -3,6 +3,7 @@
  * words are filtered by cheap features: length, letter set, first and last two bytes. Computed when a segment is first asked, and kept
  * with it.
  */
+import { rememberedOf } from '../../compute/structures/remembered.ts';
 import { lookupTerm, type TermTable, termOf } from '../../compute/structures/term-table.ts';
 import { foldAccents } from '../../compute/text/fold-accents.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
@@ -18,7 +19,6 @@ export interface CorpusWord {
 
 /** By word of a segment, in forward index order. */
 export interface WordShapes {
-  /** In bytes. */
   lengths: Uint8Array;
   /** A bit per byte value, by its last five bits (those of a letter). */
   sets: Uint32Array;
@@ -29,33 +29,26 @@ export interface WordShapes {
 
 export type WordEnd = 'beginning' | 'end';
 
-const shapes = new WeakMap<Segment, WordShapes>();
+export const shapesOf = rememberedOf(makeShapes);
+
 const encoder = new TextEncoder();
 
-/** A word in one of its segments. */
 export interface HeldWord {
   segment: Segment;
   id: number;
-  /** In all segments. */
   passages: number;
 }
 
 /** The longer words of a corpus with this beginning or end. */
-export function wordsWith(
-  corpus: readonly CorpusSegment[],
-  list: TermTable | null,
-  part: string,
-  end: WordEnd,
-): HeldWord[] {
+export function wordsWith(corpus: readonly CorpusSegment[], part: string, end: WordEnd): HeldWord[] {
   const bytes = encoder.encode(part);
   const set = setOf(bytes, 0, bytes.length);
   const found = new Map<number | string, HeldWord>();
   for (const { segment } of corpus) {
-    const { lengths, sets } = shapesOf(segment, list);
-    for (const id of wordsAt(segment, list, bytes, end)) {
-      if (lengths[id] <= bytes.length || (set & ~sets[id]) !== 0 || !has(placeOf(segment, list, id), bytes, end))
-        continue;
-      const key = keyOf(segment, list, id);
+    const { lengths, sets } = shapesOf(segment);
+    for (const id of wordsAt(segment, bytes, end)) {
+      if (lengths[id] <= bytes.length || (set & ~sets[id]) !== 0 || !has(placeOf(segment, id), bytes, end)) continue;
+      const key = keyOf(segment, id);
       const passages = passagesWith(segment, id);
       const held = found.get(key);
       if (held === undefined) found.set(key, { segment, id, passages });
@@ -70,11 +63,11 @@ export function wordsWith(
 }
 
 /** Stems of the words with this beginning and longer ones, with and without accents, those in most passages first. */
-export function stemsBeginning(corpus: readonly CorpusSegment[], list: TermTable | null, part: string): string[] {
+export function stemsBeginning(corpus: readonly CorpusSegment[], part: string): string[] {
   const lower = part.toLowerCase();
   const counts = new Map<string, number>();
   for (const beginning of new Set([lower, foldAccents(lower)])) {
-    for (const { segment, id, passages } of wordsWith(corpus, list, beginning, 'beginning')) {
+    for (const { segment, id, passages } of wordsWith(corpus, beginning, 'beginning')) {
       const stem = termOf(segment.terms, segment.forward === null ? id : segment.forward.wordStems[id]);
       counts.set(stem, Math.max(passages, counts.get(stem) ?? 0));
     }
@@ -85,7 +78,6 @@ export function stemsBeginning(corpus: readonly CorpusSegment[], list: TermTable
 /** The `most` most frequent words that are `fit`, one per stem. Less frequent words are not decoded. */
 export function commonestOf(
   corpus: readonly CorpusSegment[],
-  list: TermTable | null,
   all: readonly HeldWord[],
   most: number,
   isFit: (word: CorpusWord) => boolean = () => true,
@@ -94,20 +86,19 @@ export function commonestOf(
   for (let count = 4 * most; ; count *= 4) {
     const least = counts[Math.max(0, all.length - count)];
     const commonest = all.filter(({ passages }) => passages >= least);
-    const fit = oneOfEachStem(corpus, list, commonest, most, isFit);
+    const fit = oneOfEachStem(corpus, commonest, most, isFit);
     if (fit.length === most || count >= all.length) return fit;
   }
 }
 
 function oneOfEachStem(
   corpus: readonly CorpusSegment[],
-  list: TermTable | null,
   held: readonly HeldWord[],
   most: number,
   isFit: (word: CorpusWord) => boolean,
 ): CorpusWord[] {
   const words = held.flatMap(({ segment, id, passages }) => {
-    const near = wordOf(segment, list, id);
+    const near = wordOf(segment, id);
     return near === null ? [] : { near, passages };
   });
   const byStem = new Map<string, CorpusWord>();
@@ -119,23 +110,23 @@ function oneOfEachStem(
 }
 
 /** Equal for the same word in every segment: its place in the list or its text. */
-function keyOf(segment: Segment, list: TermTable | null, id: number): number | string {
-  const { table, at } = placeOf(segment, list, id);
-  if (table === list) return at;
+function keyOf(segment: Segment, id: number): number | string {
+  const { table, at } = placeOf(segment, id);
+  if (table === segment.list) return at;
   const text = termOf(table, at);
-  const row = list === null ? -1 : lookupTerm(list, text);
+  const row = segment.list === null ? -1 : lookupTerm(segment.list, text);
   return row < 0 ? text : row;
 }
 
 /** Words of a segment with the first or last two bytes of `bytes`. */
-function wordsAt(segment: Segment, list: TermTable | null, bytes: Uint8Array, end: WordEnd): Uint32Array {
-  const { byBeginning, byEnd } = shapesOf(segment, list);
+function wordsAt(segment: Segment, bytes: Uint8Array, end: WordEnd): Uint32Array {
+  const { byBeginning, byEnd } = shapesOf(segment);
   const sorted = end === 'beginning' ? byBeginning : byEnd;
   const firstNotBelow = (two: number) => {
     let [low, high] = [0, sorted.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const { table, at } = placeOf(segment, list, sorted[middle]);
+      const { table, at } = placeOf(segment, sorted[middle]);
       if (twoAt(table.bytes, table.offsets[at], table.offsets[at + 1], end) < two) low = middle + 1;
       else high = middle;
     }
@@ -166,23 +157,14 @@ function passagesWith({ forward, starts }: Segment, id: number): number {
   return starts[stem + 1] - starts[stem];
 }
 
-export function shapesOf(segment: Segment, list: TermTable | null): WordShapes {
-  let known = shapes.get(segment);
-  if (known === undefined) {
-    known = makeShapes(segment, list);
-    shapes.set(segment, known);
-  }
-  return known;
-}
-
-function makeShapes(segment: Segment, list: TermTable | null): WordShapes {
+function makeShapes(segment: Segment): WordShapes {
   const count = segment.forward === null ? segment.starts.length - 1 : segment.forward.wordStems.length;
   const lengths = new Uint8Array(count);
   const sets = new Uint32Array(count);
   const beginnings = new Uint16Array(count);
   const ends = new Uint16Array(count);
   for (let id = 0; id < count; id++) {
-    const { table, at } = placeOf(segment, list, id);
+    const { table, at } = placeOf(segment, id);
     const [from, to] = [table.offsets[at], table.offsets[at + 1]];
     lengths[id] = Math.min(255, to - from);
     sets[id] = setOf(table.bytes, from, to);
@@ -204,19 +186,15 @@ function sortedWords(keys: Uint16Array, lengths: Uint8Array): Uint32Array {
   return sorted;
 }
 
-export function placeOf(
-  { forward, terms }: Segment,
-  list: TermTable | null,
-  id: number,
-): { table: TermTable; at: number } {
+export function placeOf({ forward, terms, list }: Segment, id: number): { table: TermTable; at: number } {
   if (forward === null) return { table: terms, at: id };
   const row = forward.wordRows[id];
   return row >= 0 && list !== null ? { table: list, at: row } : { table: terms, at: forward.wordStems[id] };
 }
 
 /** Null if it has other characters than letters. */
-export function wordOf(segment: Segment, list: TermTable | null, id: number): CorpusWord | null {
-  const { table, at } = placeOf(segment, list, id);
+export function wordOf(segment: Segment, id: number): CorpusWord | null {
+  const { table, at } = placeOf(segment, id);
   const word = termOf(table, at);
   if (!letters.test(word)) return null;
   const { forward, terms } = segment;

@@ -35,12 +35,6 @@ export interface QueryStem {
   readonly also?: readonly number[];
 }
 
-/** Treats each stem as a word. */
-export function eachAWord(stems: readonly string[]): QueryStem[] {
-  const words = [...new Set(stems)];
-  return stems.map((stem) => ({ stem, of: words.indexOf(stem) }));
-}
-
 export interface PlannedTerm {
   readonly term: string;
   readonly of: number;

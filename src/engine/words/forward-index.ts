@@ -3,6 +3,7 @@
  * know them. A word is its place in the word list with its stem; a form that is not in the list is its stem only. What each chunk has
  * decides which words remain when chunks are deleted. No positions, counts or strings: stems are dictionary numbers.
  */
+import { remembered } from '../../compute/structures/remembered.ts';
 import type { Lexicon } from '../../compute/text/lexicon.ts';
 
 export interface ForwardIndex {
@@ -12,7 +13,6 @@ export interface ForwardIndex {
   readonly words: Uint32Array;
   /** Shape: words of the batch. */
   readonly wordStems: Uint32Array;
-  /** -1 for none. */
   readonly wordRows: Int32Array;
 }
 
@@ -83,21 +83,12 @@ export function buildForwardIndex(
 
 /** Numbers lexicon terms as words of the batch on demand; -1 for a term without a stem, and if there are too many. */
 function numberWords(lexicon: Lexicon, stemOf: (stem: string) => number, rowOf: (word: string) => number) {
-  const known = new Map<number, number>();
   const words = new ForwardWords();
-  const number = (term: number): number => {
+  const wordOf = remembered(Number.POSITIVE_INFINITY, (term: number): number => {
     const stem = lexicon.stems[lexicon.stemOf[term]];
     if (stem === '') return -1;
     const row = lexicon.words[term] === '' ? -1 : rowOf(lexicon.words[term]);
     return words.numberOf(stemOf(stem), row);
-  };
-  const wordOf = (term: number): number => {
-    let word = known.get(term);
-    if (word === undefined) {
-      word = number(term);
-      known.set(term, word);
-    }
-    return word;
-  };
+  });
   return { wordOf, stems: words.stems, rows: words.rows };
 }

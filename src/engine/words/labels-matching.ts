@@ -3,7 +3,6 @@
  * address. Exact except for phrases (phrases.ts). Pure; called by the searchers.
  */
 import { beginningsOfQuery } from '../../compute/ranking/exact-query.ts';
-import type { TermTable } from '../../compute/structures/term-table.ts';
 import type { AnalyzedText, TextAnalyzer } from '../../compute/text/analyze-text.ts';
 import { pathWords } from '../../compute/text/facts-text.ts';
 import { stemIn } from '../../compute/text/stemmers.ts';
@@ -50,14 +49,13 @@ function phraseTerms({ text, starts, ends, words, stems }: AnalyzedText, languag
   return [...found.values()].slice(0, maxTerms);
 }
 
-/** Labels of live passages with this, ascending. For title, author and address the page's first passage. `list`: of the segments. */
+/** Labels of live passages with this, ascending. For title, author and address the page's first passage. */
 export function labelsMatching(
   corpus: readonly CorpusSegment[],
   analyzer: TextAnalyzer,
   clause: WordClause,
-  list: TermTable | null = null,
 ): Uint32Array {
-  const words = termsOf(corpus, analyzer, clause, list);
+  const words = termsOf(corpus, analyzer, clause);
   if (words.length === 0) return new Uint32Array(0);
   const phrase = clause.in === 'phrase' ? wordBytes(clause.text) : null;
   const found: number[] = [];
@@ -74,7 +72,6 @@ function termsOf(
   corpus: readonly CorpusSegment[],
   analyzer: TextAnalyzer,
   { in: where, text }: WordClause,
-  list: TermTable | null,
 ): string[][] {
   if (where === 'language') return [[languageTerm(text)]];
   if (where === 'url') {
@@ -84,7 +81,7 @@ function termsOf(
   }
   const words = phraseTerms(analyzer.analyze(text), languagesOf(corpus));
   if (where === 'prefix') {
-    const beginning = stemsBeginning(corpus, list, text);
+    const beginning = stemsBeginning(corpus, text);
     return words.length === 0 ? [beginning] : words.map((stems) => [...stems, ...beginning]);
   }
   return where === 'title' || where === 'author'

@@ -2,15 +2,13 @@
  * Languages of passages: each passage has a term naming its language among its facts, so deletions, merges and filters need no extra
  * code. Query words cannot collide: they have no control characters.
  */
+import { rememberedOf } from '../../compute/structures/remembered.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { languages } from '../../compute/text/language-tags.ts';
 import { ordinalOf, type Segment } from './segment.ts';
 
-/** As of `CorpusSegment`. */
-interface InSegment {
-  readonly segment: Segment;
-}
+type InSegment = { readonly segment: Segment };
 
 const mark = '\u0001';
 
@@ -18,7 +16,6 @@ export function languageTerm(language: string): string {
   return mark + language;
 }
 
-const listed = new WeakMap<Segment, ReadonlyMap<string, Uint32Array>>();
 const noPostings = new Uint32Array(0);
 
 /** Languages of fewer passages, or a smaller share, are chance or wrong detections. */
@@ -30,7 +27,6 @@ export function languagesOf(corpus: readonly InSegment[]): string[] {
   return countLanguages(corpus).map(([language]) => language);
 }
 
-/** Most frequent first. */
 export function languagesOfSegment(segment: Segment): string[] {
   return [...listsOf(segment).keys()];
 }
@@ -43,7 +39,6 @@ export function spokenLanguages(corpus: readonly InSegment[]): string[] {
   return all.filter(([, count], place) => place === 0 || count >= least).map(([language]) => language);
 }
 
-/** ISO 639-1; '' if unknown. */
 export function languageOfLabel(corpus: readonly InSegment[], label: number): string {
   for (const { segment } of corpus) {
     const ordinal = ordinalOf(segment, label);
@@ -67,15 +62,10 @@ function countLanguages(corpus: readonly InSegment[]): [language: string, passag
 }
 
 /** Postings by language, most passages first. */
-function listsOf(segment: Segment): ReadonlyMap<string, Uint32Array> {
-  let lists = listed.get(segment);
-  if (lists === undefined) {
-    const all = languages.map((language) => [language, passagesIn(segment, language)] as const);
-    lists = new Map(all.filter(([, { length }]) => length > 0).sort(([, a], [, b]) => b.length - a.length));
-    listed.set(segment, lists);
-  }
-  return lists;
-}
+const listsOf = rememberedOf((segment: Segment): ReadonlyMap<string, Uint32Array> => {
+  const all = languages.map((language) => [language, passagesIn(segment, language)] as const);
+  return new Map(all.filter(([, { length }]) => length > 0).sort(([, a], [, b]) => b.length - a.length));
+});
 
 function passagesIn({ terms, starts, postings }: Segment, language: string): Uint32Array {
   const term = lookupTerm(terms, languageTerm(language));

@@ -8,7 +8,7 @@
 import { buildTermTable, type TermTable } from '../../compute/structures/term-table.ts';
 import { type Deletions, isDeleted } from './deletions.ts';
 import { type ForwardIndex, ForwardWords } from './forward-index.ts';
-import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
+import { allocateSegment, type Segment, sealSegment } from './segment.ts';
 
 export interface MergeInput {
   readonly segment: Segment;
@@ -26,50 +26,53 @@ const GONE = -1;
  * Errors: RangeError above 65,536 live documents.
  */
 export function mergeSegments(inputs: readonly MergeInput[]): Segment {
-  const { labels, lengths, renumberings } = renumber(inputs);
+  const { sources, renumberings } = renumber(inputs);
   const { terms, termIds, starts } = uniteTerms(inputs, renumberings);
-  const table = buildTermTable(terms);
-  const forward = uniteForwards(inputs, renumberings, termIds, labels.length);
-  const merged = allocateSegment({
-    docs: labels.length,
-    terms: terms.length,
-    postings: starts[terms.length],
-    termBytes: table.bytes.length,
-    vocabulary: forward === null ? 0 : inputs[0].segment.vocabulary,
-    forwardWords: forward?.wordStems.length ?? 0,
-    chunkWords: forward?.words.length ?? 0,
-    runBytes: runBytes(inputs, renumberings),
+  const sourceOf = (doc: number) => ({
+    segment: inputs[sources.inputs[doc]].segment,
+    ordinal: sources.chunks[doc],
   });
-  merged.labels.set(labels);
-  merged.lengths.set(lengths);
-  merged.terms.slots.set(table.slots);
-  merged.terms.offsets.set(table.offsets);
-  merged.terms.bytes.set(table.bytes);
-  merged.starts.set(starts);
+  const runOf = (doc: number) => {
+    const { segment, ordinal } = sourceOf(doc);
+    return segment.runs.subarray(segment.runStarts[ordinal], segment.runStarts[ordinal + 1]);
+  };
+  const docs = sources.chunks.length;
+  let runBytes = 0;
+  for (let doc = 0; doc < docs; doc++) runBytes += runOf(doc).length;
+  const merged = allocateSegment({
+    docs,
+    terms: buildTermTable(terms),
+    starts,
+    vocabulary: inputs[0]?.segment.vocabulary ?? 0,
+    forward: uniteForwards(inputs, sources, termIds),
+    runBytes,
+  });
+  for (let doc = 0; doc < docs; doc++) {
+    const { segment, ordinal } = sourceOf(doc);
+    merged.labels[doc] = segment.labels[ordinal];
+    merged.lengths[doc] = segment.lengths[ordinal];
+    merged.runs.set(runOf(doc), merged.runStarts[doc]);
+    merged.runStarts[doc + 1] = merged.runStarts[doc] + runOf(doc).length;
+  }
   fillPostings(merged, inputs, renumberings, termIds);
-  fillRuns(merged, inputs, renumberings);
-  if (forward !== null) fillForward(merged, forward);
   return sealSegment(merged);
 }
 
+/** Where the result's documents come from, by label, and the new ordinals of each input's. */
 function renumber(inputs: readonly MergeInput[]) {
   const renumberings = inputs.map(({ segment }) => new Int32Array(segment.docs).fill(GONE));
   const heads = inputs.map(({ segment, deletions }) => nextLive(segment, deletions, 0));
-  const labels: number[] = [];
-  const lengths: number[] = [];
+  const sources = { inputs: [] as number[], chunks: [] as number[] };
   for (;;) {
     let first = GONE;
     for (let i = 0; i < inputs.length; i++) {
       if (heads[i] === inputs[i].segment.docs) continue;
       if (first < 0 || inputs[i].segment.labels[heads[i]] < inputs[first].segment.labels[heads[first]]) first = i;
     }
-    if (first < 0) return { labels, lengths, renumberings };
-    const { segment, deletions } = inputs[first];
-    const ordinal = heads[first];
-    renumberings[first][ordinal] = labels.length;
-    labels.push(segment.labels[ordinal]);
-    lengths.push(segment.lengths[ordinal]);
-    heads[first] = nextLive(segment, deletions, ordinal + 1);
+    if (first < 0) return { sources, renumberings };
+    renumberings[first][heads[first]] = sources.inputs.push(first) - 1;
+    sources.chunks.push(heads[first]);
+    heads[first] = nextLive(inputs[first].segment, inputs[first].deletions, heads[first] + 1);
   }
 }
 
@@ -137,54 +140,15 @@ function utf16Length(bytes: Uint8Array, start: number, end: number): number {
 /** Null unless every input has one for the same word list. */
 function uniteForwards(
   inputs: readonly MergeInput[],
-  renumberings: readonly Int32Array[],
+  sources: ChunkSources,
   termIds: readonly Int32Array[],
-  docs: number,
 ): ForwardIndex | null {
   const parts: ForwardMergeInput[] = [];
-  const sources = { inputs: new Uint32Array(docs), chunks: new Uint32Array(docs) };
   for (const [i, { segment }] of inputs.entries()) {
     if (segment.forward === null || segment.vocabulary !== inputs[0].segment.vocabulary) return null;
     parts.push({ index: segment.forward, stemIds: termIds[i] });
-    renumberings[i].forEach((renumbered, ordinal) => {
-      if (renumbered === GONE) return;
-      sources.inputs[renumbered] = i;
-      sources.chunks[renumbered] = ordinal;
-    });
   }
   return parts.length === 0 ? null : mergeForwards(parts, sources);
-}
-
-function runBytes(inputs: readonly MergeInput[], renumberings: readonly Int32Array[]): number {
-  let bytes = 0;
-  for (const [i, { segment }] of inputs.entries()) {
-    renumberings[i].forEach((renumbered, ordinal) => {
-      if (renumbered !== GONE) bytes += segment.runStarts[ordinal + 1] - segment.runStarts[ordinal];
-    });
-  }
-  return bytes;
-}
-
-function fillRuns(
-  { runs, runStarts }: Segment,
-  inputs: readonly MergeInput[],
-  renumberings: readonly Int32Array[],
-): void {
-  for (const [i, { segment }] of inputs.entries()) {
-    renumberings[i].forEach((renumbered, ordinal) => {
-      if (renumbered !== GONE) runStarts[renumbered + 1] = segment.runStarts[ordinal + 1] - segment.runStarts[ordinal];
-    });
-  }
-  for (let doc = 1; doc < runStarts.length; doc++) runStarts[doc] += runStarts[doc - 1];
-  for (const [i, { segment }] of inputs.entries()) {
-    renumberings[i].forEach((renumbered, ordinal) => {
-      if (renumbered === GONE) return;
-      runs.set(
-        segment.runs.subarray(segment.runStarts[ordinal], segment.runStarts[ordinal + 1]),
-        runStarts[renumbered],
-      );
-    });
-  }
 }
 
 function fillPostings(
@@ -227,8 +191,8 @@ interface ForwardMergeInput {
 
 /** Source of each chunk of the result, aligned. */
 interface ChunkSources {
-  readonly inputs: Uint32Array;
-  readonly chunks: Uint32Array;
+  readonly inputs: readonly number[];
+  readonly chunks: readonly number[];
 }
 
 const DROPPED = -1;

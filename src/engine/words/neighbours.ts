@@ -31,7 +31,6 @@ const mostPassages = 1024;
 
 interface Pair {
   second: number;
-  /** In words. */
   distance: number;
 }
 
@@ -40,7 +39,6 @@ export interface WordRun {
   /** How many; two characters of an unspaced script are one. */
   words: number;
   isOfFunctionWords: boolean;
-  /** By the first word's byte. */
   pairs: readonly (readonly Pair[] | undefined)[];
   pairCount: number;
 }
@@ -115,7 +113,6 @@ export function passageOf(corpus: readonly CorpusSegment[], label: number): Pass
   return null;
 }
 
-/** Distinct pairs that the passage has. */
 function countPairs({ segment: { runs, runStarts }, ordinal }: Passage, { pairs, pairCount }: WordRun): number {
   const met = new Set<Pair>();
   const end = runStarts[ordinal + 1];

@@ -3,6 +3,7 @@
  * stored runs of words when a page is first found, and kept with the segment.
  */
 import { sketchOf, type TextSketch } from '../../compute/ranking/duplicate-pages.ts';
+import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
 import { BREAK } from '../../compute/text/word-bytes.ts';
 import type { CorpusSegment } from './corpus.ts';
 import { firstOfPage, passageOf, titleOf } from './neighbours.ts';
@@ -13,7 +14,6 @@ const groupBytes = 4;
 const groups = 8;
 /** Kept per segment: .7 MB. */
 const mostKept = 4096;
-const kept = new WeakMap<Segment, Map<number, TextSketch>>();
 
 /** By one of its labels, the sketch of each page that may have a duplicate among the others. */
 export function sketchPages(corpus: readonly CorpusSegment[], labels: Iterable<number>): Map<number, TextSketch> {
@@ -22,7 +22,7 @@ export function sketchPages(corpus: readonly CorpusSegment[], labels: Iterable<n
     const found = passageOf(corpus, label);
     const first = found === null ? null : firstOfPage(found.segment, found.ordinal);
     if (found === null || first === null) continue;
-    const sketch = sketchOfPage(found.segment, first);
+    const sketch = sketchesOf(found.segment)(first);
     if (!pages.has(sketch)) pages.set(sketch, label);
   }
   const firstWith = new Map<string, TextSketch>();
@@ -49,19 +49,13 @@ function keysOf({ bins }: TextSketch): string[] {
 }
 
 /** Of its text; of its title if it has none. `first`: as of `firstOfPage`. */
-function sketchOfPage(segment: Segment, first: number): TextSketch {
-  const known = kept.get(segment) ?? new Map<number, TextSketch>();
-  kept.set(segment, known);
-  let sketch = known.get(first);
-  if (sketch === undefined) {
-    if (known.size === mostKept) known.clear();
+const sketchesOf = rememberedOf((segment: Segment) =>
+  remembered(mostKept, (first: number) => {
     const { runs, runStarts, docs } = segment;
     const title = titleOf(segment, first);
     const from = runStarts[first] + title.length + 2;
     const next = runs.indexOf(BREAK, from);
     const text = runs.subarray(from, next < 0 ? runStarts[docs] : next);
-    sketch = text.length === 0 ? { ...sketchOf(title), words: 0 } : sketchOf(text);
-    known.set(first, sketch);
-  }
-  return sketch;
-}
+    return text.length === 0 ? { ...sketchOf(title), words: 0 } : sketchOf(text);
+  }),
+);

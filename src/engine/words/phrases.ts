@@ -4,6 +4,7 @@
  */
 import { isFunctionWord } from '../../compute/ranking/query-terms.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
+import { remembered, rememberedOf } from '../../compute/structures/remembered.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { foldAccents } from '../../compute/text/fold-accents.ts';
 import { porterStem, stemIn } from '../../compute/text/stemmers.ts';
@@ -81,7 +82,6 @@ const mostPairs = 1024;
 /** Others than a segment's commonest have few words in it. */
 const mostLanguages = 2;
 const noPostings = new Uint32Array(0);
-const pairs = new WeakMap<Segment, Map<string, Uint32Array>>();
 
 /** Shorter ones are two words by chance, except for a number. */
 const leastLetters = 4;
@@ -109,34 +109,30 @@ export function isPair(term: string): boolean {
 
 /** As of a term's postings in the segment, each of one occurrence: documents that do not have the word as one. None if both parts are common. */
 export function pairPostings(segment: Segment, pair: string): Uint32Array {
-  const known = pairs.get(segment) ?? new Map<string, Uint32Array>();
-  pairs.set(segment, known);
-  let found = known.get(pair);
-  if (found === undefined) {
-    if (known.size === mostPairs) known.clear();
+  return pairsIn(segment)(pair);
+}
+
+const pairsIn = rememberedOf((segment: Segment) =>
+  remembered(mostPairs, (pair: string): Uint32Array => {
     const languages = languagesOfSegment(segment).slice(0, mostLanguages);
     const words: string[][] = [];
     let fewest = mostPassages + 1;
     for (const word of pair.split(' ')) {
       const stems = stemsOf(word, languages);
       fewest = Math.min(fewest, documentsOf(segment, stems).count);
-      if (fewest === 0) break;
+      if (fewest === 0) return noPostings;
       words.push(stems);
     }
-    const isLikely = fewest > 0 && fewest <= mostPassages;
-    const documents = isLikely ? havingRun(segment, holdingAll(segment, words), wordBytes(pair)) : [];
-    if (documents.length > 0) {
-      const whole = stemsOf(pair.replace(' ', ''), languages);
-      const { holds } = documentsOf(segment, [...whole, ...whole.map(joinedTerm)]);
-      found = Uint32Array.from(
-        documents.filter((ordinal) => !holds(ordinal)),
-        (ordinal) => (ordinal << 16) | UNITS,
-      );
-    } else found = noPostings;
-    known.set(pair, found);
-  }
-  return found;
-}
+    if (fewest > mostPassages) return noPostings;
+    const whole = stemsOf(pair.replace(' ', ''), languages);
+    const { holds } = documentsOf(segment, [...whole, ...whole.map(joinedTerm)]);
+    const documents = havingRun(segment, holdingAll(segment, words), wordBytes(pair));
+    return Uint32Array.from(
+      documents.filter((ordinal) => !holds(ordinal)),
+      (ordinal) => (ordinal << 16) | UNITS,
+    );
+  }),
+);
 
 function stemsOf(word: string, languages: readonly string[]): string[] {
   const inLanguages = languages.map((language) => stemIn(language, word) ?? word);

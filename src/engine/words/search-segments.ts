@@ -33,11 +33,9 @@ const THRESHOLD_COST = 4;
 /** Working arrays, reused between searches; `scores` and `met` are then all zero. */
 export interface SearchScratch {
   readonly scores: Float64Array;
-  /** A bit per document met. */
   readonly met: Int32Array;
   /** Ordinals that may still be results, ascending. */
   readonly candidates: Uint16Array;
-  /** Buffer of the selection. */
   readonly ranking: Float64Array;
 }
 

@@ -12,6 +12,7 @@ import type { SharedPool } from '../../threads/thread-pool.ts';
 import { fileFacts, IndexFolder } from '../index-folder.ts';
 import type { IndexLog } from '../index-log.ts';
 import { openSegment, type Segment } from './segment.ts';
+import type { SegmentMember } from './segment-members.ts';
 
 export type SegmentTasks = typeof import('./segment-tasks.ts');
 
@@ -27,10 +28,7 @@ type Manifest = z.infer<typeof segmentManifest>;
 type SegmentEntry = z.infer<typeof segmentEntry>;
 
 /** Its id is never reused while its file may exist. */
-export interface StoredSegment {
-  readonly id: number;
-  readonly segment: Segment;
-}
+type StoredSegment = Pick<SegmentMember, 'id' | 'segment'>;
 
 export interface SegmentFilesOptions {
   dir: string;
@@ -65,7 +63,6 @@ export class SegmentFiles {
     });
   }
 
-  /** Number of the last manifest; 0 before the first. */
   get generation(): number {
     return this.#generation;
   }
@@ -99,15 +96,10 @@ export class SegmentFiles {
   async save(segments: readonly StoredSegment[]): Promise<void> {
     const entries = new Map<number, SegmentEntry>();
     const generation = this.#generation + 1;
-    const manifest: Manifest = { format: 1, store_id: this.#options.storeId, generation, segments: [] };
-    try {
+    const manifest = await this.#folder.replace(async () => {
       for (const stored of segments) entries.set(stored.id, this.#saved.get(stored.id) ?? (await this.#write(stored)));
-      manifest.segments = [...entries.values()];
-      await this.#folder.write(manifest);
-    } catch (error) {
-      await this.#folder.sweepFailed();
-      throw error;
-    }
+      return { format: 1, store_id: this.#options.storeId, generation, segments: [...entries.values()] };
+    });
     this.#generation = generation;
     this.#saved = entries;
     await this.#folder.sweep(manifest, { isSaved: true });

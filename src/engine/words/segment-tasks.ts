@@ -3,7 +3,8 @@
  * manifest. A thread entry; the work thread's entry also exports these tasks.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { readInto, writePieces } from '../../files/checked-file.ts';
 import { openDeletions } from './deletions.ts';
 import { mergeSegments as merge } from './merge-segments.ts';
 import { allocateSharedBytes, openSegment } from './segment.ts';
@@ -22,16 +23,9 @@ export function mergeSegments(inputs: readonly SegmentBuffers[]): SharedArrayBuf
   return merge(opened).buffer;
 }
 
-/** Write a segment to a new file, without fsync. Returns the SHA-256 in hex. */
+/** Write a segment's file, without fsync. Returns the SHA-256 in hex. */
 export function writeSegment({ path, segment }: { path: string; segment: SharedArrayBuffer }): string {
-  const bytes = new Uint8Array(segment);
-  const file = openSync(path, 'w', 0o600);
-  try {
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at);
-  } finally {
-    closeSync(file);
-  }
-  return createHash('sha256').update(bytes).digest('hex');
+  return writePieces(path, [new Uint8Array(segment)]);
 }
 
 /**
@@ -43,11 +37,7 @@ export function readSegment(path: string): { segment: SharedArrayBuffer; sha256:
   try {
     const segment = allocateSharedBytes(fstatSync(file).size);
     const bytes = new Uint8Array(segment);
-    for (let at = 0; at < bytes.length; ) {
-      const read = readSync(file, bytes, at, bytes.length - at, at);
-      if (read === 0) break;
-      at += read;
-    }
+    readInto(file, bytes);
     return { segment, sha256: createHash('sha256').update(bytes).digest('hex') };
   } finally {
     closeSync(file);

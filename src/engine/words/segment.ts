@@ -30,18 +30,18 @@ export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
 /** Increase on any change of layout, content or analysis. */
 const VERSION = 13;
-const HEADER = {
-  magic: 0,
-  version: 1,
-  docs: 2,
-  terms: 3,
-  postings: 4,
-  termBytes: 5,
-  vocabulary: 6,
-  forwardWords: 7,
-  chunkWords: 8,
-  runBytes: 9,
-} as const;
+/** What the header counts, after magic and version. */
+const counted = [
+  'docs',
+  'terms',
+  'postings',
+  'termBytes',
+  'vocabulary',
+  'forwardWords',
+  'chunkWords',
+  'runBytes',
+] as const;
+type SegmentCounts = Record<(typeof counted)[number], number>;
 const HEADER_BYTES = 64;
 
 export interface Segment {
@@ -61,17 +61,17 @@ export interface Segment {
   readonly runStarts: Uint32Array;
   /** Neighbouring documents of a page follow each other without the overlap. */
   readonly runs: Uint8Array;
+  /** Where a searcher finds the words of `forward` by their rows. */
+  readonly list: TermTable | null;
 }
 
-export interface SegmentCounts {
+/** What is known of a segment before its documents are filled in. */
+interface SegmentParts {
   docs: number;
-  terms: number;
-  postings: number;
-  termBytes: number;
-  /** 0: no forward index, and the next two are 0. */
+  terms: TermTable;
+  starts: Uint32Array;
   vocabulary: number;
-  forwardWords: number;
-  chunkWords: number;
+  forward: ForwardIndex | null;
   runBytes: number;
 }
 
@@ -81,22 +81,33 @@ export class SegmentFormatError extends Error {
   readonly retryable = false;
 }
 
-/** A zeroed segment for the builder to fill; then call `sealSegment`. */
-export function allocateSegment(counts: SegmentCounts): Segment {
-  if (counts.docs > MAX_SEGMENT_DOCS) throw new RangeError(`a segment holds ${MAX_SEGMENT_DOCS} documents`);
+/** A segment with terms and forward index; the builder fills the rest, which is zero, and calls `sealSegment`. */
+export function allocateSegment({ docs, terms, starts, vocabulary, forward, runBytes }: SegmentParts): Segment {
+  if (docs > MAX_SEGMENT_DOCS) throw new RangeError(`a segment holds ${MAX_SEGMENT_DOCS} documents`);
+  const counts: SegmentCounts = {
+    docs,
+    terms: starts.length - 1,
+    postings: starts[starts.length - 1],
+    termBytes: terms.bytes.length,
+    vocabulary: forward === null ? 0 : vocabulary,
+    forwardWords: forward?.wordStems.length ?? 0,
+    chunkWords: forward?.words.length ?? 0,
+    runBytes,
+  };
   const buffer = allocateSharedBytes(layout(counts).bytes);
-  const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
-  header[HEADER.magic] = MAGIC;
-  header[HEADER.version] = VERSION;
-  header[HEADER.docs] = counts.docs;
-  header[HEADER.terms] = counts.terms;
-  header[HEADER.postings] = counts.postings;
-  header[HEADER.termBytes] = counts.termBytes;
-  header[HEADER.vocabulary] = counts.vocabulary;
-  header[HEADER.forwardWords] = counts.forwardWords;
-  header[HEADER.chunkWords] = counts.chunkWords;
-  header[HEADER.runBytes] = counts.runBytes;
-  return viewSegment(buffer, counts);
+  new Uint32Array(buffer, 0, HEADER_BYTES / 4).set([MAGIC, VERSION, ...counted.map((name) => counts[name])]);
+  const segment = viewSegment(buffer, counts);
+  segment.terms.slots.set(terms.slots);
+  segment.terms.offsets.set(terms.offsets);
+  segment.terms.bytes.set(terms.bytes);
+  segment.starts.set(starts);
+  if (forward !== null) {
+    segment.forward?.starts.set(forward.starts);
+    segment.forward?.words.set(forward.words);
+    segment.forward?.wordStems.set(forward.wordStems);
+    segment.forward?.wordRows.set(forward.wordRows);
+  }
+  return segment;
 }
 
 /** Compute totals and peaks of a filled segment. */
@@ -109,25 +120,16 @@ export function sealSegment(segment: Segment): Segment {
 }
 
 /** Errors: SegmentFormatError for another format, version or size. */
-export function openSegment(buffer: SharedArrayBuffer): Segment {
+export function openSegment(buffer: SharedArrayBuffer, list: TermTable | null = null): Segment {
   if (buffer.byteLength < HEADER_BYTES) throw new SegmentFormatError('shorter than a header');
-  const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
-  if (header[HEADER.magic] !== MAGIC) throw new SegmentFormatError('not a segment');
-  if (header[HEADER.version] !== VERSION) throw new SegmentFormatError(`version ${header[HEADER.version]}`);
-  const counts = {
-    docs: header[HEADER.docs],
-    terms: header[HEADER.terms],
-    postings: header[HEADER.postings],
-    termBytes: header[HEADER.termBytes],
-    vocabulary: header[HEADER.vocabulary],
-    forwardWords: header[HEADER.forwardWords],
-    chunkWords: header[HEADER.chunkWords],
-    runBytes: header[HEADER.runBytes],
-  };
+  const [magic, version, ...numbers] = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
+  if (magic !== MAGIC) throw new SegmentFormatError('not a segment');
+  if (version !== VERSION) throw new SegmentFormatError(`version ${version}`);
+  const counts = Object.fromEntries(counted.map((name, at) => [name, numbers[at]])) as SegmentCounts;
   if (counts.docs > MAX_SEGMENT_DOCS || layout(counts).bytes !== buffer.byteLength) {
     throw new SegmentFormatError(`${buffer.byteLength} bytes are not what the counts ask for`);
   }
-  return viewSegment(buffer, counts);
+  return { ...viewSegment(buffer, counts), list };
 }
 
 /**
@@ -140,19 +142,9 @@ export function labelSegment(segment: Segment, labels: Uint32Array): void {
   segment.labels.set(labels);
 }
 
-/** The ordinal of a label, or -1. */
 export function ordinalOf({ labels }: Segment, label: number): number {
   const at = firstAtLeast(labels, label);
   return at < labels.length && labels[at] === label ? at : -1;
-}
-
-export function fillForward(segment: Segment, index: ForwardIndex): void {
-  const { forward } = segment;
-  if (forward === null) throw new RangeError('the segment was allocated without a forward index');
-  forward.starts.set(index.starts);
-  forward.words.set(index.words);
-  forward.wordStems.set(index.wordStems);
-  forward.wordRows.set(index.wordRows);
 }
 
 /** The first index in start..end with a posting of `ordinal` or later; gallops. */
@@ -183,41 +175,32 @@ function peakOf({ starts, postings, lengths }: Segment, term: number): number {
   return ((frequency << 16) | length) >>> 0;
 }
 
+/** Where each part begins, in the order of the file. */
 function layout(counts: SegmentCounts) {
   const { docs, terms, postings, termBytes, vocabulary, forwardWords, chunkWords, runBytes } = counts;
-  const totals = HEADER_BYTES;
-  const labels = totals + 8;
-  const lengths = labels + docs * 4;
-  const starts = lengths + docs * 4;
-  const peaks = starts + (terms + 1) * 4;
-  const postingWords = peaks + terms * 4;
-  const termSlots = postingWords + postings * 4;
-  const termOffsets = termSlots + slotCount(terms) * 4;
-  const runStarts = termOffsets + (terms + 1) * 4;
-  const forwardStarts = runStarts + (docs + 1) * 4;
-  const forwardWordsAt = forwardStarts + (vocabulary === 0 ? 0 : docs + 1) * 4;
-  const wordStems = forwardWordsAt + chunkWords * 4;
-  const wordRows = wordStems + forwardWords * 4;
-  const text = wordRows + forwardWords * 4;
-  const runs = text + termBytes;
-  return {
-    totals,
-    labels,
-    lengths,
-    starts,
-    peaks,
-    postingWords,
-    termSlots,
-    termOffsets,
-    runStarts,
-    forwardStarts,
-    forwardWordsAt,
-    wordStems,
-    wordRows,
-    text,
-    runs,
-    bytes: runs + runBytes,
+  let end = HEADER_BYTES;
+  const take = (bytes: number): number => {
+    end += bytes;
+    return end - bytes;
   };
+  const parts = {
+    totals: take(8),
+    labels: take(4 * docs),
+    lengths: take(4 * docs),
+    starts: take(4 * (terms + 1)),
+    peaks: take(4 * terms),
+    postings: take(4 * postings),
+    termSlots: take(4 * slotCount(terms)),
+    termOffsets: take(4 * (terms + 1)),
+    runStarts: take(4 * (docs + 1)),
+    forwardStarts: take(vocabulary === 0 ? 0 : 4 * (docs + 1)),
+    forwardWords: take(4 * chunkWords),
+    wordStems: take(4 * forwardWords),
+    wordRows: take(4 * forwardWords),
+    text: take(termBytes),
+    runs: take(runBytes),
+  };
+  return { ...parts, bytes: end };
 }
 
 function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment {
@@ -237,19 +220,20 @@ function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment 
     },
     starts: new Uint32Array(buffer, at.starts, terms + 1),
     peaks: new Uint32Array(buffer, at.peaks, terms),
-    postings: new Uint32Array(buffer, at.postingWords, postings),
+    postings: new Uint32Array(buffer, at.postings, postings),
     vocabulary,
     forward:
       vocabulary === 0
         ? null
         : {
             starts: new Uint32Array(buffer, at.forwardStarts, docs + 1),
-            words: new Uint32Array(buffer, at.forwardWordsAt, chunkWords),
+            words: new Uint32Array(buffer, at.forwardWords, chunkWords),
             wordStems: new Uint32Array(buffer, at.wordStems, forwardWords),
             wordRows: new Int32Array(buffer, at.wordRows, forwardWords),
           },
     runStarts: new Uint32Array(buffer, at.runStarts, docs + 1),
     runs: new Uint8Array(buffer, at.runs, runBytes),
+    list: null,
   };
 }
 

@@ -16,13 +16,12 @@
  */
 import pLimit from 'p-limit';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
-import { QueueFullError, type SharedPool } from '../../threads/thread-pool.ts';
-import type { IndexLog } from '../index-log.ts';
+import { QueueFullError } from '../../threads/thread-pool.ts';
 import type { Searchers } from '../searchers.ts';
 import { deletedCount } from './deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from './merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from './segment.ts';
-import { SegmentFiles, type SegmentTasks } from './segment-files.ts';
+import { SegmentFiles, type SegmentFilesOptions } from './segment-files.ts';
 import {
   carryDeletions,
   createMember,
@@ -33,32 +32,14 @@ import {
   type SegmentMember,
 } from './segment-members.ts';
 
-export interface SparseIndexOptions {
-  dir: string;
-  storeId: string;
+export interface SparseIndexOptions extends SegmentFilesOptions {
   searchers: Searchers;
-  worker: SharedPool<SegmentTasks>;
-  log: IndexLog;
   /** Minis that may wait for publication; more are refused. */
   maxWaiting?: number;
   /** From this many segments on, waiting minis are merged before publication, to keep searches fast. */
   maxSegments?: number;
   /** Documents added between two background saves. */
   saveEveryDocs?: number;
-  /** Required fingerprint of the word list; optional. */
-  vocabulary?: number | undefined;
-  /** Called before files become valid, so the mark covers their labels. */
-  noteLabels?: () => Promise<void>;
-}
-
-export interface SparseIndexStats {
-  segments: number;
-  docs: number;
-  deletions: number;
-  /** Of the segments' shared memory. */
-  bytes: number;
-  waiting: number;
-  generation: number;
 }
 
 export interface OpenedIndex {
@@ -183,7 +164,8 @@ export class SparseIndex {
     await this.save();
   }
 
-  stats(): SparseIndexStats {
+  /** `bytes`: of the segments' shared memory. */
+  stats() {
     const deletions = this.#members.reduce((sum, member) => sum + deletedCount(member.deletions), 0);
     return {
       segments: this.#members.length,
@@ -271,7 +253,6 @@ export class SparseIndex {
     );
   }
 
-  /** Merge some members and publish the result. */
   async #replace(ids: readonly number[]): Promise<void> {
     const inputs = this.#members.filter(({ id }) => ids.includes(id));
     if (inputs.length === 0) return;

@@ -26,38 +26,6 @@ import { languagesOf, spokenLanguages } from './languages.ts';
 import { pairsOf } from './phrases.ts';
 import type { Segment } from './segment.ts';
 
-/** What a corpus knows of the words of queries. */
-export interface KnownWords {
-  /** The library's languages, the commonest first; and those of them that queries may be in. */
-  languages: readonly string[];
-  spoken: readonly string[];
-  isKnown: (stem: string) => boolean;
-  /** As of `nearestWord`. */
-  nearest: (word: string, spellings: readonly string[]) => CorpusWord | null;
-  /** As of `completedWords`. */
-  completions: (word: string) => CorpusWord[];
-  /** As of `stemsBeginning`. */
-  beginning: (part: string) => string[];
-  /** As of `partsOf`, and of `compoundsOf`. */
-  parts: (word: string, language: string) => string[];
-  compounds: (stem: string, language: string) => CorpusWord[];
-  /** As of `writtenApart`. */
-  apart: (word: Pick<ContentWord, 'word' | 'stems'>, language: string) => string[];
-}
-
-/** For a library without texts. */
-export const noWords: KnownWords = {
-  languages: [],
-  spoken: [],
-  isKnown: () => true,
-  nearest: () => null,
-  completions: () => [],
-  beginning: () => [],
-  parts: () => [],
-  compounds: () => [],
-  apart: () => [],
-};
-
 /** What each of the words weighs that an unfinished word may become, the commonest first. */
 export const COMPLETIONS = [0.8, 0.6, 0.5, 0.4, 0.3];
 /** What they weigh where texts have the word as it stands: so little that these come first. */
@@ -77,32 +45,29 @@ const encoder = new TextEncoder();
  */
 export function nearestWord(
   corpus: readonly CorpusSegment[],
-  list: TermTable | null,
   word: string,
   spellings: readonly string[],
 ): CorpusWord | null {
-  if (word.length < leastLetters || [word, ...spellings].some((each) => isListed(list, each))) return null;
-  const [goingOn] = completedWords(corpus, list, word);
+  const list = corpus[0]?.segment.list ?? null;
+  const isListed = (each: string) => isStopWord(each) || (list !== null && lookupTerm(list, each) >= 0);
+  if (word.length < leastLetters || [word, ...spellings].some(isListed)) return null;
+  const [goingOn] = completedWords(corpus, word);
   if (goingOn !== undefined) return goingOn;
-  const near = spellings.flatMap((spelling) => nearTo(corpus, list, spelling) ?? []);
+  const near = spellings.flatMap((spelling) => nearTo(corpus, spelling) ?? []);
   return near.sort((a, b) => a.distance - b.distance)[0]?.word ?? null;
 }
 
 /** The nearest word to one. Distance in edits, half of one for another first letter; ties by length, then by what is commoner. */
-function nearTo(
-  corpus: readonly CorpusSegment[],
-  list: TermTable | null,
-  word: string,
-): { word: CorpusWord; distance: number } | null {
+function nearTo(corpus: readonly CorpusSegment[], word: string): { word: CorpusWord; distance: number } | null {
   if (!letters.test(word) || word.length < leastLetters || word.length > mostLetters) return null;
   const mostEdits = word.length < twoEditsFrom ? 1 : 2;
   const known = new Set<string>();
   const bytes = encoder.encode(word);
   let best: { word: CorpusWord; distance: number } | null = null;
   for (const { segment } of corpus) {
-    for (const id of similarIds(segment, list, word, mostEdits)) {
-      if (bytes.length === word.length && !isNear(placeOf(segment, list, id), bytes, mostEdits)) continue;
-      const near = wordOf(segment, list, id);
+    for (const id of similarIds(segment, word, mostEdits)) {
+      if (bytes.length === word.length && !isNear(placeOf(segment, id), bytes, mostEdits)) continue;
+      const near = wordOf(segment, id);
       if (near === null || known.has(near.word)) continue;
       known.add(near.word);
       const edits = editDistance(word, near.word, mostEdits);
@@ -128,20 +93,16 @@ function isNear({ table, at }: { table: TermTable; at: number }, bytes: Uint8Arr
  * The words of a corpus that begin with `word` and are longer, those in most passages first; as many as there are weights. A corpus has words with accents
  * in languages where these tell words apart, and folded in all others.
  */
-function completedWords(corpus: readonly CorpusSegment[], list: TermTable | null, word: string): CorpusWord[] {
+function completedWords(corpus: readonly CorpusSegment[], word: string): CorpusWord[] {
   if (!letters.test(word) || word.length < leastBeginning || word.length > mostLetters) return [];
-  const found = commonestOf(corpus, list, wordsWith(corpus, list, word, 'beginning'), COMPLETIONS.length);
+  const found = commonestOf(corpus, wordsWith(corpus, word, 'beginning'), COMPLETIONS.length);
   const folded = foldAccents(word);
-  return found.length > 0 || folded === word ? found : completedWords(corpus, list, folded);
+  return found.length > 0 || folded === word ? found : completedWords(corpus, folded);
 }
 
-/** Whether a word is in the word list, or a stop word of any language. */
-const isListed = (list: TermTable | null, word: string): boolean =>
-  isStopWord(word) || (list !== null && lookupTerm(list, word) >= 0);
-
 /** Words of a segment that may be so near. */
-function similarIds(segment: Segment, list: TermTable | null, word: string, edits: number): number[] {
-  const { lengths, sets } = shapesOf(segment, list);
+function similarIds(segment: Segment, word: string, edits: number): number[] {
+  const { lengths, sets } = shapesOf(segment);
   const bytes = encoder.encode(word);
   const set = setOf(bytes, 0, bytes.length);
   // An edit changes a letter of one byte, or of up to three.
@@ -169,16 +130,20 @@ function writtenApart(
   return pairsOf(word, language).filter((pair) => documentFrequency(corpus, pair) >= least);
 }
 
-export function wordsIn(corpus: readonly CorpusSegment[], list: TermTable | null): KnownWords {
+/** What a corpus knows of the words of queries. */
+export type KnownWords = ReturnType<typeof wordsIn>;
+
+export function wordsIn(corpus: readonly CorpusSegment[]) {
   return {
+    /** The library's languages, the commonest first; and those of them that queries may be in. */
     languages: languagesOf(corpus),
     spoken: spokenLanguages(corpus),
-    isKnown: (stem) => documentFrequency(corpus, stem) > 0,
-    nearest: (word, spellings) => nearestWord(corpus, list, word, spellings),
-    completions: (word) => completedWords(corpus, list, word),
-    beginning: (part) => stemsBeginning(corpus, list, part),
-    parts: (word, language) => partsOf(corpus, word, language),
-    compounds: (stem, language) => compoundsOf(corpus, list, stem, language),
-    apart: (word, language) => writtenApart(corpus, word, language),
+    isKnown: (stem: string) => documentFrequency(corpus, stem) > 0,
+    nearest: (word: string, spellings: readonly string[]) => nearestWord(corpus, word, spellings),
+    completions: (word: string) => completedWords(corpus, word),
+    beginning: (part: string) => stemsBeginning(corpus, part),
+    parts: (word: string, language: string) => partsOf(corpus, word, language),
+    compounds: (stem: string, language: string) => compoundsOf(corpus, stem, language),
+    apart: (word: Pick<ContentWord, 'word' | 'stems'>, language: string) => writtenApart(corpus, word, language),
   };
 }

@@ -7,7 +7,6 @@ declare module 'wink-bm25-text-search' {
     addDoc(document: Readonly<Record<string, readonly (string | number)[]>>, id: number): void;
     /** By document: token index → weighted frequency, and weighted length. Read it before `consolidate`. */
     getDocs(): Record<number, { freq: Record<number, number>; length: number }>;
-    /** Token → token index. */
     getTokens(): Record<string | number, number>;
     consolidate(precision: number): void;
     search(text: string, limit: number): [id: string, score: number][];

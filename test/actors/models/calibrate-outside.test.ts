@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { floorCalibrator } from '../../../src/actors/models/model-embedder.ts';
-import { FLOOR_SAMPLE } from '../../../src/compute/embedding/floor-sample.ts';
+import { FLOOR_SAMPLE, floorCalibrator } from '../../../src/actors/models/model-embedder.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 
 const row = { id: 'openai-m-2', provider: 'openai', model_name: 'm', dim: 2, max_input_tokens: 512, floor: null };

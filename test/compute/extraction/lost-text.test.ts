@@ -288,8 +288,7 @@ test('time grows in proportion to what was dropped and is put back', () => {
     2000,
     (size) => `<body>${`${prose('a')}${dropped}`.repeat(size / 5)}</body>`,
     (html) => {
-      const root = parsePage(html, url).documentElement;
-      assert.ok(root !== null);
+      const { root } = parsePage(html, url);
       const blocks = listBlocks(root);
       for (const { node, links } of blocks.blocks) if (links > 0.5) node.remove();
       restoreBlocks(root, blocks, null);

@@ -7,10 +7,11 @@ import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { B, FACT_WEIGHT, FIELD_WEIGHTS, K1, LENGTH_WITHOUT_BODY, UNITS } from '../../../src/engine/words/bm25f.ts';
-import { buildSegment, buildSegmentOfTerms, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
-import { corpusSegment, eachAWord, planQuery } from '../../../src/engine/words/corpus.ts';
+import { buildSegmentOfTerms } from '../../../src/engine/words/build-segment.ts';
+import { corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { createScratch, searchSegments } from '../../../src/engine/words/search-segments.ts';
+import { buildSegment, eachAWord, type SparseDocument } from './small-corpus.ts';
 
 const someWords = (maxLength: number) =>
   fc.array(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'eel', 'constructor', '__proto__', '12'), { maxLength });

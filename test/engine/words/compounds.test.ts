@@ -4,12 +4,12 @@ import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts';
 import { stemIn } from '../../../src/compute/text/stemmers.ts';
 import { createQueryAnalyzer } from '../../../src/engine/analyze-query.ts';
-import { buildSegment } from '../../../src/engine/words/build-segment.ts';
 import { COMPOUND, compoundsOf, PART, partsOf } from '../../../src/engine/words/compounds.ts';
 import { corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { languageTerm } from '../../../src/engine/words/languages.ts';
 import { wordsIn } from '../../../src/engine/words/spelling.ts';
+import { buildSegment } from './small-corpus.ts';
 
 const analyzer = createTextAnalyzer(createRuleTokenizer);
 /** Stems of German texts as passages have them. */
@@ -50,8 +50,7 @@ test('a compound has the parts that the corpus has, also over a joint; what is n
 
 test('a word has the compounds that begin or end with it and whose rest the corpus has, the commonest first', () => {
   const corpus = corpusOf(lighthouses.slice(0, 3), lighthouses.slice(3));
-  const compounds = (stem: string, language = 'de') =>
-    compoundsOf(corpus, null, stem, language).map(({ word }) => word);
+  const compounds = (stem: string, language = 'de') => compoundsOf(corpus, stem, language).map(({ word }) => word);
   assert.deepEqual(compounds('leuchtturm'), ['leuchtturmwart']);
   assert.deepEqual(compounds(termsOf('Wärter')[0]), ['leuchtturmwart']);
   assert.deepEqual(compounds('geschicht'), ['kustengeschicht'], 'but not geschichtlich, whose rest is no word');
@@ -65,14 +64,14 @@ const forget = ([{ deletions, segment }]: ReturnType<typeof corpusOf>, ordinal: 
 test('what was forgotten is no part and no compound', () => {
   const corpus = corpusOf(lighthouses);
   forget(corpus, 4);
-  assert.deepEqual(compoundsOf(corpus, null, 'leuchtturm', 'de'), []);
+  assert.deepEqual(compoundsOf(corpus, 'leuchtturm', 'de'), []);
   forget(corpus, 1);
   assert.deepEqual(partsOf(corpus, 'leuchtturmgeschichte', 'de'), []);
 });
 
 test('a query searches for parts and compounds with less weight, and takes no compound of known words for misspelt', () => {
   const analyze = createQueryAnalyzer(analyzer);
-  const known = wordsIn(corpusOf(lighthouses), null);
+  const known = wordsIn(corpusOf(lighthouses));
   const ask = (query: string) => analyze({ query }, known);
   const { forms, corrected } = ask('Leuchtturmgeschichte');
   assert.deepEqual(corrected, []);

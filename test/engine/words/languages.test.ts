@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SparseDocument } from '../../../src/engine/words/build-segment.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { languageOfLabel, languagesOf, languageTerm } from '../../../src/engine/words/languages.ts';
-import { segmentOf } from './small-corpus.ts';
+import { type SparseDocument, segmentOf } from './small-corpus.ts';
 
 const documents = (count: number, from: number, language: (label: number) => string) =>
   new Map(

@@ -103,7 +103,7 @@ test('a word whose stem is gone is left out, the words after it stay', () => {
     wordStems: Uint32Array.of(0, 1, 2),
     wordRows: Int32Array.of(10, 11, -1),
   };
-  const sources = { inputs: Uint32Array.of(0), chunks: Uint32Array.of(0) };
+  const sources = { inputs: [0], chunks: [0] };
   assert.deepEqual(mergeForwards([{ index, stemIds: Int32Array.of(1, -1, 0) }], sources), {
     starts: Uint32Array.of(0, 2),
     words: Uint32Array.of(0, 1),

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { openWorkload, randomStream } from '../../../bench/workload.ts';
 import { addBit, createBitmap, hasBit } from '../../../src/compute/structures/bitmap.ts';
-import type { SparseDocument } from '../../../src/engine/words/build-segment.ts';
-import { type CorpusSegment, corpusSegment, eachAWord, planQuery } from '../../../src/engine/words/corpus.ts';
+import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
 import { createScratch, searchSegments } from '../../../src/engine/words/search-segments.ts';
-import { firstHits, referenceHits, segmentOf } from './small-corpus.ts';
+import { eachAWord, firstHits, referenceHits, type SparseDocument, segmentOf } from './small-corpus.ts';
 
 const workload = openWorkload({ seed: 7, wordsPerChunk: 60 });
 const SIZES = [2500, 1200, 300];

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { SparseDocument } from '../../../src/engine/words/build-segment.ts';
-import { type CorpusSegment, corpusSegment, eachAWord, planQuery } from '../../../src/engine/words/corpus.ts';
+import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
 import { createScratch, scoreLabels, searchSegments } from '../../../src/engine/words/search-segments.ts';
 import { ordinalOf } from '../../../src/engine/words/segment.ts';
-import { firstHits, referenceHits, segmentOf, someDocument, someTerm } from './small-corpus.ts';
+import {
+  eachAWord,
+  firstHits,
+  referenceHits,
+  type SparseDocument,
+  segmentOf,
+  someDocument,
+  someTerm,
+} from './small-corpus.ts';
 
 /** An index in miniature: the segments and, as the truth, the live documents. */
 class Model {

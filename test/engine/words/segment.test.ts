@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { buildSegment } from '../../../src/engine/words/build-segment.ts';
 import {
   labelSegment,
   openSegment,
@@ -9,6 +8,7 @@ import {
   SegmentFormatError,
   seekPosting,
 } from '../../../src/engine/words/segment.ts';
+import { buildSegment } from './small-corpus.ts';
 
 const documents = [
   { title: ['ant'], section: [], body: ['bee', 'ant'] },

@@ -13,14 +13,57 @@ import {
   termWeight,
   UNITS,
 } from '../../../src/engine/words/bm25f.ts';
-import { buildSegment, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
-import { queryTermWeight } from '../../../src/engine/words/corpus.ts';
+import { modelNumbered } from '../../../src/engine/words/build-segment.ts';
+import { type QueryStem, queryTermWeight } from '../../../src/engine/words/corpus.ts';
 import type { SparseHits } from '../../../src/engine/words/search-segments.ts';
 import { openSegment, type Segment } from '../../../src/engine/words/segment.ts';
+import type { KnownWords } from '../../../src/engine/words/spelling.ts';
 
+/** Terms by field in text order; '' (punctuation) is no term. */
+export type SparseDocument = Readonly<Record<Field, readonly string[]> & { facts?: readonly string[] }>;
 export type LiveDocuments = ReadonlyMap<number, SparseDocument>;
 
 const FIELDS = Object.keys(FIELD_WEIGHTS) as Field[];
+
+/** As of `buildSegmentOfTerms`, of terms as texts. */
+export function buildSegment(documents: readonly SparseDocument[]): Segment {
+  const numbers = new Map<string, number>();
+  const numberOf = (term: string): number => {
+    const stored = term.toWellFormed();
+    const number = numbers.get(stored) ?? numbers.size;
+    numbers.set(stored, number);
+    return number;
+  };
+  const numberAll = (terms: readonly string[]) => terms.filter((term) => term !== '').map(numberOf);
+  const numbered = documents.map(({ title, section, body, facts = [] }) => ({
+    title: numberAll(title),
+    section: numberAll(section),
+    body: numberAll(body),
+    facts: numberAll(facts),
+    uncounted: 0,
+    run: [],
+  }));
+  return modelNumbered(numbered, [...numbers.keys()]);
+}
+
+/** Each stem as a word of the query. */
+export function eachAWord(stems: readonly string[]): QueryStem[] {
+  const words = [...new Set(stems)];
+  return stems.map((stem) => ({ stem, of: words.indexOf(stem) }));
+}
+
+/** Of a library without texts. */
+export const noWords: KnownWords = {
+  languages: [],
+  spoken: [],
+  isKnown: () => true,
+  nearest: () => null,
+  completions: () => [],
+  beginning: () => [],
+  parts: () => [],
+  compounds: () => [],
+  apart: () => [],
+};
 
 /** The documents as a segment with these labels, which ascend. */
 export function segmentOf(documents: LiveDocuments): Segment {

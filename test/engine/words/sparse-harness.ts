@@ -8,10 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
 import { type SearcherPool, Searchers } from '../../../src/engine/searchers.ts';
-import { buildSegment, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
 import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../../src/engine/words/sparse-index.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
-import { firstHits, referenceHits } from './small-corpus.ts';
+import { buildSegment, firstHits, referenceHits, type SparseDocument } from './small-corpus.ts';
 
 export type SearchTasks = typeof import('../../../src/threads/search-thread.ts');
 export type WorkTasks = typeof import('../../../src/engine/words/segment-tasks.ts');

@@ -3,13 +3,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { randomStream } from '../../../bench/workload.ts';
-import { buildSegment } from '../../../src/engine/words/build-segment.ts';
-import { eachAWord } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { createScratch } from '../../../src/engine/words/search-segments.ts';
 import { IndexClosedError } from '../../../src/engine/words/sparse-index.ts';
-import { createSparseSearcher, NoSnapshotError } from '../../../src/engine/words/sparse-searcher.ts';
+import { SparseSearcher } from '../../../src/engine/words/sparse-searcher.ts';
 import { QueueFullError, type SharedPool } from '../../../src/threads/thread-pool.ts';
+import { buildSegment } from './small-corpus.ts';
 import {
   closeThreads,
   documentOf,
@@ -175,18 +174,17 @@ test('a searcher that lost its segments gets them with the next publication, or 
   await harness.index.close();
 });
 
-test('a searcher that nothing was published to refuses instead of finding nothing', () => {
-  const searcher = createSparseSearcher(createScratch());
-  assert.throws(() => searcher.search({ terms: eachAWord(['ant']), k: 1 }), NoSnapshotError);
-  assert.throws(() => searcher.snapshot(), NoSnapshotError);
+test('a searcher has no corpus until all segments of the first snapshot are there', () => {
+  const searcher = new SparseSearcher(createScratch(), null);
+  assert.equal(searcher.corpus, null);
   assert.deepEqual(searcher.publish({ ids: [4], added: [] }), [4]);
-  assert.throws(() => searcher.search({ terms: eachAWord(['ant']), k: 1 }), NoSnapshotError);
+  assert.equal(searcher.corpus, null);
   assert.deepEqual(searcher.publish({ ids: [], added: [] }), []);
-  assert.deepEqual([...searcher.search({ terms: eachAWord(['ant']), k: 1 }).labels], []);
+  assert.deepEqual(searcher.corpus, []);
 });
 
 test('a searcher knows how much memory publications have made it drop', () => {
-  const searcher = createSparseSearcher(createScratch());
+  const searcher = new SparseSearcher(createScratch(), null);
   const { buffer } = buildSegment([documentOf('ant')]);
   const deletions = createDeletions(1).buffer;
   searcher.publish({ ids: [1, 2], added: [1, 2].map((id) => ({ id, segment: buffer, deletions })) });

@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { randomStream } from '../../../bench/workload.ts';
-import type { SparseDocument } from '../../../src/engine/words/build-segment.ts';
+import type { SparseDocument } from './small-corpus.ts';
 import {
   closeThreads,
   documentOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildTermTable, lookupTerm } from '../../../src/compute/structures/term-table.ts';
+import { buildTermTable, lookupTerm, type TermTable } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { buildSegmentOfTerms } from '../../../src/engine/words/build-segment.ts';
@@ -11,20 +11,21 @@ import { nearestWord, wordsIn } from '../../../src/engine/words/spelling.ts';
 const analyzer = createTextAnalyzer(createWinkTokenizer);
 const none = new Uint32Array(0);
 
-const corpusOf = (...texts: string[]) => corpusWith(() => -1, ...texts);
+const corpusOf = (...texts: string[]) => corpusWith(null, ...texts);
 
-/** Each text a segment, whose forward index has the rows of a word list. */
-function corpusWith(rowOf: (word: string) => number, ...texts: string[]) {
+/** Each text a segment; every other one has its words as rows of the list. */
+function corpusWith(list: TermTable | null, ...texts: string[]) {
   return texts.map((text, id) => {
     const body = analyzer.analyze(text).terms;
+    const rowOf = (word: string) => (list === null || id % 2 === 1 ? -1 : lookupTerm(list, word));
     const vocabulary = { fingerprint: 1, rowOf };
     const segment = buildSegmentOfTerms(analyzer.lexicon, [{ title: none, section: none, body }], vocabulary);
-    return corpusSegment(id, segment, createDeletions(1));
+    return corpusSegment(id, { ...segment, list }, createDeletions(1));
   });
 }
 
 const nearest = (texts: string[], word: string, spellings = [word]) =>
-  nearestWord(corpusOf(...texts), null, word, spellings)?.word ?? null;
+  nearestWord(corpusOf(...texts), word, spellings)?.word ?? null;
 
 test('the nearest word is found: by edits of letters, then by length, then the commonest, of all segments', () => {
   const text = 'halibut mourinho tottenham herring thunderstorm king kong';
@@ -60,11 +61,11 @@ test('letters of any script are compared; what is no word is left alone', () => 
 
 test('a corpus knows the words that a live passage has', () => {
   const corpus = corpusOf('halibut');
-  const known = wordsIn(corpus, null);
+  const known = wordsIn(corpus);
   assert.equal(known.isKnown('halibut'), true);
   assert.equal(known.isKnown('halibutt'), false);
   assert.equal(known.nearest('halibutt', ['halibutt'])?.stem, 'halibut');
-  assert.equal(wordsIn([], null).nearest('halibutt', ['halibutt']), null);
+  assert.equal(wordsIn([]).nearest('halibutt', ['halibutt']), null);
 });
 
 test('an unfinished word becomes those of most passages, of all segments together, one for each stem', () => {
@@ -81,11 +82,9 @@ test('an unfinished word becomes those of most passages, of all segments togethe
     'sturgeon',
   ];
   const list = buildTermTable(['stave', 'stations', 'other', 'steam', 'stampede']);
-  const rowOf = (word: string) => lookupTerm(list, word);
-  const rowed = texts.map((text, at) => corpusWith(at % 2 === 0 ? rowOf : () => -1, text)[0]);
   for (const [known, expected] of [
-    [wordsIn(corpusOf(...texts), null), ['station', 'stamped', 'steam', 'stave', 'stork']],
-    [wordsIn(rowed, list), ['station', 'steam', 'stave', 'stork', 'stamped']],
+    [wordsIn(corpusOf(...texts)), ['station', 'stamped', 'steam', 'stave', 'stork']],
+    [wordsIn(corpusWith(list, ...texts)), ['station', 'steam', 'stave', 'stork', 'stamped']],
   ] as const) {
     assert.deepEqual(
       known.completions('st').map(({ word }) => word),
@@ -102,7 +101,7 @@ test('an unfinished word becomes those of most passages, of all segments togethe
 test('a word of a list is no mistake, whatever it or its stem is near to', () => {
   const list = buildTermTable(['policies', 'terrarium']);
   const near = (...spellings: string[]) =>
-    nearestWord(corpusOf('police terrarius bekannte'), list, spellings[0], spellings)?.word ?? null;
+    nearestWord(corpusWith(list, 'police terrarius bekannte'), spellings[0], spellings)?.word ?? null;
   assert.equal(near('policis', 'polici'), 'polic');
   assert.equal(near('policies', 'polici'), null);
   assert.equal(near('terrariums', 'terrarium'), null, 'its stem is listed');

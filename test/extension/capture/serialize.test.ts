@@ -24,7 +24,7 @@ function write(html: string, limits: Partial<Limits> = {}): Serialized {
 function countOf(html: string): { elements: number; nodes: number } {
   const count = { elements: 0, nodes: 0 };
   walkTree(
-    parsePage(html, 'http://news.example.org/'),
+    parsePage(html, 'http://news.example.org/').document,
     ({ nodeType }) => {
       count.nodes++;
       if (nodeType === elementNode) count.elements++;

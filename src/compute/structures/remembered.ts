@@ -1,0 +1,26 @@
+/** Results that are kept, so that the next call with the same argument is free. */
+
+/** In a map that is emptied when it is full: nothing is asked for in an order that is worth following. */
+export function remembered<Key, Result>(most: number, make: (key: Key) => Result): (key: Key) => Result {
+  const known = new Map<Key, Result>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const made = make(key);
+    if (known.size >= most) known.clear();
+    known.set(key, made);
+    return made;
+  };
+}
+
+/** As long as the object lives. */
+export function rememberedOf<Owner extends object, Result>(make: (owner: Owner) => Result): (owner: Owner) => Result {
+  const known = new WeakMap<Owner, Result>();
+  return (owner) => {
+    const before = known.get(owner);
+    if (before !== undefined) return before;
+    const made = make(owner);
+    known.set(owner, made);
+    return made;
+  };
+}

@@ -1,0 +1,37 @@
+/** Files whose SHA-256, in hex, is kept elsewhere. Errors: those of the file system. */
+import { createHash } from 'node:crypto';
+import { closeSync, createReadStream, openSync, readSync, writeSync } from 'node:fs';
+
+/** Bytes per read. */
+const pieceBytes = 4 * 2 ** 20;
+
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(piece);
+  return hash.digest('hex');
+}
+
+/** Write a file, without fsync. Returns its SHA-256. `flag`: `wx` refuses a path that is taken. */
+export function writePieces(path: string, pieces: Iterable<Uint8Array>, flag: 'w' | 'wx' = 'w'): string {
+  const hash = createHash('sha256');
+  const file = openSync(path, flag, 0o600);
+  try {
+    for (const piece of pieces) {
+      hash.update(piece);
+      for (let at = 0; at < piece.length; ) at += writeSync(file, piece, at);
+    }
+    return hash.digest('hex');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Fill `bytes` from where an open file was read to; false if it ends before, which leaves the rest as it is. */
+export function readInto(file: number, bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; ) {
+    const read = readSync(file, bytes, at, Math.min(pieceBytes, bytes.length - at), null);
+    if (read === 0) return false;
+    at += read;
+  }
+  return true;
+}
