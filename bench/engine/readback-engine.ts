@@ -57,14 +57,12 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   );
   await Promise.all(pools.map((searcher) => searcher.run('warmUp', undefined)));
   clock.name('searchers');
-  const work = openThreadPool<WorkTasks>({
-    entry: entry('work-thread'),
-    name: 'work',
-    threads: WORKERS,
-    idleMs: statelessIdleMs,
-    maxQueue: 10_000,
-    maxYoungMb: 24,
-    nice: 10,
+  const limits = { threads: WORKERS, idleMs: statelessIdleMs, maxQueue: 10_000, maxYoungMb: 24, nice: 10 };
+  const work = openThreadPool<WorkTasks>({ ...limits, entry: entry('work-thread'), name: 'work' });
+  const texts = openThreadPool<typeof import('../../src/threads/text-thread.ts')>({
+    ...limits,
+    entry: entry('text-thread'),
+    name: 'texts',
     data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, wordList: null },
   });
 
@@ -106,7 +104,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       for (;;) {
         const { done, value } = await batches.next();
         if (done) return;
-        const segment = await work.run('segmentOfChunks', joined(value.texts));
+        const segment = await texts.run('segmentOfChunks', joined(value.texts));
         await index.add(
           segment,
           Uint32Array.from(value.texts, (_, i) => value.first + i),
@@ -158,8 +156,8 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     },
     denseRanking: (query) => nearest(query, data.chunks),
     async build(): Promise<BuildReport> {
-      // The first task of each work thread loads what analyzes texts.
-      await Promise.all(Array.from({ length: WORKERS * 4 }, () => work.run('preparePages', [])));
+      // The first text of each thread loads the language model: the service does that at start.
+      await Promise.all(Array.from({ length: WORKERS * 4 }, () => texts.run('preparePages', [])));
       clock.name('work');
       clock.start();
       const began = performance.now();
@@ -202,7 +200,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     },
     async close() {
       await Promise.all([index.close(), space.close()]);
-      await Promise.all([...pools, work, graphs].map((pool) => pool.close()));
+      await Promise.all([...pools, work, texts, graphs].map((pool) => pool.close()));
     },
   };
 }

@@ -6,7 +6,7 @@ import { type Extractor, openExtractor, openPdfReader } from '../actors/fetching
 import { type FeedReader, openFeedReader } from '../actors/watches/poll-feed.ts';
 import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
 import { graphFrom } from '../domain/model.ts';
-import { type IndexThreads, openIndexThreads, type WorkPool } from '../engine/index-threads.ts';
+import { type IndexThreads, openIndexThreads, type TextPool, type WorkPool } from '../engine/index-threads.ts';
 import { loadWordList } from '../engine/words/word-list.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -17,6 +17,7 @@ export interface Threads {
   wordList: SharedArrayBuffer;
   cores: number;
   /** Chunking, building segments. */
+  texts: TextPool;
   work: WorkPool;
   /** Threads of `work`. */
   workers: number;
@@ -48,16 +49,24 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
   const wordList = loadWordList();
   const cores = availableParallelism();
   const workers = Math.max(2, cores);
-  const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
-    entry: programFile('threads/work-thread'),
-    name: 'work',
+  const limits = {
     threads: workers,
     idleMs: statelessIdleMs,
     maxQueue: maxWorkQueue,
     maxHeapMb: maxWorkHeapMb,
     maxYoungMb: maxWorkYoungMb,
     nice: 10,
+  };
+  const texts = openThreadPool<typeof import('../threads/text-thread.ts')>({
+    ...limits,
+    entry: programFile('threads/text-thread'),
+    name: 'texts',
     data: { chunking: settings.chunking, wordList },
+  });
+  const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
+    ...limits,
+    entry: programFile('threads/work-thread'),
+    name: 'work',
   });
   const extractor = openExtractor(workers);
   const pdfs = openPdfReader(settings.pdf);
@@ -72,13 +81,14 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
     nice: 10,
   });
   const index = openIndexThreads({ searchData: { wordList }, graphFrom: graphsFrom(settings.indexing.vector_index) });
-  const all = [work, index, extractor, pdfs, feeds, clusters];
+  const all = [texts, work, index, extractor, pdfs, feeds, clusters];
   return {
     feeds,
     of: (library) => ({
       wordList,
       cores,
       workers,
+      texts: texts.of(library),
       work: work.of(library),
       index: index.of(library),
       extractor: extractor.of(library),

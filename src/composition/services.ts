@@ -52,7 +52,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
     const calibrate = floorCalibrator({ embedders, reader, commit });
     const index = pageIndexer({
       ...common,
-      prepare: (pages, signal) => threads.work.run('preparePages', pages, { signal }),
+      prepare: (pages, signal) => threads.texts.run('preparePages', pages, { signal }),
       threads: threads.workers,
       embedders,
       calibrate,
@@ -64,6 +64,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
         ...common,
         dir: join(path, 'index'),
         storeId: store.storeId,
+        texts: threads.texts,
         work: threads.work,
         askQueryVector: queryVectorAsker({
           embedders,
@@ -104,7 +105,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       }),
       entities: entitiesService({
         ...common,
-        languageOfPage: (page, signal) => threads.work.run('languageOfPage', page, { signal }),
+        languageOfPage: (page, signal) => threads.texts.run('languageOfPage', page, { signal }),
         enabled: settings.entity.enabled,
         thresholds: settings.entity,
       }),

@@ -12,6 +12,7 @@ import { MAX_READERS } from './vectors/vector-rows.ts';
 
 /** Chunks, embeds, builds and merges segments; shared with the jobs, so opened in src/composition/open-threads.ts. */
 export type WorkPool = SharedPool<typeof import('../threads/work-thread.ts')>;
+export type TextPool = SharedPool<typeof import('../threads/text-thread.ts')>;
 
 export interface IndexThreadsOptions {
   /** By default one for two cores, at most as many as can read the rows. */

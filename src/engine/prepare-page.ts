@@ -1,5 +1,5 @@
 /**
- * Indexes the texts of a batch of pages on a work thread: chunks, and one segment over them. A page's title is a separate BM25F field of
+ * Indexes the texts of a batch of pages on a thread for texts: chunks, and one segment over them. A page's title is a separate BM25F field of
  * all its chunks; its facts belong to the first. A page without words has a bare chunk, found by title and facts. The store allocates
  * labels at commit.
  */

@@ -129,7 +129,7 @@ export class SearchIndex {
   }
 
   async #addBatch(documents: readonly Document[]): Promise<void> {
-    const { manifest, words, vectors: space, live, embedded, missing, work } = this.#parts;
+    const { manifest, words, vectors: space, live, embedded, missing, analysis } = this.#parts;
     const { dim } = manifest;
     const texts = documents.map(({ title = null, text }) => ({ title, text, chunks: [wholeOf(text)] }));
     const labels = Uint32Array.from(documents, ({ label }) => label);
@@ -137,7 +137,7 @@ export class SearchIndex {
     for (const label of labels) this.#adding.add(label);
     const atOnce = pLimit(availableParallelism());
     const addWords = documents.map(({ label }, at) =>
-      atOnce(async () => words.add(await work.run('segmentOfChunks', texts[at]), Uint32Array.of(label))),
+      atOnce(async () => words.add(await analysis.run('segmentOfChunks', texts[at]), Uint32Array.of(label))),
     );
     const addVectors = async () => {
       const vectors = brought ?? (await this.#encode(documents));
@@ -260,16 +260,20 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
     throw new Error(`${dir} was made with another built-in model: build the index again`);
   const manifest = found ?? { format: 2 as const, id: randomUUID(), dim, vocabulary, model, live: '', embedded: '' };
   const threads = openIndexThreads({ searchData: { wordList }, graphFrom });
+  const limits = { threads: availableParallelism(), idleMs: statelessIdleMs, maxQueue: 4 * batchSize };
   const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
+    ...limits,
     entry: programFile('threads/work-thread'),
     name: 'work',
-    threads: availableParallelism(),
-    idleMs: statelessIdleMs,
-    maxQueue: 4 * batchSize,
+  });
+  const analysis = openThreadPool<typeof import('../threads/text-thread.ts')>({
+    ...limits,
+    entry: programFile('threads/text-thread'),
+    name: 'texts',
     data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordList },
   });
   const encoder = dim === null ? new Encoder({ dim: builtInModel.dim, log, dir: encoderDir }) : null;
-  const closeThreads = () => Promise.all([threads.close(), work.close(), encoder?.close()]);
+  const closeThreads = () => Promise.all([threads.close(), work.close(), analysis.close(), encoder?.close()]);
   try {
     const { namespace, searchers: pools, graphs } = threads.of(manifest.id);
     const searchers = new Searchers(pools, namespace, log);
@@ -294,7 +298,7 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
       embedded.delete(label);
     }
     return {
-      ...{ dir, manifest, live, embedded, work, missing, encoder, closeThreads, searchers },
+      ...{ dir, manifest, live, embedded, analysis, missing, encoder, closeThreads, searchers },
       ...{ words: words.index, vectors: vectors.space },
     };
   } catch (error) {

@@ -47,7 +47,7 @@ test('one trace goes from the request of a page through message, job, threads an
   for (const span of trace) t.diagnostic(`${'  '.repeat(wayOf(span).length - 1)}${span.name} ${span.ms} ms`);
   const ways = trace.map((span) => wayOf(span).join(' > '));
   const job = 'http POST /v1/pages > ask page.ingest > ask store.commit > job index_page';
-  const parts = ['thread work.preparePages', 'provider openai', 'ask index.add'];
+  const parts = ['thread texts.preparePages', 'provider openai', 'ask index.add'];
   const settled = 'http POST /v1/pages > ask page.ingest > ask store.commit > settle index_page > ask store.commit';
   const all = [job, ...parts.map((part) => `${job} > ${part}`), settled, `${settled} > job extract_entities`];
   for (const way of all) {

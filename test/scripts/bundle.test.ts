@@ -36,10 +36,10 @@ test('the built thread loads the native package of graphs, which is left out of 
   assert.deepEqual(grown && bitsNotIn(grown.labels, new Uint32Array(0)), Uint32Array.of(7));
 });
 
-test('what detects languages is loaded by the work threads, and by no other thread', () => {
+test('what detects languages is loaded by the threads for texts, and by no other thread', () => {
   for (const name of ['eld', 'franc-all']) {
     const loading = entries.filter((entry) => packagesOf(entry).has(name));
-    assert.deepEqual(loading, ['threads/work-thread.js'], name);
+    assert.deepEqual(loading, ['threads/text-thread.js'], name);
   }
 });
 

@@ -30,7 +30,7 @@ import { entityIdf, requireEntity } from './resolve-entity.ts';
 import { type SuggestionThresholds, suggestMerges } from './suggest-merges.ts';
 
 interface EntitiesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
-  /** Decides the language of a page on a work thread. */
+  /** Decides the language of a page on a thread for texts. */
   languageOfPage: (page: ChunkedText, signal: AbortSignal) => Promise<string | null>;
   /** Whether pages are read for entities; those that are known are answered all the same. */
   enabled: boolean;

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import type { SearchThreadData } from '../../engine/analyze-query.ts';
-import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
+import type { IndexThreads, TextPool, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { wordListFingerprint } from '../../engine/words/word-list.ts';
@@ -25,6 +25,7 @@ import { indexCompleteness, StartRecovery, type StartRecoveryOptions } from './s
 export interface IndexesDependencies extends Pick<LibraryParts, 'reader' | 'feed' | 'log' | 'monotonic'> {
   dir: string;
   storeId: string;
+  texts: TextPool;
   work: WorkPool;
   threads: IndexThreads;
   searchData: SearchThreadData;

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { IndexState } from '../../domain/messages.ts';
 import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import type { IndexLog } from '../../engine/index-log.ts';
-import type { WorkPool } from '../../engine/index-threads.ts';
+import type { TextPool } from '../../engine/index-threads.ts';
 import type { OpenedIndex } from '../../engine/words/sparse-index.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import { labelsOf, type ModelSpace } from '../../index/model-space.ts';
@@ -23,7 +23,7 @@ export interface StartRecoveryOptions {
   dir: string;
   reader: StoreReader;
   catalog: Catalog;
-  work: WorkPool;
+  texts: TextPool;
   sparse: OpenedIndex;
   /** Space of the active model or null. */
   dense: ModelSpace | null;
@@ -46,11 +46,11 @@ export class StartRecovery {
 
   constructor(options: StartRecoveryOptions) {
     this.#options = options;
-    const { reader, catalog, work, sparse, log, aroundRecovery = (recoverPage) => recoverPage } = options;
+    const { reader, catalog, texts, sparse, log, aroundRecovery = (recoverPage) => recoverPage } = options;
     const recoverPage = recoverText({
       reader,
       catalog,
-      model: (text) => work.run('segmentOfChunks', text),
+      model: (text) => texts.run('segmentOfChunks', text),
       addSegment: (start, count, segment) => sparse.index.add(segment, labelsOf([{ first: start, count }])),
     });
     this.#text = new IndexRecovery({

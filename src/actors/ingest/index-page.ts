@@ -2,7 +2,7 @@
  * The handler of `index_page` jobs: makes a stored text searchable. Idempotent: new content gets new labels and replaces earlier
  * attempts' content. Waiting pages share steps 1 to 3, also pages without text (intake.ts).
  *
- * 1. chunk texts and build a segment on a work thread; then ask outside models for vectors. The built-in model gets a gap
+ * 1. chunk texts and build a segment on a thread for texts; then ask outside models for vectors. The built-in model gets a gap
  * 2. commit chunks and vectors, allocating labels
  * 3. add them to both sides of the index and remove what they replace
  * 4. the job's completion makes the page `indexed` and queues the reading of its entities, if enabled

@@ -18,20 +18,17 @@ import { keptLog, type LogLine } from '../quiet-log.ts';
 import { Shelf } from '../shelf.ts';
 
 let work: ThreadPool<typeof import('../../../src/threads/work-thread.ts')>;
+let texts: ThreadPool<typeof import('../../../src/threads/text-thread.ts')>;
 let threads: ReturnType<typeof openIndexThreads>;
 let opened = 0;
 before(() => {
   const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordList: null };
-  work = openThreadPool({
-    entry: new URL('../../../src/threads/work-thread.ts', import.meta.url),
-    name: 'work',
-    threads: 1,
-    maxQueue: 1000,
-    data,
-  });
+  const entryOf = (name: string) => new URL(`../../../src/threads/${name}-thread.ts`, import.meta.url);
+  work = openThreadPool({ entry: entryOf('work'), name: 'work', threads: 1, maxQueue: 1000 });
+  texts = openThreadPool({ entry: entryOf('text'), name: 'texts', threads: 1, maxQueue: 1000, data });
   threads = openIndexThreads({ searchers: 1, searchData: { wordList: null }, graphFrom: null });
 });
-after(() => Promise.all([work.close(), threads.close()]));
+after(() => Promise.all([work.close(), texts.close(), threads.close()]));
 
 const indexDir = (shelf: Shelf) => join(shelf.temporary.path, 'index');
 
@@ -47,6 +44,7 @@ async function readyIndexes(
     storeId: 'store 1',
     reader: shelf.reader,
     feed,
+    texts,
     work,
     askQueryVector: async () => ({ vector: Float32Array.of(1, 0), degraded: false }),
     searchData: { wordList: null },

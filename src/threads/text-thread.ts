@@ -1,0 +1,36 @@
+/**
+ * Entry of the threads that analyze texts: stateless tasks, which may be aborted. Its modules take a second to load. The analyzer is created
+ * by the first task.
+ */
+import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
+import {
+  segmentOfChunks as buildSegment,
+  type ChunkedText,
+  languageOfPage as decideLanguage,
+  openPageTools,
+  type PageText,
+  type PageTools,
+  type PreparedPages,
+  preparePages as prepare,
+} from '../engine/prepare-page.ts';
+import { threadData } from './thread-pool.ts';
+
+export interface TextThreadData {
+  chunking: ChunkingSettings;
+  /** Vocabulary of the forward index, or null for none. */
+  wordList: SharedArrayBuffer | null;
+}
+
+let tools: PageTools | undefined;
+
+function openedTools(): PageTools {
+  const { chunking, wordList } = threadData<TextThreadData>();
+  tools ??= openPageTools(chunking, wordList);
+  return tools;
+}
+
+export const preparePages = (pages: readonly PageText[]): PreparedPages => prepare(openedTools(), pages);
+
+export const segmentOfChunks = (page: ChunkedText): SharedArrayBuffer => buildSegment(openedTools(), page);
+
+export const languageOfPage = (page: ChunkedText): string | null => decideLanguage(openedTools(), page);
