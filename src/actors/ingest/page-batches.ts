@@ -112,7 +112,9 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
 
   /** Null if the batch failed and its pages are retried one by one. */
   async #prepare(batch: readonly Entry<Page>[]): Promise<{ value: Prepared } | null> {
-    const signal = AbortSignal.any(batch.map(({ page }) => page.signal));
+    const stop = new AbortController();
+    const abort = (event: Event) => stop.abort((event.target as AbortSignal).reason);
+    for (const { page } of batch) page.signal.addEventListener('abort', abort);
     const { prepare, embed, mayBeOnePage = () => true } = this.#options;
     const texts = batch.map(({ text }) => text ?? '');
     let takesLong = 0;
@@ -130,18 +132,19 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     };
     try {
       const pages = batch.map(({ page }) => page);
-      const value = await prepare(pages, texts, signal);
+      const value = await prepare(pages, texts, stop.signal);
       if (embed === undefined) return { value };
       leaveThread();
       this.#start();
-      signal.throwIfAborted();
-      return { value: await embed(pages, texts, value, signal) };
+      stop.signal.throwIfAborted();
+      return { value: await embed(pages, texts, value, stop.signal) };
     } catch (error) {
       if (batch.length === 1 || !mayBeOnePage(error)) throw error;
       for (const entry of batch) entry.alone = true;
       this.#waiting.unshift(...batch);
       return null;
     } finally {
+      for (const { page } of batch) page.signal.removeEventListener('abort', abort);
       leaveThread();
       this.#start();
     }

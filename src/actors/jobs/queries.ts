@@ -191,9 +191,16 @@ function slicedText({ pages }: StoreReader, no: number, from: number, to: number
   return ownCopy(text.slice(from > 0 && isSecondHalf(0) ? 1 : 0, isSecondHalf(to - from) ? to - from + 1 : to - from));
 }
 
-/** `unopened` without an answer in time, or if it is not running. Errors: none. */
-function inTime(state: Promise<IndexState>): Promise<IndexState> {
-  return Promise.race([state, delay(indexPatienceMs, unopened)]).catch(() => unopened);
+/** `unopened` without an answer. Errors: none. */
+async function inTime(state: Promise<IndexState>): Promise<IndexState> {
+  const told = new AbortController();
+  try {
+    return await Promise.race([state, delay(indexPatienceMs, unopened, { signal: told.signal })]);
+  } catch {
+    return unopened; // it is not running
+  } finally {
+    told.abort();
+  }
 }
 
 /** A stored text never changes, but may be deleted during the read. Errors: DomainError `not_found`. */
