@@ -37,6 +37,13 @@ export function takenOver(): JobError {
   return new JobError('another attempt has taken over');
 }
 
+/** An error that the handler has logged. */
+export class LoggedError extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
 /** Runs in the transaction that completes the job. */
 export type Completion = ((transaction: Transaction) => void) | undefined;
 
@@ -83,7 +90,7 @@ export interface JobLimits {
 
 type Outcome =
   | { kind: 'done'; completion: Completion }
-  | { kind: 'failed'; error: unknown }
+  | { kind: 'failed'; error: unknown; isLogged?: boolean }
   | { kind: 'released' }
   | { kind: 'lost' };
 
@@ -274,7 +281,10 @@ export const jobActor = setup({
 });
 
 function outcomeOf(error: unknown): Outcome {
-  return error instanceof SteppedBack ? { kind: 'released' } : { kind: 'failed', error };
+  if (error instanceof SteppedBack) return { kind: 'released' };
+  return error instanceof LoggedError
+    ? { kind: 'failed', error: error.cause, isLogged: true }
+    : { kind: 'failed', error };
 }
 
 function attemptOf(job: Job): Attempt {
@@ -292,19 +302,19 @@ function logEnd({ job, outcome, log }: Context, settled: Job): void {
   const { attempts: attempt, status } = settled;
   const line = { job_id: idOf('job', job.no), kind: job.kind, attempt, status };
   // Released attempts may be thousands, and are no failures.
-  if (outcome.kind !== 'failed' || status === 'pending') {
+  if (outcome.kind !== 'failed' || status === 'pending' || outcome.isLogged === true) {
     log.debug(line, 'an attempt at a job ended');
     return;
   }
   log[status === 'dead' ? 'warn' : 'info']({ ...line, code: codeOf(outcome.error) }, 'an attempt at a job failed');
 }
 
-function codeOf(error: unknown): unknown {
+export function codeOf(error: unknown): unknown {
   return error instanceof Error ? ('code' in error ? error.code : error.name) : typeof error;
 }
 
 /** Whether the provider or host was not called, so the attempt does not count. */
-function isNotMade(error: unknown): error is BreakerOpenError | FetchError {
+export function isNotMade(error: unknown): error is BreakerOpenError | FetchError {
   return error instanceof BreakerOpenError || (error instanceof FetchError && error.isPostponed);
 }
 

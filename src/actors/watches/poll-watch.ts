@@ -5,7 +5,8 @@
  * 2. known and blacklisted items are skipped; new ones are stored, a few at a time
  * 3. the job's completion stores validators, so nothing is skipped that is not on disk
  *
- * Logs when the number of a source's entries without an address changes.
+ * Logs when a source begins to fail and when it recovers, and when the number of its entries without an address changes. Other faults
+ * are logged like those of other jobs.
  */
 import { cameElsewhere, type ItemSubmission, notePolled, takeItems } from '../../commands/take-items.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
@@ -14,7 +15,16 @@ import { idOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../../domain/watch.ts';
-import { type Completion, type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import { ProviderError } from '../../providers/provider-error.ts';
+import {
+  type Completion,
+  codeOf,
+  isNotMade,
+  type JobContext,
+  type JobHandler,
+  LoggedError,
+  takenOver,
+} from '../jobs/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 
 export interface SourceItem {
@@ -104,15 +114,21 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
   const leftOutBefore = new Map<number, number>();
 
   const poll = async (watch: Watch, job: Job, { attempt, signal }: JobContext): Promise<Completion> => {
+    const line = { watch_id: idOf('watch', watch.no), kind: watch.kind };
     const poller = pollers[watch.kind];
     if (poller === undefined) throw new JobError(`this version cannot poll kind ${watch.kind}`, { permanent: true });
     const policy = poller.policyOf(watch.config);
     if ('invalid' in policy) throw new JobError(policy.invalid, { permanent: true });
-    const { items, leftOut = 0, ...reading } = await poller.poll(watch, signal);
+    const read = poller.poll(watch, signal).catch((error: unknown) => {
+      const isOfSource = error instanceof JobError || error instanceof ProviderError;
+      if (!isOfSource || isNotMade(error) || signal.aborted) throw error;
+      if (watch.status !== 'error') log.warn({ ...line, code: codeOf(error) }, 'the source of a watch cannot be read');
+      throw new LoggedError(error);
+    });
+    const { items, leftOut = 0, ...reading } = await read;
     if (items === null) return notePolled(job.no, now(), { items: null, ...reading });
     if (leftOut !== (leftOutBefore.get(watch.no) ?? 0)) {
-      const line = { watch_id: idOf('watch', watch.no), kind: watch.kind, entries: leftOut };
-      log.warn(line, 'entries without an address, which a watch leaves out');
+      log.warn({ ...line, entries: leftOut }, 'entries without an address, which a watch leaves out');
       leftOutBefore.set(watch.no, leftOut);
     }
 
@@ -166,6 +182,9 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
     if (watch === undefined) {
       throw new JobError('the watch was deleted, or polled again since', { permanent: true });
     }
-    return poll(watch, job, context);
+    const completion = await poll(watch, job, context);
+    if (watch.status === 'error')
+      log.info({ watch_id: idOf('watch', watch.no), kind: watch.kind }, 'the source of a watch is read again');
+    return completion;
   };
 }

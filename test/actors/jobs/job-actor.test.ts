@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createActor, SimulatedClock } from 'xstate';
-import { type JobHandler, jobActor } from '../../../src/actors/jobs/job-actor.ts';
+import { type JobHandler, jobActor, LoggedError } from '../../../src/actors/jobs/job-actor.ts';
 import { createJob, moveJob } from '../../../src/commands/move-job.ts';
 import { JobError } from '../../../src/domain/errors.ts';
 import { idOf } from '../../../src/domain/ids.ts';
@@ -81,14 +81,20 @@ test('a provider that asks for more time gets it, one that asks for less does no
   }
 });
 
-test('a permanent error is the last one', async () => {
-  const { workshop, no } = await working();
-  await using _ = workshop;
-  workshop.work(no).fail(new JobError('gone for good', { permanent: true }));
-  await workshop.settle();
-  const { status, attempts, last_error } = workshop.job(no);
-  assert.deepEqual([status, attempts, last_error], ['dead', 1, 'gone for good']);
-  assert.deepEqual([workshop.endings.length, workshop.lines], [1, []]);
+test('a permanent error is the last one, and is logged unless its handler has done so', async () => {
+  const error = new JobError('gone for good', { permanent: true });
+  for (const [thrown, lines] of [
+    [error, 1],
+    [new LoggedError(error), 0],
+  ] as const) {
+    const { workshop, no } = await working();
+    await using _ = workshop;
+    workshop.work(no).fail(thrown);
+    await workshop.settle();
+    const { status, attempts, last_error } = workshop.job(no);
+    assert.deepEqual([status, attempts, last_error], ['dead', 1, 'gone for good']);
+    assert.deepEqual([workshop.endings.length, workshop.lines], [lines, []]);
+  }
 });
 
 test('an attempt that a breaker refused is given back, uncounted, until the provider may be called again', async () => {

@@ -180,6 +180,22 @@ test('a week without drift, missed or doubled polls, over a change of daylight s
   }
 });
 
+test('the log has one line when a source begins to fail, and one when it is read again', async () => {
+  await using station = await Station.open();
+  await station.create('broken', { interval_hours: 1 });
+  station.fails = () => true;
+  await station.pass(3 * 60);
+  assert.ok((station.polls.get('broken')?.length ?? 0) > 3);
+  station.fails = () => false;
+  await station.pass(3 * 60);
+  station.fails = () => true;
+  await station.pass(3 * 60);
+  assert.deepEqual(
+    station.lines.map(({ msg }) => msg),
+    ['cannot be read', 'is read again', 'cannot be read'].map((end) => `the source of a watch ${end}`),
+  );
+});
+
 test('the log has one line when the number of entries without an address changes, and none of a full quota', async () => {
   await using station = await Station.open();
   const { id } = await station.create('feed', { interval_hours: 1 });
