@@ -125,12 +125,12 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     });
   }
 
-  const limits = (allow?: Bitmap) => (allow === undefined ? {} : { allow });
+  const among = (allow?: Bitmap) => (allow === undefined ? {} : { allow });
   const plain = { prefix: false, spelling: false, relevance: false };
   const text = async (query: BenchQuery, k: number, allow?: Bitmap) =>
     (await searchers.find({ ...plain, query: query.text, k, allow, vectors: null })).sparse.labels;
   const nearest = async ({ vector }: BenchQuery, k: number, allow?: Bitmap) =>
-    (await space.search(Float32Array.from(vector), k, limits(allow))).labels;
+    (await space.search(Float32Array.from(vector), k, among(allow))).labels;
   const fused = (lists: Uint32Array[]) =>
     fuseRrf(lists, RRF_K)
       .slice(0, TOP)

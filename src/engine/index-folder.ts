@@ -43,7 +43,8 @@ export async function readManifest<Manifest>(
     return schema.parse(JSON.parse(await readFile(join(dir, MANIFEST), 'utf8')));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
-    return `${MANIFEST} cannot be read: ${errorMessage(error).split('\n')[0]}`;
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : errorMessage(error);
+    return `${MANIFEST} cannot be read: ${reason.split('\n')[0]}`;
   }
 }
 

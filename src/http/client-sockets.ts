@@ -7,7 +7,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -174,20 +174,24 @@ export class ClientPace {
 
   /** Watch a body until it has arrived, or its request is answered. */
   body(raw: IncomingMessage, response: ServerResponse): void {
-    if (raw.complete) return;
+    // A tool's call of a route has no connection.
+    if (raw.complete || !(raw.socket instanceof Socket)) return;
     this.#bodies.add({ raw, response, bytes: raw.socket.bytesRead, movedAt: this.#monotonic() });
   }
 
-  stream({ socket }: IncomingMessage): void {
+  stream({ socket }: IncomingMessage, response: ServerResponse): void {
     this.#streams.add(socket);
-    socket.once('close', () => this.#streams.delete(socket));
+    response.once('close', () => this.#streams.delete(socket));
   }
 
   /** Resolves when connections of stalled clients are ended. */
   async look(): Promise<void> {
     this.#endUnread(this.limits.stallMs, () => false);
-    // After a delay of the process, what was received is read between timers and immediates.
-    if (this.#bodies.size > 0) setImmediate(() => this.#refuseLate());
+    if (this.#bodies.size > 0) {
+      // After a delay of the process, what was received is read between timers and immediates.
+      await new Promise(setImmediate);
+      this.#refuseLate();
+    }
     if (this.#streams.size === 0 || this.#looks++ % looksPerTable > 0) return;
     for (const socket of await lostPeers([...this.#streams])) socket.destroy();
   }

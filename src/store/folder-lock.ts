@@ -120,7 +120,8 @@ function readHolder(path: string): Holder | 'gone' | 'unreadable' {
     const holder = parsedJson(readFileSync(path, 'utf8')) as Holder | null; // a file: of an earlier version
     return holder !== null && Number.isInteger(holder.pid) && typeof holder.nonce === 'string' ? holder : 'unreadable';
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return 'gone';
+    // EINVAL: replaced by a file meanwhile.
+    if (['ENOENT', 'EINVAL'].includes(String(errorCode(error)))) return 'gone';
     throw error;
   }
 }

@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { DomainError } from '../../src/domain/errors.ts';
 import type { PageFacts } from '../../src/domain/page.ts';
 import { searchRequest } from '../../src/domain/search.ts';
+import { ClientPace, paceLimits } from '../../src/http/client-sockets.ts';
 import { stopListening } from '../../src/http/listen.ts';
 import type { ServerOptions } from '../../src/http/server.ts';
 import { noDetails } from '../rows.ts';
@@ -51,6 +52,27 @@ async function connected(
   });
   return { ...server, client, url };
 }
+
+test('a tool may take longer than a body may stall', async (t) => {
+  const pace = new ClientPace({ ...paceLimits, bodyMs: 1, lookEveryMs: 1 });
+  let looks = 0;
+  const look = pace.look.bind(pace);
+  let looked = () => {};
+  pace.look = async () => {
+    await look();
+    if (++looks > 5) looked();
+  };
+  const compared = new Promise<void>((resolve) => {
+    looked = resolve;
+  });
+  const { client } = await connected(
+    t,
+    { 'search.query': () => compared.then(() => nothingFound) },
+    { bounds: { pace } },
+  );
+  const { isError } = await client.callTool({ name: 'search', arguments: { query: 'heron' } });
+  assert.notEqual(isError, true);
+});
 
 /** What a failed call says. */
 async function refusal(client: Client, name: string, args: Record<string, unknown> = {}): Promise<string> {

@@ -153,7 +153,15 @@ async function erasePurging({ reader, eraser, ending, log }: InterruptedForgetsD
 }
 
 /** Continue the rest, which is unreadable. */
-async function takeUpRest({ ask, reader, eraser, rewrite, log }: InterruptedForgetsDependencies): Promise<void> {
+async function takeUpRest({
+  ask,
+  reader,
+  eraser,
+  rewrite,
+  ending,
+  log,
+}: InterruptedForgetsDependencies): Promise<void> {
+  if (ending.aborted) return;
   await eraser.noteSettings();
   const pages = await eraser.adoptOrphans();
   if (pages > 0) log.info({ pages }, 'an interrupted purge continues');

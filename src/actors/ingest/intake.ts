@@ -94,8 +94,9 @@ interface BarePagesDependencies extends Pick<LibraryParts, 'ask' | 'reader' | 'f
 
 /** Four batches, so pages with text never wait long. */
 const width = 32;
-/** After a provider's or disk's failure, ms. */
-const retryEveryMs = 600_000;
+const minuteMs = 60_000;
+/** After failures of a provider or disk: a day. */
+const maxWaitMinutes = 24 * 60;
 const notFindable = 'pages without a text could not be made findable: tried again';
 
 function makeBarePagesFindable({ ask, reader, feed, index, log }: BarePagesDependencies): () => Promise<void> {
@@ -104,6 +105,10 @@ function makeBarePagesFindable({ ask, reader, feed, index, log }: BarePagesDepen
   /** Their chunk may be in the store but not in the index. */
   const failed = new Set<number>();
   const limit = pLimit(width);
+  let isQueued = false;
+  /** Minutes until the failed ones are tried again: twice as many after each failure. */
+  let waitMinutes = 1;
+  let minutes = 0;
 
   const indexOne = async (no: number): Promise<void> => {
     const page = background.isStopping ? undefined : reader.pages.get(no);
@@ -118,20 +123,28 @@ function makeBarePagesFindable({ ask, reader, feed, index, log }: BarePagesDepen
   const indexAll = async () => {
     const some = [...waiting];
     waiting.clear();
+    isQueued = false;
     const ends = await Promise.allSettled(some.map((no) => limit(() => indexOne(no))));
     const failure = ends.find((end) => end.status === 'rejected');
+    waitMinutes = failure === undefined ? 1 : Math.min(2 * waitMinutes, maxWaitMinutes);
     if (failure !== undefined) throw failure.reason;
   };
   const add = (numbers: Iterable<number>) => {
     for (const no of numbers) waiting.add(no);
-    if (waiting.size > 0) background.soon(notFindable, indexAll);
+    if (waiting.size === 0 || isQueued) return;
+    isQueued = true;
+    background.soon(notFindable, indexAll);
   };
 
   // Of earlier runs.
   background.soon('pages without a text that came before are made findable at the next start', async () =>
     add(await ask('index.pagesWithoutChunks', {})),
   );
-  background.every(retryEveryMs, notFindable, async () => add(failed));
+  background.every(minuteMs, notFindable, async () => {
+    if (++minutes < waitMinutes || failed.size === 0) return;
+    minutes = 0;
+    add(failed);
+  });
   const unsubscribe = feed.subscribe('durable', ({ pages }) => {
     add(pages.filter(lacksBareChunk).map(({ no }) => no));
   });

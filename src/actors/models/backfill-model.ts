@@ -29,7 +29,7 @@ import {
 } from '../../commands/backfill-model.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
-import { type Backfill, type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
+import { type Backfill, type EmbeddingModel, isBuiltIn, isOutside } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
@@ -176,7 +176,7 @@ class BackfillAttempt {
   async #plan(counts: { chunks: number; tokens: number }): Promise<void> {
     const { calibrate, now } = this.#dependencies;
     const { signal, checkpoint } = this.#context;
-    if (!this.#isBuiltIn) await calibrate(this.#model, signal);
+    if (isOutside(this.#model)) await calibrate(this.#model, signal);
     if (!(await checkpoint(planBackfill(this.#model.space, { at: now(), ...counts })))) throw gone();
   }
 

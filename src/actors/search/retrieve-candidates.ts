@@ -8,6 +8,7 @@
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type Bitmap, bitsInBoth, hasBit } from '../../compute/structures/bitmap.ts';
 import { TopK } from '../../compute/structures/top-k.ts';
+import { unlessAborted } from '../../compute/unless-aborted.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page.ts';
@@ -93,8 +94,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     };
     const withVectors = ({ chunks }: ModelSpace, dropped: AbortSignal) => {
       const asked = monotonic();
-      const waiting = signal === undefined ? dropped : AbortSignal.any([signal, dropped]);
-      const embedding = askQueryVector(model, query, waiting).then(({ vector, degraded }) => {
+      const embedding = unlessAborted(askQueryVector(model, query, signal), dropped).then(({ vector, degraded }) => {
         timing_ms.embed = monotonic() - asked;
         if (degraded) timing_ms.degraded_dense = 1;
         if (vector !== null) chunks.checkQuery(vector);

@@ -68,7 +68,7 @@ export function eventsService(dependencies: EventsDependencies): StartService<'e
       const length = events.reduce((sum, event) => sum + event.length, 0);
       for (const subscriber of subscribers) {
         if (opstamp < subscriber.from) continue;
-        subscriber.waiting.push(...events);
+        for (const event of events) subscriber.waiting.push(event);
         subscriber.length += length;
       }
       endStalled();

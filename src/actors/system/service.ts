@@ -74,8 +74,8 @@ export function runService<Names extends SystemMessageName>(
 
   const crash = (error: unknown) => {
     if (crashing.signal.aborted) return;
-    ending.abort();
     crashing.abort(new DomainError('store_unavailable', 'a part of the library has failed', { retryAfterS: 1 }));
+    ending.abort();
     crashed(error);
   };
   const started = Promise.resolve().then(() => start({ crash, ending: ending.signal }));

@@ -78,9 +78,14 @@ export function knownModelCommand(context: Context, name: string): ExitCode {
     ['score', score === null ? null : `${score.value} (${score.benchmark}), ${score.source}`],
     ...Object.entries(model.names).map(([provider, called]): [string, string] => [provider, called]),
   ];
+  const width = Math.max(...facts.map(([label]) => label.length)) + 2;
   return tell(context, model, ({ say, columns }) => {
-    const rows = facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]]));
-    for (const row of table(rows)) for (const line of wrapped(row, columns)) say(line);
+    for (const [label, value] of facts) {
+      if (value === null) continue;
+      const [first, ...more] = wrapped(value, columns - width);
+      say(label.padEnd(width) + first);
+      for (const line of more) say(' '.repeat(width) + line);
+    }
   });
 }
 

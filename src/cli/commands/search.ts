@@ -52,8 +52,9 @@ export async function searchCommand(
   const request = {
     query,
     operators: true,
-    spelling: args.spelling,
-    sort: args.sort,
+    // A service of an earlier version knows neither.
+    spelling: args.spelling ? undefined : false,
+    sort: args.sort === 'relevance' ? undefined : args.sort,
     ...zoneFor(query),
     k: args.k,
     chunks_per_page: 1,
@@ -80,7 +81,7 @@ export async function searchCommand(
     terminal.say(`    ${terminal.style('dim', url + known)}`);
     const by = byline(page);
     const length = page.read_minutes == null ? '' : ` · ${counted(page.read_minutes, 'minute')}`;
-    const similar = page.duplicates.length;
+    const similar = page.duplicates?.length ?? 0;
     if (similar > 0) terminal.say(`    ${terminal.style('dim', `and ${similar} similar`)}`);
     if (by !== '') terminal.say(`    ${terminal.style('dim', fitted(by + length, terminal.columns - 4))}`);
     if (best === undefined) terminal.say(`    ${terminal.style('dim', 'no stored text')}`);

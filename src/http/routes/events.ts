@@ -66,7 +66,7 @@ export const eventRoutes: RouteGroup = (app, { ask, access, pace, heartbeatMs })
         return reply.hijack();
       }
       open.set(subscription, holderOf(request));
-      pace.stream(request.raw);
+      pace.stream(request.raw, reply.raw);
       endUnheld();
       reply.raw.once('close', () => subscription.leave());
       void subscription.ended.then((reason) => {

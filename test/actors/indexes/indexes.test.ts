@@ -128,7 +128,7 @@ test('a model that is opened takes in no labels that the disk lacks, which a cra
   assert.deepEqual(await held(), { near: [], chunks: [known] });
   feed.publish('durable', changes);
   const chunks = [{ char_start: 0, char_end: 3, token_count: 1, section_title: null, section_start_s: null }];
-  const segment = await work.run('segmentOfChunks', { title: null, text: 'elm', chunks });
+  const segment = await texts.run('segmentOfChunks', { title: null, text: 'elm', chunks });
   const vectors = new Map([[space, Float32Array.of(1, 2)]]);
   await hosted.ask('index.add', { segment, vectors, pages: [{ first, count: 1 }], obsolete: [] });
   assert.deepEqual(await held(), { near: [2], chunks: [known, first] });
