@@ -65,13 +65,14 @@ test('a tool may take longer than a body may stall', async (t) => {
   const compared = new Promise<void>((resolve) => {
     looked = resolve;
   });
-  const { client } = await connected(
+  const { client, lines } = await connected(
     t,
     { 'search.query': () => compared.then(() => nothingFound) },
     { bounds: { pace } },
   );
   const { isError } = await client.callTool({ name: 'search', arguments: { query: 'heron' } });
   assert.notEqual(isError, true);
+  assert.ok(!lines.some((line) => line.includes('could not be looked for')), 'it is not ended');
 });
 
 /** What a failed call says. */
