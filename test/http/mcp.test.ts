@@ -55,21 +55,21 @@ async function connected(
 
 test('a tool may take longer than a body may stall', async (t) => {
   const pace = new ClientPace({ ...paceLimits, bodyMs: 1, lookEveryMs: 1 });
-  let looks = 0;
   const look = pace.look.bind(pace);
-  let looked = () => {};
+  let looks = 0;
+  let answer = () => {};
   pace.look = async () => {
-    await look();
-    if (++looks > 5) looked();
+    await look().finally(() => looks++);
+    if (looks > 5) answer();
   };
-  const compared = new Promise<void>((resolve) => {
-    looked = resolve;
-  });
-  const { client, lines } = await connected(
-    t,
-    { 'search.query': () => compared.then(() => nothingFound) },
-    { bounds: { pace } },
-  );
+  const answers: Answers = {
+    'search.query': () =>
+      new Promise((resolve) => {
+        looks = 0;
+        answer = () => resolve(nothingFound);
+      }),
+  };
+  const { client, lines } = await connected(t, answers, { bounds: { pace } });
   const { isError } = await client.callTool({ name: 'search', arguments: { query: 'heron' } });
   assert.notEqual(isError, true);
   assert.ok(!lines.some((line) => line.includes('could not be looked for')), 'it is not ended');
