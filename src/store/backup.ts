@@ -204,7 +204,7 @@ async function whileInUse<Result>(backup: string, work: () => Promise<Result>): 
 }
 
 const isLock = (name: string): boolean => name.startsWith('lock.');
-/** File systems that are read-only or without symbolic links (FAT, network drives). */
+/** File systems that are read-only or without hard links (FAT, network drives). */
 const withoutLock = new Set(['ENOENT', 'EROFS', 'EACCES', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 function lockIfPossible(backup: string): ReturnType<typeof takeFolderLock> | null {

@@ -19,7 +19,7 @@ export interface DataFolder {
 
 /** Errors: OperatorError `data_folder`. */
 export function openDataFolder(path: string, nonce: string): DataFolder {
-  const entry = madeFolder(path);
+  const entry = statOf(path) ?? madeFolder(path);
   if (!entry.isDirectory()) throw new OperatorError('data_folder', `${path} is not a plain folder (a link or a file)`);
   if (process.getuid !== undefined && entry.uid !== process.getuid()) {
     throw new OperatorError('data_folder', `${path} belongs to another user`);
@@ -35,6 +35,14 @@ export function openDataFolder(path: string, nonce: string): DataFolder {
   }
 }
 
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new OperatorError('data_folder', `${path} cannot be made: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
 function madeFolder(path: string): Stats {
   try {
     makeFolders(path);
@@ -46,7 +54,7 @@ function madeFolder(path: string): Stats {
 
 /** A recursive mkdir never returns below /proc and reports another path on a read-only disk. */
 function makeFolders(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return;
-  makeFolders(dirname(path));
+  const parent = dirname(path);
+  if (parent !== path && statOf(parent) === undefined) makeFolders(parent);
   mkdirSync(path, { mode: 0o700 });
 }

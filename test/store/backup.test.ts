@@ -7,12 +7,12 @@ import { makeBackup, removeBackup, restoreBackup } from '../../src/store/backup.
 import { TemporaryStore } from './temporary-store.ts';
 
 for (const code of ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']) {
-  test(`on a disk whose symbolic links fail with ${code} backups are made, restored and removed`, async (t) => {
+  test(`on a disk whose hard links fail with ${code} backups are made, restored and removed`, async (t) => {
     await using temporary = await TemporaryStore.open();
     const refuse = () => {
-      throw Object.assign(new Error('no links here'), { code });
+      throw Object.assign(new Error('no hard links here'), { code });
     };
-    const mocked = t.mock.method(fs, 'symlinkSync', refuse as never);
+    const mocked = t.mock.method(fs, 'linkSync', refuse as never);
     syncBuiltinESMExports();
     try {
       const now = () => 5;

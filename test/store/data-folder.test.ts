@@ -46,6 +46,7 @@ test('the folder is made for its owner alone, whatever the umask, and an open on
     const folder = openDataFolder(path, 'a');
     assert.equal(await mode(path), '700');
     assert.deepEqual(await readdir(path), ['lock.1']);
+    assert.equal(await mode(join(path, 'lock.1')), '600');
     folder.release();
     await chmod(path, 0o755);
     openDataFolder(path, 'b').release();
@@ -112,18 +113,14 @@ test('of many processes that come at once, after one was killed, exactly one get
   for (const { said } of others) if (said !== 'open') assert.match(said, refused);
 });
 
-/** A lock as earlier versions made it. */
-function writeLock(path: string, text: string): void {
-  fs.rmSync(path);
-  fs.writeFileSync(path, text);
-}
-
-/** Run `work`; before its file system call number n, `others[n]` runs. Tells how many calls there were. */
-function interleaved(work: () => void, others: Record<number, () => void>): number {
+/** Run `work`; before its file system call number n, `others[n]` runs. Tells how many calls there were. On a full disk no file can be written. */
+function interleaved(work: () => void, others: Record<number, () => void>, isDiskFull: boolean): number {
   const names = [
+    'linkSync',
     'renameSync',
     'rmSync',
     'readFileSync',
+    'writeFileSync',
     'readdirSync',
     'lstatSync',
     'symlinkSync',
@@ -140,6 +137,7 @@ function interleaved(work: () => void, others: Record<number, () => void>): numb
         others[++calls]?.();
         inside = false;
       }
+      if (isDiskFull && name === 'writeFileSync') throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       return original(...args);
     };
     Object.assign(fs, { [name]: wrapped });
@@ -154,19 +152,14 @@ function interleaved(work: () => void, others: Record<number, () => void>): numb
   return calls;
 }
 
-for (const kind of ['link', 'file'])
-  test(`however three starts interleave over a ${kind} of a lock left behind, one gets the folder`, async () => {
+for (const isDiskFull of [false, true])
+  test(`however three starts interleave over a lock left behind${isDiskFull ? ' on a full disk' : ''}, one gets the folder`, async () => {
     for (let first = 1, calls = Infinity; first <= calls; first++) {
       for (let second = first + 1; second <= calls + 1; second++) {
         await using temporary = await temporaryFolder();
         openDataFolder(temporary.path, 'dead');
         const [lock] = await readdir(temporary.path);
-        const path = join(temporary.path, lock);
-        writeLock(path, '{"pid":1,"started":"never","nonce":"dead"}');
-        if (kind === 'link') {
-          fs.rmSync(path);
-          fs.symlinkSync('1:0::dead', path);
-        }
+        await writeFile(join(temporary.path, lock), '{"pid":1,"started":"never","nonce":"dead"}');
         const winners: string[] = [];
         const start = (name: string) => () => {
           try {
@@ -176,7 +169,7 @@ for (const kind of ['link', 'file'])
             assert.ok(isOperatorError(error, 'data_folder'), String(error));
           }
         };
-        calls = interleaved(start('slow'), { [first]: start('one'), [second]: start('two') });
+        calls = interleaved(start('slow'), { [first]: start('one'), [second]: start('two') }, isDiskFull);
         assert.equal(winners.length, 1, `${winners.join(' and ')}, at calls ${first} and ${second}`);
       }
     }
@@ -185,9 +178,9 @@ for (const kind of ['link', 'file'])
 test('a lock that nobody can have written whole is taken over', async () => {
   await using temporary = await temporaryFolder();
   openDataFolder(temporary.path, 'a').release();
+  const [lock] = await readdir(temporary.path);
   for (const text of ['', '{"pid":', '{"pid":"1"}', 'null']) {
-    const [lock] = await readdir(temporary.path);
-    writeLock(join(temporary.path, lock), text);
+    await writeFile(join(temporary.path, lock), text);
     openDataFolder(temporary.path, 'b').release();
   }
 });
