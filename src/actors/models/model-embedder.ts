@@ -76,10 +76,9 @@ interface EmbedApartOptions {
   tolerated: number;
 }
 
-export const FLOOR_SAMPLE = floorSample.parse(
-  JSON.parse(readFileSync(join(programDir, 'models', 'floor-sample.json'), 'utf8')),
-);
-const [{ passage: harmless }] = FLOOR_SAMPLE;
+/** For outside models only, so it is read when needed. */
+export const readFloorSample = () =>
+  floorSample.parse(JSON.parse(readFileSync(join(programDir, 'models', 'floor-sample.json'), 'utf8')));
 
 /** Errors: those of `embed` that are no text's; a refusal beyond the tolerated ones, or of a harmless text too. */
 export async function embedApart(
@@ -107,7 +106,7 @@ export async function embedApart(
   };
   const tryHarmless = async (refusal: ProviderError) => {
     try {
-      await embed([harmless]);
+      await embed([readFloorSample()[0].passage]);
     } catch (error) {
       throw isRefusal(error) ? refusal : error;
     }
@@ -142,17 +141,18 @@ export function floorCalibrator({ embedders, reader, commit }: FloorCalibration)
   const measure = async (model: EmbeddingModel): Promise<void> => {
     const rowsOf = (rows: Float32Array) =>
       Array.from({ length: rows.length / model.dim }, (_, at) => rows.subarray(at * model.dim, (at + 1) * model.dim));
+    const sample = readFloorSample();
     const passages = await embedders.documentVectors(
       model,
-      FLOOR_SAMPLE.map(({ passage }) => passage),
+      sample.map(({ passage }) => passage),
     );
     const queries = rowsOf(
       await embedders.queryVectors(
         model,
-        FLOOR_SAMPLE.flatMap((subject) => subject.queries),
+        sample.flatMap((subject) => subject.queries),
       ),
     );
-    const bySubject = FLOOR_SAMPLE.map((_, at) => queries.slice(2 * at, 2 * at + 2));
+    const bySubject = sample.map((_, at) => queries.slice(2 * at, 2 * at + 2));
     await commit(setModelFloor(model, floorOfSample(rowsOf(passages), bySubject)));
   };
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FLOOR_SAMPLE, floorCalibrator } from '../../../src/actors/models/model-embedder.ts';
+import { floorCalibrator, readFloorSample } from '../../../src/actors/models/model-embedder.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
+
+const sample = readFloorSample();
 
 const row = { id: 'openai-m-2', provider: 'openai', model_name: 'm', dim: 2, max_input_tokens: 512, floor: null };
 
@@ -13,10 +15,10 @@ async function open() {
   const asked: string[][] = [];
   let answer = async (texts: readonly string[]) => {
     // Passages to the right; queries at an angle whose cosine is the place of their subject.
-    const isQuery = texts.length === 2 * FLOOR_SAMPLE.length;
+    const isQuery = texts.length === 2 * sample.length;
     return Float32Array.from(
       texts.flatMap((_, at) => {
-        const cosine = isQuery ? Math.floor(at / 2) / FLOOR_SAMPLE.length : 1;
+        const cosine = isQuery ? Math.floor(at / 2) / sample.length : 1;
         return [cosine, Math.sqrt(1 - cosine * cosine)];
       }),
     );
@@ -46,9 +48,9 @@ test('the floor is measured once, by whoever comes first, and kept with the mode
   );
   assert.deepEqual(
     asked[0],
-    FLOOR_SAMPLE.map(({ passage }) => passage),
+    sample.map(({ passage }) => passage),
   );
-  assert.deepEqual(asked[1].slice(0, 2), FLOOR_SAMPLE[0].queries);
+  assert.deepEqual(asked[1].slice(0, 2), sample[0].queries);
   // 760 cosines, 38 of each of 0, .05 … .95: the 722nd is the first of the highest.
   assert.ok(Math.abs((reader.models.get(model.id)?.floor ?? 0) - 0.95) < 1e-6);
 });
