@@ -26,6 +26,7 @@ const entries = [
   'domain/errors',
   'fsck/run-fsck',
   'store/look-process',
+  'encoder/encoder',
   'encoder/encoder-process',
   'engine/search-index',
 ];
