@@ -1,5 +1,5 @@
 /** The command line of `readback`: names, arguments, options and help texts. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option, type OutputConfiguration } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { jobKinds, jobStatuses } from '../domain/job.ts';
 import { pageStatuses } from '../domain/page.ts';
@@ -57,12 +57,13 @@ interface ProgramOptions {
   serve: (options: { demo: boolean }) => Promise<void>;
   run: RunCommand;
   helpWidth: number;
+  output?: OutputConfiguration;
   /** Only for the help of `import`: loading them costs as much as most commands. */
   formats: readonly FormatRow[];
 }
 
 /** Throws CommanderError instead of ending the process. */
-export function createProgram({ version, serve, run, helpWidth, formats }: ProgramOptions): Command {
+export function createProgram({ version, serve, run, helpWidth, output = {}, formats }: ProgramOptions): Command {
   const program = new Command('readback')
     .description('A self-hosted index of everything you have read.')
     .version(version, '--version', 'print the version')
@@ -74,6 +75,7 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .option('--no-color', 'no colours (like NO_COLOR)')
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true, helpWidth })
+    .configureOutput(output)
     .exitOverride()
     .addHelpText('after', () => helpEnd);
   const command = (nameAndArguments: string, description: string) => inside(program, nameAndArguments, description);
