@@ -4,10 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { after, afterEach, before } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { chromiumArgs, pageBrowserPath, skipChromium } from '../chromium.ts';
 import { patienceMs, type RunningService, token } from '../process/service.ts';
-import type { Scope } from '../scope.ts';
+import { newestFirst, type Scope } from '../scope.ts';
 
 export const skip = skipChromium;
 
@@ -19,6 +20,20 @@ export async function startBrowser(scope: Scope): Promise<Browser> {
   });
   scope.after(() => browser.close());
   return browser;
+}
+
+/** One for all tests of a file; what a test opens in it is closed after it. Call at the top of the file. */
+export function sharedBrowser(): { browser: Browser } {
+  const shared = {} as { browser: Browser };
+  const scope = newestFirst({ after });
+  before(async () => {
+    if (skip === false) shared.browser = await startBrowser(scope);
+  });
+  afterEach(async () => {
+    if (skip !== false) return;
+    for (const context of shared.browser.contexts()) await context.close();
+  });
+  return shared;
 }
 
 export interface OpenPage {
