@@ -9,7 +9,7 @@ import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
 // One attempt, so that a page which cannot be fetched is dead at once.
-const shared = sharedConsole(plainPages, { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+const shared = sharedConsole(plainPages, { SERVICE_JOBS__MAX_ATTEMPTS: '1' });
 
 /** Which name this is, or undefined. */
 const idOf = async (name: string) =>

@@ -7,7 +7,7 @@ import { endSessions, openPage, searchBox, searchFor, skip, titles, token } from
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
-const shared = sharedConsole(plainPages, { SERVICE_CLUSTER__MIN_PAGES: '5' }, async (service) => {
+const shared = sharedConsole(plainPages, {}, async (service) => {
   await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
   // Nobody may fetch from this machine: a job that is dead at once.
   await service.call('POST', '/v1/pages', { url: 'http://127.0.0.1:9/' });
@@ -256,7 +256,7 @@ test('a view whose library is full says so beside what it was to write, and keep
   assert.deepEqual(faults, []);
 });
 
-test('a session that ends asks again over every view, which goes on with what was typed', { skip }, async () => {
+test('a session that ends asks again over a view, which goes on with what was typed', { skip }, async () => {
   const { page, faults, show } = await shared.signedIn({ allowed: /401/ });
   const asks = page.getByRole('heading', { name: 'Your session has ended' });
   const link = async () => {
@@ -277,7 +277,8 @@ test('a session that ends asks again over every view, which goes on with what wa
     await page.evaluate(() => dispatchEvent(new Event('focus')));
   };
   const ways = [byToken, byLinkHere, byLinkElsewhere];
-  for (const [at, view] of views().entries()) {
+  const [search, ...others] = views();
+  for (const [at, view] of [search, ...others.filter(({ field }) => field !== undefined)].entries()) {
     await show(`#/${view.fragment}`);
     await page.locator(view.ready).first().waitFor({ state: 'attached' });
     const place = await page.evaluate(() => location.hash);

@@ -16,7 +16,7 @@ const moths = Array.from({ length: 50 }, (_, at) => ({
 }));
 const all = plainPages.length + moths.length;
 
-const shared = sharedConsole([...plainPages, ...moths], { SERVICE_CLUSTER__MIN_PAGES: '5' });
+const shared = sharedConsole([...plainPages, ...moths]);
 
 const canvas = (page: Page) => page.locator('.map-frame canvas');
 /** How many pages the map shows, as it says when it has come to rest. */

@@ -25,7 +25,7 @@ const veryLongPage = {
   fetched_at: '2026-05-02T12:00:00Z',
 };
 
-const shared = sharedConsole([...plainPages, ...longPages, veryLongPage], { SERVICE_CLUSTER__MIN_PAGES: '5' });
+const shared = sharedConsole([...plainPages, ...longPages, veryLongPage]);
 
 const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
 const scrolled = (page: Page) => page.evaluate(() => scrollY);
