@@ -117,7 +117,8 @@ const pairsIn = rememberedOf((segment: Segment) =>
     const languages = languagesOfSegment(segment).slice(0, mostLanguages);
     const words: string[][] = [];
     let fewest = mostPassages + 1;
-    for (const word of pair.split(' ')) {
+    // The longer part first: it is seldom a word, and then the other need not be stemmed.
+    for (const word of pair.split(' ').sort((a, b) => b.length - a.length)) {
       const stems = stemsOf(word, languages);
       fewest = Math.min(fewest, documentsOf(segment, stems).count);
       if (fewest === 0) return noPostings;
