@@ -69,7 +69,8 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
       const written = [...wanted, ...irregular.map(([form]) => form)]
         .filter((each) => !isPair(each))
         .map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
-      const letters = { first: new Set(written.map(([letter]) => letter)), two: beginningsOf(written) };
+      const letters = { first: new Set(written.map(([letter]) => letter)), two: null };
+      const english = { ...letters, two: beginningsOf(written) };
       const bare = ofQuery.some(isBareTerm);
       // `5G` has two terms: digits and letter.
       const hasNumbers = [...wanted].some((term) => term.length === 1 || /\p{N}/u.test(term));
@@ -80,7 +81,8 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
           if (wanted.has(stemOf('en', form))) return true;
           return language !== '' && language !== 'en' && wanted.has(stemOf(language, form));
         };
-        const firsts = freeStemmers.has(language) ? null : letters;
+        const others = freeStemmers.has(language) ? null : letters;
+        const firsts = language === 'en' || language === '' ? english : others;
         const highlights = spansOf(text, { wanted, pairs, isWanted, firsts, hasNumbers }, analyzer);
         return { highlights, snippet: snippetOf(text, highlights) };
       });
@@ -109,8 +111,8 @@ function pairsIn(text: string, pairs: ReadonlySet<string>): Span[] {
 /** How wanted terms begin, folded: only such words are stemmed. */
 interface Beginnings {
   first: ReadonlySet<string>;
-  /** Two letters, or one of a term that has no more. */
-  two: ReadonlySet<string>;
+  /** Two letters, or one of a term that has no more; null outside of English, whose stemmer keeps them. */
+  two: ReadonlySet<string> | null;
 }
 
 /** The wanted terms; whether a form is one; how they begin (null: in any way); whether terms may be next to digits. */
@@ -228,6 +230,7 @@ function eachWord(
   }
 }
 
+const Y = 0x79;
 const PLUS = 0x2b;
 const SHARP = 0x23;
 const WIDE = 1;
@@ -255,16 +258,24 @@ function partAt(text: string, at: number): number {
 }
 
 function beginningsOf(terms: readonly string[]): ReadonlySet<string> {
-  return new Set(terms.map((term) => [...term].slice(0, 2).join('')));
+  return new Set(
+    terms.map((term) =>
+      [...term]
+        .slice(0, 2)
+        .join('')
+        .replace(/(?<=.)y$/u, 'i'),
+    ),
+  );
 }
 
-/** The second letter counts where stemming keeps it: not in a word of three letters (`eye`), nor outside of ASCII. */
+/** The second letter counts except in a word of three letters (`eye`) and outside of ASCII; `y` is `i` (`dying`). */
 function beginsAs(word: string, { first, two }: Beginnings): boolean {
   const letter = firstLetter(word);
   if (!first.has(letter)) return false;
+  if (two === null) return true;
   const second = word.charCodeAt(1) | 0x20;
   const isKept = word.length > 3 && word.charCodeAt(0) < 0x80 && second >= 0x61 && second <= 0x7a;
-  return !isKept || two.has(letter + String.fromCharCode(second)) || two.has(letter);
+  return !isKept || two.has(letter + (second === Y ? 'i' : String.fromCharCode(second))) || two.has(letter);
 }
 
 /** Folded. */
