@@ -156,7 +156,7 @@ test('what breaks one library leaves the others alone; it is opened again when t
   assert.deepEqual(await found(service, anna, 'herons'), ['https://anna.example/herons']);
   const refused = await service.call<{ detail: string }>('GET', '/v1/jobs', undefined, { token: ben });
   assert.equal(refused.status, 503);
-  assert.match(service.output, /"library":"ben".*damaged/);
+  await until(() => /"library":"ben".*damaged/.test(service.output), 'the log has the damage');
 });
 
 test('a token of a library is refused where there is no folder for libraries', async (t) => {

@@ -10,7 +10,7 @@ import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { chromiumArgs, pageBrowserPath, skipChromium } from '../chromium.ts';
 import { type Page, Site } from '../providers/small-web.ts';
 import { newestFirst } from '../scope.ts';
-import { RunningService, until } from './service.ts';
+import { patienceMs, RunningService, until } from './service.ts';
 
 const skip = haveRealPages ? false : `the real pages are not at ${realPagesDir}`;
 let service: RunningService;
@@ -51,9 +51,14 @@ async function savedPages(t: TestContext): Promise<string> {
 
 /** A browser without the network, in which pages run no scripts: theirs are elsewhere. */
 async function browserOf(t: TestContext, origin: string): Promise<BrowserContext> {
-  const browser = await chromium.launch({ executablePath: pageBrowserPath, args: [...chromiumArgs] });
+  const browser = await chromium.launch({
+    executablePath: pageBrowserPath,
+    args: [...chromiumArgs],
+    timeout: patienceMs,
+  });
   t.after(() => browser.close());
   const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1000, height: 800 } });
+  context.setDefaultTimeout(patienceMs);
   await context.route('**/*', (route) =>
     route.request().isNavigationRequest() && route.request().url().startsWith(origin)
       ? route.continue()

@@ -128,7 +128,8 @@ test('a flood of searches is answered or refused with a time to come back, and t
   const answers = Promise.all(
     Array.from({ length: connections }, async () => {
       const answer = await answerOf(service.url, request);
-      if (answer.status !== 200) refused.push(answer);
+      // 408: this process was held up before it sent the request.
+      if (answer.status !== 200 && answer.status !== 408) refused.push(answer);
       return answer;
     }),
   );
