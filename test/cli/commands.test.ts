@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { patientSettings, RunningService, token, withoutModel } from '../process/service.ts';
 import { Site } from '../providers/small-web.ts';
@@ -75,19 +76,13 @@ test('what waits, failed or died is told with its page and why; all that is dead
     SERVICE_JOBS__MAX_ATTEMPTS: '1',
     SERVICE_FETCH__PER_HOST_GAP_MS: '0',
   });
-  const count = 510; // more than a retry of the service takes
+  const count = 30;
   const pages = Array.from({ length: count }, (_, i) => ({
     url: `http://192.168.7.7/${i}`,
     title: `日本語のタイトル ${i}`,
   }));
-  const ids: string[] = [];
-  for (let from = 0; from < count; from += 100) {
-    const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
-      pages: pages.slice(from, from + 100),
-    });
-    ids.push(...body.results.map(({ page_id }) => page_id));
-  }
-  await service.settled(ids);
+  const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
+  await service.settled(body.results.map(({ page_id }) => page_id));
   const cli = new CliHere(temporaryFolder(t), {
     SERVICE_DATA_DIR: service.dataDir,
     SERVICE_AUTH_TOKEN: token,
@@ -96,23 +91,46 @@ test('what waits, failed or died is told with its page and why; all that is dead
   });
   const why = 'blocked address: fetch.allow_private_hosts does not list it';
   const status = await cli.run(['status']);
-  assert.match(status.stdout, /pages {8}510: 510 dead\n/);
-  assert.ok(status.stdout.includes(`  510: ${why}\n`), status.stdout);
+  assert.match(status.stdout, /pages {8}30: 30 dead\n/);
+  assert.ok(status.stdout.includes(`  30: ${why}\n`), status.stdout);
   const listed = await cli.run(['jobs', '--status', 'dead', '--limit', '2']);
   assert.equal(
     listed.stdout,
     [
       `dead fetch_and_index (2): ${why}`,
-      '  jb_000000fy  日本語のタイトル 509 · http://192.168.7.7/509',
-      '  jb_000000fx  日本語のタイトル 508 · http://192.168.7.7/508',
+      '  jb_0000000y  日本語のタイトル 29 · http://192.168.7.7/29',
+      '  jb_0000000x  日本語のタイトル 28 · http://192.168.7.7/28',
       '',
     ].join('\n'),
   );
   const retried = await cli.json<{ requested: number; retried: number; results: unknown[] }>(['jobs', 'retry']);
-  assert.deepEqual([retried.requested, retried.retried, retried.results.length], [510, 510, 510]);
+  assert.deepEqual([retried.requested, retried.retried, retried.results.length], [30, 30, 30]);
   const refused = await cli.run(['jobs', 'retry', '--status', 'failed']);
   assert.deepEqual([refused.code, refused.stdout], [2, '']);
   assert.match(refused.stderr, /only dead jobs can be retried/);
+});
+
+test('all that is dead goes back to work, five hundred jobs at a time', async (t) => {
+  const asked: unknown[] = [];
+  const site = await Site.open(t, {
+    '*': async (request, response) => {
+      const { before = null, limit } = (await json(request)) as { before?: string; limit: number };
+      asked.push([before, limit]);
+      const results = Array.from({ length: before === null ? 500 : 10 }, (_, at) => ({
+        job_id: `jb_${before === null ? at : 500 + at}`,
+        outcome: 'retried',
+      }));
+      const counts = { requested: results.length, retried: results.length };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...counts, results }));
+    },
+  });
+  const cli = new CliHere(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token });
+  const { stdout } = await cli.run(['--url', site.url(''), 'jobs', 'retry']);
+  assert.equal(stdout, 'retried 510 of 510 dead jobs\n');
+  assert.deepEqual(asked, [
+    [null, 500],
+    ['jb_499', 500],
+  ]);
 });
 
 test('a search of an index that is built again says so, and its passages fit the terminal', async (t) => {

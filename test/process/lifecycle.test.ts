@@ -16,6 +16,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { takeFolderLock } from '../../src/store/folder-lock.ts';
 import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
 import { patientSettings, RunningService, token, until, withoutModel } from './service.ts';
 
@@ -25,8 +26,6 @@ function page(no: number) {
   const sentence = `The keeper of lighthouse ${no} writes down wind and water, and ${canary} as well. `;
   return { url: `https://keeper.example/${no}`, title: `Log ${no}`, body_extracted: sentence.repeat(20) };
 }
-
-const isLock = (name: string) => name.startsWith('lock.');
 
 /** Eight clients push pages until they are told to stop or the service is gone; gives the ids that were acknowledged. */
 function push(service: RunningService) {
@@ -172,7 +171,9 @@ test('a second service on the same data folder, or port, is refused with a line;
   const taken = `cannot listen on 127.0.0.1 port ${port}: the port is in use: stop the program that has it, or set SERVICE_BIND_PORT\n`;
   const refused = await service.attempt(other);
   assert.deepEqual([refused.code, refused.stderr], [1, taken]);
-  assert.deepEqual(readdirSync(other.SERVICE_DATA_DIR).filter(isLock), [], 'the data folder was let go');
+  const lock = takeFolderLock(other.SERVICE_DATA_DIR, 'as the next process');
+  assert.ok('release' in lock, 'the data folder was let go');
+  lock.release();
   await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
   await service.kill();
   const copy = join(service.dataDir, 'store-restored');
@@ -185,7 +186,7 @@ test('a second service on the same data folder, or port, is refused with a line;
 
 test('a service whose folder was taken by one that did not see it writes nothing more, and ends', async (t) => {
   const first = await RunningService.start(t, withoutModel);
-  for (const name of readdirSync(first.dataDir)) if (isLock(name)) rmSync(join(first.dataDir, name));
+  for (const name of readdirSync(first.dataDir)) if (name.startsWith('lock.')) rmSync(join(first.dataDir, name));
   const second = RunningService.prepare(t, withoutModel);
   await second.start({ SERVICE_DATA_DIR: first.dataDir });
   const late = await first.call('POST', '/v1/pages', page(1)).catch(() => null); // it may have tried to write before
