@@ -30,8 +30,9 @@ async function family(outer: Scope): Promise<{ service: RunningService; dir: str
 
 /** Of the first tests, of which the last stops it. */
 let shared: Awaited<ReturnType<typeof family>>;
+const scope = newestFirst({ after });
 before(async () => {
-  shared = await family({ after });
+  shared = await family(scope);
 });
 
 /** A library is opened beside what the service does already. */
