@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { type Exit, patienceMs, RunningService, until } from '../process/service.ts';
-import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
+import { temporaryFolder } from '../scope.ts';
 import { type DiskFault, FailingDisk } from './failing-disk.ts';
 
 const disk = FailingDisk.build();
@@ -27,9 +27,9 @@ const page = (no: number) => ({
 /** Nothing is written but what the test asks for: whoever else wrote would meet the fault in its place. */
 const onlyWriter = { SERVICE_OBSERVABILITY__METRICS_SNAPSHOT_INTERVAL_S: '3600' };
 
-/** A service on the disk with ten pages, which are indexed; and how to put more there: the next one has the number of those that are there. */
-async function shelf(scope: Scope, broken: FailingDisk, settings: Record<string, string> = {}) {
-  const service = await RunningService.start(scope, { ...broken.env, ...onlyWriter, ...settings });
+/** A service on the disk with ten pages, which are indexed; and how to put more there. */
+async function shelf(t: TestContext, broken: FailingDisk, settings: Record<string, string> = {}) {
+  const service = await RunningService.start(t, { ...broken.env, ...onlyWriter, ...settings });
   const ingest = (no: number) => service.call<{ page_id: string; detail?: string }>('POST', '/v1/pages', page(no));
   /** As an importer does: again, until it is acknowledged. */
   const acknowledged = async (no: number) => {
@@ -60,15 +60,9 @@ async function endedSoon(service: RunningService): Promise<Exit | 'it goes on'> 
   return Promise.race([service.ended(), delay(patienceMs, 'it goes on' as const, { ref: false })]);
 }
 
-/** What it says from now on. */
-function saidFromNow(service: RunningService): () => string {
-  const { length } = service.output;
-  return () => service.output.slice(length);
-}
-
 /** Wait until the library broke and was opened again. */
-async function openAgain(service: RunningService, said: () => string): Promise<void> {
-  await until(() => said().includes('"msg":"the library is open again"'), 'the library is open again');
+async function openAgain(service: RunningService): Promise<void> {
+  await until(() => service.output.includes('"msg":"the library is open again"'), 'the library is open again');
   await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
 }
 
@@ -76,13 +70,6 @@ async function assertSound(service: RunningService): Promise<void> {
   const report = await checkFolder(service.dataDir);
   assert.ok(isClean(report), JSON.stringify(report));
 }
-
-/** Of the tests of faults that pass, in this order. */
-let shared: Awaited<ReturnType<typeof shelf>>;
-const scope = newestFirst({ after });
-before(async () => {
-  if (typeof disk !== 'string') shared = await shelf(scope, disk);
-});
 
 const endings: Record<string, { fault: DiskFault; says: RegExp }> = {
   'a flush that fails': { fault: 'sync', says: /Input\/output error/ },
@@ -98,25 +85,28 @@ for (const [what, { fault, says }] of Object.entries(endings)) {
   }, async (t) => {
     if (typeof disk === 'string') return;
     t.after(() => disk.mend(fault));
-    const { service, ingest, ids, indexed, found } = shared;
-    const said = saidFromNow(service);
+    const { service, ingest, ids, indexed, found } = await shelf(t, disk);
     disk.fail(fault);
-    const refused = await ingest(ids.length);
+    const refused = await ingest(10);
     assert.deepEqual([refused.status, Number(refused.headers.get('retry-after')) > 0], [503, true]);
     // The disk works again at once: a later flush would succeed, without what the failed one has lost.
     disk.mend(fault);
-    await openAgain(service, said);
-    assert.match(said(), /"msg":"the library cannot continue and is closed"/);
-    assert.match(said(), /a commit could not be brought to the disk/);
-    assert.match(said(), says);
+    await openAgain(service);
+    assert.match(service.output, /"msg":"the library cannot continue and is closed"/);
+    assert.match(service.output, /a commit could not be brought to the disk/);
+    assert.match(service.output, says);
     // That a page is indexed may have been told before it was on the disk: it is indexed again then.
     await indexed(ids);
-    assert.equal(await found(), ids.length);
-    const again = await ingest(ids.length);
+    assert.equal(await found(), 10);
+    const again = await ingest(10);
     assert.equal(again.status, 202, 'what was refused is not there: it is no revisit');
-    ids.push(again.body.page_id);
-    await indexed(ids);
-    assert.equal(await found(), ids.length);
+    await indexed([...ids, again.body.page_id]);
+    assert.equal(await found(), 11);
+    await service.stop();
+    await assertSound(service);
+    await service.start();
+    assert.equal(await found(), 11);
+    await service.stop();
   });
 }
 
@@ -125,50 +115,21 @@ test('while flushes go on to fail the library waits longer each time, says so, a
 }, async (t) => {
   if (typeof disk === 'string') return;
   t.after(() => disk.mend('sync'));
-  const { service, ingest, ids, indexed, found } = shared;
-  const said = saidFromNow(service);
+  const { service, ingest, ids, indexed, found } = await shelf(t, disk);
   disk.fail('sync');
-  assert.equal((await ingest(ids.length)).status, 503);
-  await until(() => (said().match(/"failures":/g) ?? []).length >= 2, 'it was tried twice'); // after eight times the process ends
+  assert.equal((await ingest(10)).status, 503);
+  await until(() => /"failures":2/.test(service.output), 'it was tried twice'); // after eight times the process ends
   const [ready, health, read] = await Promise.all(
     ['/readyz', '/healthz', `/v1/pages/${ids[0]}`].map((path) => service.call<{ reason: string }>('GET', path)),
   );
   disk.mend('sync');
   assert.deepEqual([ready.status, ready.body.reason], [503, 'metadata store unavailable']);
   assert.deepEqual([health.status, read.status], [200, 503]);
-  await openAgain(service, said);
+  await openAgain(service);
   await indexed(ids);
-  assert.equal(await found(), ids.length);
-});
-
-test('pages that cannot be written are refused, nothing of them is stored, and the service goes on', {
-  skip,
-}, async (t) => {
-  if (typeof disk === 'string') return;
-  t.after(() => disk.mend('write'));
-  const { service, ingest, ids, indexed, found } = shared;
-  disk.fail('write');
-  assert.equal((await ingest(ids.length)).status, 503);
-  const unready = await service.call<{ reason: string }>('GET', '/readyz');
-  assert.equal(unready.status, 503);
-  assert.match(unready.body.reason, /^metadata store unavailable: Input\/output error/);
-  assert.equal(await found(), ids.length);
-  assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
-  disk.mend('write');
-  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready again');
-  const again = await ingest(ids.length);
-  assert.equal(again.status, 202);
-  ids.push(again.body.page_id);
-  await indexed(ids);
-});
-
-test('after all of that a stop leaves a sound folder, and the next start has everything', { skip }, async () => {
-  const { service, ids, found } = shared;
+  assert.equal(await found(), 10);
   await service.stop();
   await assertSound(service);
-  await service.start();
-  assert.equal(await found(), ids.length);
-  await service.stop();
 });
 
 test('a disk that takes no mark of the valid state ends the process after some openings; the next one has what was acknowledged', {
@@ -198,11 +159,10 @@ test('a mark of the flushed state that cannot be written closes the library, tho
   t.after(() => disk.mend('mark'));
   const settings = { SERVICE_STORAGE__FLUSH_TIMEOUT_S: '2' };
   const { service, ingest, acknowledged, ids, indexed, found } = await shelf(t, disk, settings);
-  const said = saidFromNow(service);
   disk.fail('mark');
   assert.equal((await ingest(10)).status, 503);
   disk.mend('mark');
-  await openAgain(service, said);
+  await openAgain(service);
   await indexed([...ids, await acknowledged(10)]);
   assert.equal(await found(), 11);
   await service.stop();
@@ -222,6 +182,28 @@ test('a start on a disk that takes no mark of the flushed state ends with the re
   disk.mend('mark');
   await service.start();
   assert.equal(await found(), 10);
+  await service.stop();
+  await assertSound(service);
+});
+
+test('pages that cannot be written are refused, nothing of them is stored, and the service goes on', {
+  skip,
+}, async (t) => {
+  if (typeof disk === 'string') return;
+  t.after(() => disk.mend('write'));
+  const { service, ingest, ids, indexed, found } = await shelf(t, disk);
+  disk.fail('write');
+  assert.equal((await ingest(10)).status, 503);
+  const unready = await service.call<{ reason: string }>('GET', '/readyz');
+  assert.equal(unready.status, 503);
+  assert.match(unready.body.reason, /^metadata store unavailable: Input\/output error/);
+  assert.equal(await found(), 10);
+  assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
+  disk.mend('write');
+  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready again');
+  const again = await ingest(10);
+  assert.equal(again.status, 202);
+  await indexed([again.body.page_id]);
   await service.stop();
   await assertSound(service);
 });
