@@ -13,7 +13,6 @@ const external = [
   'piscina',
   'pino',
   'pdfjs-dist',
-  'wink-nlp',
   'wink-eng-lite-web-model',
 ];
 

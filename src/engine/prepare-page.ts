@@ -9,7 +9,6 @@ import { type AnalyzedText, createTextAnalyzer, type TextAnalyzer } from '../com
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
 import { addressBeginnings, pathWords } from '../compute/text/facts-text.ts';
 import { decideLanguages, languageOfPassage, type PageLanguages } from '../compute/text/page-languages.ts';
-import { createWinkTokenizer } from '../compute/text/wink-tokenizer.ts';
 import { BREAK, endOfWord, wordBytes } from '../compute/text/word-bytes.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
 import { buildSegmentOfTerms, type ForwardVocabulary, type SparseTermDocument } from './words/build-segment.ts';
@@ -47,7 +46,7 @@ export interface PageTools {
 
 /** `wordList`: vocabulary of the forward index; null for none. */
 export function openPageTools(chunking: ChunkingSettings, wordList: SharedArrayBuffer | null): PageTools {
-  const analyzer = createTextAnalyzer(createWinkTokenizer);
+  const analyzer = createTextAnalyzer();
   if (wordList === null) return { chunking, analyzer, vocabulary: null };
   const list = openWordList(wordList);
   return {

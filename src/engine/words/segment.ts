@@ -29,7 +29,7 @@ import type { ForwardIndex } from './forward-index.ts';
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
 /** Increase on any change of layout, content or analysis. */
-const VERSION = 13;
+const VERSION = 14;
 /** What the header counts, after magic and version. */
 const counted = [
   'docs',

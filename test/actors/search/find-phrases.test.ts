@@ -10,8 +10,6 @@ import { quotingPages } from '../../../src/actors/search/pages-of-clauses.ts';
 import { foldPhrase } from '../../../src/compute/ranking/exact-query.ts';
 import { buildTermTable, lookupTerm } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
-import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts';
-import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { preparePages } from '../../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
@@ -29,9 +27,9 @@ interface Text {
 
 const list = buildTermTable(['the', 'of', 'heron', 'river']);
 const rowOf = (word: string) => lookupTerm(list, word);
-const queryAnalyzer = createTextAnalyzer(createRuleTokenizer);
+const queryAnalyzer = createTextAnalyzer();
 const tools = {
-  analyzer: createTextAnalyzer(createWinkTokenizer),
+  analyzer: createTextAnalyzer(),
   embedder: null,
   vocabulary: { fingerprint: 1, rowOf },
   chunking: { target_tokens: 12, overlap_tokens: 3, hard_max_tokens: 16 },

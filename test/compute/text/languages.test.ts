@@ -6,10 +6,9 @@ import { languageOfTag, languages } from '../../../src/compute/text/language-tag
 import { decideLanguages, languageOfPassage } from '../../../src/compute/text/page-languages.ts';
 import { bareTerm, isBareTerm, stemIn } from '../../../src/compute/text/stemmers.ts';
 import { stopWordsOf } from '../../../src/compute/text/stop-words.ts';
-import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { textsInLanguages } from './texts-in-languages.ts';
 
-const analyzer = createTextAnalyzer(createWinkTokenizer);
+const analyzer = createTextAnalyzer();
 
 const english = textsInLanguages.en;
 const german = textsInLanguages.de;
