@@ -18,9 +18,7 @@ import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
  * those that were read are read again;
  * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search; `matched_to`: the last entity
  * that was compared, by the rule `matched_rule`; `alone_from`: the lowest of the entities that stand alone again since that job was
- * queued, 0 for none;
- * `reviewed_rule`: the rule by which stored merges were reviewed; `reviewed_to`: the last merge that a review under way has seen, 0 for none,
- * and `job_merge_at`: when the last one was made of those that it took for a job's, ms.
+ * queued, 0 for none.
  */
 export type EntityStateName =
   | 'languages_to'
@@ -31,10 +29,7 @@ export type EntityStateName =
   | 'matching_job'
   | 'matched_to'
   | 'matched_rule'
-  | 'alone_from'
-  | 'reviewed_rule'
-  | 'reviewed_to'
-  | 'job_merge_at';
+  | 'alone_from';
 
 export interface SeenNames {
   /** The page's first label. */
@@ -45,8 +40,6 @@ export interface SeenNames {
 }
 
 const end = Number.MAX_SAFE_INTEGER;
-/** Of a database whose keys are numbers of 32 bits. */
-const lastKey = 0xffffffff;
 
 export class EntityReader {
   protected readonly rows: Table<Entity, number>;
@@ -141,10 +134,9 @@ export class EntityReader {
     return [...this.mergeRows.getRange()].map(({ value }) => value);
   }
 
-  /** Newest first, at most `limit`, older than `before`. */
-  merges(limit: number, before = end): EntityMerge[] {
-    const start = Math.min(before, lastKey + 1) - 1;
-    return [...this.mergeRows.getRange({ start, reverse: true, limit })].map(({ value }) => value);
+  /** Newest first, at most `limit`. */
+  merges(limit: number): EntityMerge[] {
+    return [...this.mergeRows.getRange({ reverse: true, limit })].map(({ value }) => value);
   }
 
   /** The latest merge that is not undone. */

@@ -1,10 +1,10 @@
 /**
- * The entities: answers what is known of them, merges them by hand and splits merges, reviews merges of earlier versions, has the
+ * The entities: answers what is known of them, merges them by hand and splits merges, has the
  * languages of pages that were indexed earlier decided again and queues these pages to be read, and has names compared when nothing else is to be done.
  */
 import { canonicalForm, mentionsOf, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import { queueMatching } from '../../commands/match-entities.ts';
-import { areReviewed, mergeEntities, rejectMerge, reviewMerges, splitMerge } from '../../commands/merge-entities.ts';
+import { mergeEntities, rejectMerge, splitMerge } from '../../commands/merge-entities.ts';
 import { sweepPages } from '../../commands/page-entities.ts';
 import type {
   Entity,
@@ -49,8 +49,6 @@ const idleMs = 30_000;
 /** Rest after a comparison of names for each of them, which takes some 4 µs of the main thread, ms. */
 const restPerNameMs = 1;
 const maxMerges = 1000;
-/** Merges reviewed in one transaction: some ms. */
-const reviewedAtOnce = 20;
 
 export function entitiesService({
   reader,
@@ -166,16 +164,6 @@ export function entitiesService({
 
   return async () => {
     const background = new Background(log);
-    const review = async () => {
-      let takenBack = 0;
-      await background.slices(!areReviewed(entities) || null, async () => {
-        const reviewed = await commit(reviewMerges(reviewedAtOnce));
-        takenBack += reviewed.takenBack;
-        return reviewed.isLast ? null : true;
-      });
-      if (takenBack > 0) log.info({ merges: takenBack }, 'took back automatic merges of names that are no variants');
-    };
-    background.soon('merges of earlier versions are reviewed from the next start on', review);
     const decideAgain = async (from: number) => {
       const numbers = reader.pages.numbersAfter(from, decidedAtOnce);
       const decided = numbers

@@ -9,7 +9,7 @@
 import { foldName, withoutJoiners } from '../../domain/normalize-text.ts';
 import { foldAccents } from '../text/fold-accents.ts';
 
-/** Raise it when this module changes its answers: stored merges are then reviewed, and all names compared, again. */
+/** Raise it when this module changes its answers: all names are then compared again. */
 export const variantRule = 1;
 
 /** Each is a value, so two that differ are never the same. */
