@@ -105,7 +105,6 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       }),
       entities: entitiesService({
         ...common,
-        languageOfPage: (page, signal) => threads.texts.run('languageOfPage', page, { signal }),
         enabled: settings.entity.enabled,
         thresholds: settings.entity,
       }),

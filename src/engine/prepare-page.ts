@@ -103,14 +103,8 @@ export function segmentOfChunks(
   return buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer;
 }
 
-/** The language of a page without stored `passage_languages`: BCP 47; null: unknown. */
-export function languageOfPage({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): string | null {
-  analyzer.trim();
-  return analyzeChunked(analyzer, page).language;
-}
-
 /** Re-tokenize a text along its stored chunks, with its languages, which an earlier version did not store. */
-function analyzeChunked(analyzer: TextAnalyzer, { passage_languages, ...page }: ChunkedText) {
+function analyzeChunked(analyzer: TextAnalyzer, page: ChunkedText) {
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
     ...chunk,
@@ -118,11 +112,10 @@ function analyzeChunked(analyzer: TextAnalyzer, { passage_languages, ...page }: 
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
   const heading = headingOf(analyzer, page);
-  const decided =
-    passage_languages === undefined
-      ? decideLanguages(analyzed, heading.analyzed, chunks, page.declared ?? null)
-      : { language: null, passage_languages };
-  return { analyzed, chunks, heading, language: decided.language, languages: decided.passage_languages };
+  const languages =
+    page.passage_languages ??
+    decideLanguages(analyzed, heading.analyzed, chunks, page.declared ?? null).passage_languages;
+  return { analyzed, chunks, heading, languages };
 }
 
 /** Shared by a page's passages. */

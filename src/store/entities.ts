@@ -13,7 +13,6 @@ import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
 
 /**
- * `languages_to`: the last of the pages indexed earlier whose language was decided again;
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
  * those that were read are read again;
  * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search; `matched_to`: the last entity
@@ -21,7 +20,6 @@ import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
  * queued, 0 for none.
  */
 export type EntityStateName =
-  | 'languages_to'
   | 'swept_version'
   | 'swept_to'
   | 'rereading'

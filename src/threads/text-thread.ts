@@ -6,7 +6,6 @@ import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
 import {
   segmentOfChunks as buildSegment,
   type ChunkedText,
-  languageOfPage as decideLanguage,
   openPageTools,
   type PageText,
   type PageTools,
@@ -32,5 +31,3 @@ function openedTools(): PageTools {
 export const preparePages = (pages: readonly PageText[]): PreparedPages => prepare(openedTools(), pages);
 
 export const segmentOfChunks = (page: ChunkedText): SharedArrayBuffer => buildSegment(openedTools(), page);
-
-export const languageOfPage = (page: ChunkedText): string | null => decideLanguage(openedTools(), page);
