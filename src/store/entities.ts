@@ -9,8 +9,9 @@
 import type { NameSpans } from '../compute/entities/name-tags.ts';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/normalize-text.ts';
-import { type Environment, entriesOf, type Table } from './environment.ts';
-import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
+import { entriesOf } from './environment.ts';
+import { hashKey, pairsOf } from './keys.ts';
+import { NumberedRecords, numbered } from './records.ts';
 
 /**
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
@@ -39,39 +40,19 @@ export interface SeenNames {
 
 const end = Number.MAX_SAFE_INTEGER;
 
-export class EntityReader {
-  protected readonly rows: Table<Entity, number>;
-  protected readonly byPage: Table<PageEntity[], number>;
-  protected readonly pages: Table<number, [number, number]>;
-  protected readonly names: Table<number, [string, number]>;
-  protected readonly mergeRows: Table<EntityMerge, number>;
-  protected readonly mergesOf: Table<number, [number, number]>;
-  protected readonly splits: Table<number, [number, number]>;
-  protected readonly states: Table<number, string>;
-  protected readonly seen: Table<SeenNames, number>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('entities', { keyEncoding: 'uint32' });
-    this.byPage = environment.openDatabase('page_entities', { keyEncoding: 'uint32' });
-    this.pages = environment.openDatabase('entity_pages', {});
-    this.names = environment.openDatabase('entity_names', {});
-    this.mergeRows = environment.openDatabase('entity_merges', { keyEncoding: 'uint32' });
-    this.mergesOf = environment.openDatabase('merges_of_entity', {});
-    this.splits = environment.openDatabase('entity_splits', {});
-    this.states = environment.openDatabase('entity_state', {});
-    this.seen = environment.openDatabase('seen_names', { keyEncoding: 'uint32' });
-  }
-
-  get(no: number): Entity | undefined {
-    return this.rows.get(no);
-  }
+export class EntityReader extends NumberedRecords<Entity> {
+  protected readonly rows = this.table<Entity, number>('entities', numbered);
+  protected readonly byPage = this.table<PageEntity[], number>('page_entities', numbered);
+  protected readonly pages = this.table<number, [number, number]>('entity_pages');
+  protected readonly names = this.table<number, [string, number]>('entity_names');
+  protected readonly mergeRows = this.table<EntityMerge, number>('entity_merges', numbered);
+  protected readonly mergesOf = this.table<number, [number, number]>('merges_of_entity');
+  protected readonly splits = this.table<number, [number, number]>('entity_splits');
+  protected readonly states = this.table<number, string>('entity_state');
+  protected readonly seen = this.table<SeenNames, number>('seen_names', numbered);
 
   count(): number {
     return entriesOf(this.rows);
-  }
-
-  lastNumber(): number {
-    return lastNumberOf(this.rows);
   }
 
   /** The next entities behind `after`, at most `limit`. */
