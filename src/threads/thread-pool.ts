@@ -20,12 +20,10 @@ import { markThread, type ThreadMark, TimeLimit } from './time-limits.ts';
 /** `maxQueue` tasks are waiting; retry later. */
 export class QueueFullError extends Error {
   readonly code = 'queue_full';
-  readonly retryable = true;
 }
 
 export class TaskTimeoutError extends Error {
   readonly code = 'task_timeout';
-  readonly retryable = false;
   /** ms of elapsed or of processor time. */
   readonly limitMs: number;
   /** The work itself took too long, however busy the machine. */

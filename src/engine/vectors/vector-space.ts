@@ -47,7 +47,6 @@ export interface SpaceSearchOptions {
 
 export class SpaceClosedError extends Error {
   readonly code = 'space_closed';
-  readonly retryable = false;
 
   constructor(modelId: string) {
     super(`the vector space of model ${modelId} is closing`);
@@ -333,7 +332,6 @@ const CHECKED_NUMBERS = 2 ** 18;
 /** Invalid vectors were refused with their whole batch. A retry fails the same way. */
 export class BadVectorError extends Error {
   readonly code = 'bad_vector';
-  readonly retryable = false;
   /** Bad rows by position, in order. */
   readonly rows: readonly BadRow[];
 

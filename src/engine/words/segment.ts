@@ -78,7 +78,6 @@ interface SegmentParts {
 /** Not a segment of this version: set it aside and rebuild from the text. */
 export class SegmentFormatError extends Error {
   readonly code = 'segment_format';
-  readonly retryable = false;
 }
 
 /** A segment with terms and forward index; the builder fills the rest, which is zero, and calls `sealSegment`. */

@@ -54,7 +54,6 @@ export interface OpenedIndex {
 
 export class IndexClosedError extends Error {
   readonly code = 'index_closed';
-  readonly retryable = false;
 }
 
 interface WaitingAdd {
