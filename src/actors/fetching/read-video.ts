@@ -4,8 +4,8 @@
  */
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
-import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../../compute/video/choose-captions.ts';
-import type { VideoInfo, VideoList } from '../../compute/video/video-info.ts';
+import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../../compute/transcript/choose-captions.ts';
+import type { VideoInfo, VideoList } from '../../compute/transcript/video-info.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import type { Page } from '../../domain/page.ts';
 import type { PageFacts } from '../../domain/page-facts.ts';

@@ -1,8 +1,8 @@
 /** Which captions of a video are read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CaptionWishes, chooseCaptions } from '../../../src/compute/video/choose-captions.ts';
-import type { CaptionTrack } from '../../../src/compute/video/video-info.ts';
+import { type CaptionWishes, chooseCaptions } from '../../../src/compute/transcript/choose-captions.ts';
+import type { CaptionTrack } from '../../../src/compute/transcript/video-info.ts';
 
 const form = (ext: string) => ({ ext, url: `https://c.example/x.${ext}`, data: null });
 

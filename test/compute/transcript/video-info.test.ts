@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readVideoInfo } from '../../../src/compute/video/video-info.ts';
+import { readVideoInfo } from '../../../src/compute/transcript/video-info.ts';
 
 const read = (value: unknown) => readVideoInfo(JSON.stringify(value));
 
