@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ndcg } from '../src/compute/measures/score-run.ts';
+import { ndcg } from '../src/compute/ranking/score-run.ts';
 import { DENSE_WEIGHT, fuseScores } from '../src/compute/ranking/fuse-scores.ts';
 import { describeMachine } from './machine.ts';
 import { collectionNames, createQueryTools, type JudgedQuery, prepareCollection } from './quality/collections.ts';

@@ -7,7 +7,7 @@ import {
   meanOf,
   measureAnswer,
   rerankLift,
-} from '../../compute/measures/score-run.ts';
+} from '../../compute/ranking/score-run.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type {
   EvalReplayItem,

@@ -7,9 +7,9 @@
  * 3. the job's completion stores the report
  */
 import { planReplay, saveReplayed } from '../../commands/log-queries.ts';
-import { agreementAtK } from '../../compute/measures/agree.ts';
-import { replayReportOf } from '../../compute/measures/replay-report.ts';
-import { gradesOf, hasPositive, measureAnswer } from '../../compute/measures/score-run.ts';
+import { agreementAtK } from '../../compute/ranking/agree.ts';
+import { replayReportOf } from '../../compute/ranking/replay-report.ts';
+import { gradesOf, hasPositive, measureAnswer } from '../../compute/ranking/score-run.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import type { Replay, ReplayedQuery } from '../../domain/evaluation.ts';
 import { defaultRrfK, type SearchRequest, searchRequest } from '../../domain/search.ts';

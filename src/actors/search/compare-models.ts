@@ -1,5 +1,5 @@
 /** Compares embedding models on one query: each ranks in turn, and rankings are compared in pairs. Each is logged as an arm of the comparison. */
-import { agreementAtK } from '../../compute/measures/agree.ts';
+import { agreementAtK } from '../../compute/ranking/agree.ts';
 import type { CompareAgreement, CompareRequest, CompareResponse } from '../../domain/compare.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';

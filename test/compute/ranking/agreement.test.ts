@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { kendallTauB, overlapAtK, rankBiasedOverlap, rankCorrelation } from '../../../src/compute/measures/agree.ts';
+import { kendallTauB, overlapAtK, rankBiasedOverlap, rankCorrelation } from '../../../src/compute/ranking/agree.ts';
 
 const close = (actual: number | null, expected: number) =>
   assert.ok(actual !== null && Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);

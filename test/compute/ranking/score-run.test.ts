@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { replayReportOf } from '../../../src/compute/measures/replay-report.ts';
+import { replayReportOf } from '../../../src/compute/ranking/replay-report.ts';
 import {
   gradesOf,
   hasPositive,
@@ -8,7 +8,7 @@ import {
   meanOf,
   measureAnswer,
   rerankLift,
-} from '../../../src/compute/measures/score-run.ts';
+} from '../../../src/compute/ranking/score-run.ts';
 import type { Measures, ReplayedQuery } from '../../../src/domain/evaluation.ts';
 
 const grades = gradesOf(

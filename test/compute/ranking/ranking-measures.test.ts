@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ndcg, recall, reciprocalRank } from '../../../src/compute/measures/score-run.ts';
+import { ndcg, recall, reciprocalRank } from '../../../src/compute/ranking/score-run.ts';
 
 const grades = new Map([
   ['a', 1],
