@@ -1,10 +1,10 @@
 /** Text of PDFs that is made to take long: what is linear stays linear. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flowText } from '../../../src/compute/pdf/flow-text.ts';
-import { type Line, type PlacedText, pageLines } from '../../../src/compute/pdf/page-lines.ts';
-import { pdfDate, saneAuthor, saneTitle } from '../../../src/compute/pdf/pdf-facts.ts';
-import { stripRepeatedLines } from '../../../src/compute/pdf/repeated-lines.ts';
+import { flowText } from '../../../src/compute/extraction/flow-text.ts';
+import { type Line, type PlacedText, pageLines } from '../../../src/compute/extraction/page-lines.ts';
+import { pdfDate, saneAuthor, saneTitle } from '../../../src/compute/extraction/pdf-facts.ts';
+import { stripRepeatedLines } from '../../../src/compute/extraction/repeated-lines.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
 const settings = {
