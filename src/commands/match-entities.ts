@@ -1,5 +1,5 @@
 /** When entity names are compared: after enough new entities, or when idle; and how far they have been compared. */
-import { variantRule } from '../compute/entities/name-variants.ts';
+import { variantRule } from '../compute/text/name-variants.ts';
 import { isInFlight } from '../domain/job.ts';
 import type { EntityReader } from '../store/entities.ts';
 import type { Command, Transaction } from '../store/store.ts';

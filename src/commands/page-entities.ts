@@ -2,8 +2,8 @@
  * What a page mentions, stored and taken away. Counts follow in the same transaction, so the rows of entities always say what the
  * mentions say, and an entity that no page mentions any more is gone, with its merges: what was merged into it stands alone again.
  */
-import type { NameSpans } from '../compute/entities/name-tags.ts';
-import { type MentionedName, namesOfPage } from '../compute/entities/page-names.ts';
+import type { NameSpans } from '../compute/text/name-tags.ts';
+import { type MentionedName, namesOfPage } from '../compute/text/page-names.ts';
 import type { Entity, PageEntity } from '../domain/entity.ts';
 import { byCount } from '../domain/entity-tallies.ts';
 import type { Job } from '../domain/job.ts';

@@ -6,7 +6,7 @@
  * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number; `seen_names` page → the names in its
  * first chunks, until the encoder has seen all of them.
  */
-import type { NameSpans } from '../compute/entities/name-tags.ts';
+import type { NameSpans } from '../compute/text/name-tags.ts';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/normalize-text.ts';
 import { entriesOf } from './environment.ts';

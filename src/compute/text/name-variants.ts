@@ -7,7 +7,7 @@
  * next to letters or numbers alone (`J. R. R.` is `JRR`, `F-16` is `F16`).
  */
 import { foldName, withoutJoiners } from '../../domain/normalize-text.ts';
-import { foldAccents } from '../text/fold-accents.ts';
+import { foldAccents } from './fold-accents.ts';
 
 /** Raise it when this module changes its answers: all names are then compared again. */
 export const variantRule = 1;

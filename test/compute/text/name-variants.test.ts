@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { variantOf } from '../../../src/compute/entities/name-variants.ts';
+import { variantOf } from '../../../src/compute/text/name-variants.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
 /** Pairs of one type: `type`, one name, another. */

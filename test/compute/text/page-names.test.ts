@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { passagesToEmbed } from '../../../src/compute/embedding/embedding-text.ts';
-import { type NameSpans, nameTypes } from '../../../src/compute/entities/name-tags.ts';
-import { namesOfPage, spansInPage } from '../../../src/compute/entities/page-names.ts';
+import { type NameSpans, nameTypes } from '../../../src/compute/text/name-tags.ts';
+import { namesOfPage, spansInPage } from '../../../src/compute/text/page-names.ts';
 
 /** The text without its marks, and spans of what stands in `[person|…]`. */
 function marked(text: string): { body: string; spans: NameSpans } {
