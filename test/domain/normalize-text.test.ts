@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mock, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { createTopicTerms } from '../../src/compute/clusters/topic-words.ts';
+import { createTopicTerms } from '../../src/compute/text/topic-words.ts';
 import { foldAccents } from '../../src/compute/text/fold-accents.ts';
 import { eachCharacter, findUnspacedRuns } from '../../src/compute/text/unspaced-scripts.ts';
 import { createWordTerms } from '../../src/compute/text/word-terms.ts';

@@ -1,6 +1,6 @@
 /** Hands pages and texts of a run to the clustering thread, a part at a time, so that others get their turn on the main thread. */
 import { randomUUID } from 'node:crypto';
-import type { ChunkRows } from '../../compute/clusters/page-vectors.ts';
+import type { ChunkRows } from '../../compute/embedding/page-vectors.ts';
 import { languageOfTag } from '../../compute/text/language-tags.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { partitionAgreement } from '../../../bench/quality/partition-agreement.ts';
-import { clusterPages, graphOf, type Neighbours } from '../../../src/compute/clusters/page-graph.ts';
-import { PageVectors, type VectorTable } from '../../../src/compute/clusters/page-vectors.ts';
-import { projectPages } from '../../../src/compute/clusters/project-pages.ts';
+import { clusterPages, graphOf, type Neighbours } from '../../../src/compute/embedding/page-graph.ts';
+import { PageVectors, type VectorTable } from '../../../src/compute/embedding/page-vectors.ts';
+import { projectPages } from '../../../src/compute/embedding/project-pages.ts';
 import { seededRandom } from '../../../src/compute/seeded-random.ts';
 import { nearestRows } from '../../../src/engine/vectors/nearest-rows.ts';
 

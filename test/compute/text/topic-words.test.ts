@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTopicTerms, TopicWords } from '../../../src/compute/clusters/topic-words.ts';
+import { createTopicTerms, TopicWords } from '../../../src/compute/text/topic-words.ts';
 import { porterStem } from '../../../src/compute/text/stemmers.ts';
 import { labelOf } from '../../../src/domain/cluster.ts';
 

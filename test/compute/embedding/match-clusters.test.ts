@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { matchClusters } from '../../../src/compute/clusters/page-graph.ts';
+import { matchClusters } from '../../../src/compute/embedding/page-graph.ts';
 
 const times = (value: number, count: number): number[] => new Array(count).fill(value);
 
