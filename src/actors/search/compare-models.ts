@@ -4,7 +4,7 @@ import type { CompareAgreement, CompareRequest, CompareResponse } from '../../do
 import { DomainError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import { searchRequest } from '../../domain/search.ts';
-import type { QueryLogQueue } from '../journal/query-log-queue.ts';
+import type { QueryLogQueue } from './query-log-queue.ts';
 import type { LibraryParts } from '../system/service.ts';
 import type { OrderedPage, RankQuery } from './rank-query.ts';
 

@@ -15,7 +15,7 @@ import {
   type SearchRequest,
   type SearchResponse,
 } from '../../domain/search.ts';
-import type { QueryLogQueue } from '../journal/query-log-queue.ts';
+import type { QueryLogQueue } from './query-log-queue.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { MatchedPages, RankedPages, SystemMessageName } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QueryLogQueue } from '../../../src/actors/journal/query-log-queue.ts';
+import { QueryLogQueue } from '../../../src/actors/search/query-log-queue.ts';
 import { openOutsideReranker } from '../../../src/actors/search/outside-reranker.ts';
 import { type RetrieverDependencies, retrieverService } from '../../../src/actors/search/retriever.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
