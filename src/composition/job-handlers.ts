@@ -9,7 +9,7 @@ import { episodeReader } from '../actors/fetching/read-episode.ts';
 import { purgeVectorsHandler } from '../actors/forgetting/file-rewrite.ts';
 import { indexPageHandler, type PageIndexer } from '../actors/ingest/index-page.ts';
 import { overQuota } from '../actors/ingest/intake.ts';
-import type { JobHandler } from '../actors/jobs/job-actor.ts';
+import type { JobHandler } from '../actors/system/job-actor.ts';
 import { replayHandler } from '../actors/search/replay-queries.ts';
 import { backfillHandler } from '../actors/models/backfill-model.ts';
 import { encoderTurns } from '../actors/models/fill-built-in.ts';

@@ -6,7 +6,7 @@ import type { EmbeddingModel } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { ClusteredPages } from '../../threads/cluster-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
-import type { JobContext } from '../jobs/job-actor.ts';
+import type { JobContext } from '../system/job-actor.ts';
 import { inParts } from '../system/background.ts';
 import { isUnread } from './cluster-census.ts';
 

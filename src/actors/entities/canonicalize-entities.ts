@@ -8,7 +8,7 @@ import { matchedTo, noteMatched } from '../../commands/match-entities.ts';
 import { mergeVariants } from '../../commands/merge-entities.ts';
 import { ownsJob } from '../../commands/settle-job.ts';
 import type { EntityReader } from '../../store/entities.ts';
-import { goOnUnlessSuspect, type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import { goOnUnlessSuspect, type JobHandler, takenOver } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 
 type CanonicalizeDependencies = Pick<LibraryParts, 'reader' | 'commit' | 'now'>;

@@ -15,7 +15,7 @@ import { FetchError } from '../../providers/fetch-error.ts';
 import { statusError, type WebFetch } from '../../providers/web-fetch.ts';
 import type { YtDlp } from '../../providers/yt-dlp.ts';
 import type { CaptionsFile } from '../../threads/video-thread.ts';
-import type { JobContext } from '../jobs/job-actor.ts';
+import type { JobContext } from '../system/job-actor.ts';
 import { contentTypeOf } from './content-readers.ts';
 import { openParserPool, type ParserLimits } from './parser-pool.ts';
 import type { RecordingReader } from './read-recording.ts';

@@ -22,7 +22,7 @@ import { Deadline, systemClock } from '../../providers/clock.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import { type JobHandler, takenOver } from '../system/job-actor.ts';
 import type { CalibrateOutside } from '../models/model-embedder.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { commitThrough } from '../system/system-messages.ts';

@@ -31,7 +31,7 @@ import { FetchError } from '../../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { Command, Transaction } from '../../store/store.ts';
 import { traced } from '../../tracing/span.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import type { CommitCommand } from './system-messages.ts';
 
 export function takenOver(): JobError {
   return new JobError('another attempt has taken over');

@@ -5,7 +5,7 @@ import { heldByNetwork } from '../../../src/composition/job-limits.ts';
 import { minuteMs } from '../../../src/domain/durations.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
 import { networkName, openNetwork } from '../../../src/providers/network.ts';
-import { runBreakers } from '../system/running-breakers.ts';
+import { runBreakers } from './running-breakers.ts';
 import { Workshop } from '../workshop.ts';
 
 const halfMinute = 30_000;

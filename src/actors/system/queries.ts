@@ -20,9 +20,9 @@ import { isBare, type PageChunk, type PageStatusResponse } from '../../domain/pa
 import { TextInParts } from '../../domain/rows.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { Background, type Every } from '../system/background.ts';
-import type { OldBefore } from '../system/retention.ts';
-import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
+import { Background, type Every } from './background.ts';
+import type { OldBefore } from './retention.ts';
+import type { Handlers, LibraryParts, StartService } from './service.ts';
 import { clusterRefOf, pageLister, pageSummaryOf } from './list-pages.ts';
 import type { HeldLane } from './scheduler.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { queriesService } from '../../../src/actors/jobs/queries.ts';
+import { queriesService } from '../../../src/actors/system/queries.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { installModel } from '../../../src/commands/manage-models.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createActor, SimulatedClock } from 'xstate';
-import { type JobHandler, jobActor, LoggedError } from '../../../src/actors/jobs/job-actor.ts';
+import { type JobHandler, jobActor, LoggedError } from '../../../src/actors/system/job-actor.ts';
 import { createJob, moveJob } from '../../../src/commands/move-job.ts';
 import { JobError } from '../../../src/domain/errors.ts';
 import { idOf } from '../../../src/domain/ids.ts';

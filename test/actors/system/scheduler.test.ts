@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { schedulerService } from '../../../src/actors/jobs/scheduler.ts';
+import { schedulerService } from '../../../src/actors/system/scheduler.ts';
 import { runService } from '../../../src/actors/system/service.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { createJob } from '../../../src/commands/move-job.ts';
