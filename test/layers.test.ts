@@ -30,7 +30,6 @@ const mayImport: Record<string, readonly string[]> = {
   providers: [...foundations, 'files', 'encoder'],
   importers: foundations,
   cluster: [...foundations, 'access', 'store'],
-  index: [...foundations, 'files', 'threads', 'engine', 'store'],
   commands: [...foundations, 'machines', 'store'],
   actors: [
     ...foundations,
@@ -43,7 +42,6 @@ const mayImport: Record<string, readonly string[]> = {
     'providers',
     'telemetry',
     'importers',
-    'index',
   ],
   mcp: foundations,
   http: [...foundations, 'access', 'telemetry', 'actors', 'settings', 'mcp'],

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { PageTools } from '../engine/prepare-page.ts';
-import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../index/audit-files.ts';
+import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../actors/indexes/audit-files.ts';
 import { auditStore, type StoreAudit } from '../store/audit.ts';
 import { StoreView } from '../store/store-view.ts';
 import { PageComparison, type Sample, type TextComparison } from './compare-pages.ts';

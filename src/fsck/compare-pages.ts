@@ -15,8 +15,8 @@ import type { EncodedTexts } from '../encoder/encoder.ts';
 import { type ChunkedText, type PageTools, segmentOfChunks } from '../engine/prepare-page.ts';
 import type { VectorRows } from '../engine/vectors/vector-rows.ts';
 import { openSegment, ordinalOf, type Segment, seekPosting } from '../engine/words/segment.ts';
-import type { LookAtRows, LookAtSegments } from '../index/audit-files.ts';
-import { chunkedTextOf } from '../index/recover-index.ts';
+import type { LookAtRows, LookAtSegments } from '../actors/indexes/audit-files.ts';
+import { chunkedTextOf } from '../actors/indexes/recover-index.ts';
 import type { StoreReader } from '../store/store.ts';
 
 export interface Sample {

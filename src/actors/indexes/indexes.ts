@@ -9,9 +9,9 @@ import type { IndexThreads, TextPool, WorkPool } from '../../engine/index-thread
 import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { wordListFingerprint } from '../../engine/words/word-list.ts';
-import { Catalog } from '../../index/catalog.ts';
-import { HighWaterMark } from '../../index/high-water-mark.ts';
-import { ModelSpaces } from '../../index/model-spaces.ts';
+import { Catalog } from './catalog.ts';
+import { HighWaterMark } from './high-water-mark.ts';
+import { ModelSpaces } from './model-spaces.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitHistory } from '../../store/stored-rows.ts';

@@ -1,7 +1,7 @@
 /**
  * Restores at start what index files lack, on the sparse side and in the active model's space. Changes unsaved before a crash are waited
  * for (in a cluster: briefly). Lost files (after a restore, or of another version) are rebuilt in the background, with a report by
- * `indexCompleteness`. Spaces opened later recover by themselves (src/index/model-spaces.ts).
+ * `indexCompleteness`. Spaces opened later recover by themselves (src/actors/indexes/model-spaces.ts).
  */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -12,10 +12,10 @@ import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import type { IndexLog } from '../../engine/index-log.ts';
 import type { TextPool } from '../../engine/index-threads.ts';
 import type { OpenedIndex } from '../../engine/words/sparse-index.ts';
-import type { Catalog } from '../../index/catalog.ts';
-import { labelsOf, type ModelSpace } from '../../index/model-space.ts';
-import type { ModelSpaces } from '../../index/model-spaces.ts';
-import { IndexRecovery, recoverText } from '../../index/recover-index.ts';
+import type { Catalog } from './catalog.ts';
+import { labelsOf, type ModelSpace } from './model-space.ts';
+import type { ModelSpaces } from './model-spaces.ts';
+import { IndexRecovery, recoverText } from './recover-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { tellProgress } from '../system/background.ts';
 

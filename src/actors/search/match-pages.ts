@@ -12,7 +12,7 @@ import { idOf } from '../../domain/ids.ts';
 import { beginningsIn } from '../../domain/query-clause.ts';
 import type { FacetName, SearchFacets } from '../../domain/search.ts';
 import type { Searchers } from '../../engine/searchers.ts';
-import type { Catalog } from '../../index/catalog.ts';
+import type { Catalog } from '../indexes/catalog.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { uncountedTypes } from '../entities/shared-entities.ts';
 import type { MatchedPages, MatchRequest } from '../system/system-messages.ts';

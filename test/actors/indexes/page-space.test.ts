@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { meanPageVector } from '../../src/compute/embedding/pool-vectors.ts';
-import type { LabelRange } from '../../src/domain/page.ts';
-import type { VectorSpaceOptions } from '../../src/engine/vectors/vector-space.ts';
-import type { Catalog } from '../../src/index/catalog.ts';
-import { PageSpace } from '../../src/index/page-space.ts';
-import type { StoreReader } from '../../src/store/store.ts';
+import { meanPageVector } from '../../../src/compute/embedding/pool-vectors.ts';
+import type { LabelRange } from '../../../src/domain/page.ts';
+import type { VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
+import type { Catalog } from '../../../src/actors/indexes/catalog.ts';
+import { PageSpace } from '../../../src/actors/indexes/page-space.ts';
+import type { StoreReader } from '../../../src/store/store.ts';
 import {
   cosine,
   DIM,
@@ -16,7 +16,7 @@ import {
   spaceFixture,
   vectorOf,
   vectorsOf,
-} from '../engine/vectors/space-harness.ts';
+} from '../../engine/vectors/space-harness.ts';
 
 const threads = openSpaceThreads();
 after(() => threads.close());

@@ -10,9 +10,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DomainError } from '../domain/errors.ts';
-import type { EmbeddingModel } from '../domain/model.ts';
-import type { LabelRange } from '../domain/page.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { EmbeddingModel } from '../../domain/model.ts';
+import type { LabelRange } from '../../domain/page.ts';
 import { ModelSpace, type ModelSpaceOptions, spaceFolders } from './model-space.ts';
 
 export interface ModelSpacesOptions extends ModelSpaceOptions {

@@ -4,12 +4,12 @@
  * fails is logged and left to the next start; until then the side reports it as lacking.
  */
 import pLimit from 'p-limit';
-import { authorText, factsText } from '../compute/text/facts-text.ts';
-import type { Page } from '../domain/page.ts';
-import type { IndexLog } from '../engine/index-log.ts';
-import type { ChunkedText } from '../engine/prepare-page.ts';
-import type { PageHead } from '../store/pages.ts';
-import type { StoreReader } from '../store/store.ts';
+import { authorText, factsText } from '../../compute/text/facts-text.ts';
+import type { Page } from '../../domain/page.ts';
+import type { IndexLog } from '../../engine/index-log.ts';
+import type { ChunkedText } from '../../engine/prepare-page.ts';
+import type { PageHead } from '../../store/pages.ts';
+import type { StoreReader } from '../../store/store.ts';
 import type { Catalog } from './catalog.ts';
 
 export interface RecoveryDependencies {

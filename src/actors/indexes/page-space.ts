@@ -3,10 +3,10 @@
  * names this content for ever, so content that is indexed again gets a new row, and recovery is set difference as for chunks: a page
  * comes in when all its chunks have vectors. The truth are the chunk vectors in the store.
  */
-import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
-import { addBit, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
-import { VectorSpace, type VectorSpaceOptions } from '../engine/vectors/vector-space.ts';
-import type { StoreReader } from '../store/store.ts';
+import { meanPageVector } from '../../compute/embedding/pool-vectors.ts';
+import { addBit, type Bitmap, createBitmap } from '../../compute/structures/bitmap.ts';
+import { VectorSpace, type VectorSpaceOptions } from '../../engine/vectors/vector-space.ts';
+import type { StoreReader } from '../../store/store.ts';
 import type { Catalog } from './catalog.ts';
 
 export interface PageSpaceOptions extends VectorSpaceOptions {

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { saveRows } from '../../src/engine/vectors/row-tasks.ts';
-import { VectorRows } from '../../src/engine/vectors/vector-rows.ts';
-import { auditSegmentFiles, auditSpaceFiles } from '../../src/index/audit-files.ts';
-import { buildSegment } from '../engine/words/small-corpus.ts';
-import { TemporaryFolder } from '../store/temporary-folder.ts';
+import { saveRows } from '../../../src/engine/vectors/row-tasks.ts';
+import { VectorRows } from '../../../src/engine/vectors/vector-rows.ts';
+import { auditSegmentFiles, auditSpaceFiles } from '../../../src/actors/indexes/audit-files.ts';
+import { buildSegment } from '../../engine/words/small-corpus.ts';
+import { TemporaryFolder } from '../../store/temporary-folder.ts';
 
 const stored = { storeId: 'st', labels: [1, 2], labelEnd: 3 };
 

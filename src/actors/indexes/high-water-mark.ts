@@ -10,10 +10,10 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { errorCode } from '../domain/error-code.ts';
-import type { IndexLog } from '../engine/index-log.ts';
-import { replaceText } from '../files/durable-file.ts';
-import type { CommitHistory } from '../store/stored-rows.ts';
+import { errorCode } from '../../domain/error-code.ts';
+import type { IndexLog } from '../../engine/index-log.ts';
+import { replaceText } from '../../files/durable-file.ts';
+import type { CommitHistory } from '../../store/stored-rows.ts';
 
 const FILE = 'labels';
 const sides = ['sparse', 'dense', 'pages'];

@@ -3,15 +3,15 @@
  * unused model need not be in memory: opened later, it catches up from its files and the store.
  */
 import { join } from 'node:path';
-import { addBitRange, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
-import type { EmbeddingModel } from '../domain/model.ts';
-import type { LabelRange } from '../domain/page.ts';
-import type { IndexLog } from '../engine/index-log.ts';
-import type { Searchers } from '../engine/searchers.ts';
-import type { Graphs } from '../engine/vectors/space-graph.ts';
-import { type RowTasks, VectorSpace } from '../engine/vectors/vector-space.ts';
-import type { StoreReader } from '../store/store.ts';
-import type { SharedPool } from '../threads/thread-pool.ts';
+import { addBitRange, type Bitmap, createBitmap } from '../../compute/structures/bitmap.ts';
+import type { EmbeddingModel } from '../../domain/model.ts';
+import type { LabelRange } from '../../domain/page.ts';
+import type { IndexLog } from '../../engine/index-log.ts';
+import type { Searchers } from '../../engine/searchers.ts';
+import type { Graphs } from '../../engine/vectors/space-graph.ts';
+import { type RowTasks, VectorSpace } from '../../engine/vectors/vector-space.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { Catalog } from './catalog.ts';
 import { PageSpace } from './page-space.ts';
 import { IndexRecovery, type RecoverOptions } from './recover-index.ts';

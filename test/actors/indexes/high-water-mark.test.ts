@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { HighWaterMark } from '../../src/index/high-water-mark.ts';
-import type { CommitHistory } from '../../src/store/stored-rows.ts';
-import { keptLog } from '../actors/quiet-log.ts';
-import { temporaryFolder } from '../scope.ts';
+import { HighWaterMark } from '../../../src/actors/indexes/high-water-mark.ts';
+import type { CommitHistory } from '../../../src/store/stored-rows.ts';
+import { keptLog } from '../quiet-log.ts';
+import { temporaryFolder } from '../../scope.ts';
 
 /** An index folder with a file on every side; `open` gives the messages that it logged beside the mark. */
 function indexFolder(t: TestContext) {

@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readManifest } from '../engine/index-folder.ts';
-import { readRows } from '../engine/vectors/row-tasks.ts';
-import { spaceManifest } from '../engine/vectors/space-files.ts';
-import { VectorRows } from '../engine/vectors/vector-rows.ts';
-import { openSegment, type Segment, SegmentFormatError } from '../engine/words/segment.ts';
-import { segmentManifest } from '../engine/words/segment-files.ts';
+import { readManifest } from '../../engine/index-folder.ts';
+import { readRows } from '../../engine/vectors/row-tasks.ts';
+import { spaceManifest } from '../../engine/vectors/space-files.ts';
+import { VectorRows } from '../../engine/vectors/vector-rows.ts';
+import { openSegment, type Segment, SegmentFormatError } from '../../engine/words/segment.ts';
+import { segmentManifest } from '../../engine/words/segment-files.ts';
 
 /** Checks sound segments of this version; returns faults. */
 export type LookAtSegments = (segments: ReadonlyMap<string, Segment>) => string[];
