@@ -48,7 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 /** Programs of their own over the whole: they may import everything, and only files beside the folders import them. */
-const programs = ['cli', 'composition', 'demo', 'fsck'];
+const programs = ['cli', 'composition'];
 
 /** Where a package may be imported: a folder or a file. */
 const placeOf: Record<string, string> = {

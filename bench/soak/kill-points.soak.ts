@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityDetailResponse, EntityMergeListResponse } from '../../src/domain/entity.ts';
 import type { ModelBackfillResponse, ModelListResponse } from '../../src/domain/model.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { FeedServer, rss } from '../../test/app/feed-server.ts';
 import { note } from '../../test/process/rare-states.ts';
 import { RunningService, until } from '../../test/process/service.ts';

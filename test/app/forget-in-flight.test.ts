@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { evalReplayRequest } from '../../src/domain/evaluation.ts';
 import type { JobKind, JobResponse, JobStatus } from '../../src/domain/job.ts';
 import { createWatchRequest } from '../../src/domain/watch.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { type Page, redirectTo, Site, say } from '../providers/small-web.ts';

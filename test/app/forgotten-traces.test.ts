@@ -8,7 +8,7 @@ import { createJob } from '../../src/commands/move-job.ts';
 import { storePageEntities } from '../../src/commands/page-entities.ts';
 import { numberOf } from '../../src/domain/ids.ts';
 import { type ImportCheckpoint, noCounts } from '../../src/domain/import.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { type Command, Store } from '../../src/store/store.ts';
 import { until } from '../process/service.ts';
 import { filesHolding } from './byte-scan.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Database, open } from 'lmdb';
 import { builtInModel, type EmbeddingModel, modelIdOf } from '../../src/domain/model.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { until } from '../process/service.ts';
 import { encoderOfWords } from './encoder-of-words.ts';
 import { library, WholeSystem } from './whole-system.ts';

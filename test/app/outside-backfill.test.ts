@@ -5,7 +5,7 @@ import { compareRequest } from '../../src/domain/compare.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import { jobListQuery } from '../../src/domain/job.ts';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { until } from '../process/service.ts';
 import { type Fault, type ReceivedCall, startFakeProvider } from '../providers/fake-provider-server.ts';
 import { library, WholeSystem } from './whole-system.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { until } from '../process/service.ts';
 import { type ReceivedCall, startFakeProvider } from '../providers/fake-provider-server.ts';
 import { WholeSystem } from './whole-system.ts';

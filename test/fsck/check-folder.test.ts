@@ -5,7 +5,7 @@ import { repairStore } from '../../src/commands/repair-store.ts';
 import { builtInModel, type EmbeddingModel } from '../../src/domain/model.ts';
 import { lacksBareChunk } from '../../src/domain/page.ts';
 import { openPageTools } from '../../src/engine/prepare-page.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../scope.ts';
 import { clusterFaults } from './cluster-faults.ts';

@@ -12,7 +12,7 @@ import type {
   ClusterRunsResponse,
 } from '../../src/domain/cluster.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 

@@ -8,7 +8,7 @@ import type { JobListResponse, JobResponse } from '../../src/domain/job.ts';
 import type { ModelBackfillResponse, ModelInfo, ModelListResponse } from '../../src/domain/model.ts';
 import type { QueryLogListResponse } from '../../src/domain/query-log.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { type FakeProvider, startFakeProvider } from '../providers/fake-provider-server.ts';
 import { newestFirst } from '../scope.ts';
 import { isClustered, RunningService, until } from './service.ts';

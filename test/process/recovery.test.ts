@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { type Exit, patienceMs, RunningService, until, withoutEntities } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
 import { type DiskFault, FailingDisk } from './failing-disk.ts';

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import {
   nearest,
   openSpaceThreads,
