@@ -12,9 +12,8 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .sort();
 
 /** What each folder may import from, besides itself. Files beside the folders (app, main and their like) may import everything. */
-const foundations = ['domain', 'compute', 'tracing'];
+const foundations = ['domain', 'compute'];
 const mayImport: Record<string, readonly string[]> = {
-  tracing: [],
   files: [],
   domain: [],
   compute: ['domain'],

@@ -11,7 +11,7 @@ import type { Ask } from '../domain/messages.ts';
 import { maxPathTextLength } from '../domain/texts.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { isTraced, traced } from '../tracing/span.ts';
+import { isTraced, traced } from '../compute/span.ts';
 import { type Admit, admitOnly, type GuardSettings } from './admission.ts';
 import { boundBodies, type DrainLimits, drainUnreadBodies } from './arriving-bodies.ts';
 import { ClientPace, clientSignal, keepPace, oneAtATime, readBeforeTimeouts, unlessArrived } from './client-sockets.ts';

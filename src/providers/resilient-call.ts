@@ -7,7 +7,7 @@
  */
 import { fullBudget, noteRequest, retryDelayMs, takeRetry } from '../compute/retries.ts';
 import { unlessAborted } from '../compute/unless-aborted.ts';
-import { traced } from '../tracing/span.ts';
+import { traced } from '../compute/span.ts';
 import { type Clock, Deadline } from './clock.ts';
 import { ProviderError } from './provider-error.ts';
 

@@ -15,7 +15,7 @@ import { BodyRoom } from '../compute/structures/body-room.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { addressInHeader } from '../compute/web/canonical-url.ts';
 import { normalizeHost } from '../compute/web/domain-match.ts';
-import { traced } from '../tracing/span.ts';
+import { traced } from '../compute/span.ts';
 import { type Clock, Deadline, systemClock } from './clock.ts';
 import { FetchError, transportError } from './fetch-error.ts';
 import { HostRateLimiter } from './host-rate-limiter.ts';

@@ -19,7 +19,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
-import { type Attributes, setTracer } from '../tracing/span.ts';
+import { type Attributes, setTracer } from '../compute/span.ts';
 
 export interface TracingOptions {
   traces: 'console' | 'otlp';

@@ -13,7 +13,7 @@ import { parentPort } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
 import { unlessAborted } from '../compute/unless-aborted.ts';
-import { traced } from '../tracing/span.ts';
+import { traced } from '../compute/span.ts';
 import { Semaphore, SemaphoreFullError } from './semaphore.ts';
 import { markThread, type ThreadMark, TimeLimit } from './time-limits.ts';
 

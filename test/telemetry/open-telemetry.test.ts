@@ -6,7 +6,7 @@ import { CommitFeed } from '../../src/actors/system/commit-feed.ts';
 import { noChanges } from '../../src/store/commit.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { startTracing } from '../../src/telemetry/open-telemetry.ts';
-import { remember, traced } from '../../src/tracing/span.ts';
+import { remember, traced } from '../../src/compute/span.ts';
 
 interface SpanLine {
   name: string;

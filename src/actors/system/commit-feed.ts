@@ -3,7 +3,7 @@
  * to other files. A commit that never becomes durable is published once, and the library closes.
  */
 import type { Changes } from '../../store/commit.ts';
-import { outsideTraces } from '../../tracing/span.ts';
+import { outsideTraces } from '../../compute/span.ts';
 
 export interface CommittedChanges extends Changes {
   opstamp: number;

@@ -30,7 +30,7 @@ import type { Job } from '../../domain/job.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { Command, Transaction } from '../../store/store.ts';
-import { traced } from '../../tracing/span.ts';
+import { traced } from '../../compute/span.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export function takenOver(): JobError {
