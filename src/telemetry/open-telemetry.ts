@@ -1,4 +1,4 @@
-/** OpenTelemetry traces, loaded only if enabled: sends the spans of src/tracing to the log (`console`) or a collector (`otlp`, OTLP over HTTP). */
+/** OpenTelemetry traces, loaded only if enabled: sends the spans of src/compute/span.ts to the log (`console`) or a collector (`otlp`, OTLP over HTTP). */
 import {
   type Context,
   context,
