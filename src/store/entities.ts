@@ -16,19 +16,15 @@ import { NumberedRecords, numbered } from './records.ts';
 /**
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
  * those that were read are read again;
- * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search; `matched_to`: the last entity
- * that was compared, by the rule `matched_rule`; `alone_from`: the lowest of the entities that stand alone again since that job was
- * queued, 0 for none.
+ * `unmatched`: entities that came, or stand alone again, since the last search for merges was queued; `matching_job`: the job of that
+ * search.
  */
 export type EntityStateName =
   | 'swept_version'
   | 'swept_to'
   | 'rereading'
   | 'unmatched'
-  | 'matching_job'
-  | 'matched_to'
-  | 'matched_rule'
-  | 'alone_from';
+  | 'matching_job';
 
 export interface SeenNames {
   /** The page's first label. */

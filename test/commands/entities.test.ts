@@ -13,9 +13,7 @@ import {
 import { erasePages } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import {
-  matchedTo,
   newEntitiesPerMatching,
-  noteMatched,
   noteNewEntities,
   queueMatching,
 } from '../../src/commands/match-entities.ts';
@@ -256,37 +254,15 @@ test('a variant of a name that a user merged into another follows it, and leaves
   assertCounted(entities);
 });
 
-test('what was compared is new again when what stood for it is gone', async () => {
+test('what stands alone again, as what stood for it is gone, counts as new', async () => {
   await using temporary = await shelf();
   const { entities } = temporary.store.reader;
   const [a, b] = ['acme', 'acme corp'].map((key) => numberOf(entities, 'organization', key));
-  const last = entities.listAfter(0, 100).at(-1)?.no ?? 0;
-  assert.equal(matchedTo(entities), 0);
   await temporary.commit(mergeEntities(a, b, 1));
-  await temporary.commit((transaction) => noteMatched(transaction, last, { at: 1, max_attempts: 3 }));
-  assert.equal(matchedTo(entities), last);
+  const before = entities.state('unmatched');
   await temporary.commit(erasePages([1, 2], 500));
   assert.equal(entities.get(b)?.parent, 0);
-  assert.equal(matchedTo(entities), b - 1);
-  assert.equal(entities.state('unmatched'), 1);
-});
-
-test('what comes to stand alone while names are compared is not taken for compared', async () => {
-  await using temporary = await shelf();
-  const { entities } = temporary.store.reader;
-  const policy = { at: 1, max_attempts: 3 };
-  const [a, b] = ['acme', 'acme corp'].map((key) => numberOf(entities, 'organization', key));
-  const last = entities.lastNumber();
-  await temporary.commit(mergeEntities(a, b, 1));
-  await temporary.commit((transaction) => noteNewEntities(transaction, newEntitiesPerMatching, policy));
-  // The job has read the names; then the pages go on which `b` stood below `a`.
-  await temporary.commit(erasePages([1, 2], 500));
-  assert.equal(entities.get(b)?.parent, 0);
-  await temporary.commit((transaction) => noteMatched(transaction, last, policy));
-  assert.deepEqual([matchedTo(entities), entities.state('unmatched')], [b - 1, 1]);
-
-  await temporary.commit((transaction) => noteMatched(transaction, last, policy));
-  assert.deepEqual([matchedTo(entities), entities.state('unmatched')], [last, 0]);
+  assert.equal(entities.state('unmatched'), before + 1);
 });
 
 test('entities of two types are not merged, and none with itself', async () => {
