@@ -10,7 +10,6 @@ import { builtInModel } from '../domain/model.ts';
 import { Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import { encoderDir } from '../encoder/encoder-files.ts';
 import { openPageTools } from '../engine/prepare-page.ts';
-import { loadWordList } from '../engine/words/word-list.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { type DataFolder, openDataFolder } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
@@ -43,7 +42,7 @@ export async function runFsck({ settings, repair, full, seed, say, newId, now }:
   const folder = openDataFolder(settings.data_dir, newId());
   const comparing = {
     sample: { seed, pages: full ? Number.POSITIVE_INFINITY : samplePages },
-    tools: openPageTools(settings.chunking, loadWordList()),
+    tools: openPageTools(settings.chunking),
   };
   const log = { info: () => {}, warn: () => {} };
   const encoder = new Encoder({ dim: builtInModel.dim, dir: settings.encoder.dir ?? encoderDir, log });

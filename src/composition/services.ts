@@ -73,7 +73,6 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
           log,
         }),
         threads: threads.index,
-        searchData: { wordList: threads.wordList },
         history: parts.history,
         recoveryWaitMs: parts.recoveryWaitMs,
         aroundRecovery: parts.aroundRecovery,

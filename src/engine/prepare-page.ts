@@ -4,16 +4,14 @@
  * labels at commit.
  */
 import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts';
-import { lookupTerm } from '../compute/structures/term-table.ts';
 import { type AnalyzedText, createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
 import { addressBeginnings, pathWords } from '../compute/text/facts-text.ts';
 import { decideLanguages, languageOfPassage, type PageLanguages } from '../compute/text/page-languages.ts';
 import { BREAK, endOfWord, wordBytes } from '../compute/text/word-bytes.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
-import { buildSegmentOfTerms, type ForwardVocabulary, type SparseTermDocument } from './words/build-segment.ts';
+import { buildSegmentOfTerms, type SparseTermDocument } from './words/build-segment.ts';
 import { pathWord } from './words/marked-terms.ts';
-import { openWordList, wordListFingerprint } from './words/word-list.ts';
 
 const noTerms = new Uint32Array(0);
 
@@ -39,21 +37,11 @@ export interface PreparedPages {
 
 export interface PageTools {
   analyzer: TextAnalyzer;
-  /** Null without a word list: then segments have no forward index. */
-  vocabulary: ForwardVocabulary | null;
   chunking: ChunkingSettings;
 }
 
-/** `wordList`: vocabulary of the forward index; null for none. */
-export function openPageTools(chunking: ChunkingSettings, wordList: SharedArrayBuffer | null): PageTools {
-  const analyzer = createTextAnalyzer();
-  if (wordList === null) return { chunking, analyzer, vocabulary: null };
-  const list = openWordList(wordList);
-  return {
-    chunking,
-    analyzer,
-    vocabulary: { fingerprint: wordListFingerprint, rowOf: (word) => lookupTerm(list, word) },
-  };
+export function openPageTools(chunking: ChunkingSettings): PageTools {
+  return { chunking, analyzer: createTextAnalyzer() };
 }
 
 /** A text with its stored chunks, to rebuild its segment. */
@@ -69,7 +57,7 @@ export interface ChunkedText {
   chunks: readonly Chunk[];
 }
 
-export function preparePages({ analyzer, vocabulary, chunking }: PageTools, pages: readonly PageText[]): PreparedPages {
+export function preparePages({ analyzer, chunking }: PageTools, pages: readonly PageText[]): PreparedPages {
   analyzer.trim();
   const analyzed = pages.map((page) => {
     const { text, sections } = page;
@@ -88,19 +76,16 @@ export function preparePages({ analyzer, vocabulary, chunking }: PageTools, page
     chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
     languages: analyzed.map(({ languages }) => languages),
     wordCounts: analyzed.map(({ analysis }) => analysis.terms.reduce((words, term) => words + (term === 0 ? 0 : 1), 0)),
-    segment: buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer,
+    segment: buildSegmentOfTerms(analyzer.lexicon, documents).buffer,
   };
 }
 
 /** Rebuild the segment of a chunked text: the same as at indexing, whatever the current chunking. */
-export function segmentOfChunks(
-  { analyzer, vocabulary }: Pick<PageTools, 'analyzer' | 'vocabulary'>,
-  page: ChunkedText,
-): SharedArrayBuffer {
+export function segmentOfChunks({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): SharedArrayBuffer {
   analyzer.trim();
   const { analyzed, chunks, heading, languages } = analyzeChunked(analyzer, page);
   const documents = documentsOf(analyzer, page.text, analyzed, chunks, heading, languages);
-  return buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer;
+  return buildSegmentOfTerms(analyzer.lexicon, documents).buffer;
 }
 
 /** Re-tokenize a text along its stored chunks, with its languages, which an earlier version did not store. */

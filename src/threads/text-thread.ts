@@ -16,15 +16,12 @@ import { threadData } from './thread-pool.ts';
 
 export interface TextThreadData {
   chunking: ChunkingSettings;
-  /** Vocabulary of the forward index, or null for none. */
-  wordList: SharedArrayBuffer | null;
 }
 
 let tools: PageTools | undefined;
 
 function openedTools(): PageTools {
-  const { chunking, wordList } = threadData<TextThreadData>();
-  tools ??= openPageTools(chunking, wordList);
+  tools ??= openPageTools(threadData<TextThreadData>().chunking);
   return tools;
 }
 

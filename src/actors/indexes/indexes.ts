@@ -4,11 +4,9 @@
  * its text and vectors, extra labels deleted.
  */
 import { join } from 'node:path';
-import type { SearchThreadData } from '../../engine/analyze-query.ts';
 import type { IndexThreads, TextPool, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
-import { wordListFingerprint } from '../../engine/words/word-list.ts';
 import { Catalog } from './catalog.ts';
 import { HighWaterMark } from './high-water-mark.ts';
 import { ModelSpaces } from './model-spaces.ts';
@@ -28,7 +26,6 @@ export interface IndexesDependencies extends Pick<LibraryParts, 'reader' | 'feed
   texts: TextPool;
   work: WorkPool;
   threads: IndexThreads;
-  searchData: SearchThreadData;
   askQueryVector: AskQueryVector;
   /** Null for a standalone store. */
   history: CommitHistory | null;
@@ -59,7 +56,7 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
 
 /** Registers cleanups in `undo` for a failure half way. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
-  const { dir, storeId, reader, feed, work, threads, searchData, log, monotonic, history } = dependencies;
+  const { dir, storeId, reader, feed, work, threads, log, monotonic, history } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
   const { namespace, searchers: pools, graphs } = threads;
@@ -72,8 +69,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
 
   const active = reader.models.activeModel();
-  const vocabulary = searchData.wordList === null ? undefined : wordListFingerprint;
-  const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, vocabulary, noteLabels };
+  const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, noteLabels };
   const sparseOptions = { ...files, searchers, saveEveryDocs };
   const sides = [
     SparseIndex.open(sparseOptions, catalog.live()).then((side) => {

@@ -3,7 +3,7 @@
  *
  *   <id>.segment    the bytes of a segment (segment.ts); immutable once named
  *
- * A file counts if size, checksum, format, word list and number of documents match; chunks of others are indexed again from the text.
+ * A file counts if size, checksum, format and number of documents match; chunks of others are indexed again from the text.
  * One owner, one call at a time.
  */
 import { z } from 'zod';
@@ -35,8 +35,6 @@ export interface SegmentFilesOptions {
   storeId: string;
   worker: SharedPool<SegmentTasks>;
   log: IndexLog;
-  /** Required fingerprint of the word list; optional. */
-  vocabulary?: number | undefined;
   /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
 }
@@ -119,8 +117,6 @@ export class SegmentFiles {
       if (read.segment.byteLength !== entry.bytes) throw new Error('its size is not the manifest’s');
       if (read.sha256 !== entry.sha256) throw new Error('its checksum is not the manifest’s');
       const segment = openSegment(read.segment);
-      const { vocabulary = segment.vocabulary } = this.#options;
-      if (segment.vocabulary !== vocabulary) throw new Error('its forward index is of another word list');
       if (segment.docs !== entry.docs) throw new Error('its number of documents is not the manifest’s');
       return segment;
     } catch (error) {

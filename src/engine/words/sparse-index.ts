@@ -63,7 +63,7 @@ interface WaitingAdd {
 }
 
 export class SparseIndex {
-  readonly #options: Required<Omit<SparseIndexOptions, 'vocabulary' | 'noteLabels'>>;
+  readonly #options: Required<Omit<SparseIndexOptions, 'noteLabels'>>;
   readonly #files: SegmentFiles;
   #members: SegmentMember[] = [];
   #retiring: SegmentMember[] = [];
