@@ -13,7 +13,7 @@ import { type RowTasks, VectorSpace } from '../../engine/vectors/vector-space.ts
 import type { StoreReader } from '../../store/store.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { Catalog } from './catalog.ts';
-import { PageSpace } from './page-space.ts';
+import { openPageSpace } from './page-space.ts';
 import { IndexRecovery, type RecoverOptions } from './recover-index.ts';
 
 export interface ModelSpaceOptions {
@@ -33,114 +33,79 @@ export function spaceFolders(dir: string, space: number): { chunks: string; page
   return { chunks: join(dir, 'dense', String(space)), pages: join(dir, 'pages', String(space)) };
 }
 
-export class ModelSpace {
-  readonly chunks: VectorSpace;
-  readonly pages: PageSpace;
-  /** Stored labels that the files lack, and whether files existed and are unusable. */
-  readonly missing: Uint32Array;
-  readonly lost: boolean;
-  /** Dead rows in the loaded files. */
-  readonly dropped: number;
-  readonly #recovery: IndexRecovery;
+export type ModelSpace = Awaited<ReturnType<typeof openModelSpace>>;
 
-  private constructor(
-    opened: { space: VectorSpace; missing: Uint32Array; lost: boolean; dropped: number },
-    pages: PageSpace,
-    recovery: (chunks: VectorSpace) => IndexRecovery,
-  ) {
-    this.chunks = opened.space;
-    this.pages = pages;
-    this.missing = opened.missing;
-    this.lost = opened.lost;
-    this.dropped = opened.dropped + pages.dropped;
-    this.#recovery = recovery(opened.space);
-  }
-
-  /** Load a model's files. `missing` is what they lack; `recover` restores it. Errors: as of VectorSpace.open. */
-  static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
-    const { dir, reader, catalog, ...rest } = options;
-    const folders = spaceFolders(dir, model.space);
-    const shared = { ...rest, dim: model.dim };
-    const [opened, pages] = await Promise.all([
-      VectorSpace.open(
-        { ...shared, modelId: model.id, dir: folders.chunks },
-        embeddedLabels(reader, catalog, model.space),
-      ),
-      PageSpace.open({
-        ...shared,
-        reader,
-        catalog,
-        vectors: model.space,
-        modelId: `pages of ${model.id}`,
-        dir: folders.pages,
-      }),
-    ]);
-    return new ModelSpace(opened, pages, (chunks) => {
-      const recoverPage = async (no: number) => {
-        const page = reader.pages.head(no);
-        const rows = reader.vectors.get(model.space, no);
-        if (page === undefined || rows === undefined) return;
-        const labels = labelsOfPage(page);
-        if (catalog.isFlushed(labels)) await addRows(chunks, [labels], rows);
-      };
-      return new IndexRecovery({ reader, catalog, side: model.id, recoverPage, log: rest.log });
-    });
-  }
-
-  lacking(): { pages: number; chunks: number } {
-    return this.#recovery.lacking();
-  }
-
-  get isWhole(): boolean {
-    return this.#recovery.isWhole;
-  }
-
-  /** Restore labels from the store; resolves to whether all are back. Errors: none. */
-  recover(labels: Uint32Array, options?: RecoverOptions): Promise<boolean> {
-    return this.#recovery.recover(labels, options);
-  }
-
-  /** Add stored rows of chunks. `whole`: first labels of pages that are complete with them. Errors: as of VectorSpace.add. */
-  async add(chunks: readonly LabelRange[], rows: Float32Array, whole: readonly number[]): Promise<void> {
-    await Promise.all([addRows(this.chunks, chunks, rows), this.pages.add(whole)]);
-  }
-
-  remove(pages: readonly LabelRange[]): void {
-    this.chunks.remove(labelsOf(pages));
-    this.pages.remove(pages.map(({ first }) => first));
-  }
-
-  async settled(): Promise<void> {
-    await Promise.all([this.#recovery.settled(), this.pages.settled()]);
-  }
-
-  /** No byte of removed vectors stays in memory or on disk. */
-  async purge(): Promise<void> {
-    await this.settled();
-    await Promise.all([this.chunks.purge(), this.pages.purge()]);
-  }
-
-  async saveIfWorthIt(): Promise<void> {
-    await Promise.all([this.chunks.saveIfWorthIt(), this.pages.saveIfWorthIt()]);
-  }
-
-  /** Start no further recovery. */
-  stopRecovery(): void {
-    this.#recovery.stop();
-  }
-
-  async close(): Promise<void> {
-    this.#recovery.stop();
-    await this.#recovery.settled();
-    await Promise.all([this.chunks.close(), this.pages.close()]);
-  }
-
-  /** Close without saving and delete the files. */
-  async drop(): Promise<void> {
-    this.#recovery.stop();
-    await this.#recovery.settled();
-    await Promise.all([this.chunks.drop(), this.pages.drop()]);
-  }
+/** Load a model's files. Errors: as of VectorSpace.open. */
+export async function openModelSpace(model: EmbeddingModel, options: ModelSpaceOptions) {
+  const { dir, reader, catalog, ...rest } = options;
+  const folders = spaceFolders(dir, model.space);
+  const shared = { ...rest, dim: model.dim };
+  const [opened, pages] = await Promise.all([
+    VectorSpace.open(
+      { ...shared, modelId: model.id, dir: folders.chunks },
+      embeddedLabels(reader, catalog, model.space),
+    ),
+    openPageSpace({
+      ...shared,
+      reader,
+      catalog,
+      vectors: model.space,
+      modelId: `pages of ${model.id}`,
+      dir: folders.pages,
+    }),
+  ]);
+  const { space: chunks, missing, lost } = opened;
+  const recoverPage = async (no: number) => {
+    const page = reader.pages.head(no);
+    const rows = reader.vectors.get(model.space, no);
+    if (page === undefined || rows === undefined) return;
+    const labels = labelsOfPage(page);
+    if (catalog.isFlushed(labels)) await addRows(chunks, [labels], rows);
+  };
+  const recovery = new IndexRecovery({ reader, catalog, side: model.id, recoverPage, log: rest.log });
+  const settled = () => Promise.all([recovery.settled(), pages.settled()]);
+  const stopRecovery = () => recovery.stop();
+  const recoveryStopped = () => {
+    stopRecovery();
+    return recovery.settled();
+  };
+  return {
+    chunks,
+    pages,
+    /** Stored labels that the files lack, for `recover`, and whether files existed and are unusable. */
+    ...{ missing, lost },
+    /** Dead rows in the loaded files. */
+    dropped: opened.dropped + pages.dropped,
+    lacking: () => recovery.lacking(),
+    isWhole: () => recovery.isWhole,
+    /** Restore labels from the store; resolves to whether all are back. Errors: none. */
+    recover: (labels: Uint32Array, how?: RecoverOptions) => recovery.recover(labels, how),
+    /** Add stored rows of chunks. `whole`: first labels of pages that are complete with them. Errors: as of VectorSpace.add. */
+    async add(ranges: readonly LabelRange[], rows: Float32Array, whole: readonly number[]): Promise<void> {
+      await Promise.all([addRows(chunks, ranges, rows), pages.add(whole)]);
+    },
+    remove(ranges: readonly LabelRange[]): void {
+      chunks.remove(labelsOf(ranges));
+      pages.remove(ranges.map(({ first }) => first));
+    },
+    settled,
+    /** No byte of removed vectors stays in memory or on disk. */
+    async purge(): Promise<void> {
+      await settled();
+      await Promise.all([chunks.purge(), pages.purge()]);
+    },
+    saveIfWorthIt: () => Promise.all([chunks.saveIfWorthIt(), pages.saveIfWorthIt()]),
+    stopRecovery,
+    async close(): Promise<void> {
+      await recoveryStopped();
+      await Promise.all([chunks.close(), pages.close()]);
+    },
+    /** Close without saving and delete the files. */
+    async drop(): Promise<void> {
+      await recoveryStopped();
+      await Promise.all([chunks.drop(), pages.drop()]);
+    },
+  };
 }
 
 /** Labels of pages with vectors in the space. Those not yet on disk come by `index.add`, from their job. */

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { LabelRange } from '../../domain/page.ts';
-import { ModelSpace, type ModelSpaceOptions, spaceFolders } from './model-space.ts';
+import { type ModelSpace, type ModelSpaceOptions, openModelSpace, spaceFolders } from './model-space.ts';
 
 export interface ModelSpacesOptions extends ModelSpaceOptions {
   /** Monotonic, ms. */
@@ -172,8 +172,8 @@ export class ModelSpaces {
   #enter(model: EmbeddingModel, completed: (loaded: Promise<ModelSpace>) => Promise<ModelSpace>): Entry {
     const loaded =
       this.#leaving.size === 0
-        ? ModelSpace.open(model, this.#options)
-        : Promise.allSettled(this.#leaving).then(() => ModelSpace.open(model, this.#options));
+        ? openModelSpace(model, this.#options)
+        : Promise.allSettled(this.#leaving).then(() => openModelSpace(model, this.#options));
     const complete = completed(loaded);
     const usedAt = this.#options.monotonic();
     const dropped = new AbortController();

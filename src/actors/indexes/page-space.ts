@@ -47,118 +47,23 @@ export interface RelatedPage extends NearPage {
 /** Numbers of chunk vectors that are read before others get their turn: 3 ms. */
 const sliceNumbers = 1024 * 1024;
 
-export class PageSpace {
-  readonly #options: PageSpaceOptions;
-  readonly #space: VectorSpace;
-  #recovering: Promise<void> = Promise.resolve();
-  #closing = false;
-  /** Rows of the files that were not live when they were loaded. */
-  dropped = 0;
+export type PageSpace = Awaited<ReturnType<typeof openPageSpace>>;
 
-  private constructor(options: PageSpaceOptions, space: VectorSpace) {
-    this.#options = options;
-    this.#space = space;
+/** Load the space; missing pages are restored in the background. Errors: as of VectorSpace.open. */
+export async function openPageSpace(options: PageSpaceOptions) {
+  const { reader, catalog, vectors, ...spaceOptions } = options;
+  const { dim, log } = spaceOptions;
+  const live = createBitmap(catalog.labelEnd);
+  const begun = reader.backfills.begunIn(vectors);
+  for (const no of reader.vectors.pageNumbers(vectors)) {
+    const range = catalog.labelsOf(no);
+    if (range.count > 0 && catalog.isFlushed(range) && !begun.has(no)) addBit(live, range.first);
   }
+  const { space, missing, dropped } = await VectorSpace.open(spaceOptions, live);
+  let isClosing = false;
 
-  /** Load the space; missing pages are restored in the background. Errors: as of VectorSpace.open. */
-  static async open(options: PageSpaceOptions): Promise<PageSpace> {
-    const { reader, catalog, vectors, ...spaceOptions } = options;
-    const live = createBitmap(catalog.labelEnd);
-    const begun = reader.backfills.begunIn(vectors);
-    for (const no of reader.vectors.pageNumbers(vectors)) {
-      const range = catalog.labelsOf(no);
-      if (range.count > 0 && catalog.isFlushed(range) && !begun.has(no)) addBit(live, range.first);
-    }
-    const opened = await VectorSpace.open(spaceOptions, live);
-    const pages = new PageSpace(options, opened.space);
-    pages.dropped = opened.dropped;
-    pages.#recover(opened.missing);
-    return pages;
-  }
-
-  /** Add pages that have all vectors in the store, named by the first labels of their chunks. */
-  async add(firstLabels: readonly number[]): Promise<void> {
-    // Chunks that were refused have their vectors only now: files with the page's old vector must not outlast a crash.
-    const replaced = firstLabels.filter((label) => this.#space.holds(label));
-    if (replaced.length > 0) {
-      await this.#space.leaveGraph();
-      this.remove(replaced);
-    }
-    await this.#addFromStore(firstLabels);
-    if (replaced.length > 0) await this.save();
-  }
-
-  /** Remove pages, named by the first labels of their chunks. */
-  remove(firstLabels: readonly number[]): void {
-    this.#space.remove(firstLabels);
-  }
-
-  /** The nearest pages, best first; none where no page asked about has a vector. */
-  async near({ page_nos, k, except = [], ...options }: NearRequest): Promise<NearPage[]> {
-    const { catalog } = this.#options;
-    const unwanted = new Set([...page_nos, ...except]);
-    const found = await this.#space.search(this.#labelsOf(page_nos), k + unwanted.size, options);
-    return Array.from(found.labels, (label, i) => ({ page_no: catalog.pageOf(label), score: found.scores[i] }))
-      .filter(({ page_no }) => page_no !== 0 && !unwanted.has(page_no))
-      .slice(0, k);
-  }
-
-  /** Pages related to some, best first. */
-  async related({ page_nos, except = [], ...request }: RelatedRequest): Promise<RelatedPage[]> {
-    const { catalog } = this.#options;
-    const labels = { to: this.#labelsOf(page_nos), except: new Set(this.#labelsOf(except)) };
-    const found = await this.#space.related({ ...request, ...labels });
-    return found
-      .map(({ label, to, score }) => ({ page_no: catalog.pageOf(label), to: catalog.pageOf(to), score }))
-      .filter(({ page_no, to }) => page_no !== 0 && to !== 0);
-  }
-
-  #labelsOf(pages: readonly number[]): Uint32Array {
-    return Uint32Array.from(pages, (no) => this.#options.catalog.labelsOf(no).first);
-  }
-
-  /** Resolves when nothing is being brought back. */
-  async settled(): Promise<void> {
-    await this.#recovering;
-  }
-
-  save(): Promise<void> {
-    return this.#space.save();
-  }
-
-  /** No byte of a removed page's vector stays in memory or on disk. */
-  purge(): Promise<void> {
-    return this.#space.purge();
-  }
-
-  saveIfWorthIt(): Promise<void> {
-    return this.#space.saveIfWorthIt();
-  }
-
-  async close(): Promise<void> {
-    this.#closing = true;
-    await this.#recovering;
-    await this.#space.close();
-  }
-
-  /** Close without saving and delete the files. */
-  async drop(): Promise<void> {
-    this.#closing = true;
-    await this.#recovering;
-    await this.#space.drop();
-  }
-
-  #recover(labels: Uint32Array): void {
-    this.#recovering = this.#recovering
-      .then(() => this.#addFromStore(labels))
-      .catch((error) => {
-        this.#options.log.error({ err: error, pages: labels.length }, 'page vectors could not be brought back');
-      });
-  }
-
-  async #addFromStore(labels: ArrayLike<number>): Promise<void> {
-    const { reader, vectors, catalog, dim } = this.#options;
-    for (let at = 0; at < labels.length && !this.#closing; ) {
+  const addFromStore = async (labels: ArrayLike<number>): Promise<void> => {
+    for (let at = 0; at < labels.length && !isClosing; ) {
       const kept: number[] = [];
       const means: Float32Array[] = [];
       for (let read = 0; at < labels.length && read < sliceNumbers; at++) {
@@ -169,10 +74,64 @@ export class PageSpace {
         kept.push(labels[at]);
         means.push(mean);
       }
-      if (kept.length > 0) await this.#space.add(Uint32Array.from(kept), joined(means, dim));
+      if (kept.length > 0) await space.add(Uint32Array.from(kept), joined(means, dim));
       await new Promise(setImmediate);
     }
-  }
+  };
+  const recovering = addFromStore(missing).catch((error) => {
+    log.error({ err: error, pages: missing.length }, 'page vectors could not be brought back');
+  });
+  const labelsOf = (pages: readonly number[]) => Uint32Array.from(pages, (no) => catalog.labelsOf(no).first);
+
+  return {
+    /** Rows of the files that were not live when they were loaded. */
+    dropped,
+    /** Add pages that have all vectors in the store, named by the first labels of their chunks. */
+    async add(firstLabels: readonly number[]): Promise<void> {
+      // Chunks that were refused have their vectors only now: files with the page's old vector must not outlast a crash.
+      const replaced = firstLabels.filter((label) => space.holds(label));
+      if (replaced.length > 0) {
+        await space.leaveGraph();
+        space.remove(replaced);
+      }
+      await addFromStore(firstLabels);
+      if (replaced.length > 0) await space.save();
+    },
+    /** Remove pages, named by the first labels of their chunks. */
+    remove: (firstLabels: readonly number[]) => space.remove(firstLabels),
+    /** The nearest pages, best first; none where no page asked about has a vector. */
+    async near({ page_nos, k, except = [], ...among }: NearRequest): Promise<NearPage[]> {
+      const unwanted = new Set([...page_nos, ...except]);
+      const found = await space.search(labelsOf(page_nos), k + unwanted.size, among);
+      return Array.from(found.labels, (label, i) => ({ page_no: catalog.pageOf(label), score: found.scores[i] }))
+        .filter(({ page_no }) => page_no !== 0 && !unwanted.has(page_no))
+        .slice(0, k);
+    },
+    /** Pages related to some, best first. */
+    async related({ page_nos, except = [], ...request }: RelatedRequest): Promise<RelatedPage[]> {
+      const found = await space.related({ ...request, to: labelsOf(page_nos), except: new Set(labelsOf(except)) });
+      return found
+        .map(({ label, to, score }) => ({ page_no: catalog.pageOf(label), to: catalog.pageOf(to), score }))
+        .filter(({ page_no, to }) => page_no !== 0 && to !== 0);
+    },
+    /** Resolves when nothing is being brought back. */
+    settled: () => recovering,
+    save: () => space.save(),
+    /** No byte of a removed page's vector stays in memory or on disk. */
+    purge: () => space.purge(),
+    saveIfWorthIt: () => space.saveIfWorthIt(),
+    async close(): Promise<void> {
+      isClosing = true;
+      await recovering;
+      await space.close();
+    },
+    /** Close without saving and delete the files. */
+    async drop(): Promise<void> {
+      isClosing = true;
+      await recovering;
+      await space.drop();
+    },
+  };
 }
 
 function joined(vectors: readonly Float32Array[], dim: number): Float32Array {

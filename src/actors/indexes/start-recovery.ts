@@ -151,7 +151,7 @@ export function indexCompleteness({ reader, catalog, spaces, recovery }: Complet
   const isWhole = (model: EmbeddingModel): boolean =>
     (model.status === 'ready' || isBuiltIn(model)) &&
     recovery.text.isWhole &&
-    spaces.opened(model.space)?.isWhole !== false;
+    spaces.opened(model.space)?.isWhole() !== false;
 
   const missing = (model: EmbeddingModel | undefined): number => {
     const text = recovery.text.lacking().chunks;

@@ -5,7 +5,7 @@ import { meanPageVector } from '../../../src/compute/embedding/pool-vectors.ts';
 import type { LabelRange } from '../../../src/domain/page.ts';
 import type { VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
 import type { Catalog } from '../../../src/actors/indexes/catalog.ts';
-import { PageSpace } from '../../../src/actors/indexes/page-space.ts';
+import { openPageSpace, type PageSpace } from '../../../src/actors/indexes/page-space.ts';
 import type { StoreReader } from '../../../src/store/store.ts';
 import {
   cosine,
@@ -52,7 +52,7 @@ async function pageSpace(options: VectorSpaceOptions, { counts, stored = [], add
     pageOf: (label) => ranges.findIndex(({ first, count }) => label >= first && label < first + count) + 1,
     isFlushed: () => true,
   };
-  const space = await PageSpace.open({
+  const space = await openPageSpace({
     reader: {
       vectors: { get, pageNumbers: () => stored },
       backfills: { begunIn: () => begun },
