@@ -34,43 +34,32 @@ interface Mark {
 
 const none: Mark = { label: 0, commit: '' };
 
-export class HighWaterMark {
-  readonly #path: string;
-  readonly #history: CommitHistory | null;
-  #marked: Mark;
-  readonly #writes = pLimit(1);
-
-  private constructor(path: string, history: CommitHistory | null, marked: Mark) {
-    this.#path = path;
-    this.#history = history;
-    this.#marked = marked;
-  }
-
-  /**
-   * Read the mark. If it is beyond the store, or the history lacks its commit, every index file is deleted first. Errors: those of the
-   * history.
-   */
-  static async open({ dir, nextLabel, history, log }: HighWaterMarkOptions): Promise<HighWaterMark> {
-    const path = join(dir, FILE);
-    const marked = await readMark(path, log);
-    const isKnown = history === null || (await history.has(marked.commit));
-    if (isKnown && marked.label <= nextLabel) return new HighWaterMark(path, history, marked);
+/**
+ * Read the mark. If it is beyond the store, or the history lacks its commit, every index file is deleted first. Errors: those of the
+ * history.
+ */
+export async function openHighWaterMark({ dir, nextLabel, history, log }: HighWaterMarkOptions) {
+  const path = join(dir, FILE);
+  let marked = await readMark(path, log);
+  const isKnown = history === null || (await history.has(marked.commit));
+  if (!isKnown || marked.label > nextLabel) {
     if (sides.some((side) => existsSync(join(dir, side))))
       log.warn({ marked, next_label: nextLabel }, 'the store may be older than its index files: they are built again');
     for (const name of [...sides, FILE]) await rm(join(dir, name), { recursive: true, force: true });
-    return new HighWaterMark(path, history, none);
+    marked = none;
   }
-
-  /** Call before files with labels below `labelEnd` become valid. Errors: file system errors; then they must not. */
-  raise(labelEnd: number): Promise<void> {
-    return this.#writes(async () => {
-      const label = Math.max(labelEnd, this.#marked.label);
-      const commit = this.#history?.last() ?? '';
-      if (label === this.#marked.label && commit === this.#marked.commit) return;
-      await replaceText(this.#path, commit === '' ? String(label) : `${label}\n${commit}`);
-      this.#marked = { label, commit };
-    });
-  }
+  const writes = pLimit(1);
+  return {
+    /** Call before files with labels below `labelEnd` become valid. Errors: file system errors; then they must not. */
+    raise: (labelEnd: number): Promise<void> =>
+      writes(async () => {
+        const label = Math.max(labelEnd, marked.label);
+        const commit = history?.last() ?? '';
+        if (label === marked.label && commit === marked.commit) return;
+        await replaceText(path, commit === '' ? String(label) : `${label}\n${commit}`);
+        marked = { label, commit };
+      }),
+  };
 }
 
 /** `none` if missing or unreadable, as for versions without a mark. What is no readable file is deleted, to make room for the next mark. */

@@ -8,7 +8,7 @@ import type { IndexThreads, TextPool, WorkPool } from '../../engine/index-thread
 import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { Catalog } from './catalog.ts';
-import { HighWaterMark } from './high-water-mark.ts';
+import { openHighWaterMark } from './high-water-mark.ts';
 import { ModelSpaces } from './model-spaces.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -62,7 +62,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const { namespace, searchers: pools, graphs } = threads;
   const searchers = new Searchers(pools, namespace, log);
   undo.push(threads.release);
-  const mark = await HighWaterMark.open({ dir, nextLabel: reader.counters.peek('label'), history, log });
+  const mark = await openHighWaterMark({ dir, nextLabel: reader.counters.peek('label'), history, log });
   const noteLabels = () => mark.raise(catalog.flushedEnd);
   const spaces = new ModelSpaces({ ...dependencies, catalog, searchers, worker: work, graphs, noteLabels });
   undo.push(() => spaces.close());

@@ -15,7 +15,7 @@ import type { ScoredLabels } from '../../compute/structures/top-k.ts';
 import type { RelatedTask } from '../../threads/search-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { Searchers } from '../searchers.ts';
-import { SpaceFiles, type SpaceFilesOptions } from './space-files.ts';
+import { openSpaceFiles, type SpaceFiles, type SpaceFilesOptions } from './space-files.ts';
 import { type Graphs, SpaceGraph } from './space-graph.ts';
 import { VectorRows } from './vector-rows.ts';
 
@@ -95,9 +95,9 @@ export class VectorSpace {
    */
   static async open(options: VectorSpaceOptions, live: Bitmap): Promise<OpenedSpace> {
     const { dim, worker, searchers } = options;
-    const files = await SpaceFiles.open(options);
+    const files = await openSpaceFiles(options);
     const rows = VectorRows.create(dim);
-    const { rows: file } = files;
+    const file = files.rows();
     const report = file === null ? null : await worker.run('loadRows', { shared: rows.shared, file, keep: live });
     if (report !== null && report.fault !== null) await files.refuse(report.fault);
     const dropped = report?.dropped ?? 0;
@@ -111,7 +111,7 @@ export class VectorSpace {
     return {
       space,
       missing: report === null ? bitsNotIn(live, new Uint32Array(0)) : bitsNotIn(live, report.held),
-      lost: files.rowsLost || !(files.adopted || fresh),
+      lost: files.rowsLost() || !(files.adopted || fresh),
       dropped,
     };
   }
@@ -204,7 +204,7 @@ export class VectorSpace {
 
   /** Errors: file system errors; the old files then still load. */
   async save(): Promise<void> {
-    const { unsaved } = this.#files;
+    const unsaved = this.#files.unsaved();
     try {
       await this.#files.save((path) => this.#options.worker.run('saveRows', { shared: this.#rows.shared, path }));
       this.#unsavedAtFailure = 0;
@@ -216,7 +216,7 @@ export class VectorSpace {
 
   /** In quiet times. Errors: as of `save`. */
   async saveIfWorthIt(): Promise<void> {
-    if (this.#files.unsaved > Math.max(QUIET_CHANGES, QUIET_SHARE * this.#rows.live)) await this.save();
+    if (this.#files.unsaved() > Math.max(QUIET_CHANGES, QUIET_SHARE * this.#rows.live)) await this.save();
   }
 
   /**
@@ -233,7 +233,7 @@ export class VectorSpace {
   /** Live rows, erased ones that are not dropped yet, and unsaved adds, removals and compactions. */
   stats() {
     const { live, count, bytes } = this.#rows;
-    const { number: generation, unsaved } = this.#files;
+    const [generation, unsaved] = [this.#files.number(), this.#files.unsaved()];
     return { live, deleted: count - live, rowBytes: bytes, generation, unsaved };
   }
 
@@ -244,7 +244,7 @@ export class VectorSpace {
     await this.#tending;
     const isSmall = this.#rows.live * this.#options.dim <= SMALL_BYTES;
     try {
-      if (isSmall || this.#files.unsaved > CLOSE_CHANGES) await this.save();
+      if (isSmall || this.#files.unsaved() > CLOSE_CHANGES) await this.save();
       else await this.#files.settled();
     } finally {
       await this.#options.searchers.closeRows(this.#id);
@@ -317,7 +317,7 @@ export class VectorSpace {
 
   async #saveIfDue(): Promise<void> {
     const { saveEvery = SAVE_EVERY } = this.#options;
-    const unsaved = this.#files.unsaved - this.#unsavedAtFailure;
+    const unsaved = this.#files.unsaved() - this.#unsavedAtFailure;
     if (unsaved >= Math.max(saveEvery, QUIET_SHARE * this.#rows.live)) await this.save();
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { HighWaterMark } from '../../../src/actors/indexes/high-water-mark.ts';
+import { openHighWaterMark } from '../../../src/actors/indexes/high-water-mark.ts';
 import type { CommitHistory } from '../../../src/store/stored-rows.ts';
 import { keptLog } from '../quiet-log.ts';
 import { temporaryFolder } from '../../scope.ts';
@@ -21,7 +21,7 @@ function indexFolder(t: TestContext) {
     names: () => readdirSync(dir).sort(),
     open: async (nextLabel: number, history: CommitHistory | null = null) => {
       const { log, lines } = keptLog();
-      const mark = await HighWaterMark.open({ dir, nextLabel, history, log });
+      const mark = await openHighWaterMark({ dir, nextLabel, history, log });
       return { mark, said: lines.map(({ msg }) => msg) };
     },
   };
