@@ -18,7 +18,7 @@ import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import type { LibraryParts, StartService } from '../system/service.ts';
 import { type IndexMessages, idleDetector, indexHandlers, maintainIndex } from './index-handlers.ts';
-import { indexCompleteness, StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
+import { indexCompleteness, type StartRecoveryOptions, startRecovery } from './start-recovery.ts';
 
 export interface IndexesDependencies extends Pick<LibraryParts, 'reader' | 'feed' | 'log' | 'monotonic'> {
   dir: string;
@@ -83,7 +83,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const [opened, dense] = await Promise.all(sides);
   const sparse = opened.index;
   const parts = { ...dependencies, catalog, searchers, spaces, sparse };
-  const recovery = new StartRecovery({ ...parts, sparse: opened, dense, waitMs: dependencies.recoveryWaitMs });
+  const recovery = startRecovery({ ...parts, sparse: opened, dense, waitMs: dependencies.recoveryWaitMs });
   const completeness = indexCompleteness({ ...parts, recovery });
   undo.push(() => recovery.stop());
   await recovery.run();

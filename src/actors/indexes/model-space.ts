@@ -14,7 +14,7 @@ import type { StoreReader } from '../../store/store.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { Catalog } from './catalog.ts';
 import { openPageSpace } from './page-space.ts';
-import { IndexRecovery, type RecoverOptions } from './recover-index.ts';
+import { indexRecovery } from './recover-index.ts';
 
 export interface ModelSpaceOptions {
   dir: string;
@@ -62,11 +62,10 @@ export async function openModelSpace(model: EmbeddingModel, options: ModelSpaceO
     const labels = labelsOfPage(page);
     if (catalog.isFlushed(labels)) await addRows(chunks, [labels], rows);
   };
-  const recovery = new IndexRecovery({ reader, catalog, side: model.id, recoverPage, log: rest.log });
+  const recovery = indexRecovery({ reader, catalog, side: model.id, recoverPage, log: rest.log });
   const settled = () => Promise.all([recovery.settled(), pages.settled()]);
-  const stopRecovery = () => recovery.stop();
   const recoveryStopped = () => {
-    stopRecovery();
+    recovery.stop();
     return recovery.settled();
   };
   return {
@@ -76,10 +75,10 @@ export async function openModelSpace(model: EmbeddingModel, options: ModelSpaceO
     ...{ missing, lost },
     /** Dead rows in the loaded files. */
     dropped: opened.dropped + pages.dropped,
-    lacking: () => recovery.lacking(),
-    isWhole: () => recovery.isWhole,
+    lacking: recovery.lacking,
+    isWhole: recovery.isWhole,
     /** Restore labels from the store; resolves to whether all are back. Errors: none. */
-    recover: (labels: Uint32Array, how?: RecoverOptions) => recovery.recover(labels, how),
+    recover: recovery.recover,
     /** Add stored rows of chunks. `whole`: first labels of pages that are complete with them. Errors: as of VectorSpace.add. */
     async add(ranges: readonly LabelRange[], rows: Float32Array, whole: readonly number[]): Promise<void> {
       await Promise.all([addRows(chunks, ranges, rows), pages.add(whole)]);
@@ -95,7 +94,7 @@ export async function openModelSpace(model: EmbeddingModel, options: ModelSpaceO
       await Promise.all([chunks.purge(), pages.purge()]);
     },
     saveIfWorthIt: () => Promise.all([chunks.saveIfWorthIt(), pages.saveIfWorthIt()]),
-    stopRecovery,
+    stopRecovery: recovery.stop,
     async close(): Promise<void> {
       await recoveryStopped();
       await Promise.all([chunks.close(), pages.close()]);
