@@ -2,7 +2,7 @@
 
 import { BlacklistReader, settingsKey, TombstoneReader } from './blacklist.ts';
 import type { JobReader } from './jobs.ts';
-import { urlKey } from './keys.ts';
+import { urlKey } from './records.ts';
 import type { PageReader } from './pages.ts';
 import { QueryLogReader } from './query-log.ts';
 import { isItem, WatchReader } from './watches.ts';

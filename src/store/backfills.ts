@@ -6,8 +6,7 @@
  */
 import type { Backfill } from '../domain/model.ts';
 import type { Table } from './environment.ts';
-import { pairsOf, removeAll } from './keys.ts';
-import { NumberedRecords, numbered } from './records.ts';
+import { numbered, NumberedRecords, pairsOf, removeAll } from './records.ts';
 
 type Gaps = Table<number, [number, number]>;
 

@@ -12,8 +12,7 @@ import {
   type TombstoneState,
   tombstoneStates,
 } from '../domain/blacklist.ts';
-import { hashKey } from './keys.ts';
-import { NumberedRecords, numbered } from './records.ts';
+import { hashKey, numbered, NumberedRecords } from './records.ts';
 
 export interface BlacklistRule {
   no: number;

@@ -5,8 +5,7 @@
  */
 import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import type { Cluster, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
-import { pairsOf } from './keys.ts';
-import { NumberedRecords, numbered } from './records.ts';
+import { numbered, NumberedRecords, pairsOf } from './records.ts';
 
 const blockPages = 256;
 const pointBytes = 16;

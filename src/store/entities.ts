@@ -10,8 +10,7 @@ import type { NameSpans } from '../compute/text/name-tags.ts';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/normalize-text.ts';
 import { entriesOf } from './environment.ts';
-import { hashKey, pairsOf } from './keys.ts';
-import { NumberedRecords, numbered } from './records.ts';
+import { hashKey, numbered, NumberedRecords, pairsOf } from './records.ts';
 
 /**
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether

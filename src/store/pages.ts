@@ -15,9 +15,8 @@ import { numberOf } from '../domain/ids.ts';
 import { foldTitle } from '../domain/normalize-text.ts';
 import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
 import { entriesOf } from './environment.ts';
-import { hashKey, lastNumberOf, urlKey } from './keys.ts';
 import { LongValues, longList, longText } from './long-values.ts';
-import { numbered, Records } from './records.ts';
+import { hashKey, lastNumberOf, numbered, Records, urlKey } from './records.ts';
 
 /** Metadata as JSON text preserves every key and lone surrogate. Rows of formats 1 and 2 may contain sections. */
 type StoredPage = PageHead & { metadata: string | null; sections?: Section[] };

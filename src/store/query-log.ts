@@ -6,8 +6,7 @@
  * the size of objects.
  */
 import { type LoggedHits, type QueryRun, type RunKind, runKinds } from '../domain/query-log.ts';
-import { lastNumberOf } from './keys.ts';
-import { numbered, Records } from './records.ts';
+import { lastNumberOf, numbered, Records } from './records.ts';
 
 type HitLists = 'candidate_set' | 'dense_hits' | 'sparse_hits';
 type StoredRun = Omit<QueryRun, HitLists> & Record<HitLists, Buffer>;

@@ -4,8 +4,7 @@
  */
 
 import type { RefusedTexts } from '../domain/model.ts';
-import { pairsOf, removeAll } from './keys.ts';
-import { Records } from './records.ts';
+import { pairsOf, Records, removeAll } from './records.ts';
 
 export class VectorReader extends Records {
   protected readonly rows = this.table<Buffer, [number, number]>('vectors', { encoding: 'binary' });
