@@ -16,7 +16,7 @@ import type { RelatedTask } from '../../threads/search-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { Searchers } from '../searchers.ts';
 import { openSpaceFiles, type SpaceFiles, type SpaceFilesOptions } from './space-files.ts';
-import { type Graphs, SpaceGraph } from './space-graph.ts';
+import { type Graphs, type SpaceGraph, spaceGraph } from './space-graph.ts';
 import { VectorRows } from './vector-rows.ts';
 
 export type RowTasks = typeof import('./row-tasks.ts');
@@ -85,7 +85,7 @@ export class VectorSpace {
     this.#rows = rows;
     this.#id = id;
     const { graphs = null, noteLabels = async () => {}, ...shared } = options;
-    this.#graph = new SpaceGraph({ ...shared, graphs, noteLabels, rows: () => ({ rows: this.#rows, id: this.#id }) });
+    this.#graph = spaceGraph({ ...shared, graphs, noteLabels, rows: () => ({ rows: this.#rows, id: this.#id }) });
   }
 
   /**
