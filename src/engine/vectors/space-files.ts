@@ -7,7 +7,7 @@
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { fileFacts, IndexFolder } from '../index-folder.ts';
+import { fileFacts, indexFolder } from '../index-folder.ts';
 import type { IndexLog } from '../index-log.ts';
 import type { FileToLoad } from './row-tasks.ts';
 
@@ -43,7 +43,7 @@ export type SpaceFiles = Awaited<ReturnType<typeof openSpaceFiles>>;
 /** Read the folder's manifest, creating the folder. A foreign one is set aside. Errors: of the folder. */
 export async function openSpaceFiles(options: SpaceFilesOptions) {
   const { dir, storeId, modelId, dim, log, noteLabels } = options;
-  const folder = new IndexFolder({
+  const folder = indexFolder({
     dir,
     manifest: spaceManifest,
     ours: /^(\d+\.rows|shard-\d+(\.\d+)?\.(rows|graph(\.\d+)?))$/, // earlier versions had shards and graphs

@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import { errorMessage } from '../../domain/error-message.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
-import { fileFacts, IndexFolder } from '../index-folder.ts';
+import { fileFacts, indexFolder } from '../index-folder.ts';
 import type { IndexLog } from '../index-log.ts';
 import { openSegment, type Segment } from './segment.ts';
 import type { SegmentMember } from './segment-members.ts';
@@ -42,7 +42,7 @@ export interface SegmentFilesOptions {
 export type SegmentFiles = ReturnType<typeof segmentFiles>;
 
 export function segmentFiles({ dir, storeId, worker, log, noteLabels }: SegmentFilesOptions) {
-  const folder = new IndexFolder<Manifest>({
+  const folder = indexFolder<Manifest>({
     dir,
     manifest: segmentManifest,
     ours: segmentName,
