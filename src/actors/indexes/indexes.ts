@@ -9,7 +9,7 @@ import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { Catalog } from './catalog.ts';
 import { openHighWaterMark } from './high-water-mark.ts';
-import { ModelSpaces } from './model-spaces.ts';
+import { modelSpaces } from './model-spaces.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitHistory } from '../../store/stored-rows.ts';
@@ -64,7 +64,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   undo.push(threads.release);
   const mark = await openHighWaterMark({ dir, nextLabel: reader.counters.peek('label'), history, log });
   const noteLabels = () => mark.raise(catalog.flushedEnd);
-  const spaces = new ModelSpaces({ ...dependencies, catalog, searchers, worker: work, graphs, noteLabels });
+  const spaces = modelSpaces({ ...dependencies, catalog, searchers, worker: work, graphs, noteLabels });
   undo.push(() => spaces.close());
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
 

@@ -39,163 +39,42 @@ interface Entry {
 
 const defaultIdleMs = 600_000;
 
-export class ModelSpaces {
-  readonly #options: ModelSpacesOptions;
-  readonly #entries = new Map<number, Entry>();
+export type ModelSpaces = ReturnType<typeof modelSpaces>;
+
+export function modelSpaces(options: ModelSpacesOptions) {
+  const { dir, reader, log, monotonic, idleMs = defaultIdleMs } = options;
+  const entries = new Map<number, Entry>();
   /** Dropped spaces; their numbers are never reused. */
-  readonly #dropped = new Set<number>();
-  readonly #leaving = new Set<Promise<void>>();
+  const gone = new Set<number>();
+  const leaving = new Set<Promise<void>>();
 
-  constructor(options: ModelSpacesOptions) {
-    this.#options = options;
-  }
-
-  /** Load a model without recovery, for the start. */
-  load(model: EmbeddingModel): Promise<ModelSpace> {
-    return this.#enter(model, async (loaded) => loaded).loaded;
-  }
-
-  /**
-   * Work with a model's complete vectors. `dropped`: aborted with such an error when the model is deleted meanwhile. Errors: DomainError
-   * `invalid` for a dropped one; of opening and of the work.
-   */
-  async use<Result>(
-    model: EmbeddingModel,
-    work: (space: ModelSpace, dropped: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    if (this.#dropped.has(model.space)) throw deleted(model);
-    const entry =
-      this.#entries.get(model.space) ??
-      this.#enter(model, async (space) => {
-        const loaded = await space;
-        await loaded.recover(loaded.missing);
-        await loaded.settled();
-        return loaded;
-      });
-    return held(entry, async () => {
-      try {
-        return await work(await entry.complete, entry.dropped.signal);
-      } finally {
-        entry.usedAt = this.#options.monotonic();
-      }
-    });
-  }
-
-  /** Null if closed or still loading; not searched until complete. */
-  opened(space: number): ModelSpace | null {
-    return this.#entries.get(space)?.space ?? null;
-  }
-
-  /** Apply new and replaced content to open spaces. Shapes: `vectors` by space, rows of all `pages`. */
-  async update(
-    pages: readonly LabelRange[],
-    obsolete: readonly LabelRange[],
-    vectors: ReadonlyMap<number, Float32Array>,
-  ): Promise<void> {
-    await Promise.all(
-      [...this.#entries].map(([no, entry]) =>
-        held(entry, async () => {
-          const space = await entry.loaded;
-          if (obsolete.length > 0) space.remove(obsolete);
-          const rows = vectors.get(no);
-          const whole = pages.map(({ first }) => first);
-          if (rows !== undefined && pages.length > 0) await space.add(pages, rows, whole);
-        }),
-      ),
-    );
-  }
-
-  async settled(): Promise<void> {
-    for (const { complete } of this.#entries.values()) await (await complete).settled();
-  }
-
-  /** Delete removed content permanently, in memory and files of every model. */
-  async purge(): Promise<void> {
-    for (const model of this.#options.reader.models.all()) {
-      const { chunks, pages } = spaceFolders(this.#options.dir, model.space);
-      if (this.#dropped.has(model.space) || !(existsSync(chunks) || existsSync(pages))) continue;
-      await this.use(model, (space) => space.purge());
-    }
-  }
-
-  /** Errors: those of the files. */
-  async saveIfWorthIt(): Promise<void> {
-    await Promise.all(
-      [...this.#entries.values()].map((entry) => held(entry, async () => (await entry.loaded).saveIfWorthIt())),
-    );
-  }
-
-  /** Close idle spaces; `keep` is the active model's. */
-  closeIdle(keep: number | null): void {
-    const { monotonic, idleMs = defaultIdleMs } = this.#options;
-    for (const [no, { users, usedAt }] of this.#entries) {
-      if (no !== keep && users === 0 && monotonic() - usedAt >= idleMs) this.forget(no);
-    }
-  }
-
-  /** Close a space after its last user; the next one reloads it. */
-  forget(no: number): void {
-    const { log } = this.#options;
-    this.#leave(no, (space) => space.close()).catch((err) =>
-      log.error({ err, space: no }, 'a vector space was not saved'),
-    );
-  }
-
-  /** Drop a model and delete its files. Resolves when they are gone. */
-  async drop(space: number): Promise<void> {
-    this.#dropped.add(space);
-    const entry = this.#entries.get(space);
-    entry?.dropped.abort(deleted(entry.model));
-    await this.#leave(space, (open) => open.drop());
-    await Promise.allSettled(this.#leaving); // it may have been closing
-    const { chunks, pages } = spaceFolders(this.#options.dir, space);
-    await Promise.all([chunks, pages].map((folder) => rm(folder, { recursive: true, force: true })));
-  }
-
-  /** Delete files of unknown models: leftovers of a crash. */
-  async sweep(spaces: ReadonlySet<number>): Promise<void> {
-    const { dir, log } = this.#options;
-    for (const side of ['dense', 'pages']) {
-      const names = existsSync(join(dir, side)) ? readdirSync(join(dir, side)) : [];
-      for (const name of names.filter((each) => /^\d+$/.test(each) && !spaces.has(Number(each)))) {
-        log.warn({ side, space: name }, 'index files of a model that is gone are deleted');
-        await rm(join(dir, side, name), { recursive: true, force: true });
-      }
-    }
-  }
-
-  async close(): Promise<void> {
-    for (const no of [...this.#entries.keys()]) void this.#leave(no, (space) => space.close());
-    await Promise.all(this.#leaving);
-  }
-
-  #enter(model: EmbeddingModel, completed: (loaded: Promise<ModelSpace>) => Promise<ModelSpace>): Entry {
+  const enter = (model: EmbeddingModel, completed: (loaded: Promise<ModelSpace>) => Promise<ModelSpace>): Entry => {
     const loaded =
-      this.#leaving.size === 0
-        ? openModelSpace(model, this.#options)
-        : Promise.allSettled(this.#leaving).then(() => openModelSpace(model, this.#options));
+      leaving.size === 0
+        ? openModelSpace(model, options)
+        : Promise.allSettled(leaving).then(() => openModelSpace(model, options));
     const complete = completed(loaded);
-    const usedAt = this.#options.monotonic();
     const dropped = new AbortController();
-    const entry: Entry = { model, loaded, space: null, complete, users: 0, dropped, usedAt, whenUnused: undefined };
+    const used = { users: 0, usedAt: monotonic(), whenUnused: undefined };
+    const entry: Entry = { model, loaded, space: null, complete, dropped, ...used };
     loaded.then(
       (space) => {
         entry.space = space;
       },
       () => {}, // told by `complete`
     );
-    this.#entries.set(model.space, entry);
+    entries.set(model.space, entry);
     complete.catch(() => {
       // The waiting callers get the error; the next one retries.
-      if (this.#entries.get(model.space) === entry) this.#entries.delete(model.space);
+      if (entries.get(model.space) === entry) entries.delete(model.space);
     });
     return entry;
-  }
+  };
 
-  #leave(no: number, end: (space: ModelSpace) => Promise<void>): Promise<void> {
-    const entry = this.#entries.get(no);
+  const leave = (no: number, end: (space: ModelSpace) => Promise<void>): Promise<void> => {
+    const entry = entries.get(no);
     if (entry === undefined) return Promise.resolve();
-    this.#entries.delete(no);
+    entries.delete(no);
     const left = (async () => {
       if (entry.users > 0) {
         await new Promise<void>((resolve) => {
@@ -205,11 +84,115 @@ export class ModelSpaces {
       const space = await entry.loaded.catch(() => null); // it never opened; its callers have the error
       if (space !== null) await end(space);
     })();
-    this.#leaving.add(left);
-    const forget = () => this.#leaving.delete(left);
+    leaving.add(left);
+    const forget = () => leaving.delete(left);
     left.then(forget, forget);
     return left;
-  }
+  };
+
+  /**
+   * Work with a model's complete vectors. `dropped`: aborted with such an error when the model is deleted meanwhile. Errors: DomainError
+   * `invalid` for a dropped one; of opening and of the work.
+   */
+  const use = async <Result>(
+    model: EmbeddingModel,
+    work: (space: ModelSpace, dropped: AbortSignal) => Promise<Result>,
+  ): Promise<Result> => {
+    if (gone.has(model.space)) throw deleted(model);
+    const entry =
+      entries.get(model.space) ??
+      enter(model, async (space) => {
+        const loaded = await space;
+        await loaded.recover(loaded.missing);
+        await loaded.settled();
+        return loaded;
+      });
+    return held(entry, async () => {
+      try {
+        return await work(await entry.complete, entry.dropped.signal);
+      } finally {
+        entry.usedAt = monotonic();
+      }
+    });
+  };
+
+  /** Close a space after its last user; the next one reloads it. */
+  const forget = (no: number): void => {
+    leave(no, (space) => space.close()).catch((err) => log.error({ err, space: no }, 'a vector space was not saved'));
+  };
+
+  return {
+    use,
+    forget,
+    /** Load a model without recovery, for the start. */
+    load: (model: EmbeddingModel): Promise<ModelSpace> => enter(model, async (loaded) => loaded).loaded,
+    /** Null if closed or still loading; not searched until complete. */
+    opened: (space: number): ModelSpace | null => entries.get(space)?.space ?? null,
+    /** Apply new and replaced content to open spaces. Shapes: `vectors` by space, rows of all `pages`. */
+    async update(
+      pages: readonly LabelRange[],
+      obsolete: readonly LabelRange[],
+      vectors: ReadonlyMap<number, Float32Array>,
+    ): Promise<void> {
+      await Promise.all(
+        [...entries].map(([no, entry]) =>
+          held(entry, async () => {
+            const space = await entry.loaded;
+            if (obsolete.length > 0) space.remove(obsolete);
+            const rows = vectors.get(no);
+            const whole = pages.map(({ first }) => first);
+            if (rows !== undefined && pages.length > 0) await space.add(pages, rows, whole);
+          }),
+        ),
+      );
+    },
+    async settled(): Promise<void> {
+      for (const { complete } of entries.values()) await (await complete).settled();
+    },
+    /** Delete removed content permanently, in memory and files of every model. */
+    async purge(): Promise<void> {
+      for (const model of reader.models.all()) {
+        const { chunks, pages } = spaceFolders(dir, model.space);
+        if (gone.has(model.space) || !(existsSync(chunks) || existsSync(pages))) continue;
+        await use(model, (space) => space.purge());
+      }
+    },
+    /** Errors: those of the files. */
+    async saveIfWorthIt(): Promise<void> {
+      await Promise.all(
+        [...entries.values()].map((entry) => held(entry, async () => (await entry.loaded).saveIfWorthIt())),
+      );
+    },
+    /** Close idle spaces; `keep` is the active model's. */
+    closeIdle(keep: number | null): void {
+      for (const [no, { users, usedAt }] of entries)
+        if (no !== keep && users === 0 && monotonic() - usedAt >= idleMs) forget(no);
+    },
+    /** Drop a model and delete its files. Resolves when they are gone. */
+    async drop(space: number): Promise<void> {
+      gone.add(space);
+      const entry = entries.get(space);
+      entry?.dropped.abort(deleted(entry.model));
+      await leave(space, (open) => open.drop());
+      await Promise.allSettled(leaving); // it may have been closing
+      const { chunks, pages } = spaceFolders(dir, space);
+      await Promise.all([chunks, pages].map((folder) => rm(folder, { recursive: true, force: true })));
+    },
+    /** Delete files of unknown models: leftovers of a crash. */
+    async sweep(spaces: ReadonlySet<number>): Promise<void> {
+      for (const side of ['dense', 'pages']) {
+        const names = existsSync(join(dir, side)) ? readdirSync(join(dir, side)) : [];
+        for (const name of names.filter((each) => /^\d+$/.test(each) && !spaces.has(Number(each)))) {
+          log.warn({ side, space: name }, 'index files of a model that is gone are deleted');
+          await rm(join(dir, side, name), { recursive: true, force: true });
+        }
+      }
+    },
+    async close(): Promise<void> {
+      for (const no of [...entries.keys()]) void leave(no, (space) => space.close());
+      await Promise.all(leaving);
+    },
+  };
 }
 
 /** Keeps a space from being closed or dropped during the work. */
