@@ -53,6 +53,11 @@ export function writeManifest(dir: string, manifest: unknown): Promise<void> {
   return replaceText(join(dir, MANIFEST), JSON.stringify(manifest, null, 1));
 }
 
+/** The index takes nothing more. */
+export class IndexClosedError extends Error {
+  readonly code = 'index_closed';
+}
+
 /** One owner, one call at a time. */
 export function indexFolder<Manifest>(options: IndexFolderOptions<Manifest>) {
   const { dir, manifest: schema, ours, filesOf, foreign, told, noteLabels } = options;

@@ -14,6 +14,7 @@ import { type Bitmap, bitsNotIn } from '../../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../../compute/structures/top-k.ts';
 import type { RelatedTask } from '../../threads/search-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
+import { IndexClosedError } from '../index-folder.ts';
 import type { Searchers } from '../searchers.ts';
 import { openSpaceFiles, type SpaceFiles, type SpaceFilesOptions } from './space-files.ts';
 import { type Graphs, type SpaceGraph, spaceGraph } from './space-graph.ts';
@@ -43,15 +44,6 @@ export interface SpaceSearchOptions {
   allow?: Bitmap | undefined;
   minScore?: number | undefined;
   signal?: AbortSignal | undefined;
-}
-
-export class SpaceClosedError extends Error {
-  readonly code = 'space_closed';
-
-  constructor(modelId: string) {
-    super(`the vector space of model ${modelId} is closing`);
-    this.name = 'SpaceClosedError';
-  }
 }
 
 /** Erased rows are dropped above this share, and more than a few. */
@@ -125,7 +117,7 @@ export class VectorSpace {
    * Add vectors; searches find them when this resolves. Existing labels stay. `passOverZeros`: skip rows of zeros (chunks without terms)
    * instead of refusing the batch.
    * Shapes: `labels.length` rows of `dim` numbers.
-   * Errors: BadVectorError (nothing stored); SpaceClosedError; RangeError without memory: part may be stored.
+   * Errors: BadVectorError (nothing stored); IndexClosedError; RangeError without memory: part may be stored.
    */
   async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false } = {}): Promise<void> {
     this.#refuseIfClosing();
@@ -322,7 +314,7 @@ export class VectorSpace {
   }
 
   #refuseIfClosing(): void {
-    if (this.#closing) throw new SpaceClosedError(this.#options.modelId);
+    if (this.#closing) throw new IndexClosedError(`the vector space of model ${this.#options.modelId} is closing`);
   }
 }
 

@@ -17,6 +17,7 @@
 import pLimit from 'p-limit';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { QueueFullError } from '../../threads/thread-pool.ts';
+import { IndexClosedError } from '../index-folder.ts';
 import type { Searchers } from '../searchers.ts';
 import { deletedCount } from './deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from './merge-policy.ts';
@@ -50,10 +51,6 @@ export interface OpenedIndex {
   lost: boolean;
   /** Dead documents in the files, until a purge. */
   dropped: number;
-}
-
-export class IndexClosedError extends Error {
-  readonly code = 'index_closed';
 }
 
 interface WaitingAdd {

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { randomStream } from '../../../bench/workload.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { createScratch } from '../../../src/engine/words/search-segments.ts';
-import { IndexClosedError } from '../../../src/engine/words/sparse-index.ts';
+import { IndexClosedError } from '../../../src/engine/index-folder.ts';
 import { SparseSearcher } from '../../../src/engine/words/sparse-searcher.ts';
 import { QueueFullError, type SharedPool } from '../../../src/threads/thread-pool.ts';
 import { buildSegment } from './small-corpus.ts';
