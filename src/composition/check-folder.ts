@@ -3,8 +3,8 @@
  * chunk vectors, page vectors) against the store. Reads only.
  */
 import { join } from 'node:path';
-import type { PageTools } from '../engine/prepare-page.ts';
 import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../actors/indexes/audit-files.ts';
+import type { PageTools } from '../engine/prepare-page.ts';
 import { auditStore, type StoreAudit } from '../store/audit.ts';
 import { StoreView } from '../store/store-view.ts';
 import { PageComparison, type Sample, type TextComparison } from './compare-pages.ts';

@@ -5,6 +5,9 @@
  * Title and metadata may have come after indexing. So a document needs at least the words of text and title, and at
  * most those of the metadata too. Words of earlier versions are not compared: their page languages are not stored.
  */
+
+import type { LookAtRows, LookAtSegments } from '../actors/indexes/audit-files.ts';
+import { chunkedTextOf } from '../actors/indexes/recover-index.ts';
 import { embeddingTexts } from '../compute/embedding/embedding-text.ts';
 import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
 import { seededRandom } from '../compute/seeded-random.ts';
@@ -15,8 +18,6 @@ import type { EncodedTexts } from '../encoder/encoder.ts';
 import { type ChunkedText, type PageTools, segmentOfChunks } from '../engine/prepare-page.ts';
 import type { VectorRows } from '../engine/vectors/vector-rows.ts';
 import { openSegment, ordinalOf, type Segment, seekPosting } from '../engine/words/segment.ts';
-import type { LookAtRows, LookAtSegments } from '../actors/indexes/audit-files.ts';
-import { chunkedTextOf } from '../actors/indexes/recover-index.ts';
 import type { StoreReader } from '../store/store.ts';
 
 export interface Sample {

@@ -6,7 +6,7 @@
  */
 import type { Backfill } from '../domain/model.ts';
 import type { Table } from './environment.ts';
-import { numbered, NumberedRecords, pairsOf, removeAll } from './records.ts';
+import { NumberedRecords, numbered, pairsOf, removeAll } from './records.ts';
 
 type Gaps = Table<number, [number, number]>;
 

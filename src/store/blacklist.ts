@@ -12,7 +12,7 @@ import {
   type TombstoneState,
   tombstoneStates,
 } from '../domain/blacklist.ts';
-import { hashKey, numbered, NumberedRecords } from './records.ts';
+import { hashKey, NumberedRecords, numbered } from './records.ts';
 
 export interface BlacklistRule {
   no: number;

@@ -5,7 +5,7 @@
  */
 import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import type { Cluster, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
-import { numbered, NumberedRecords, pairsOf } from './records.ts';
+import { NumberedRecords, numbered, pairsOf } from './records.ts';
 
 const blockPages = 256;
 const pointBytes = 16;

@@ -10,7 +10,7 @@ import type { NameSpans } from '../compute/text/name-tags.ts';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/normalize-text.ts';
 import { entriesOf } from './environment.ts';
-import { hashKey, numbered, NumberedRecords, pairsOf } from './records.ts';
+import { hashKey, NumberedRecords, numbered, pairsOf } from './records.ts';
 
 /**
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
@@ -18,12 +18,7 @@ import { hashKey, numbered, NumberedRecords, pairsOf } from './records.ts';
  * `unmatched`: entities that came, or stand alone again, since the last search for merges was queued; `matching_job`: the job of that
  * search.
  */
-export type EntityStateName =
-  | 'swept_version'
-  | 'swept_to'
-  | 'rereading'
-  | 'unmatched'
-  | 'matching_job';
+export type EntityStateName = 'swept_version' | 'swept_to' | 'rereading' | 'unmatched' | 'matching_job';
 
 export interface SeenNames {
   /** The page's first label. */

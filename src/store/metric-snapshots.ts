@@ -6,7 +6,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Replay, ReplayedQuery, ReplayReport } from '../domain/evaluation.ts';
 import type { MetricSeries } from '../domain/metrics.ts';
-import { numbered, NumberedRecords, pairsOf, Records } from './records.ts';
+import { NumberedRecords, numbered, pairsOf, Records } from './records.ts';
 
 export interface MetricSnapshot {
   ts: number;

@@ -4,7 +4,7 @@
  * its latest page) and a byte counting the addresses tried. Rows change only by `put`.
  */
 import type { Watch } from '../domain/watch.ts';
-import { hashKey, numbered, NumberedRecords, removeAll, urlKey } from './records.ts';
+import { hashKey, NumberedRecords, numbered, removeAll, urlKey } from './records.ts';
 
 /** Stores the normalized URL that identifies the watch. */
 export interface StoredWatch extends Watch {

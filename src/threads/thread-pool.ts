@@ -12,8 +12,8 @@ import { setMaxListeners } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
-import { unlessAborted } from '../compute/unless-aborted.ts';
 import { traced } from '../compute/span.ts';
+import { unlessAborted } from '../compute/unless-aborted.ts';
 import { Semaphore, SemaphoreFullError } from './semaphore.ts';
 import { markThread, type ThreadMark, TimeLimit } from './time-limits.ts';
 

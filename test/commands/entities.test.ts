@@ -12,11 +12,7 @@ import {
 } from '../../src/commands/entity-trees.ts';
 import { erasePages } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import {
-  newEntitiesPerMatching,
-  noteNewEntities,
-  queueMatching,
-} from '../../src/commands/match-entities.ts';
+import { newEntitiesPerMatching, noteNewEntities, queueMatching } from '../../src/commands/match-entities.ts';
 import { mergeEntities, mergeVariants, splitMerge } from '../../src/commands/merge-entities.ts';
 import {
   queueExtraction,

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EntityDetailResponse, EntityMergeListResponse, UndoMergeResponse } from '../../src/domain/entity.ts';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
+import type { EntityDetailResponse, EntityMergeListResponse, UndoMergeResponse } from '../../src/domain/entity.ts';
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until } from './service.ts';
 

@@ -6,8 +6,8 @@ import type { EmbeddingModel } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { ClusteredPages } from '../../threads/cluster-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
-import type { JobContext } from '../system/job-actor.ts';
 import { inParts } from '../system/background.ts';
+import type { JobContext } from '../system/job-actor.ts';
 import { isUnread } from './cluster-census.ts';
 
 export type ClusterPool = SharedPool<typeof import('../../threads/cluster-thread.ts')>;

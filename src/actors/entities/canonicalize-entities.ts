@@ -26,7 +26,11 @@ export function canonicalizeEntitiesHandler({ reader, commit, now }: Canonicaliz
   const findVariants = async (signal: AbortSignal): Promise<number[]> => {
     const firsts = new Map<string, number>();
     const pairs: number[] = [];
-    for await (const some of inParts((after) => entities.listAfter(after, rowsAtOnce), ({ no }) => no, signal)) {
+    for await (const some of inParts(
+      (after) => entities.listAfter(after, rowsAtOnce),
+      ({ no }) => no,
+      signal,
+    )) {
       for (const entity of some) {
         const form = variantForm(entity);
         const first = form === null ? undefined : firsts.get(form);

@@ -3,8 +3,8 @@
  * Without captions the sound is loaded and transcribed, if possible.
  */
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
-import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../../compute/transcript/choose-captions.ts';
+import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import type { VideoInfo, VideoList } from '../../compute/transcript/video-info.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import type { Page } from '../../domain/page.ts';

@@ -2,7 +2,13 @@
  * In-memory columns for searching: each label's page, and the filters' fields. A projection of page rows, filled at start and updated by
  * the commit feed. About 76 bytes per page, 4 per label, and the visits of pages with more than two.
  */
-import { asksWhenPublished, factsOf, isFact, passesFilters, wasPublished } from '../../compute/ranking/passes-filters.ts';
+import {
+  asksWhenPublished,
+  factsOf,
+  isFact,
+  passesFilters,
+  wasPublished,
+} from '../../compute/ranking/passes-filters.ts';
 import { addBit, addBitRange, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { longer } from '../../compute/structures/longer.ts';
 import { isVisitedWithin, type VisitTimes } from '../../compute/structures/visit-times.ts';

@@ -7,9 +7,6 @@ import { join } from 'node:path';
 import type { IndexThreads, TextPool, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
-import { Catalog } from './catalog.ts';
-import { openHighWaterMark } from './high-water-mark.ts';
-import { modelSpaces } from './model-spaces.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitHistory } from '../../store/stored-rows.ts';
@@ -17,7 +14,10 @@ import type { AskQueryVector } from '../search/query-vector.ts';
 import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import type { LibraryParts, StartService } from '../system/service.ts';
+import { Catalog } from './catalog.ts';
+import { openHighWaterMark } from './high-water-mark.ts';
 import { type IndexMessages, idleDetector, indexHandlers, maintainIndex } from './index-handlers.ts';
+import { modelSpaces } from './model-spaces.ts';
 import { indexCompleteness, type StartRecoveryOptions, startRecovery } from './start-recovery.ts';
 
 export interface IndexesDependencies extends Pick<LibraryParts, 'reader' | 'feed' | 'log' | 'monotonic'> {

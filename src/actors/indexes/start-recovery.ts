@@ -12,12 +12,12 @@ import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import type { IndexLog } from '../../engine/index-log.ts';
 import type { TextPool } from '../../engine/index-threads.ts';
 import type { OpenedIndex } from '../../engine/words/sparse-index.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { tellProgress } from '../system/background.ts';
 import type { Catalog } from './catalog.ts';
 import { labelsOf, type ModelSpace } from './model-space.ts';
 import type { ModelSpaces } from './model-spaces.ts';
 import { chunkedTextOf, indexRecovery } from './recover-index.ts';
-import type { StoreReader } from '../../store/store.ts';
-import { tellProgress } from '../system/background.ts';
 
 export interface StartRecoveryOptions {
   dir: string;

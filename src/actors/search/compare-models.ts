@@ -4,8 +4,8 @@ import type { CompareAgreement, CompareRequest, CompareResponse } from '../../do
 import { DomainError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import { searchRequest } from '../../domain/search.ts';
-import type { QueryLogQueue } from './query-log-queue.ts';
 import type { LibraryParts } from '../system/service.ts';
+import type { QueryLogQueue } from './query-log-queue.ts';
 import type { OrderedPage, RankQuery } from './rank-query.ts';
 
 interface CompareDependencies extends Pick<LibraryParts, 'reader' | 'now' | 'monotonic'> {

@@ -14,8 +14,8 @@ import { DomainError, JobError } from '../../domain/errors.ts';
 import type { Replay, ReplayedQuery } from '../../domain/evaluation.ts';
 import { defaultRrfK, type SearchRequest, searchRequest } from '../../domain/search.ts';
 import type { NumberedRun } from '../../store/query-log.ts';
-import { type JobHandler, takenOver } from '../system/job-actor.ts';
 import { inParts } from '../system/background.ts';
+import { type JobHandler, takenOver } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 
 interface JudgedQuery {

@@ -22,6 +22,7 @@ import {
   releaseJob,
 } from '../../commands/settle-job.ts';
 import { backoffDelayMs, reachDelayMs } from '../../compute/retries.ts';
+import { traced } from '../../compute/span.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
@@ -30,7 +31,6 @@ import type { Job } from '../../domain/job.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { Command, Transaction } from '../../store/store.ts';
-import { traced } from '../../compute/span.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export function takenOver(): JobError {

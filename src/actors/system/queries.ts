@@ -21,10 +21,10 @@ import { TextInParts } from '../../domain/rows.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background, type Every } from './background.ts';
-import type { OldBefore } from './retention.ts';
-import type { Handlers, LibraryParts, StartService } from './service.ts';
 import { clusterRefOf, pageLister, pageSummaryOf } from './list-pages.ts';
+import type { OldBefore } from './retention.ts';
 import type { HeldLane } from './scheduler.ts';
+import type { Handlers, LibraryParts, StartService } from './service.ts';
 
 interface QueriesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize' | 'log' | 'now'> {
   /** Why the last write was refused, or null. */

@@ -25,8 +25,8 @@ import { type Claimed, claimJobs, drawInWaits, expireLeases, recoverOrphans } fr
 import { DomainError } from '../../domain/errors.ts';
 import type { JobKind } from '../../domain/job.ts';
 import { type Lane, laneOf } from '../../domain/lane.ts';
-import type { LibraryParts, StartService } from './service.ts';
 import { type JobHandler, type JobLimits, jobActor } from './job-actor.ts';
+import type { LibraryParts, StartService } from './service.ts';
 
 export interface SchedulerDependencies extends Pick<LibraryParts, 'commit' | 'feed' | 'log' | 'now'> {
   handlers: Partial<Record<JobKind, JobHandler>>;

@@ -2,8 +2,9 @@
  * The vectors of a run's pages as they come in, one a page: the mean of its chunks' vectors. Before pages are compared, what all pages
  * of their language have in common is taken off, or every two pages would be alike, most of all two of a rare language.
  */
-import { meanPageVector } from './pool-vectors.ts';
+
 import { longer } from '../structures/longer.ts';
+import { meanPageVector } from './pool-vectors.ts';
 
 /** Rows of unit length, one after the other. */
 export interface VectorTable {

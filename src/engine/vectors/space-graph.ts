@@ -90,7 +90,16 @@ type Growth = ReturnType<typeof startGrowth>;
 
 export type SpaceGraph = ReturnType<typeof spaceGraph>;
 
-export function spaceGraph({ graphs, searchers, worker, noteLabels, rows, modelId, log, ...options }: SpaceGraphOptions) {
+export function spaceGraph({
+  graphs,
+  searchers,
+  worker,
+  noteLabels,
+  rows,
+  modelId,
+  log,
+  ...options
+}: SpaceGraphOptions) {
   const dir = join(options.dir, 'graph');
   const [path, next, factsPath] = ['graph.hnsw', 'next.hnsw', 'graph.json'].map((name) => join(dir, name));
   const turns = pLimit(1);

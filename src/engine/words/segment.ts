@@ -27,13 +27,7 @@ const MAGIC = 0x52425347; // 'RBSG'
 /** Increase on any change of layout, content or analysis. */
 const VERSION = 14;
 /** What the header counts, after magic and version. */
-const counted = [
-  'docs',
-  'terms',
-  'postings',
-  'termBytes',
-  'runBytes',
-] as const;
+const counted = ['docs', 'terms', 'postings', 'termBytes', 'runBytes'] as const;
 type SegmentCounts = Record<(typeof counted)[number], number>;
 const HEADER_BYTES = 64;
 

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { auditSegmentFiles, auditSpaceFiles } from '../../../src/actors/indexes/audit-files.ts';
 import { saveRows } from '../../../src/engine/vectors/row-tasks.ts';
 import { VectorRows } from '../../../src/engine/vectors/vector-rows.ts';
-import { auditSegmentFiles, auditSpaceFiles } from '../../../src/actors/indexes/audit-files.ts';
 import { buildSegment } from '../../engine/words/small-corpus.ts';
 import { TemporaryFolder } from '../../store/temporary-folder.ts';
 

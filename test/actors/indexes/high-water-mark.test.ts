@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openHighWaterMark } from '../../../src/actors/indexes/high-water-mark.ts';
 import type { CommitHistory } from '../../../src/store/stored-rows.ts';
-import { keptLog } from '../quiet-log.ts';
 import { temporaryFolder } from '../../scope.ts';
+import { keptLog } from '../quiet-log.ts';
 
 /** An index folder with a file on every side; `open` gives the messages that it logged beside the mark. */
 function indexFolder(t: TestContext) {

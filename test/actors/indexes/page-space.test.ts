@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import type { Catalog } from '../../../src/actors/indexes/catalog.ts';
+import { openPageSpace, type PageSpace } from '../../../src/actors/indexes/page-space.ts';
 import { meanPageVector } from '../../../src/compute/embedding/pool-vectors.ts';
 import type { LabelRange } from '../../../src/domain/page.ts';
 import type { VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
-import type { Catalog } from '../../../src/actors/indexes/catalog.ts';
-import { openPageSpace, type PageSpace } from '../../../src/actors/indexes/page-space.ts';
 import type { StoreReader } from '../../../src/store/store.ts';
 import {
   cosine,

@@ -5,8 +5,8 @@ import { heldByNetwork } from '../../../src/composition/job-limits.ts';
 import { minuteMs } from '../../../src/domain/durations.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
 import { networkName, openNetwork } from '../../../src/providers/network.ts';
-import { runBreakers } from './running-breakers.ts';
 import { Workshop } from '../workshop.ts';
+import { runBreakers } from './running-breakers.ts';
 
 const halfMinute = 30_000;
 const noConnection = new FetchError('unreachable', 'no connection (ECONNREFUSED)');

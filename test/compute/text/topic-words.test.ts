@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTopicTerms, TopicWords } from '../../../src/compute/text/topic-words.ts';
 import { porterStem } from '../../../src/compute/text/stemmers.ts';
+import { createTopicTerms, TopicWords } from '../../../src/compute/text/topic-words.ts';
 import { labelOf } from '../../../src/domain/cluster.ts';
 
 const termsOf = createTopicTerms(porterStem);

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import { IndexClosedError } from '../../../src/engine/index-folder.ts';
 import { createBitmap } from '../../../src/compute/structures/bitmap.ts';
-import {
-  BadVectorError,
-  VectorSpace,
-  type VectorSpaceOptions,
-} from '../../../src/engine/vectors/vector-space.ts';
+import { IndexClosedError } from '../../../src/engine/index-folder.ts';
+import { BadVectorError, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
 import {
   DIM,
   nearest,
