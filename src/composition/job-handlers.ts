@@ -61,7 +61,7 @@ export function jobHandlersOf(
     backfill_model: backfillHandler({ ...common, width: threads.workers + 1, takeTurn, readNames: readEntities }),
     extract_entities: extractEntitiesHandler({ ...common, takeTurn }),
     canonicalize_entities: canonicalizeEntitiesHandler(common),
-    eval_replay: replayHandler(common),
+    eval_replay: replayHandler({ ...common, prices: settings.embedder.prices }),
     fetch_and_index: fetchAndIndexHandler({
       ...common,
       fetch: outside.fetch,

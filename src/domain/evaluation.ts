@@ -41,11 +41,24 @@ export const scoreReport = z.strictObject({
 });
 export type ScoreReport = z.infer<typeof scoreReport>;
 
+const replaySource = z
+  .enum(['log', 'library'])
+  .describe(
+    '`log`: judged queries; `library`: queries made of pages (a title or heading with a word dropped, words of a sentence), which are to find that page',
+  );
+
+const rerankLocally = z
+  .boolean()
+  .describe('by score fusion alone, though the settings name a reranker; of a way that is reranked');
+
 export const evalReplayRequest = z.strictObject({
+  source: replaySource.default('log'),
   model_a: sentModelId.nullable().optional(),
   model_b: sentModelId.nullable().optional(),
   rerank_a: z.boolean().default(true),
   rerank_b: z.boolean().default(true),
+  rerank_locally_a: rerankLocally.default(false),
+  rerank_locally_b: rerankLocally.default(false),
   k: z.int().min(1).max(1000).default(10),
   candidates: z.int().min(1).max(10_000).default(100),
   limit: z.int().min(1).nullable().optional(),
@@ -59,15 +72,25 @@ const arm = z.strictObject({
   rerank: z.boolean(),
   reranker_model: z.string().nullable(),
   ...measures,
+  p50_ms: z.number().nullable().optional().describe('half of the queries were ranked in so many ms'),
+  vectors_bytes: z.int().optional().describe("of the library's vectors, in memory"),
+  cost_usd_per_1000_pages: z
+    .number()
+    .nullable()
+    .optional()
+    .describe('to make the vectors; null where the price is not set'),
 });
+const interval = z.strictObject({ low: z.number(), high: z.number() });
+export type Interval = z.infer<typeof interval>;
 const agreement = z.strictObject({
   jaccard_at_k: z.number(),
   rbo: z.number(),
   kendall_tau: z.number().nullable(),
   intersection_size: z.number(),
 });
-/** Means over the replayed queries; differences are b minus a. */
+/** Means over the replayed queries; differences are b minus a. Optional fields are absent in reports of earlier versions. */
 const replayReport = z.strictObject({
+  source: replaySource.optional(),
   k: z.int(),
   candidates: z.int(),
   queries: z.int(),
@@ -76,6 +99,11 @@ const replayReport = z.strictObject({
   a: arm,
   b: arm,
   difference: z.strictObject(measures),
+  interval: z
+    .strictObject({ ndcg: interval, recall: interval })
+    .nullable()
+    .optional()
+    .describe('of the difference, with 95 % confidence; null without queries'),
   /** Queries in which one arm has the higher nDCG. */
   better: z.strictObject({ a: z.int(), b: z.int(), neither: z.int() }),
   agreement,
@@ -97,10 +125,13 @@ const evalReplayItem = z.strictObject({
   status: jobStatus,
   created_at: datetime,
   updated_at: datetime,
+  source: replaySource,
   model_a: z.string(),
   model_b: z.string(),
   rerank_a: z.boolean(),
   rerank_b: z.boolean(),
+  rerank_locally_a: rerankLocally,
+  rerank_locally_b: rerankLocally,
   k: z.int(),
   candidates: z.int(),
   limit: z.int().nullable(),
@@ -116,12 +147,11 @@ export type EvalReplayList = z.infer<typeof evalReplayListResponse>;
 /** A stored replay, next to its job; models are resolved. */
 export interface Replay
   extends Pick<
-    EvalReplayItem,
-    'model_a' | 'model_b' | 'rerank_a' | 'rerank_b' | 'k' | 'candidates' | 'limit' | 'report'
-  > {
-  /** Earlier versions also replayed queries made of pages, as `library`. */
-  source?: 'log' | 'library';
-  /** Per query the numbers of its logged runs, newest first. Null until planned. */
+      EvalReplayItem,
+      'model_a' | 'model_b' | 'rerank_a' | 'rerank_b' | 'k' | 'candidates' | 'limit' | 'report'
+    >,
+    Partial<Pick<EvalReplayItem, 'source' | 'rerank_locally_a' | 'rerank_locally_b'>> {
+  /** Per query the numbers of its logged runs, newest first; for the library, page and seed. Null until planned. */
   plan: number[][] | null;
 }
 
@@ -133,4 +163,5 @@ export interface ReplayedQuery extends z.infer<typeof agreement> {
 
 export interface ReplayedArm extends Measures {
   reranker_model: string | null;
+  ms?: number;
 }

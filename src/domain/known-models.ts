@@ -160,8 +160,10 @@ const reranking: readonly Entry[] = [
   },
 ];
 
-/** Of 100,000 passages: a byte per dimension, plus label and length. */
-export const vectorMemoryMb = (dim: number): number => Math.round((100_000 * (dim + 8)) / 1e6);
+/** In memory: a byte per dimension, plus label and length. */
+export const vectorBytes = (dim: number, count: number): number => count * (dim + 8);
+
+export const vectorMemoryMb = (dim: number): number => Math.round(vectorBytes(dim, 100_000) / 1e6);
 
 const known =
   (does: KnownModel['does']) =>

@@ -212,6 +212,8 @@ for (const [path, field, values] of [
   ['replay', 'limit', [0, 1.5, 'all']],
   ['replay', 'rerank_a', ['yes', 1, null]],
   ['replay', 'rerank_b', ['yes', 1, null]],
+  ['replay', 'rerank_locally_a', ['yes', 1, null]],
+  ['replay', 'rerank_locally_b', ['yes', 1, null]],
   ['replay', 'model_a', [7]],
   ['replay', 'model_b', [7]],
   ['replay', 'unknown', [1]],
@@ -248,11 +250,12 @@ let report: EvalReplayResult;
 
 test('a replay is a job whose report has both arms, their difference and how far they agree', async () => {
   report = await replayed({ rerank_b: false });
-  const { a, b, difference, better, agreement, ...rest } = report.report ?? assert.fail(String(report.error));
+  const { a, b, difference, better, agreement, interval, ...rest } = report.report ?? assert.fail(String(report.error));
   assert.deepEqual([report.status, report.error], ['done', null]);
-  assert.deepEqual(rest, { k: 10, candidates: 100, queries: 1, skipped: 0 });
+  assert.deepEqual(rest, { source: 'log', k: 10, candidates: 100, queries: 1, skipped: 0 });
   assert.deepEqual([a.model, a.rerank, b.model, b.rerank, b.reranker_model], [model, true, model, false, null]);
   close(difference.ndcg, b.ndcg - a.ndcg);
+  for (const end of [interval?.ndcg.low, interval?.ndcg.high]) close(end, difference.ndcg); // of one query
   assert.equal(better.a + better.b + better.neither, 1);
   assert.deepEqual(Object.keys(agreement), ['jaccard_at_k', 'rbo', 'kendall_tau', 'intersection_size']);
 });

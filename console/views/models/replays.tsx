@@ -35,9 +35,11 @@ const measures: readonly [keyof Measures, string][] = [
 const loadReplays = async (signal: AbortSignal): Promise<EvalReplayItem[]> =>
   (await get<EvalReplayList>('/v1/admin/eval/replay', { limit: maxShown }, signal)).replays;
 
-function wayOf({ model, rerank, reranker_model: by }: ReplayReport['a']): string {
+/** Scores of pages' own queries are not comparable with judged searches. */
+function wayOf({ source = 'log' }: ReplayReport, { model, rerank, reranker_model: by }: ReplayReport['a']): string {
   const reranked = by === 'local' ? 'score fusion' : `reranked by ${by}`;
-  return `${model}, ${rerank && by !== null ? reranked : 'rank fusion'}`;
+  const way = `${model}, ${rerank && by !== null ? reranked : 'rank fusion'}`;
+  return source === 'log' ? way : `${way}, on queries made of pages`;
 }
 
 export function Replays({ models, judged }: { models: readonly ModelInfo[]; judged: number }) {
@@ -100,7 +102,7 @@ function linesOf(replays: readonly EvalReplayItem[], measure: keyof Measures): L
   for (const { updated_at, report } of replays.toReversed()) {
     if (report === null || report.queries === 0) continue;
     // Two equal ways are one point.
-    const arms = new Map([report.a, report.b].map((arm) => [wayOf(arm), arm]));
+    const arms = new Map([report.a, report.b].map((arm) => [wayOf(report, arm), arm]));
     for (const [way, arm] of arms) {
       const points = lines.get(way) ?? [];
       points.push({ ts: updated_at, value: arm[measure] });
@@ -157,7 +159,7 @@ function Table({ replays }: { replays: readonly EvalReplayItem[] }) {
                     </th>
                   )}
                   <td class="words">
-                    <bdi>{wayOf(report[side])}</bdi>
+                    <bdi>{wayOf(report, report[side])}</bdi>
                   </td>
                   <td class="number">{count(report.queries)}</td>
                   {measures.map(([name]) => (

@@ -110,15 +110,15 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
   const list = ({ limit }: { limit: number }): EvalReplayList => ({
     replays: reader.replays.numbers(limit).flatMap((no): EvalReplayItem[] => {
       const [job, replay] = [reader.jobs.get(no), reader.replays.get(no)];
-      if (job === undefined || replay === undefined || replay.source === 'library') return [];
-      const { plan, report, model_a, model_b, rerank_a, rerank_b, k, candidates, limit: most } = replay;
+      if (job === undefined || replay === undefined) return [];
+      const { plan, report, source = 'log', ...asked } = replay;
       const replayed = report === null ? reader.replays.countResults(no) : report.queries + report.skipped;
       return [
         {
           ...{ job_id: idOf('job', no), status: job.status },
           ...{ created_at: isoOf(job.created_at), updated_at: isoOf(job.updated_at) },
-          ...{ model_a, model_b, rerank_a, rerank_b, k, candidates, limit: most },
-          ...{ planned: report === null ? (plan?.length ?? null) : replayed, replayed },
+          ...{ rerank_locally_a: false, rerank_locally_b: false },
+          ...{ source, ...asked, planned: report === null ? (plan?.length ?? null) : replayed, replayed },
           ...{ report, last_error: job.last_error },
         },
       ];

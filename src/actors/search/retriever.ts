@@ -228,8 +228,8 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     'search.similar': similar,
     'search.compare': modelComparer({ ...dependencies, rank }),
     'search.suggest': ({ q }, signal) => suggestQueries(q, signal),
-    'search.rank': async ({ request, model }, signal) => {
-      const ranking = await rank(request, { model, signal });
+    'search.rank': async ({ request, model, isLocal }, signal) => {
+      const ranking = await rank(request, { model, isLocal, signal });
       const { degraded_dense, degraded_rerank } = ranking.timing_ms;
       // A partly late reranker still made the order.
       const isLocalInstead = degraded_rerank === 1 && ranking.reranker !== outsideReranker?.name;

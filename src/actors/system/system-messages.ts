@@ -140,7 +140,7 @@ interface InternalMessages {
   /** Pages that are near to one of some, and it to them. */
   'index.relatedPages': { request: Omit<NearPagesRequest, 'anyScore'> & { few: number }; reply: RelatedPage[] };
   /** Rank without answering or logging; an inactive model must be ready. JobError if a provider did not answer. */
-  'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };
+  'search.rank': { request: { request: SearchRequest; model: string | null; isLocal: boolean }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
   'index.match': { request: MatchRequest; reply: MatchedPages };
   /** Positions of the query's stems in passages, snippets and links. */

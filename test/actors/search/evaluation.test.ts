@@ -93,6 +93,16 @@ const claim = async (shelf: Shelf) => {
   return { job, attempt: { job_no: job.no, claim: job.claim } };
 };
 
+const handlerOn = (shelf: Shelf) => {
+  let at = 0;
+  return replayHandler({
+    ask: shelf.ask,
+    reader: shelf.reader,
+    prices: { m2: 3 },
+    monotonic: () => (at += 5),
+  });
+};
+
 const contextOf = (shelf: Shelf, attempt: Attempt) => attemptContext(shelf.temporary, attempt, 9000);
 
 test('a replay goes on behind its last slice when an attempt is interrupted, and leaves its report', async () => {
@@ -108,23 +118,25 @@ test('a replay goes on behind its last slice when an attempt is interrupted, and
   shelf.answers['search.rank'] = ({
     request,
     model,
+    isLocal,
   }: {
     request: { query: string; rerank: boolean };
     model: string;
+    isLocal: boolean;
   }) => {
-    asked.push(`${request.query} ${model} ${request.rerank}`);
+    asked.push(`${request.query} ${model} ${isLocal ? 'locally' : request.rerank}`);
     if (asked.length === 2 * failAt) throw new Error('the provider is down');
     return { pages: request.rerank ? [1, 2] : [2, 1], candidates: [2, 1], reranker: request.rerank ? 'r' : null };
   };
-  const { job_id, result_url } = await start(evalReplayRequest.parse({ rerank_b: false }));
+  const { job_id, result_url } = await start(evalReplayRequest.parse({ rerank_locally_a: true, rerank_b: false }));
   assert.equal(result_url, `/v1/admin/eval/replay/${job_id}`);
   assert.deepEqual(result({ job_id }), { job_id, status: 'pending', report: null, error: null });
 
-  const handle = replayHandler(shelf);
+  const handle = handlerOn(shelf);
   const first = await claim(shelf);
   await assert.rejects(handle(first.job, contextOf(shelf, first.attempt)), /the provider is down/);
   assert.equal(shelf.reader.replays.countResults(first.job.no), 8, 'one slice is kept');
-  assert.deepEqual(asked.slice(0, 2), ['query 0 m1 true', 'query 0 m1 false'], 'the newest first');
+  assert.deepEqual(asked.slice(0, 2), ['query 0 m1 locally', 'query 0 m1 false'], 'the newest first');
   await shelf.temporary.commit(releaseJob(first.attempt, 9000, 9000));
 
   failAt = -1;
@@ -168,7 +180,7 @@ test('an attempt that was taken over keeps nothing, and a model that has gone en
   const { start } = evaluate(shelf);
   await start(evalReplayRequest.parse({}));
   const { job, attempt } = await claim(shelf);
-  const handle = replayHandler(shelf);
+  const handle = handlerOn(shelf);
   await assert.rejects(handle(job, contextOf(shelf, { ...attempt, claim: 0 })), /another attempt/);
   assert.equal(shelf.reader.replays.get(job.no)?.plan, null);
   const m1 = shelf.reader.models.get('m1');
@@ -199,25 +211,67 @@ test('a model that goes while a query is ranked ends the replay with that reason
   };
   await evaluate(shelf).start(evalReplayRequest.parse({}));
   const { job, attempt } = await claim(shelf);
-  const handle = replayHandler(shelf);
+  const handle = handlerOn(shelf);
   await assert.rejects(
     handle(job, contextOf(shelf, attempt)),
     (error) => error instanceof JobError && error.permanent && /m1 is not ready/.test(error.message),
   );
 });
 
-test('a replay of queries made of pages, which an earlier version began, ends and is not listed', async () => {
-  await using shelf = await judged([]);
-  const { start, list } = evaluate(shelf);
-  await start(evalReplayRequest.parse({}));
+const words = 'alder birch cedar dogwood elm fir ginkgo hazel ivy juniper katsura larch'.split(' ');
+
+test('queries are made of pages, the same in both ways, each to find its own page; a page that is forgotten meanwhile is left out', async () => {
+  await using shelf = await Shelf.open();
+  await shelf.install('m2');
+  for (let no = 1; no <= 30; no++)
+    await shelf.add({ title: `oak ${no}`, text: `${words.map((word) => `${word}${no}`).join(' ')}.` });
+  const asked: Record<string, string[]> = { m1: [], m2: [] };
+  shelf.answers['search.rank'] = ({ request, model }: { request: { query: string }; model: string }) => {
+    asked[model].push(request.query);
+    const no = Number(/\d+/.exec(request.query)?.[0]);
+    return { pages: model === 'm1' ? [no, 99] : [99, no], candidates: [no], reranker: null };
+  };
+  const { start, result, list } = evaluate(shelf);
+  const { job_id } = await start(evalReplayRequest.parse({ source: 'library', model_b: 'm2', limit: 20 }));
   const { job, attempt } = await claim(shelf);
+  const context = contextOf(shelf, attempt);
+  let slices = 0;
+  const completion = await handlerOn(shelf)(job, {
+    ...context,
+    checkpoint: async (command) => {
+      const kept = await context.checkpoint(command);
+      const [{ planned, replayed, source, report }] = list({ limit: 5 }).replays;
+      assert.deepEqual([planned, replayed, source, report], [20, Math.min(20, 8 * slices++), 'library', null]);
+      if (slices === 1) {
+        const last = shelf.reader.replays.get(job.no)?.plan?.at(-1)?.[0] ?? 0;
+        await shelf.temporary.commit(({ pages }) => {
+          const page = pages.get(last);
+          if (page !== undefined) pages.remove(page);
+        });
+      }
+      return kept;
+    },
+  });
+  await shelf.temporary.commit(completeJob(attempt, 9000, completion));
+  assert.deepEqual(asked.m1, asked.m2);
+  assert.equal(new Set(asked.m1.map((query) => /\d+/.exec(query)?.[0])).size, 19, 'each of another page');
+  assert.ok(!asked.m1.some((query) => /oak/.test(query)), 'a title of two words names too little without one');
+  const { report } = result({ job_id });
+  assert.deepEqual([report?.source, report?.queries, report?.skipped], ['library', 19, 1]);
+  assert.equal(report?.a.ndcg, 1);
+  const difference = 1 / Math.log2(3) - 1;
+  for (const each of [report?.difference.ndcg, report?.interval?.ndcg.low, report?.interval?.ndcg.high])
+    assert.ok(Math.abs((each ?? 0) - difference) < 1e-9, `${each}`);
+  assert.deepEqual([report?.a.p50_ms, report?.a.cost_usd_per_1000_pages], [5, 0]);
+  assert.deepEqual(evalReplayResultResponse.parse(result({ job_id })), result({ job_id }));
   assert.deepEqual(list({ limit: 5 }), evalReplayListResponse.parse(list({ limit: 5 })));
-  assert.equal(list({ limit: 5 }).replays.length, 1);
-  const replay = shelf.reader.replays.get(job.no) ?? assert.fail();
-  await shelf.temporary.commit(({ replays }) => replays.put(job.no, { ...replay, source: 'library', plan: [[1, 7]] }));
-  await assert.rejects(
-    replayHandler(shelf)(job, contextOf(shelf, attempt)),
-    (error) => error instanceof JobError && error.permanent,
-  );
-  assert.deepEqual(list({ limit: 5 }).replays, []);
+  assert.deepEqual(list({ limit: 5 }).replays[0].report, report);
+
+  const {
+    rerank_locally_a: _a,
+    rerank_locally_b: _b,
+    ...ofEarlier
+  } = shelf.reader.replays.get(job.no) ?? assert.fail();
+  await shelf.temporary.commit(({ replays }) => replays.put(job.no, ofEarlier));
+  assert.equal(evalReplayListResponse.parse(list({ limit: 5 })).replays[0].rerank_locally_a, false);
 });

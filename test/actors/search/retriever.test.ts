@@ -317,7 +317,7 @@ test('a batch and a comparison stop with their client, before the next query, st
     ['search.batch', batch({ queries: ['oak', 'elm'] })],
     ['search.query', request()],
     ['search.compare', compareRequest.parse({ query: 'oak', models: ['m1', 'm2'] })],
-    ['search.rank', { request: request(), model: null }],
+    ['search.rank', { request: request(), model: null, isLocal: false }],
   ] as const) {
     const gone = new AbortController();
     const stages: string[] = [];
@@ -605,10 +605,12 @@ test('an outside reranker is asked about the first candidates and gives their or
     lines.map(({ level }) => level).filter((level) => level > 30),
     [40],
   );
-  const measured = () => service.ask('search.rank', { request: request({ rrf_k: undefined }), model: null });
+  const measured = (isLocal = false) =>
+    service.ask('search.rank', { request: request({ rrf_k: undefined }), model: null, isLocal });
   assert.equal((await measured()).reranker, 'cohere/a-model', 'what it scores in time is the order that searches get');
   answer = async () => new Float64Array(3).fill(Number.NaN);
   await assert.rejects(measured(), { name: 'JobError', permanent: false });
+  assert.equal((await measured(true)).reranker, 'local', 'the outside one is not asked');
 
   answer = () => Promise.reject(new TypeError('a bug'));
   await assert.rejects(search(), TypeError);

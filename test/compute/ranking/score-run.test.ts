@@ -67,7 +67,7 @@ test('the report of a replay has the means of both arms, their difference and wh
   const asked = { model_a: 'm1', model_b: 'm2', rerank_a: true, rerank_b: false, k: 10, candidates: 100 };
   const replay = { ...asked, limit: null, plan: null, report: null };
   const query = (a: number, b: number, tau: number | null): ReplayedQuery => ({
-    a: { ...measured(a), reranker_model: 'r' },
+    a: { ...measured(a), reranker_model: 'r', ms: 10 * (a + 1) },
     b: { ...measured(b), reranker_model: null },
     jaccard_at_k: a,
     rbo: b,
@@ -76,18 +76,21 @@ test('the report of a replay has the means of both arms, their difference and wh
   });
   const report = replayReportOf(replay, [query(1, 0.5, 1), null, query(0.5, 0.5, null), query(0, 0.5, 0.5)]);
   assert.deepEqual(report, {
+    source: 'log',
     k: 10,
     candidates: 100,
     queries: 3,
     skipped: 1,
-    a: { model: 'm1', rerank: true, reranker_model: 'r', ...measured(0.5) },
-    b: { model: 'm2', rerank: false, reranker_model: null, ...measured(0.5) },
+    a: { model: 'm1', rerank: true, reranker_model: 'r', ...measured(0.5), p50_ms: 15 },
+    b: { model: 'm2', rerank: false, reranker_model: null, ...measured(0.5), p50_ms: null },
     difference: measured(0),
+    interval: { ndcg: { low: -0.5, high: 0.5 }, recall: { low: -0.5, high: 0.5 } },
     better: { a: 1, b: 1, neither: 1 },
     agreement: { jaccard_at_k: 0.5, rbo: 0.5, kendall_tau: 0.75, intersection_size: 2 },
   });
   const last = query(1, 1, 1);
   const failed = { ...last, a: { ...last.a, reranker_model: null } };
   assert.equal(replayReportOf(replay, [last, failed]).a.reranker_model, 'r', 'its provider failed at the last query');
-  assert.equal(replayReportOf(replay, []).queries, 0);
+  const { queries, interval } = replayReportOf(replay, []);
+  assert.deepEqual([queries, interval], [0, null]);
 });
