@@ -12,6 +12,7 @@ import { seededRandom } from '../src/compute/seeded-random.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { languageCode, languageOfTag } from '../src/compute/text/language-tags.ts';
 import { decideLanguages } from '../src/compute/text/page-languages.ts';
+import { createWinkTokenizer } from '../src/compute/text/wink-tokenizer.ts';
 import { describeMachine } from './machine.ts';
 
 const lengths = [400, 220, 100, 50];
@@ -21,7 +22,7 @@ const alike: Readonly<Record<string, string>> = { da: 'no', hr: 'sr' };
 const { values, positionals } = parseArgs({ options: { declared: { type: 'string' } }, allowPositionals: true });
 const [folder] = positionals;
 if (folder === undefined) throw new Error('give the folder of sentences');
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 const groupOf = (tag: string) => alike[languageCode(tag)] ?? languageCode(tag);
 
 function textsOf(file: string, length: number): string[] {

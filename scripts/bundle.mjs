@@ -13,6 +13,7 @@ const external = [
   'piscina',
   'pino',
   'pdfjs-dist',
+  'wink-nlp',
   'wink-eng-lite-web-model',
 ];
 

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TermTable } from '../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
+import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { createQueryAnalyzer, type QueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { preparePages } from '../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../src/engine/words/corpus.ts';
@@ -38,8 +40,8 @@ export interface QueryTools {
 /** What the service's threads have. */
 export function createQueryTools(): QueryTools {
   return {
-    analyzer: createTextAnalyzer(),
-    analyze: createQueryAnalyzer(createTextAnalyzer()),
+    analyzer: createTextAnalyzer(createWinkTokenizer),
+    analyze: createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer)),
     list: openWordList(loadWordList()),
   };
 }

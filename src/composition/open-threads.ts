@@ -34,7 +34,7 @@ export interface HostThreads extends Pick<Threads, 'feeds'> {
 }
 
 const maxWorkQueue = 2048;
-/** The models of languages and caches take 100 MB, a text of 16 MB analysed some hundred. */
+/** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
 const maxWorkHeapMb = 1024;
 /** A run for each library at a time, which hands over piece by piece. */
 const maxClusterQueue = 64;

@@ -8,6 +8,7 @@ import { type AnalyzedText, createTextAnalyzer, type TextAnalyzer } from '../com
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
 import { addressBeginnings, pathWords } from '../compute/text/facts-text.ts';
 import { decideLanguages, languageOfPassage, type PageLanguages } from '../compute/text/page-languages.ts';
+import { createWinkTokenizer } from '../compute/text/wink-tokenizer.ts';
 import { BREAK, endOfWord, wordBytes } from '../compute/text/word-bytes.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
 import { buildSegmentOfTerms, type SparseTermDocument } from './words/build-segment.ts';
@@ -41,7 +42,7 @@ export interface PageTools {
 }
 
 export function openPageTools(chunking: ChunkingSettings): PageTools {
-  return { chunking, analyzer: createTextAnalyzer() };
+  return { chunking, analyzer: createTextAnalyzer(createWinkTokenizer) };
 }
 
 /** A text with its stored chunks, to rebuild its segment. */

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 
 let collect: (() => void) | undefined;
 
-/** 10 to 40 ms for a thread with models of languages. */
+/** 10 to 40 ms for a thread with the language model. */
 export function collectGarbage(): void {
   if (collect === undefined) {
     // The flag is read when a context is created; nothing else changes.

@@ -6,6 +6,7 @@
 
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../compute/text/rule-tokenizer.ts';
 import { porterStem } from '../compute/text/stemmers.ts';
 import { textFragmentLink } from '../compute/web/text-fragment.ts';
 import type { WordClause } from '../domain/query-clause.ts';
@@ -113,7 +114,7 @@ export function locate({ namespace, clauses }: { clauses: readonly WordClause[] 
   return corpus == null ? null : clauses.map((each) => labelsMatching(corpus, analyzer, each));
 }
 
-/** Load the word list, so the first search need not wait. */
+/** Load the language model and the word list, so the first search need not wait. */
 export function warmUp(): void {
   openedTools();
 }
@@ -204,7 +205,7 @@ function openedTools() {
 
 function openTools() {
   const { wordList } = threadData<SearchThreadData>();
-  const analyzer = createTextAnalyzer();
+  const analyzer = createTextAnalyzer(createRuleTokenizer);
   const list = wordList === null ? null : openWordList(wordList);
   return {
     analyzer,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { noWords } from './words/small-corpus.ts';
 
-const analyze = createQueryAnalyzer(createTextAnalyzer());
+const analyze = createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer));
 
 test('stop words of other languages weigh little, are no words of the query, and are not searched for alone', () => {
   const library = { ...noWords, languages: ['pt'], spoken: ['pt'] };

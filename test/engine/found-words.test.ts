@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { factsText } from '../../src/compute/text/facts-text.ts';
+import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { porterStem } from '../../src/compute/text/stemmers.ts';
 import type { WordClause } from '../../src/domain/query-clause.ts';
 import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
@@ -18,7 +19,7 @@ import { SparseSearcher } from '../../src/engine/words/sparse-searcher.ts';
 import { wordsIn } from '../../src/engine/words/spelling.ts';
 
 const tools = openPageTools({ target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 });
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createRuleTokenizer);
 const analyze = createQueryAnalyzer(analyzer);
 const highlighter = createHighlighter(porterStem, analyzer);
 

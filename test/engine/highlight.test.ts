@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { porterStem, stemIn } from '../../src/compute/text/stemmers.ts';
+import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { createHighlighter, maxSnippet } from '../../src/engine/highlight.ts';
 
-const analyzer = createTextAnalyzer();
-const highlighter = createHighlighter(porterStem, createTextAnalyzer());
+const analyzer = createTextAnalyzer(createWinkTokenizer);
+const highlighter = createHighlighter(porterStem, createTextAnalyzer(createRuleTokenizer));
 
 function highlighted(text: string, stems: readonly string[], language = ''): string[] {
   const [{ highlights }] = highlighter.mark([{ text, language }], stems);

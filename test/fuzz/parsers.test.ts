@@ -20,6 +20,7 @@ import {
 } from '../../src/compute/ranking/exact-query.ts';
 import { readOperators } from '../../src/compute/ranking/query-operators.ts';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { ImportError } from '../../src/importers/item-parts.ts';
 import { openSource } from '../../src/importers/open-source.ts';
 import { note } from '../process/rare-states.ts';
@@ -30,7 +31,7 @@ import { inputs, isLong, runsOf, seed } from './size.ts';
 const scope = newestFirst({ after });
 const folder = temporaryFolder(scope);
 const file = join(folder, 'file');
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 /** Processor time of one input, ms: a tenth of the least that a thread is given for one. */
 const mostMs = 3000;
 

@@ -1,6 +1,6 @@
 /**
  * Batches pages to be indexed. With an idle thread for texts a page starts at once; otherwise pages gather into a batch: one task, segment,
- * commit and publication. A second thread starts for a full waiting batch or alongside long texts. If a
+ * commit and publication. A second thread, with its own language model, starts for a full waiting batch or alongside long texts. If a
  * batch fails, or one of its pages is aborted in the thread, its pages are retried one by one. Texts are read when a batch is formed, to
  * save memory.
  */

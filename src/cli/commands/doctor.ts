@@ -41,6 +41,7 @@ const nameWidth = 23;
 
 const modules = [
   ['lmdb', 'the store'],
+  ['wink-nlp', 'language analysis'],
   ['wink-eng-lite-web-model', 'language analysis'],
   ['@mozilla/readability', 'text of web pages'],
   ['pdfjs-dist/package.json', 'text of PDF files'],

@@ -1,21 +1,33 @@
 /**
  * The single linguistic pass over a text: tokens with exact offsets, costs, words, terms and sentences. Chunking, embedding and both
- * indexes use it, and queries go the same way. Most stretches between white space are known and cached; unspaced scripts and over-long
- * runs are handled here. One analyzer per thread, as it owns its caches. Any string is safe, in linear time.
+ * indexes use it, and queries follow the same rules. A tokenizer (wink-nlp for texts) splits stretches and finds sentences; unspaced
+ * scripts and over-long runs are handled here.
+ *
+ * Most stretches are known and cached, so the tokenizer gets a digest of the text (text-digest.ts). One analyzer per thread, as it owns
+ * tokenizer and caches. Any string is safe, in linear time.
  */
 import { Lexicon } from './lexicon.ts';
-import { tokenEnds } from './rule-tokenizer.ts';
 import { porterStem } from './stemmers.ts';
-import { TokenBuffer, TokenCache, type TokenColumns } from './token-cache.ts';
-import { blank, eachCharacter, findUnspacedRuns } from './unspaced-scripts.ts';
-import { createWordTerms, curlyApostrophes, joinSignedLetters, type WordPart, withOtherForms } from './word-terms.ts';
+import { CHARACTERS, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
+import { formOf, TokenBuffer, TokenCache, type TokenColumns } from './token-cache.ts';
+import { longestRun, tokenizerView } from './tokenizer-view.ts';
+import { eachCharacter } from './unspaced-scripts.ts';
+import type { TokenizedStretches, Tokenizer } from './wink-tokenizer.ts';
+import {
+  createWordTerms,
+  endsAroundNumbers,
+  joinSignedLetters,
+  type WordPart,
+  withCostsOf,
+  withOtherForms,
+} from './word-terms.ts';
 
 export interface AnalyzedText {
   text: string;
   /** One entry per token, in order, without white space. UTF-16 offsets. */
   starts: Uint32Array;
   ends: Uint32Array;
-  /** Share of the contract's token_count; 0 for later parts of a token such as `node.js`. */
+  /** Share of the contract's token_count; 0 for later parts of a token such as `covid-19`. */
   costs: Uint16Array;
   /** Lexicon terms; 0 for punctuation. */
   terms: Uint32Array;
@@ -38,47 +50,40 @@ export interface TextAnalyzer {
   terms(text: string): { words: string[]; stems: string[] };
 }
 
+/**
+ * wink never forgets a token and keeps its source digest alive, so it is recreated (0.2 s) after this many new stretches; one of 13 or
+ * more characters counts five. Bounds it to about 100 MB.
+ */
+const maxTokenizerLoad = 100_000;
+const longStretch = 13;
 /** Size limits of the caches of stretches and terms; about 20 MB each. */
 const maxStretches = 150_000;
 const maxTerms = 150_000;
-/** Words, nearly all URLs and any markup are shorter. */
-const longestRun = 128;
 /** At most 64 characters, letters and digits separate from others. */
 const longRunPart = /[\p{L}\p{M}\p{N}]{1,64}|[^\p{L}\p{M}\p{N}\s]{1,64}/gu;
-const loneSurrogates = /\p{Surrogate}/gu;
+const sentencePunctuation = /[.!?…]["'”’)\]]*$/;
 
-export function createTextAnalyzer(): TextAnalyzer {
+const noEnds: readonly number[] = [];
+const nothingRead: TokenizedStretches = { firsts: [], ends: [], sentenceEnds: [] };
+
+/** `createTokenizer`: wink's for texts; the rule-based one for queries, which need no sentences or costs. */
+export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyzer {
+  const digest = new TextDigest();
   let lexicon = new Lexicon();
   // A word has several surfaces, and a stem costs microseconds.
   const describe = createWordTerms((word) => lexicon.stemOfWord(word) ?? porterStem(word));
+  let tokenize = createTokenizer();
+  let tokenizerLoad = 0;
   let memory = new TokenCache(lexicon);
 
-  function partsOf(surface: string): readonly WordPart[] {
-    const ends = tokenEnds(surface.replace(curlyApostrophes, "'"));
-    const parts = ends.flatMap((end, token) => {
-      const start = ends[token - 1] ?? 0;
-      return describe(surface.slice(start, end)).map((part) => ({
-        ...part,
-        start: start + part.start,
-        end: start + part.end,
-      }));
+  function addCharacters(buffer: TokenBuffer, text: string, start: number, end: number): void {
+    eachCharacter(text, { start, end }, (character) => {
+      buffer.add(character.start, character.end, character.cost, lexicon.term(character.word, character.term));
+      if (character.endsSentence) buffer.endSentence();
     });
-    return withOtherForms(surface, joinSignedLetters(surface, parts), describe);
-  }
-
-  function addStretch(buffer: TokenBuffer, text: string, start: number, end: number): void {
-    if (end - start > longestRun) {
-      addLongRun(buffer, text, start, end);
-      return;
-    }
-    const surface = text.slice(start, end);
-    const known = memory.get(surface);
-    if (known === undefined && memory.size >= maxStretches) memory = new TokenCache(lexicon);
-    memory.append(buffer, known ?? memory.learn(surface, partsOf(surface)), start);
   }
 
   function addLongRun(buffer: TokenBuffer, text: string, start: number, end: number): void {
-    buffer.beginStretch(false);
     for (const match of text.slice(start, end).matchAll(longRunPart)) {
       const at = start + match.index;
       for (const part of describe(match[0])) {
@@ -87,36 +92,114 @@ export function createTextAnalyzer(): TextAnalyzer {
     }
   }
 
-  function addCharacters(buffer: TokenBuffer, text: string, start: number, end: number): void {
-    buffer.beginStretch(false);
-    eachCharacter(text, { start, end }, (character) => {
-      buffer.add(character.start, character.end, character.cost, lexicon.term(character.word, character.term));
-      if (character.endsSentence) buffer.endSentence();
+  function partsBetween(surface: string, ends: readonly number[]): WordPart[] {
+    return ends.flatMap((end, token) => {
+      const start = token === 0 ? 0 : ends[token - 1];
+      return describe(surface.slice(start, end)).map((part) => ({
+        ...part,
+        start: start + part.start,
+        end: start + part.end,
+      }));
     });
   }
 
-  /** A stretch with unspaced scripts: the text between their runs are stretches too. */
-  function takeApart(buffer: TokenBuffer, text: string, start: number, end: number): void {
-    const spaced = text.slice(start, end).replace(loneSurrogates, ' ');
-    const runs = findUnspacedRuns(spaced);
-    let next = 0;
-    const addRunsBefore = (to: number): void => {
-      for (; next < runs.length && runs[next].start < to; next++)
-        addCharacters(buffer, text, start + runs[next].start, start + runs[next].end);
-    };
-    eachStretch(blank(spaced, runs), (from, to) => {
-      addRunsBefore(from);
-      addStretch(buffer, text, start + from, start + to);
-    });
-    addRunsBefore(end);
+  function partsOf(surface: string, ends: readonly number[]): readonly WordPart[] {
+    const parts = partsBetween(surface, ends);
+    const moved = endsAroundNumbers(surface, ends);
+    const whole = joinSignedLetters(surface, moved === ends ? parts : withCostsOf(parts, partsBetween(surface, moved)));
+    return withOtherForms(surface, whole, describe);
   }
 
-  function tokensOf(text: string): TokenColumns {
+  /** Number of a new stretch that needs no tokenizer, or UNKNOWN. */
+  function learnPlain(surface: string): number {
+    const tokenEnds = plainTokenEnds(surface);
+    return tokenEnds === null ? UNKNOWN : memory.learn(surface, partsOf(surface, tokenEnds), formOf(surface));
+  }
+
+  /** Tokenize the digest, learn new stretches, and add all waiting tokens. Known stretches only matter for sentences. */
+  function readDigest(buffer: TokenBuffer, text: string, wantsSentences: boolean): void {
+    const { places, starts, ends, ids } = digest;
+    const read = wantsSentences || digest.hasUnknown ? tokenize(digest.stretches) : nothingRead;
+    const sentences = read.sentenceEnds.values();
+    let sentence = sentences.next().value;
+    let given = 0;
+    for (let i = 0; i < digest.count; i++) {
+      let id = ids[i];
+      if (id === CHARACTERS) addCharacters(buffer, text, starts[i], ends[i]);
+      else if (id === LONG_RUN) addLongRun(buffer, text, starts[i], ends[i]);
+      else {
+        let sentenceEnds = noEnds;
+        if (places[given] === i) {
+          if (id === UNKNOWN) {
+            const surface = text.slice(starts[i], ends[i]);
+            const tokenEnds = read.ends.slice(read.firsts[given], read.firsts[given + 1]);
+            const form = formOf(surface);
+            // An abbreviation is one token with its full stop.
+            const isWhole = form === 'markedWord' && tokenEnds.length !== 2;
+            id = memory.get(surface) ?? memory.learn(surface, partsOf(surface, tokenEnds), isWhole ? 'marked' : form);
+            tokenizerLoad += surface.length < longStretch ? 1 : 5;
+          }
+          if (sentence?.stretch === given) {
+            const found: number[] = [];
+            for (; sentence?.stretch === given; sentence = sentences.next().value) {
+              // The stand-in may have another length.
+              const isAtEnd = sentence.at === digest.stretches[given].length;
+              found.push(isAtEnd ? ends[i] - starts[i] : sentence.at);
+            }
+            // The digest's end is a sentence end only if it looks like one.
+            const isLast = given === places.length - 1;
+            if (isLast && !sentencePunctuation.test(text.slice(Math.max(starts[i], ends[i] - 8), ends[i]))) found.pop();
+            sentenceEnds = found;
+          }
+          given++;
+        }
+        memory.append(buffer, id, starts[i], sentenceEnds);
+      }
+    }
+    digest.clear();
+    if (tokenizerLoad > maxTokenizerLoad) {
+      tokenize = createTokenizer();
+      tokenizerLoad = 0;
+    }
+    if (memory.size > maxStretches) memory = new TokenCache(lexicon);
+  }
+
+  function tokensOf(text: string, wantsSentences: boolean): TokenColumns {
+    digest.clear();
     const buffer = new TokenBuffer(text.length, findLineBorders(text));
+    const readIfFull = (): void => {
+      if (digest.isFull) readDigest(buffer, text, wantsSentences);
+    };
+    const addStretch = (start: number, end: number): void => {
+      if (end - start > longestRun) digest.addRun(LONG_RUN, start, end);
+      else {
+        const surface = text.slice(start, end);
+        digest.addStretch(memory, memory.get(surface) ?? learnPlain(surface), surface, start);
+      }
+      readIfFull();
+    };
+    /** For stretches with unspaced scripts: the text between their runs are stretches too. */
+    const takeApart = (start: number, end: number): void => {
+      const { view, runs } = tokenizerView(text.slice(start, end));
+      let next = 0;
+      const addRunsBefore = (to: number): void => {
+        for (; next < runs.length && runs[next].start < to; next++) {
+          const run = runs[next];
+          digest.addRun(run.unspaced ? CHARACTERS : LONG_RUN, start + run.start, start + run.end);
+          readIfFull();
+        }
+      };
+      eachStretch(view, (from, to) => {
+        addRunsBefore(from);
+        addStretch(start + from, start + to);
+      });
+      addRunsBefore(view.length);
+    };
     eachStretch(text, (start, end, isPlain) => {
-      if (isPlain) addStretch(buffer, text, start, end);
-      else takeApart(buffer, text, start, end);
+      if (isPlain) addStretch(start, end);
+      else takeApart(start, end);
     });
+    if (digest.count > 0) readDigest(buffer, text, wantsSentences);
     return buffer.finish();
   }
 
@@ -130,11 +213,11 @@ export function createTextAnalyzer(): TextAnalyzer {
     get lexicon() {
       return lexicon;
     },
-    analyze: (text) => withStrings({ text, ...tokensOf(text), lexicon }),
+    analyze: (text) => withStrings({ text, ...tokensOf(text, true), lexicon }),
     trim,
     terms(text) {
       trim();
-      const kept = [...tokensOf(text).terms].filter((term) => term !== 0);
+      const kept = [...tokensOf(text, false).terms].filter((term) => term !== 0);
       return {
         words: kept.map((term) => lexicon.words[term]),
         stems: kept.map((term) => lexicon.stems[lexicon.stemOf[term]]),
@@ -189,6 +272,27 @@ function findLineBorders(text: string): number[] {
 function startsHere(pattern: RegExp, text: string, at: number): boolean {
   pattern.lastIndex = at;
   return pattern.test(text);
+}
+
+/**
+ * Stretches without a need for the tokenizer, which takes several microseconds each: a word or number with at most one mark on either
+ * side. Most new ones are such. A test ensures equality with wink-nlp.
+ */
+const plainWord = /^[("“[]?\p{L}[\p{L}\p{M}]*[,;:)\]"”]?$/u;
+const plainNumber = /^[0-9]+[,;]?$/;
+const mark = /[,;:)\]("“”[]/;
+/** wink splits short words that look like contractions: `cannot`, `dont`, `therell`. */
+const mayBeContraction = /(?:nt|ve|ll|re|not|iam)$/i;
+const longestContraction = 8;
+
+/** Token ends of a stretch, or null to ask the tokenizer. */
+export function plainTokenEnds(stretch: string): number[] | null {
+  if (!plainWord.test(stretch) && !plainNumber.test(stretch)) return null;
+  const { length } = stretch;
+  const hasMarkBefore = mark.test(stretch[0]);
+  if (mark.test(stretch[length - 1])) return hasMarkBefore ? null : [length - 1, length];
+  if (length <= longestContraction + 1 && mayBeContraction.test(stretch)) return null;
+  return hasMarkBefore ? [1, length] : [length];
 }
 
 /** Cheap test: true for all unspaced scripts and lone surrogates, and some others. */

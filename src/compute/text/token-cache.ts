@@ -3,6 +3,11 @@ import { longer, ownCopy } from '../structures/longer.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { WordPart } from './word-terms.ts';
 
+/** `markedWord`: a word and a sentence mark; `marked`: other use of such marks; `word`: none, begins with a letter or digit; `other`. */
+export type StretchForm = 'markedWord' | 'marked' | 'word' | 'other';
+
+const FORMS: readonly StretchForm[] = ['markedWord', 'marked', 'word', 'other'];
+
 export class TokenCache {
   readonly #ids = new Map<string, number>();
   readonly #lexicon: Lexicon;
@@ -12,7 +17,7 @@ export class TokenCache {
   #ends = new Uint8Array(2048);
   #costs = new Uint8Array(2048);
   #terms = new Uint32Array(2048);
-  #marks = new Uint8Array(1024);
+  #forms = new Uint8Array(1024);
 
   constructor(lexicon: Lexicon) {
     this.#lexicon = lexicon;
@@ -26,15 +31,19 @@ export class TokenCache {
     return this.#ids.get(surface);
   }
 
+  formOf(id: number): StretchForm {
+    return FORMS[this.#forms[id]];
+  }
+
   /** At most 255 units. Returns its number. */
-  learn(surface: string, parts: readonly WordPart[]): number {
+  learn(surface: string, parts: readonly WordPart[], form: StretchForm): number {
     const id = this.#ids.size;
     this.#ids.set(ownCopy(surface), id);
     if (id + 2 > this.#firsts.length) {
       this.#firsts = doubled(this.#firsts);
-      this.#marks = doubled(this.#marks);
+      this.#forms = doubled(this.#forms);
     }
-    this.#marks[id] = (beginsSmall.test(surface) ? BEGINS_SMALL : 0) | (endsSentence(surface) ? ENDS_SENTENCE : 0);
+    this.#forms[id] = FORMS.indexOf(form);
     let at = this.#firsts[id];
     for (const { start, end, word, stem, cost, others = [] } of parts) {
       if (at === this.#terms.length) this.#growParts();
@@ -49,13 +58,18 @@ export class TokenCache {
     return id;
   }
 
-  /** `at`: position in the text. */
-  append(buffer: TokenBuffer, id: number, at: number): void {
-    buffer.beginStretch((this.#marks[id] & BEGINS_SMALL) !== 0);
-    for (let part = this.#firsts[id]; part < this.#firsts[id + 1]; part++) {
-      buffer.add(at + this.#starts[part], at + this.#ends[part], this.#costs[part], this.#terms[part]);
+  /** `at`: position in the text; `sentenceEnds`: ascending offsets in it. */
+  append(buffer: TokenBuffer, id: number, at: number, sentenceEnds: readonly number[]): void {
+    let sentence = 0;
+    const last = this.#firsts[id + 1];
+    for (let part = this.#firsts[id]; part < last; part++) {
+      const end = this.#ends[part];
+      buffer.add(at + this.#starts[part], at + end, this.#costs[part], this.#terms[part]);
+      if (sentence < sentenceEnds.length && end >= sentenceEnds[sentence]) {
+        buffer.endSentence();
+        while (end >= sentenceEnds[sentence]) sentence++;
+      }
     }
-    if ((this.#marks[id] & ENDS_SENTENCE) !== 0) buffer.mayEndSentence();
   }
 
   #growParts(): void {
@@ -66,17 +80,14 @@ export class TokenCache {
   }
 }
 
-/** What is stored of a stretch for sentences: a small letter continues the sentence before it. */
-const BEGINS_SMALL = 1;
-const ENDS_SENTENCE = 2;
-const beginsSmall = /^[("'“‘«[]*\p{Ll}/u;
-const sentenceEnd = /[.!?…।۔؟]["'”’»)\]]*$/u;
-/** Initials, abbreviations of single letters, ordinals, and what stands before a name or number. */
-const abbreviation =
-  /^[("'“‘«[]*(?:(?:\p{L}\.)+|\d{1,2}\.|(?:mrs?|ms|mx|dr|prof|st|gen|col|capt|lt|sgt|sen|rep|gov|rev|hon|mt|ft|vs|nos?|nr|figs?|vol|pp|ed|eds|cf|ca|abb|abs|art|bd|mme|mlle|sra?|srta)\.)$/iu;
+const sentenceMark = /[.!?]/;
+const markedWord = /^\p{L}[\p{L}\p{M}]*[.!?]$/u;
+const wordStart = /^[\p{L}\p{N}]/u;
 
-function endsSentence(surface: string): boolean {
-  return sentenceEnd.test(surface) && !abbreviation.test(surface);
+export function formOf(surface: string): StretchForm {
+  if (markedWord.test(surface)) return 'markedWord';
+  if (sentenceMark.test(surface)) return 'marked';
+  return wordStart.test(surface) ? 'word' : 'other';
 }
 
 function doubled<Column extends Uint8Array | Uint32Array>(column: Column): Column {
@@ -104,7 +115,6 @@ export class TokenBuffer {
   readonly #sentenceEnds: number[] = [];
   #count = 0;
   #sentenceStart = 0;
-  #mayHaveEnded = false;
 
   /** `length`: UTF-16 units of the text. `borders`: ascending offsets that no sentence crosses. */
   constructor(length: number, borders: readonly number[]) {
@@ -129,16 +139,6 @@ export class TokenBuffer {
     this.#costs[this.#count] = cost;
     this.#terms[this.#count] = term;
     this.#count++;
-  }
-
-  /** Before a stretch: the sentence before it is over, unless the stretch continues it with a small letter. */
-  beginStretch(isSmall: boolean): void {
-    if (this.#mayHaveEnded && !isSmall) this.endSentence();
-    this.#mayHaveEnded = false;
-  }
-
-  mayEndSentence(): void {
-    this.#mayHaveEnded = true;
   }
 
   endSentence(): void {

@@ -134,16 +134,3 @@ function eachDictionaryWord(text: string, from: number, emit: (token: CharacterT
   }
   return read;
 }
-
-/** Spaces in place of the runs. */
-export function blank(text: string, runs: readonly CharacterRun[]): string {
-  if (runs.length === 0) return text;
-  const pieces: string[] = [];
-  let at = 0;
-  for (const { start, end } of runs) {
-    pieces.push(text.slice(at, start), ' '.repeat(end - start));
-    at = end;
-  }
-  pieces.push(text.slice(at));
-  return pieces.join('');
-}

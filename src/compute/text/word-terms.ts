@@ -19,7 +19,7 @@ const number = /^[\p{N}]+(?:[.,:٫٬][\p{N}]+)*$/u;
 const clitic = /^[\p{L}\p{M}]*'[\p{L}\p{M}]+$/u;
 /** Single terms with a dot, comma or apostrophe: `U.S.`, `etc.`, `1,000.5`, `n't`. */
 const wholeForms = [oneWord, acronym, shortened, number, clitic];
-/** Always split. */
+/** Always split; the tokenizer stops splitting once it has seen the lower-case word. */
 const cliticEnd = /^(.+?)(?:n't|'(?:s|re|ve|ll|d|m))$/i;
 /** Elided words of French and Italian: `l'eau`, `dell'arte`, `qu'il`. */
 export const elision =
@@ -29,8 +29,9 @@ const grouped = /^\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?$/u;
 /** Not after a letter (`CO2,300`), nor in a list (`1,200,300,4`). */
 const thousands = String.raw`(?<![\p{L}\p{M}\p{N}]|\p{N}[.,])\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?(?![.,]?\p{N})`;
 const dotted = String.raw`(?<!\p{N})\p{N}+(?:\.\p{N}+)+`;
-const inWord = String.raw`\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060`;
 /** A marked number is one term anywhere, so `3.11.4` finds `v3.11.4`, and `1299` finds `-1,299`. */
+const markedNumber = new RegExp(`${thousands}|${dotted}`, 'gu');
+const inWord = String.raw`\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060`;
 const wordOrRest = new RegExp(`${thousands}|${dotted}|(?:(?!${dotted})[${inWord}])+|[^${inWord}]+`, 'gu');
 /** Input of the stemmer, which misreads digits and is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
@@ -104,6 +105,26 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
     });
   };
   return describe;
+}
+
+/** Moves token ends so that each marked number is a token: the tokenizer splits `v3.11.4` into five. Returns `ends` if unchanged. */
+export function endsAroundNumbers(surface: string, ends: readonly number[]): readonly number[] {
+  const cut = Array.from(surface.matchAll(markedNumber), ({ 0: number, index }) => ({
+    start: index,
+    end: index + number.length,
+  })).filter(({ start, end }) => ends.some((at) => start < at && at < end));
+  if (cut.length === 0) return ends;
+  const whole = ends.filter((at) => !cut.some(({ start, end }) => start < at && at < end));
+  const borders = cut.flatMap(({ start, end }) => (start === 0 ? [end] : [start, end]));
+  return [...new Set([...whole, ...borders])].sort((a, b) => a - b);
+}
+
+/** `parts` with the costs of `others`, each added to the part it begins in. */
+export function withCostsOf(others: readonly WordPart[], parts: readonly WordPart[]): WordPart[] {
+  return parts.map((part) => {
+    const within = others.filter(({ start }) => part.start <= start && start < part.end);
+    return { ...part, cost: within.reduce((sum, { cost }) => sum + cost, 0) };
+  });
 }
 
 /** `parts` of a stretch with its other forms, each at the part in which it ends. `describe`: as of `createWordTerms`. */

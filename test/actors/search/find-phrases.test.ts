@@ -9,6 +9,8 @@ import { phraseFinder } from '../../../src/actors/search/find-phrases.ts';
 import { quotingPages } from '../../../src/actors/search/pages-of-clauses.ts';
 import { foldPhrase } from '../../../src/compute/ranking/exact-query.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { preparePages } from '../../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
@@ -24,9 +26,9 @@ interface Text {
   sections: { char_start: number; title: string }[];
 }
 
-const queryAnalyzer = createTextAnalyzer();
+const queryAnalyzer = createTextAnalyzer(createRuleTokenizer);
 const tools = {
-  analyzer: createTextAnalyzer(),
+  analyzer: createTextAnalyzer(createWinkTokenizer),
   embedder: null,
   chunking: { target_tokens: 12, overlap_tokens: 3, hard_max_tokens: 16 },
 };

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { contentWords, OF_NONE } from '../../../src/compute/ranking/query-terms.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { isBareTerm } from '../../../src/compute/text/stemmers.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 const wordsOf = (query: string, ...languages: string[]) => contentWords(analyzer.terms(query), languages);
 const termsOf = (query: string, ...languages: string[]) =>
   wordsOf(query, ...languages).words.flatMap(({ stems }) => stems);

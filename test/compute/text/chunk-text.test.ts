@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { type ChunkingSettings, chunkText } from '../../../src/compute/text/chunk-text.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import type { Section } from '../../../src/domain/page.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 const defaults: ChunkingSettings = { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 };
 
 const fragment = fc.oneof(

@@ -6,9 +6,10 @@ import { languageOfTag, languages } from '../../../src/compute/text/language-tag
 import { decideLanguages, languageOfPassage } from '../../../src/compute/text/page-languages.ts';
 import { bareTerm, isBareTerm, stemIn } from '../../../src/compute/text/stemmers.ts';
 import { stopWordsOf } from '../../../src/compute/text/stop-words.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { textsInLanguages } from './texts-in-languages.ts';
 
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 
 const english = textsInLanguages.en;
 const german = textsInLanguages.de;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { endOfWord, wordBytes } from '../../../src/compute/text/word-bytes.ts';
 import { preparePages } from '../../../src/engine/prepare-page.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
@@ -25,7 +26,7 @@ test('a word of nine million letters is one word', () => {
 test('a page that is one word takes time in proportion to its length', () => {
   const tools = {
     chunking: { target_tokens: 300, overlap_tokens: 40, hard_max_tokens: 480 },
-    analyzer: createTextAnalyzer(),
+    analyzer: createTextAnalyzer(createWinkTokenizer),
   };
   for (const letter of ['x', 'д'])
     assertGrowsInProportion(

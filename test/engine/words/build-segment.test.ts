@@ -5,6 +5,7 @@ import createModeller from 'wink-bm25-text-search';
 import { termOf } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { B, FACT_WEIGHT, FIELD_WEIGHTS, K1, LENGTH_WITHOUT_BODY, UNITS } from '../../../src/engine/words/bm25f.ts';
 import { buildSegmentOfTerms } from '../../../src/engine/words/build-segment.ts';
 import { corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
@@ -103,7 +104,7 @@ test('documents of terms give the segment that the same documents of strings giv
   );
 });
 
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 const noTerms = new Uint32Array(0);
 
 /** The same passages with single ideographs as the analyzer's terms are modelled, and with pairs only. */

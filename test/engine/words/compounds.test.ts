@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts';
 import { stemIn } from '../../../src/compute/text/stemmers.ts';
 import { createQueryAnalyzer } from '../../../src/engine/analyze-query.ts';
 import { COMPOUND, compoundsOf, PART, partsOf } from '../../../src/engine/words/compounds.ts';
@@ -11,7 +12,7 @@ import { wordTerm } from '../../../src/engine/words/marked-terms.ts';
 import { wordsIn } from '../../../src/engine/words/spelling.ts';
 import { buildSegment } from './small-corpus.ts';
 
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createRuleTokenizer);
 /** Stems of German texts as passages have them. */
 const termsOf = (text: string, language = 'de') =>
   analyzer.terms(text).words.map((word) => stemIn(language, word) ?? word);

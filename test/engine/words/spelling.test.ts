@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTermTable, type TermTable } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { buildSegmentOfTerms } from '../../../src/engine/words/build-segment.ts';
 import { corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { nearestWord, wordsIn } from '../../../src/engine/words/spelling.ts';
 
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 const none = new Uint32Array(0);
 
 const corpusOf = (...texts: string[]) => corpusWith(null, ...texts);
