@@ -94,8 +94,8 @@ export class SearchIndex {
   }
 
   /**
-   * Open the index in a folder as last persisted, or create one. Errors: RangeError for other dimensions; Error for an unreadable index
-   * or another word list, which is left as is; of the folder; OperatorError `word_list`.
+   * Open the index in a folder as last persisted, or create one. Errors: RangeError for other dimensions; Error for an unreadable index,
+   * which is left as is; of the folder; OperatorError `word_list`.
    */
   static async open(options: SearchIndexOptions): Promise<SearchIndex> {
     return new SearchIndex(await openParts(options));

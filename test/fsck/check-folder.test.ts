@@ -33,7 +33,7 @@ async function repaired(dir: string) {
   return repairs;
 }
 
-/** Whatever is wrong, pages can be compared: the word list is not needed, as the folder's is of no version. */
+/** Whatever is wrong, pages can be compared. */
 const comparing = {
   sample: { seed: 1, pages: Number.POSITIVE_INFINITY },
   tools: openPageTools({ target_tokens: 256, overlap_tokens: 32, hard_max_tokens: 512 }),

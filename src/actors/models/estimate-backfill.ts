@@ -12,7 +12,7 @@ export interface EstimateDependencies extends Pick<LibraryParts, 'reader'> {
 const tokensPerPrice = 1_000_000;
 
 /** What so many tokens cost with a model, US dollars: 0 for a local model, null without a price. */
-function costOf(
+export function costOf(
   tokens: number,
   model: Pick<EmbeddingModel, 'provider' | 'model_name'>,
   prices: EstimateDependencies['prices'],

@@ -6,7 +6,7 @@
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
 import { remembered } from '../../compute/structures/remembered.ts';
 import { buildTermTable } from '../../compute/structures/term-table.ts';
-import { foldAccents } from '../../compute/text/fold-accents.ts';
+import { accentsTellWords, foldAccents } from '../../compute/text/fold-accents.ts';
 import type { Lexicon } from '../../compute/text/lexicon.ts';
 import { bareTerm } from '../../compute/text/stemmers.ts';
 import { ideographTerm, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
@@ -70,14 +70,13 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
     }
     return numbers[stem];
   };
-  /** Numbers of the terms that name words: as they are written, without accents, or by their stems. -1 for punctuation. */
-  const namesOfWords = (areWritten: boolean) =>
+  /** Numbers of the terms that name words; -1 for punctuation and pairs of characters, which are in every longer word. */
+  const namesOfWords = (formOf: (word: string) => string) =>
     remembered(Number.POSITIVE_INFINITY, (term: number): number => {
       const [word, stem] = [words[term], stems[stemOf[term]]];
-      if (stem === '') return -1;
-      return numberOfOwn(wordTerm(areWritten && word !== '' && !isOfPairs(word) ? foldAccents(word) : stem, stem));
+      return stem === '' || isOfPairs(word) ? -1 : numberOfOwn(wordTerm(formOf(word === '' ? stem : word), stem));
     });
-  const [writtenWord, stemmedWord] = [namesOfWords(true), namesOfWords(false)];
+  const [foldedWord, accentedWord] = [namesOfWords(foldAccents), namesOfWords((word) => word)];
   const stemsOf = (terms: Uint32Array): number[] => Array.from(terms, (term) => stemOf[term]);
   const numberDocument = (document: SparseTermDocument): NumberedDocument => {
     let uncounted = 0;
@@ -111,8 +110,7 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
     const ofField = (field: Field) => numberAll(document[field], FIELD_WEIGHTS[field]);
     const [title, section, body] = [ofField('title'), ofField('section'), ofField('body')];
     const facts = numberAll(document.facts ?? noFacts, 0);
-    // Stems of English are often no words.
-    const nameOf = language === '' || language === 'en' ? writtenWord : stemmedWord;
+    const nameOf = accentsTellWords(language) ? accentedWord : foldedWord;
     const named = new Set<number>();
     for (const terms of [document.title, document.body, document.facts ?? noFacts])
       for (const term of terms) named.add(nameOf(term));

@@ -33,7 +33,7 @@ export function pathWord(word: string): string {
 export const WORD_MARK = 7;
 const wordMark = String.fromCharCode(WORD_MARK);
 
-/** A word, as it is written in English and by its stem in other languages, with its stem: by these terms spelling, completions and compounds know the words of texts. */
+/** A word as it is written (without accents where they tell no words apart), with its stem: by these terms spelling, completions and compounds know the words of texts. */
 export function wordTerm(word: string, stem: string): string {
   return wordMark + word + wordMark + stem;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bootstrapIntervals } from '../../../src/compute/measures/replay-report.ts';
+import { bootstrapIntervals } from '../../../src/compute/ranking/replay-report.ts';
 import { seededRandom } from '../../../src/compute/seeded-random.ts';
 
 const near = (actual: number, expected: number, by: number) =>
