@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import { until } from '../process/service.ts';
+import { realEncoder, until } from '../process/service.ts';
 import { endSessions, gateOf, results, searchBox, searchFor, skip, titles, token } from './browser.ts';
 import { type Handed, plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
@@ -24,7 +24,7 @@ const old: Handed = {
   fetched_at: '2021-03-01T12:00:00Z',
 };
 
-const shared = sharedConsole([...plainPages, old, ...gulls]);
+const shared = sharedConsole([...plainPages, old, ...gulls], realEncoder);
 
 const failing = /status of 500|status of 503|net::ERR/;
 const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
