@@ -31,7 +31,7 @@ export interface RunOptions {
 const stateDirOf = ({ XDG_STATE_HOME: set, HOME }: NodeJS.ProcessEnv): string =>
   join(set !== undefined && isAbsolute(set) ? set : join(HOME || homedir(), '.local/state'), 'readback');
 
-/** Gives the exit code; undefined for `serve`, whose process goes on. */
+/** Gives the exit code; undefined for `serve`, which keeps running. */
 export async function run({ args, env, stdin, stdout, stderr, signal, onCommand, serve }: RunOptions) {
   let terminal: Terminal | undefined;
   let exitCode: ExitCode | undefined;
