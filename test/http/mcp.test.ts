@@ -16,8 +16,8 @@ import { nothingFound } from './search-defaults.ts';
 import { type Answers, reader, type TestServer, testServer, writer } from './test-server.ts';
 
 const readTools = [
-  'search get_page page_status similar_to list_clusters cluster_pages entities compare list_watches',
-  'get_watch',
+  'search get_page list_pages page_status similar_to list_clusters cluster_pages entities compare',
+  'list_watches get_watch',
 ].flatMap((line) => line.split(' '));
 const mutating = { mcp: { enable_mutating_tools: true } };
 
@@ -198,7 +198,7 @@ test('a call asks the route behind the tool, path, query and body each in its pl
   };
   assert.deepEqual(asked, [
     { name: 'page.get', request: { page_id: 'a/b?c' } },
-    { name: 'page.text', request: { page_id: 'a/b?c', offset: 0, length: 10_000 } },
+    { name: 'page.text', request: { page_id: 'a/b?c', offset: 0, length: 8000 } },
     { name: 'search.similar', request: { page_id: 'pg_1', mediation: 'vector', k: 3 } },
     { name: 'search.query', request: searchRequest.parse(query) },
     { name: 'cluster.list', request: { include_tombstoned: false } },
