@@ -142,7 +142,7 @@ test('a search of an index that is built again says so, and its passages fit the
   const { stdout, stderr } = await cli.run(['--url', url, 'search', 'herron']);
   assert.equal(
     stderr,
-    'the index is being rebuilt: results may be incomplete\nShowing results for “heron”. Search for “herron” instead: --no-spelling\n',
+    'the index is being rebuilt: results may be incomplete\nShowing results for “heron”. Search for “herron” instead:\n--no-spelling\n',
   );
   const lines = stdout.trimEnd().split('\n');
   assert.ok(lines.includes('    and 2 similar'));

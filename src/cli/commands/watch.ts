@@ -3,7 +3,7 @@ import type { WatchKind, WatchListResponse, WatchResponse, WatchRunAccepted } fr
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, get, post, tell } from '../context.ts';
 import { counted, plain, type Terminal, titled } from '../terminal.ts';
-import { fitted, wrapped } from '../text-width.ts';
+import { fitted } from '../text-width.ts';
 
 export async function watchesCommand(context: Context): Promise<ExitCode> {
   const found = await get<WatchListResponse>(context, '/v1/watches');
@@ -22,10 +22,7 @@ function sayWatch(terminal: Terminal, watch: WatchResponse): void {
   const items = last_item_count === null ? '' : `, ${counted(last_item_count, 'item')}`;
   const last = last_run_at === null ? 'not polled yet' : `polled ${minute(last_run_at)}${items}`;
   terminal.say(terminal.style('dim', fitted(`${indent}${state}; ${last}`, terminal.columns)));
-  if (last_status !== 'error') return;
-  for (const line of wrapped(plain(last_error ?? 'failed', 400), terminal.columns, indent)) {
-    terminal.say(terminal.style('red', line));
-  }
+  if (last_status === 'error') terminal.say(indent + terminal.style('red', plain(last_error ?? 'failed', 400)));
 }
 
 const minute = (at: string): string => at.slice(0, 16).replace('T', ' ');

@@ -1,0 +1,156 @@
+/** Completion scripts of shells, from the commands and options of the program. */
+import type { Command, Option } from 'commander';
+
+export const shells = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof shells)[number];
+
+interface Word {
+  text: string;
+  description: string;
+}
+
+/** A place in the command line: behind a command, its aliases apart. */
+interface Place {
+  /** ` watch add`; empty for the program. */
+  at: string;
+  /** Subcommands, and choices of an argument. */
+  words: Word[];
+  /** Also those of groups and of the program. */
+  options: readonly Option[];
+}
+
+function placesOf(command: Command, at = '', outer: readonly Option[] = []): Place[] {
+  const help = command.createHelp();
+  const isOuter = ({ long }: Option) => outer.some((each) => each.long === long);
+  const options = [...outer, ...help.visibleOptions(command).filter((option) => !isOuter(option))];
+  const words = help
+    .visibleCommands(command)
+    .flatMap((each) => [each.name(), ...each.aliases()].map((text) => ({ text, description: each.description() })));
+  const choices = command.registeredArguments.flatMap(({ argChoices = [], description }) =>
+    argChoices.map((text) => ({ text, description })),
+  );
+  const inner = command.commands.flatMap((each) =>
+    [each.name(), ...each.aliases()].flatMap((name) => placesOf(each, `${at} ${name}`, options)),
+  );
+  return [{ at, words: [...words, ...choices], options }, ...inner];
+}
+
+const namesOf = ({ short, long }: Option): string[] => [short, long].flatMap((name) => name ?? []);
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+const quotedForFish = (text: string): string => `'${text.replace(/['\\]/g, String.raw`\$&`)}'`;
+
+/** Places and the options in them whose values are listed. */
+function listedOptions(places: readonly Place[]): { at: string; option: Option; values: readonly string[] }[] {
+  return places.flatMap(({ at, options }) =>
+    options.flatMap((option) => (option.argChoices === undefined ? [] : { at, option, values: option.argChoices })),
+  );
+}
+
+/** Bash and zsh: finds the place from the words before, then the values of an option, else the words of the place. */
+function caseOf(places: readonly Place[], valuesAre: (values: string) => string, placeIs: (place: Place) => string) {
+  const values = listedOptions(places).map(({ at, option, values }) => {
+    const patterns = namesOf(option).map((name) => quoted(`${at} ${name}`));
+    return `    ${patterns.join('|')}) ${valuesAre(values.join(' '))} ;;`;
+  });
+  const found = places.slice(1).map(({ at }) => quoted(at));
+  return {
+    descent: `    case "$at $each" in ${found.join('|')}) at="$at $each" ;; esac`,
+    values: ['  case "$at $before" in', ...values, '  esac'].join('\n'),
+    places: ['  case "$at" in', ...places.map((each) => `    ${quoted(each.at)}) ${placeIs(each)} ;;`), '  esac'].join(
+      '\n',
+    ),
+  };
+}
+
+function bash(places: readonly Place[]): string {
+  const list = (words: readonly string[]) => quoted(words.join(' '));
+  const parts = caseOf(
+    places,
+    (values) => `words=${quoted(values)}`,
+    ({ words, options }) => `words=${list(words.map(({ text }) => text))} options=${list(options.flatMap(namesOf))}`,
+  );
+  return `_readback() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" at= each words= options=
+  for each in "\${COMP_WORDS[@]:1:COMP_CWORD - 1}"; do
+${parts.descent}
+  done
+${parts.places}
+${parts.values}
+  [[ $word == -* ]] && words=$options
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _readback readback
+`;
+}
+
+function zsh(places: readonly Place[]): string {
+  const described = (text: string, description: string) => quoted(description === '' ? text : `${text}:${description}`);
+  const parts = caseOf(
+    places,
+    (values) => `values=(${values})`,
+    ({ words, options }) =>
+      [
+        `subcommands=(${words.map(({ text, description }) => described(text, description)).join(' ')})`,
+        `flags=(${options.flatMap((each) => namesOf(each).map((name) => described(name, each.description))).join(' ')})`,
+      ].join(' '),
+  );
+  return `#compdef readback
+_readback() {
+  local at= each before="\${words[CURRENT - 1]}"
+  local -a subcommands flags values
+  for each in "\${(@)words[2,CURRENT - 1]}"; do
+${parts.descent}
+  done
+${parts.places}
+${parts.values}
+  if (( $#values )); then compadd -a values
+  elif [[ $PREFIX == -* ]]; then _describe option flags
+  elif (( $#subcommands )); then _describe command subcommands
+  else _files
+  fi
+}
+if [[ $funcstack[1] == _readback ]]; then _readback; else compdef _readback readback; fi
+`;
+}
+
+function fish(places: readonly Place[]): string {
+  const [{ options: everywhere }] = places;
+  const flags = (option: Option) =>
+    namesOf(option).map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
+  const valuesOf = ({ argChoices, required }: Option) =>
+    argChoices !== undefined ? [`-x -a ${quotedForFish(argChoices.join(' '))}`] : required ? ['-r'] : [];
+  const line = (...parts: string[]) => ['complete -c readback', ...parts].join(' ');
+  const ofOption = (option: Option, ...where: string[]) =>
+    line(...where, ...flags(option), ...valuesOf(option), `-d ${quotedForFish(option.description)}`);
+  const lines = places.flatMap(({ at, words, options }) => {
+    const where = `-n "__readback_at ${quotedForFish(at)}"`;
+    return [
+      ...(words.length === 0 ? [] : [line(where, '-f')]),
+      ...words.map(({ text, description }) => line(where, `-a ${text}`, `-d ${quotedForFish(description)}`)),
+      ...options.filter((each) => !everywhere.includes(each)).map((each) => ofOption(each, where)),
+    ];
+  });
+  return `function __readback_at
+    set -l at ''
+    set -l before (commandline -opc)
+    set -e before[1]
+    for each in $before
+        switch "$at $each"
+            case ${places
+              .slice(1)
+              .map(({ at }) => quotedForFish(at))
+              .join(' ')}
+                set at "$at $each"
+        end
+    end
+    test "$at" = "$argv"
+end
+${[...everywhere.map((option) => ofOption(option)), ...lines].join('\n')}
+`;
+}
+
+const scripts: Readonly<Record<Shell, (places: readonly Place[]) => string>> = { bash, zsh, fish };
+
+export function completionScript(program: Command, shell: Shell): string {
+  return scripts[shell](placesOf(program));
+}
