@@ -36,8 +36,8 @@ const ownPart = ['limit', 'offset'];
 
 /** A day means its beginning, UTC. */
 const instant = z.string().transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text));
-const afterwards = 'Only pages visited on this day or later: 2026-01-31, or a time with its offset from UTC.';
-const earlier = 'Only pages visited before this day or time.';
+const afterwards = 'Only pages visited then or later: 2026-01-31, or a time with its offset from UTC.';
+const earlier = 'Only pages visited before then.';
 
 const filters = z.looseObject({
   domain: z.string().nullish().describe('Only pages of this domain and below it, such as example.org.'),
@@ -60,13 +60,13 @@ const search = defineTool({
   name: 'search',
   method: 'POST',
   url: '/v1/search',
-  description: `Search what the user has read: pages, documents, transcripts. Gives the best pages, each with its relevance (the probability that it is about the query), the parts that match their offsets in the page's text, and a link that opens the page at the best of them, to cite; get_page reads on from there. ${grounded}`,
+  description: `Search pages, documents and transcripts that the user has read. Gives the best pages, each with its relevance (a probability), the passages that match, with offsets from which get_page reads on, and a link to cite. ${grounded}`,
   input: z.looseObject({
     query: searchRequest.shape.query.describe(
       'A question or some words, in the language of the pages. An exact phrase goes in double quotes.',
     ),
     k: searchRequest.shape.k.removeDefault().default(5).describe('Maximum number of pages.'),
-    offset: offset.describe('Number of pages to skip, to continue an earlier answer.'),
+    offset: offset.describe('Number to skip, to continue an earlier answer.'),
     sort: searchRequest.shape.sort.describe('Others include all pages with the words.'),
     operators: searchRequest.shape.operators.describe('Whether -word, OR, tag:x, after:7d and others filter.'),
     filters: filters.nullish().describe('What the pages must be.'),
@@ -103,7 +103,7 @@ const listPages = defineTool({
     after: instant.optional().describe(afterwards),
     before: instant.optional().describe(earlier),
     limit: z.int().min(1).max(maxListed).default(maxListed).describe('Maximum number.'),
-    cursor: pageListQuery.shape.cursor.describe('From an earlier answer, to continue it.'),
+    cursor: pageListQuery.shape.cursor.describe('To continue an earlier answer.'),
   }),
   answer: ({ pages, next_cursor }: PageListResponse) => ({
     said: `${pages.length || 'No'} ${pages.length === 1 ? 'page' : 'pages'}${next_cursor === null ? '' : `; more with cursor ${next_cursor}`}.`,
@@ -147,9 +147,9 @@ const similarTo = defineTool({
   description: `List pages like a given one, nearest first. ${grounded}`,
   input: z.strictObject({
     page_id: pageId,
-    mediation: similarQuery.shape.mediation.describe('By what: vector (meaning), cluster (topic) or entity (names).'),
+    mediation: similarQuery.shape.mediation.describe('By vector (meaning), cluster (topic) or entity (names).'),
     k: z.int().min(1).max(50).default(10).describe('Maximum number of pages.'),
-    offset: offset.describe('Number of pages to skip, to continue an earlier answer.'),
+    offset: offset.describe('Number to skip, to continue an earlier answer.'),
   }),
   own: ['offset'],
   answer: ({ results }: SimilarResponse, { offset }) =>
@@ -235,7 +235,7 @@ const compare = defineTool({
     query: compareRequest.shape.query.describe('What each model looks for.'),
     models: compareRequest.shape.models.describe('Ids of models that are ready.'),
     k: compareRequest.shape.k.removeDefault().default(5).describe('Maximum pages of each model.'),
-    offset: offset.describe('Number of pages to skip, to continue an earlier answer.'),
+    offset: offset.describe('Number to skip, to continue an earlier answer.'),
   }),
   own: ['offset'],
   answer: ({ runs, agreement }: CompareResponse, { offset }) => {
