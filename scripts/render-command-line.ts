@@ -1,7 +1,7 @@
 // The made parts of docs/command-line.md: the formats of imports, and the help texts. A test compares the file with what this returns.
-import type { Command } from 'commander';
+import type { Argument, Command } from 'commander';
 import { exitMeanings } from '../src/cli/cli-error.ts';
-import { argumentText, createProgram, everyCommand } from '../src/cli/program.ts';
+import { createProgram, everyCommand } from '../src/cli/program.ts';
 import { importFormats } from '../src/domain/import.ts';
 import { operatorHelp } from '../src/domain/query-clause.ts';
 import { formatRows } from '../src/importers/formats.ts';
@@ -78,4 +78,9 @@ ${options.join('\n')}
 
 ${codes.join('\n')}
 `;
+}
+
+function argumentText(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }

@@ -39,79 +39,41 @@ const namesOf = ({ short, long }: Option): string[] => [short, long].flatMap((na
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 const quotedForFish = (text: string): string => `'${text.replace(/['\\]/g, String.raw`\$&`)}'`;
 
-/** Places and the options in them whose values are listed. */
-function listedOptions(places: readonly Place[]): { at: string; option: Option; values: readonly string[] }[] {
-  return places.flatMap(({ at, options }) =>
-    options.flatMap((option) => (option.argChoices === undefined ? [] : { at, option, values: option.argChoices })),
-  );
-}
-
-/** Bash and zsh: finds the place from the words before, then the values of an option, else the words of the place. */
-function caseOf(places: readonly Place[], valuesAre: (values: string) => string, placeIs: (place: Place) => string) {
-  const values = listedOptions(places).map(({ at, option, values }) => {
-    const patterns = namesOf(option).map((name) => quoted(`${at} ${name}`));
-    return `    ${patterns.join('|')}) ${valuesAre(values.join(' '))} ;;`;
-  });
-  const found = places.slice(1).map(({ at }) => quoted(at));
-  return {
-    descent: `    case "$at $each" in ${found.join('|')}) at="$at $each" ;; esac`,
-    values: ['  case "$at $before" in', ...values, '  esac'].join('\n'),
-    places: ['  case "$at" in', ...places.map((each) => `    ${quoted(each.at)}) ${placeIs(each)} ;;`), '  esac'].join(
-      '\n',
-    ),
-  };
-}
-
+/** Finds the place from the words before, then its words or options, or the values of the option before. */
 function bash(places: readonly Place[]): string {
   const list = (words: readonly string[]) => quoted(words.join(' '));
-  const parts = caseOf(
-    places,
-    (values) => `words=${quoted(values)}`,
-    ({ words, options }) => `words=${list(words.map(({ text }) => text))} options=${list(options.flatMap(namesOf))}`,
+  const found = places.slice(1).map(({ at }) => quoted(at));
+  const ofPlaces = places.map(
+    ({ at, words, options }) =>
+      `    ${quoted(at)}) choices=${list(words.map(({ text }) => text))} flags=${list(options.flatMap(namesOf))} ;;`,
+  );
+  const ofValues = places.flatMap(({ at, options }) =>
+    options.flatMap((option) => {
+      if (option.argChoices === undefined) return [];
+      const patterns = namesOf(option).map((name) => quoted(`${at} ${name}`));
+      return [`    ${patterns.join('|')}) choices=${list(option.argChoices)} ;;`];
+    }),
   );
   return `_readback() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" at= each words= options=
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" at= each choices= flags=
   for each in "\${COMP_WORDS[@]:1:COMP_CWORD - 1}"; do
-${parts.descent}
+    case "$at $each" in ${found.join('|')}) at="$at $each" ;; esac
   done
-${parts.places}
-${parts.values}
-  [[ $word == -* ]] && words=$options
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  case "$at" in
+${ofPlaces.join('\n')}
+  esac
+  case "$at $before" in
+${ofValues.join('\n')}
+  esac
+  [[ $word == -* ]] && choices=$flags
+  COMPREPLY=($(compgen -W "$choices" -- "$word"))
 }
 complete -o default -F _readback readback
 `;
 }
 
-function zsh(places: readonly Place[]): string {
-  const described = (text: string, description: string) => quoted(description === '' ? text : `${text}:${description}`);
-  const parts = caseOf(
-    places,
-    (values) => `values=(${values})`,
-    ({ words, options }) =>
-      [
-        `subcommands=(${words.map(({ text, description }) => described(text, description)).join(' ')})`,
-        `flags=(${options.flatMap((each) => namesOf(each).map((name) => described(name, each.description))).join(' ')})`,
-      ].join(' '),
-  );
-  return `#compdef readback
-_readback() {
-  local at= each before="\${words[CURRENT - 1]}"
-  local -a subcommands flags values
-  for each in "\${(@)words[2,CURRENT - 1]}"; do
-${parts.descent}
-  done
-${parts.places}
-${parts.values}
-  if (( $#values )); then compadd -a values
-  elif [[ $PREFIX == -* ]]; then _describe option flags
-  elif (( $#subcommands )); then _describe command subcommands
-  else _files
-  fi
-}
-if [[ $funcstack[1] == _readback ]]; then _readback; else compdef _readback readback; fi
-`;
-}
+/** Zsh reads the completions of bash. */
+const zsh = (places: readonly Place[]): string => `autoload -U +X bashcompinit && bashcompinit\n${bash(places)}`;
 
 function fish(places: readonly Place[]): string {
   const [{ options: everywhere }] = places;

@@ -208,7 +208,7 @@ export function createProgram(options: ProgramOptions): Command {
   addCluster(program, run, runs);
 
   const subcommandTerm = (each: Command) =>
-    [[each.name(), ...each.aliases()].join('|'), ...each.registeredArguments.map(argumentText)].join(' ');
+    `${[each.name(), ...each.aliases()].join('|')} ${each.usage().replace(/\[(?:options|command)\] ?/g, '')}`;
   for (const each of [program, ...everyCommand(program)])
     each.configureHelp({ showGlobalOptions: true, helpWidth, subcommandTerm });
   for (const each of everyCommand(program)) {
@@ -293,12 +293,6 @@ function inside(parent: Command, nameAndArguments: string, description: string):
   return parent.command(nameAndArguments).description(description);
 }
 
-/** As in the usage of a command. */
-export function argumentText(argument: Argument): string {
-  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
-  return argument.required ? `<${name}>` : `[${name}]`;
-}
-
 /** `list` does the same as the group alone, whose options it has. */
 function alsoList(group: Command, list: (...given: unknown[]) => Promise<void>): void {
   inside(group, 'list', group.description()).action((_own, self) => list(group.opts(), self));
@@ -378,7 +372,6 @@ export function everyCommand(program: Command): Command[] {
 
 /** By the path of a command. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
-  serve: ['readback serve', 'readback serve --demo'],
   add: [
     'readback add https://example.org/herons --wait',
     'readback add https://example.org/herons --html saved.html',
@@ -396,12 +389,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'readback forget --domain example.org --yes',
     'readback forget --domain --block --yes ads.example',
   ],
-  watch: ['readback watch add https://example.org/feed.xml --every 6', 'readback watch run wt_00000001'],
   'watch add': [
     'readback watch add https://example.org/feed.xml --every 6',
     'readback watch add https://example.org/podcast.xml --kind podcast',
   ],
-  topics: ['readback topics', 'readback topics show cl_00000001 --limit 50'],
+  'topics show': ['readback topics show cl_00000001 --limit 50'],
   names: ['readback names list watt --type person', "readback names 'James Watt'", 'readback names of pg_00000001'],
   jobs: ['readback jobs --status dead', 'readback jobs retry --kind fetch_and_index'],
   import: [
@@ -410,8 +402,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'readback import urls.txt --format urls --source notes',
   ],
   export: ['readback export readback.jsonl', 'readback export - | gzip > readback.jsonl.gz'],
-  backup: ['readback backup ~/backups/2026-01-31'],
-  restore: ['readback restore ~/backups/2026-01-31 --replace'],
   token: ['readback token add phone --scope read', 'readback token list', 'readback token revoke tk_5f0c4e1b9a3d7286'],
   completion: [
     'source <(readback completion bash)   # in ~/.bashrc',

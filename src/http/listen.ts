@@ -71,13 +71,11 @@ export function certificateIn({ cert_file, key_file }: Settings['tls']): Certifi
   }
 }
 
-const lookAtCertificateMs = 60_000;
-
 /** New connections get a changed certificate. One that cannot be used, such as without its key, is logged and ignored. */
 export function followCertificate(
   server: Server,
   files: Settings['tls'],
-  { log, interval = lookAtCertificateMs }: { log: FastifyBaseLogger; interval?: number | undefined },
+  { log, interval = 60_000 }: { log: FastifyBaseLogger; interval?: number | undefined },
 ): void {
   const read = () => {
     try {

@@ -76,9 +76,9 @@ test('`readback token` adds, lists and revokes tokens', async () => {
   const asked = async () => (await service.call('GET', '/v1/whoami', undefined, { token: added })).status;
   assert.deepEqual([made.code, await asked()], [0, 200]);
   const { stdout } = await run();
-  assert.match(stdout, /^id +name +scope +made +last used\n/);
-  assert.match(stdout, new RegExp(`^${id} +reader +read +added [\\d-]{10} +[\\d-]{10}$`, 'm'));
-  assert.match(stdout, /^settings:default +default +write +of the settings +[\d-]{10}$/m);
+  assert.match(stdout, /^id +name +scope +source +last used\n/);
+  assert.match(stdout, new RegExp(`^${id} +reader +read +created [\\d-]{10} +[\\d-]{10}$`, 'm'));
+  assert.match(stdout, /^settings:default +default +write +settings +[\d-]{10}$/m);
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
   const revoked = await run('revoke', id);
   assert.deepEqual([revoked.stdout, await asked()], [`revoked ${id}; its sessions have ended\n`, 401]);

@@ -2,7 +2,7 @@
 import type { BlacklistResponse, ForgetResponse } from '../../domain/blacklist.ts';
 import type { PageListResponse, PageResponse } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf, get, post, tell } from '../context.ts';
+import { type Context, deleteEach, get, post, tell } from '../context.ts';
 import { ServiceError } from '../service-client.ts';
 import { counted, day, plain } from '../terminal.ts';
 import { fitted } from '../text-width.ts';
@@ -79,12 +79,5 @@ export async function rulesCommand(context: Context): Promise<ExitCode> {
   });
 }
 
-export async function allowCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
-  const client = clientOf(context, 'write');
-  for (const id of ids) {
-    await client.call('DELETE', `/v1/blacklist/${encodeURIComponent(id)}`);
-    if (!context.json) context.terminal.say(`unblocked ${plain(id, 64)}: its pages may be added again`);
-  }
-  if (context.json) context.terminal.json({ removed: ids });
-  return exitCodes.done;
-}
+export const allowCommand = (context: Context, ids: readonly string[]): Promise<ExitCode> =>
+  deleteEach(context, '/v1/blacklist', ids, (id) => `unblocked ${id}: its pages may be added again`);

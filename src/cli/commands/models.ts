@@ -78,9 +78,8 @@ export function knownModelCommand(context: Context, name: string): ExitCode {
     ['score', score === null ? null : `${score.value} (${score.benchmark}), ${score.source}`],
     ...Object.entries(model.names).map(([provider, called]): [string, string] => [provider, called]),
   ];
-  const known = facts.filter((fact): fact is [string, string] => fact[1] !== null);
   return tell(context, model, ({ say }) => {
-    for (const line of table(known)) say(line);
+    for (const line of table(facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]])))) say(line);
   });
 }
 

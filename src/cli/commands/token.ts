@@ -9,12 +9,11 @@ import {
   type createdTokenResponse,
   libraryName,
   type Scope,
-  type TokenResponse,
   type tokenListResponse,
 } from '../../domain/access.ts';
 import { replaceText } from '../../files/durable-file.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf, get, post, tell } from '../context.ts';
+import { type Context, clientOf, deleteEach, get, post, tell } from '../context.ts';
 import { day, plain, table } from '../terminal.ts';
 
 export interface TokenArguments {
@@ -49,12 +48,6 @@ export async function newTokenCommand(context: Context, { name, scope }: TokenAr
   return exitCodes.done;
 }
 
-const sourceWords: Record<TokenResponse['source'], string> = {
-  settings: 'of the settings',
-  created: 'added',
-  paired: 'paired extension',
-};
-
 export async function tokensCommand(context: Context): Promise<ExitCode> {
   const found = await get<z.infer<typeof tokenListResponse>>(context, '/v1/tokens');
   return tell(context, found, ({ say }) => {
@@ -62,10 +55,10 @@ export async function tokensCommand(context: Context): Promise<ExitCode> {
       id,
       plain(name, 30),
       scopes.includes('write') ? 'write' : 'read',
-      `${sourceWords[source]}${created_at === null ? '' : ` ${day(created_at)}`}`,
+      `${source}${created_at === null ? '' : ` ${day(created_at)}`}`,
       last_used_at === null ? '-' : day(last_used_at),
     ]);
-    for (const line of table([['id', 'name', 'scope', 'made', 'last used'], ...rows])) say(line);
+    for (const line of table([['id', 'name', 'scope', 'source', 'last used'], ...rows])) say(line);
   });
 }
 
@@ -78,15 +71,8 @@ export async function addTokenCommand(context: Context, name: string, args: { sc
   });
 }
 
-export async function revokeTokensCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
-  const client = clientOf(context, 'write');
-  for (const id of ids) {
-    await client.call('DELETE', `/v1/tokens/${encodeURIComponent(id)}`, undefined, context.signal);
-    if (!context.json) context.terminal.say(`revoked ${plain(id, 64)}; its sessions have ended`);
-  }
-  if (context.json) context.terminal.json({ revoked: ids });
-  return exitCodes.done;
-}
+export const revokeTokensCommand = (context: Context, ids: readonly string[]): Promise<ExitCode> =>
+  deleteEach(context, '/v1/tokens', ids, (id) => `revoked ${id}; its sessions have ended`);
 
 export async function pairCommand(context: Context): Promise<ExitCode> {
   const { baseUrl: address } = clientOf(context, 'write');

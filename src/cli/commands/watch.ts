@@ -1,7 +1,7 @@
 /** `readback watch`: manages watched sources. */
 import type { WatchKind, WatchListResponse, WatchResponse, WatchRunAccepted } from '../../domain/watch.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf, get, post, tell } from '../context.ts';
+import { type Context, clientOf, deleteEach, get, post, tell } from '../context.ts';
 import { counted, plain, type Terminal, titled } from '../terminal.ts';
 import { fitted } from '../text-width.ts';
 
@@ -40,15 +40,8 @@ export async function addWatchCommand(context: Context, url: string, args: Watch
   return tell(context, watch, (terminal) => sayWatch(terminal, watch));
 }
 
-export async function removeWatchesCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
-  const client = clientOf(context, 'write');
-  for (const id of ids) {
-    await client.call('DELETE', watchPath(id), undefined, context.signal);
-    if (!context.json) context.terminal.say(`deleted ${plain(id, 64)}; its pages stay`);
-  }
-  if (context.json) context.terminal.json({ removed: ids });
-  return exitCodes.done;
-}
+export const removeWatchesCommand = (context: Context, ids: readonly string[]): Promise<ExitCode> =>
+  deleteEach(context, '/v1/watches', ids, (id) => `deleted ${id}; its pages stay`);
 
 export async function runWatchesCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
   const runs: WatchRunAccepted[] = [];
