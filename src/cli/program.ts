@@ -77,6 +77,7 @@ export function createProgram(options: ProgramOptions): Command {
     .option('--library <name>', 'library to use, if there are several')
     .option('--no-color', 'no colours (like NO_COLOR)')
     .showSuggestionAfterError()
+    .showHelpAfterError('(-h prints the help)')
     .configureOutput({ outputError: (text, write) => write(foldedText(text, errorWidth)) })
     .exitOverride()
     .addHelpText('after', () => foldedText(helpEnd, helpWidth));

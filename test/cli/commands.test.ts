@@ -179,7 +179,7 @@ test('what is wrong is told in a line, with its exit code', async (t) => {
   const cli = new Cli(home);
   const cases: [string[], number, RegExp][] = [
     [['serach', 'x'], 2, /unknown command 'serach'\n\(Did you mean search\?\)/],
-    [['search'], 2, /missing required argument 'words'/],
+    [['search'], 2, /missing required argument 'words'\n\(-h prints the help\)/],
     [['search', 'x', '-k', '1000'], 2, /whole number from 1 to 100/],
     [['--url', 'nowhere', 'search', 'x'], 2, /must be an http or https address/],
     [['--url', 'localhost:8000', 'search', 'x'], 2, /must be an http or https address/],
