@@ -101,7 +101,7 @@ test('what waits, failed or died is told with its page and why; all that is dead
   assert.equal(
     listed.stdout,
     [
-      `dead fetch_and_index (2): ${why}`,
+      `dead fetch_and_index (2): ${why.replace('not list', 'not\nlist')}`,
       '  jb_000000jr  日本語のタイトル 599 · http://192.168.7.7/599',
       '  jb_000000jq  日本語のタイトル 598 · http://192.168.7.7/598',
       '',
