@@ -59,7 +59,7 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
     old.pages.map(({ page_id }) => page_id),
     [ids[0]],
   );
-  assert.equal((await cli.run(['pages', '--domain', 'nobody.example'])).stdout, 'no such pages\n');
+  assert.equal((await cli.run(['pages', '--domain', 'nobody.example'])).stdout, 'no pages\n');
 
   const facts = [
     `page     ${ids[0]}`,
@@ -87,8 +87,8 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
   assert.deepEqual([partly.code, partly.stdout], [5, 'deleted  1 page  https://other.example/a\n']);
   assert.match(partly.stderr, /^pg_zzzzzzzz: the service answered 404/);
   for (const [unknown, why] of [
-    [['https://never.example/'], /^https:\/\/never\.example\/: no such page, so nothing was deleted; --block/],
-    [['--domain', '--yes', 'never.example'], /^never\.example: no such page, so nothing was deleted; --block/],
+    [['https://never.example/'], /^https:\/\/never\.example\/: not in the library: nothing was deleted \(--block/],
+    [['--domain', '--yes', 'never.example'], /^never\.example: not in the library: nothing was deleted \(--block/],
     [['never.example'], /^never\.example: neither an id nor an address; --domain/],
   ] as const) {
     const refused = await cli.run(['forget', ...unknown]);
@@ -97,7 +97,7 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
   }
   const site = await cli.run(['forget', '--domain', '--yes', '--reason', 'private', 'sea.example']);
   assert.deepEqual([site.code, site.stdout], [0, 'deleted  2 pages  sea.example\n']);
-  assert.equal((await cli.run(['pages'])).stdout, 'no such pages\n');
+  assert.equal((await cli.run(['pages'])).stdout, 'no pages\n');
 
   const rules = await cli.run(['forget', 'rules']);
   assert.match(
@@ -109,7 +109,7 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
   assert.equal((await cli.run(['forget', 'allow', rule])).code, 0);
   assert.equal((await cli.run(['forget', 'allow', rule])).code, 1, 'it is no rule any more');
   const blocked = await cli.run(['delete', '--block', 'https://never.example/']);
-  assert.deepEqual([blocked.code, blocked.stdout], [0, 'deleted  0 pages  https://never.example/\n']);
+  assert.deepEqual([blocked.code, blocked.stdout], [0, 'blocked  0 pages  https://never.example/\n']);
   assert.equal((await cli.json<{ entries: unknown[] }>(['forget', 'rules'])).entries.length, 2);
 });
 

@@ -28,7 +28,8 @@ export async function forgetCommand(context: Context, named: string[], args: For
       const reply = await post<ForgetResponse>(context, '/v1/forget', { ...target, reason });
       forgotten.push(reply);
       const count = counted(reply.pages_purged, 'page');
-      if (!json) terminal.say(fitted(`deleted  ${count}  ${plain(reply.pattern, 2000)}`, terminal.columns));
+      const done = reply.pages_purged === 0 ? 'blocked' : 'deleted';
+      if (!json) terminal.say(fitted(`${done}  ${count}  ${plain(reply.pattern, 2000)}`, terminal.columns));
     } catch (error) {
       const isOfAll = error instanceof ServiceError && (error.status === 401 || error.status === 403);
       if (!(error instanceof CliError) || error.exitCode !== exitCodes.failed || isOfAll) throw error;
@@ -51,7 +52,7 @@ async function targetOf(context: Context, named: string, { domain, block }: Forg
     throw new CliError(exitCodes.failed, 'neither an id nor an address; --domain deletes a whole site');
   const { pages } = await pagesOf(context, domain ? { domain: named, limit: '1' } : { url: named });
   if (pages.length === 0 && !block)
-    throw new CliError(exitCodes.failed, 'no such page, so nothing was deleted; --block blocks it all the same');
+    throw new CliError(exitCodes.failed, 'not in the library: nothing was deleted (--block blocks it)');
   return domain ? { domain: named } : { url: pages[0]?.canonical_url ?? named };
 }
 

@@ -33,7 +33,7 @@ export async function namesCommand(
   const query = { limit: String(Math.min(limit, maxListed)), ...(part && { q: part }), ...(type && { type }) };
   const found = await get<EntityListResponse>(context, `/v1/entities?${new URLSearchParams(query)}`);
   return tell(context, found, (terminal) => {
-    if (found.entities.length === 0) return terminal.say(part || type ? 'no such names' : 'no names yet');
+    if (found.entities.length === 0) return terminal.say('no names');
     sayNames(terminal, found.entities);
     if (found.next_cursor !== null)
       terminal.note(`the most frequent ${query.limit}; --limit shows more, max ${maxListed}`);

@@ -33,7 +33,7 @@ export async function pagesCommand(context: Context, args: PagesArguments): Prom
     cursor = part.next_cursor;
   } while (cursor !== null && pages.length < args.limit);
   tell(context, { pages }, () => {
-    if (pages.length === 0) terminal.say('no such pages');
+    if (pages.length === 0) terminal.say('no pages');
     for (const page of pages) terminal.say(fitted(lineOf(terminal, page), terminal.columns));
   });
   if (cursor !== null) terminal.note(`the newest ${args.limit}; --limit shows more`);
