@@ -56,7 +56,7 @@ function bash(places: readonly Place[]): string {
   );
   return `_readback() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}" at= each choices= flags=
-  for each in "\${COMP_WORDS[@]:1:COMP_CWORD - 1}"; do
+  for each in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
     case "$at $each" in ${found.join('|')}) at="$at $each" ;; esac
   done
   case "$at" in

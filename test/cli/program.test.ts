@@ -101,7 +101,9 @@ for (const shell of shells)
   test(`the completion of ${shell} knows every command and is valid`, (t) => {
     const script = completionScript(programOf().program, shell);
     for (const command of commands) assert.ok(script.includes(`' ${pathOf(command)}'`), pathOf(command));
-    const { error, status, stderr } = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' });
+    const file = join(temporaryFolder(t), 'completions');
+    writeFileSync(file, script);
+    const { error, status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
     if (error !== undefined) t.skip(`${shell} is not installed`);
     else assert.deepEqual([status, stderr], [0, '']);
   });
