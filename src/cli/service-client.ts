@@ -96,8 +96,14 @@ export function addressOf({ bind_host, bind_port, tls }: Pick<Settings, 'bind_ho
   return `http${tls.cert_file === null ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${bind_port}`;
 }
 
+/** A name that the certificate is for; where it cannot be read, the request says why, or `--url` names another. */
 function certifiedName(certFile: string, own: string): string {
-  const { subjectAltName = '' } = new X509Certificate(readFileSync(certFile));
+  let subjectAltName = '';
+  try {
+    subjectAltName = new X509Certificate(readFileSync(certFile)).subjectAltName ?? '';
+  } catch {
+    return own === '127.0.0.1' || own === '::1' ? 'localhost' : own;
+  }
   const names = Array.from(subjectAltName.matchAll(/(?:DNS|IP Address):([^\s,*]+)/g), ([, name]) => name);
   return [own, 'localhost'].find((each) => names.includes(each)) ?? names[0] ?? own;
 }

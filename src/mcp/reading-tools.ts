@@ -90,7 +90,7 @@ const getPage = defineTool({
 
 /** Lines of this many pages fit, so that the route's cursor continues. */
 const maxListed = 20;
-const listedBytes = { title: 100, url: 150 };
+const listedBytes = { title: 80, url: 130 };
 
 const listPages = defineTool({
   ...reads,
