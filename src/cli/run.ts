@@ -39,9 +39,6 @@ export async function run({ args, env, stdin, stdout, stderr, signal, onCommand,
   function context({ warns = true, isKnown = true }: ContextOptions = {}): Context {
     onCommand();
     const { json = false, url, color, library } = program.opts<GlobalOptions>();
-    const settings = isKnown
-      ? settingsOfLibrary(readSettings(env), library)
-      : readSettings({ ...env, SERVICE_LIBRARIES__DIR: '', SERVICE_AUTH_TOKENS: '' });
     terminal = openTerminal({
       stdout,
       stderr,
@@ -49,6 +46,9 @@ export async function run({ args, env, stdin, stdout, stderr, signal, onCommand,
       monotonic: () => performance.now(),
       columns: columnsOf(env),
     });
+    const settings = isKnown
+      ? settingsOfLibrary(readSettings(env), library)
+      : readSettings({ ...env, SERVICE_LIBRARIES__DIR: '', SERVICE_AUTH_TOKENS: '' });
     const unknown = unknownVariables(env);
     if (warns) for (const each of unknown) terminal.note(unknownVariableText(each));
     return {
@@ -73,6 +73,7 @@ export async function run({ args, env, stdin, stdout, stderr, signal, onCommand,
   const program = createProgram({
     version,
     helpWidth: helpColumns(env, stdout),
+    errorWidth: columnsOf(env) ?? (stderr.isTTY ? stderr.columns : undefined),
     formats: args.includes('import') ? (await import('../importers/formats.ts')).formatRows : [],
     output: { writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) },
     serve,
@@ -91,7 +92,8 @@ export async function run({ args, env, stdin, stdout, stderr, signal, onCommand,
     terminal?.progress('');
     const { code, message } = failureOf(error);
     if (args.includes('--json')) stdout.write(`${JSON.stringify({ error: message, exit_code: code })}\n`);
-    stderr.write(`readback: ${message}\n`);
+    const note = terminal?.note ?? ((line: string) => stderr.write(`${line}\n`));
+    note(`readback: ${message}`);
     return code;
   }
 }
