@@ -62,6 +62,8 @@ export interface Messages {
   'page.visits': { request: { page_id: string }; reply: page.PageVisitsResponse };
   'page.status': { request: { page_id: string }; reply: page.PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: page.PageStatusBatchResponse };
+  /** Change tags, notes and highlights, in one commit; results in the order of the ids. */
+  'page.edit': { request: page.PageEditBatchRequest; reply: page.PageEditBatchResponse };
   'page.entities': { request: { page_id: string }; reply: entity.PageEntitiesResponse };
   'entity.list': { request: entity.EntityListQuery; reply: entity.EntityListResponse };
   'entity.get': { request: { ref: string }; reply: entity.EntityDetailResponse };

@@ -86,19 +86,22 @@ export class ModelSpaces {
     return this.#entries.get(space)?.space ?? null;
   }
 
-  /** Apply new and replaced content to open spaces. Shapes: `vectors` by space, rows of all `pages`. */
+  /** Apply new and replaced content to open spaces. Shapes: `vectors` by space, rows of all `pages`; zeros for chunks that lack theirs. */
   async update(
     pages: readonly LabelRange[],
     obsolete: readonly LabelRange[],
     vectors: ReadonlyMap<number, Float32Array>,
   ): Promise<void> {
+    const { catalog, reader } = this.#options;
+    const { backfills } = reader;
     await Promise.all(
       [...this.#entries].map(([no, entry]) =>
         held(entry, async () => {
           const space = await entry.loaded;
           if (obsolete.length > 0) space.remove(obsolete);
           const rows = vectors.get(no);
-          const whole = pages.map(({ first }) => first);
+          const isBegun = (label: number) => backfills.isBegun(no, catalog.pageOf(label));
+          const whole = pages.map(({ first }) => first).filter((label) => !isBegun(label));
           if (rows !== undefined && pages.length > 0) await space.add(pages, rows, whole);
         }),
       ),
