@@ -121,6 +121,9 @@ export function overhang(page: Page, of = 'html, main'): Promise<number> {
     .evaluateAll((boxes) => Math.max(...boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)));
 }
 
+/** As if the page were left: what waits is sent. */
+export const leave = (page: Page) => page.evaluate(() => dispatchEvent(new Event('pagehide')));
+
 /** What waits for `opened` goes on once somebody opens. */
 export function gateOf(): { opened: Promise<void>; open: () => void } {
   let open: () => void = () => undefined;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page, Request, Route } from 'playwright-core';
 import { until } from '../process/service.ts';
-import { endSessions, openPage, searchBox, searchFor, skip, titles, token } from './browser.ts';
+import { endSessions, leave, openPage, searchBox, searchFor, skip, titles, token } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -238,8 +238,9 @@ test('a view whose library is full says so beside what it was to write, and keep
     [
       `page/${shared.ids[0]}`,
       async () => {
-        await press('Delete…');
         await press('Delete page');
+        await page.waitForURL(/nowhere/);
+        await leave(page);
         return undefined;
       },
     ],

@@ -66,6 +66,10 @@ test('the map lights up what a search finds and what is within a lasso', { skip 
   await lassoAll(page);
   const lit = await litUp(page).textContent();
   assert.ok(Number(/\d+/.exec(lit ?? '')?.[0]) >= all, String(lit));
+  const tags = page.getByRole('combobox', { name: /^Tag \d+ pages$/ });
+  await tags.fill('on the map');
+  await tags.press('Enter');
+  await page.locator('.notice', { hasText: /^\d+ pages changed$/ }).waitFor();
   await page.locator('.map-side').getByRole('link').first().click();
   await page.waitForURL(/#\/page\//);
   await page.goBack();
