@@ -4,7 +4,17 @@ import { test } from 'node:test';
 import type { EntityDetailResponse } from '../../src/domain/entity.ts';
 import type { PageChunksResponse, PageListResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
 import { until } from '../process/service.ts';
-import { accessibilityFaults, gateOf, leave, overhang, searchBox, searchFor, seen, skip } from './browser.ts';
+import {
+  accessibilityFaults,
+  gateOf,
+  leave,
+  overhang,
+  searchBox,
+  searchFor,
+  seen,
+  skip,
+  stopUndoTime,
+} from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -108,6 +118,7 @@ test('addresses of one text are one result, which lists and deletes the others',
   });
   const shown = (count: number) =>
     until(async () => (await page.locator('.result').count()) === count, `${count} shown`);
+  await stopUndoTime(page);
   const all = page.getByRole('button', { name: 'Delete all 3' });
   await all.click();
   await shown(0);

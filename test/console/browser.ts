@@ -136,6 +136,22 @@ export function overhang(page: Page, of = 'html, main'): Promise<number> {
     .evaluateAll((boxes) => Math.max(...boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)));
 }
 
+/** The ten seconds in which a deletion can be undone pass only when the result is called: those of the latest deletion. */
+export async function stopUndoTime(page: Page): Promise<() => Promise<void>> {
+  const passing = await page.evaluateHandle(() => {
+    const { setTimeout: later } = globalThis;
+    let latest = () => {};
+    const hold = (run: () => void, ms?: number) => {
+      if (ms !== 10_000) return later(run, ms);
+      latest = run;
+      return 0;
+    };
+    Object.assign(globalThis, { setTimeout: hold });
+    return { pass: () => latest() };
+  });
+  return () => passing.evaluate(({ pass }) => pass());
+}
+
 /** As if the page were left: what waits is sent. */
 export const leave = (page: Page) => page.evaluate(() => dispatchEvent(new Event('pagehide')));
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { realEncoder, until } from '../process/service.ts';
-import { endSessions, gateOf, leave, results, searchBox, searchFor, skip, titles, token } from './browser.ts';
+import { endSessions, gateOf, leave, results, searchBox, searchFor, seen, skip, titles, token } from './browser.ts';
 import { type Handed, plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -158,8 +158,9 @@ test('what is forgotten in one tab is gone in another, also from what is kept th
   await show('#/sources');
   await results(other).first().getByRole('link', { name: 'Stored text' }).click();
   await other.getByRole('button', { name: 'Delete page' }).press('Enter');
+  const isDeleted = seen(other, 'Deleted');
   await leave(other);
-  await other.getByText(/^Deleted/).waitFor();
+  await isDeleted;
   await page.goBack();
   await page.getByText('No results for').waitFor();
 });
