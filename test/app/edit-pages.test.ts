@@ -12,10 +12,8 @@ test('what is noted about pages is searched while it is there, without new vecto
   const encode = async (texts: readonly string[]) => void embedded.push(...texts);
   const system = await WholeSystem.start(t, {}, { aroundEmbedders: encoderOfWords(encode) });
   const { heron, bread } = await system.read({ heron: library.heron, bread: library.bread });
-  await system.filled();
   const [bare] = await system.submit([{ url: 'http://10.1.2.3/bare', title: 'Unreachable' }]);
   await system.settled([bare], ({ status }) => status === 'dead');
-  const texts = embedded.length;
   const chunks = async () => (await system.chunks(heron)).map(({ chunk_id: _, ...chunk }) => chunk);
   const before = await chunks();
   const found = async (query: string) =>
@@ -23,6 +21,9 @@ test('what is noted about pages is searched while it is there, without new vecto
       .map(({ page_id }) => page_id)
       .sort()
       .join();
+  await until(async () => (await found('unreachable')) === bare, 'it is found by its title');
+  await system.filled();
+  const texts = embedded.length;
   const highlight = { quote: 'hunts fish', prefix: 'heron ', start: 45 };
   const steps: [ids: string[], edit: MetadataEdit, query: string, expected: string[]][] = [
     [[heron, bread, bare], { add_tags: ['Zanzibar'] }, 'zanzibar', [heron, bread, bare]],

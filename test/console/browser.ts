@@ -140,16 +140,13 @@ export function overhang(page: Page, of = 'html, main'): Promise<number> {
 export async function stopUndoTime(page: Page): Promise<() => Promise<void>> {
   const passing = await page.evaluateHandle(() => {
     const { setTimeout: later } = globalThis;
-    let latest = () => {};
-    const hold = (run: () => void, ms?: number) => {
-      if (ms !== 10_000) return later(run, ms);
-      latest = run;
-      return 0;
-    };
-    Object.assign(globalThis, { setTimeout: hold });
-    return { pass: () => latest() };
+    const held: (() => void)[] = [];
+    Object.assign(globalThis, {
+      setTimeout: (run: () => void, ms?: number) => (ms === 10_000 ? held.push(run) && 0 : later(run, ms)),
+    });
+    return held;
   });
-  return () => passing.evaluate(({ pass }) => pass());
+  return () => passing.evaluate((held) => held.at(-1)?.());
 }
 
 /** As if the page were left: what waits is sent. */
