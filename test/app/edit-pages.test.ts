@@ -1,8 +1,8 @@
 /** Tags, notes and highlights that people add to pages and remove. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import type { MetadataEdit, PageMetadata } from '../../src/domain/metadata.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { encoderOfWords } from './encoder-of-words.ts';
 import { library, WholeSystem } from './whole-system.ts';

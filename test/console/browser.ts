@@ -138,14 +138,13 @@ export function overhang(page: Page, of = 'html, main'): Promise<number> {
 
 /** The ten seconds in which a deletion can be undone pass only when the result is called: those of the latest deletion. */
 export async function stopUndoTime(page: Page): Promise<() => Promise<void>> {
-  const passing = await page.evaluateHandle(() => {
-    const { setTimeout: later } = globalThis;
-    const held: (() => void)[] = [];
-    Object.assign(globalThis, {
-      setTimeout: (run: () => void, ms?: number) => (ms === 10_000 ? held.push(run) && 0 : later(run, ms)),
-    });
+  // A text, as the loader gives functions names by a function of its own.
+  const passing = await page.evaluateHandle<(() => void)[]>(`(() => {
+    const held = [];
+    const later = setTimeout;
+    globalThis.setTimeout = (run, ms) => (ms === 10_000 ? held.push(run) && 0 : later(run, ms));
     return held;
-  });
+  })()`);
   return () => passing.evaluate((held) => held.at(-1)?.());
 }
 
