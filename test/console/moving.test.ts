@@ -558,9 +558,10 @@ test('who leaves by a dialog begins at the head of the view, not at what is wher
   const { page, faults } = await shared.signedIn();
   const atMain = () => page.evaluate(() => document.activeElement?.id === 'main');
   const block = async (site: string) => {
-    await shared.service.add({ url: `https://${site}/`, title: 'Heron and wombat', body_extracted: 'A wombat digs.' });
-    await searchFor(page, 'heron wombat');
-    const wombat = results(page).filter({ hasText: 'Heron and wombat' });
+    const title = 'Heron sighting by a wombat';
+    await shared.service.add({ url: `https://${site}/`, title, body_extracted: 'A heron sighting.' });
+    await searchFor(page, 'heron sighting');
+    const wombat = results(page).filter({ hasText: title });
     await wombat.getByRole('link', { name: 'Stored text' }).click();
     await page.getByRole('button', { name: 'Block site…' }).press('Enter');
     await page.getByRole('button', { name: 'Delete site and block it' }).click();
