@@ -51,6 +51,14 @@ test('what is noted about pages is searched while it is there, without new vecto
   assert.deepEqual(await metadataOf(heron), { ...edited, tags: ['Zanzibar', 'patagonia'] });
   assert.deepEqual((await metadataOf(bread))?.tags, ['patagonia']);
   await until(async () => (await found('patagonia')) === [bread, heron].sort().join(), 'imported tags find both');
+  for (const note of ['xylophone', 'zeppelin', '', 'imported'])
+    await system.ask('page.edit', { page_ids: [bread], note });
+  for (const [query, expected] of [
+    ['imported', bread],
+    ['xylophone', ''],
+    ['zeppelin', ''],
+  ])
+    await until(async () => (await found(query)) === expected, `of quick edits only the last is found: ${query}`);
   assert.equal((await system.search('patagonia', { filters: { tag: 'zanzibar' } })).results.length, 1);
   assert.deepEqual(await chunks(), before);
   assert.equal((await system.page(heron)).status, 'indexed');

@@ -12,7 +12,7 @@
 import { commitPages } from '../../commands/commit-content.ts';
 import { relabelPage } from '../../commands/edit-pages.ts';
 import { queueExtraction, sweepAgain } from '../../commands/page-entities.ts';
-import type { Attempt } from '../../commands/settle-job.ts';
+import { type Attempt, ownsJob } from '../../commands/settle-job.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
 import { bylineOf } from '../../compute/text/byline.ts';
 import { authorText, factsText } from '../../compute/text/facts-text.ts';
@@ -144,13 +144,20 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
   return async (job, { attempt, signal }) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw noText();
-    if (page.facts_job === job.no) {
-      if (page.chunk_count === 0) return undefined;
-      const segment = await segmentOfChunks(chunkedTextOf(reader, page), signal);
-      const stored = await commitThrough(ask)(relabelPage(attempt, page));
-      if (stored === null) return undefined;
-      const { labels, obsolete, vectors } = stored;
-      await ask('index.add', { segment, vectors, pages: [labels], obsolete: [obsolete] });
+    if (page.index_job !== job.no) {
+      let read: Page | undefined = page;
+      // A later job indexes later facts.
+      while (read?.facts_job === job.no && read.chunk_count > 0) {
+        const segment = await segmentOfChunks(chunkedTextOf(reader, read), signal);
+        const stored = await commitThrough(ask)(relabelPage(attempt, read));
+        if (stored !== null) {
+          const { labels, obsolete, vectors } = stored;
+          await ask('index.add', { segment, vectors, pages: [labels], obsolete: [obsolete] });
+          return undefined;
+        }
+        if (!ownsJob(reader, attempt)) return undefined;
+        read = reader.pages.get(page.no); // an earlier job has changed its labels meanwhile
+      }
       return undefined;
     }
     const readText = () => {
