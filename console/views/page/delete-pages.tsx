@@ -8,6 +8,7 @@ import { useLoad, useRepeat } from '../../api/load.ts';
 import { isTyping } from '../../app/keys.tsx';
 import { notify, useAttempt } from '../../app/notices.tsx';
 import { linkTo } from '../../app/router.ts';
+import { waitingWork } from '../../app/session.tsx';
 import { many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Dialog, FormFault } from '../../ui/parts.tsx';
@@ -27,7 +28,7 @@ const deleted = signal<ReadonlySet<string>>(new Set());
 export const isDeleted = (pageId: string): boolean => deleted.value.has(pageId);
 
 /** What waits, oldest first. */
-const waiting = new Set<{ send: () => void; undo: () => void }>();
+const waiting = new Set<{ send: () => Promise<void>; undo: () => void; leave: () => void }>();
 
 function hide(pages: readonly PageToDelete[], isHidden: boolean): void {
   const ids = new Set(deleted.value);
@@ -38,8 +39,10 @@ function hide(pages: readonly PageToDelete[], isHidden: boolean): void {
   deleted.value = ids;
 }
 
-/** Delete pages soon: at once if the user leaves the console. */
-export function deleteLater(title: string, pages: readonly PageToDelete[]): void {
+/** Delete pages soon: at once if the user leaves the console. Ignores pages that are being deleted. */
+export function deleteLater(title: string, given: readonly PageToDelete[]): void {
+  const pages = given.filter(({ page_id }) => !isDeleted(page_id));
+  if (pages.length === 0) return;
   const short = title.length <= shownTitle ? title : `${title.slice(0, shownTitle)}…`;
   const name = pages.length === 1 ? `“${isolated(short)}”` : many(pages.length, 'page');
   const leave = () => {
@@ -48,9 +51,10 @@ export function deleteLater(title: string, pages: readonly PageToDelete[]): void
     dismiss();
   };
   const entry = {
+    leave,
     send: () => {
       leave();
-      void send(name, pages);
+      return send(name, pages);
     },
     undo: () => {
       leave();
@@ -88,12 +92,15 @@ async function send(name: string, pages: readonly PageToDelete[]): Promise<void>
     );
 }
 
-const sendAll = () => {
-  for (const { send } of waiting) send();
+waitingWork.send = async () => {
+  await Promise.all(Array.from(waiting, ({ send }) => send()));
 };
-addEventListener('pagehide', sendAll);
+waitingWork.drop = () => {
+  for (const { leave } of waiting) leave();
+};
+addEventListener('pagehide', () => void waitingWork.send());
 addEventListener('visibilitychange', () => {
-  if (document.hidden) sendAll();
+  if (document.hidden) void waitingWork.send();
 });
 addEventListener('keydown', (event) => {
   const last = [...waiting].at(-1);

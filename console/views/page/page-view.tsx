@@ -16,7 +16,7 @@ import { nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx'
 import { isName } from '../names/names-view.tsx';
 import { stateWords } from '../search/landing.tsx';
 import { Annotations, editorOf } from './annotations.tsx';
-import { BlockSiteDialog, deleteLater } from './delete-pages.tsx';
+import { BlockSiteDialog, deleteLater, isDeleted } from './delete-pages.tsx';
 import { highlightOf, placeOf, type Range } from './highlights.ts';
 import { PageText } from './page-text.tsx';
 import { SimilarPages } from './similar-pages.tsx';
@@ -113,17 +113,19 @@ function OnePage({ pageId }: { pageId: string }) {
           <CopyButton text={outside ?? data.canonical_url} label="Copy link" />
           {mayWrite() && (
             <>
-              <button
-                type="button"
-                class="button button-small button-quiet-danger"
-                onClick={() => {
-                  deleteLater(nameOf(data), [data]);
-                  leaveBack();
-                }}
-              >
-                <Icon name="trash" />
-                Delete page
-              </button>
+              {!isDeleted(data.page_id) && (
+                <button
+                  type="button"
+                  class="button button-small button-quiet-danger"
+                  onClick={() => {
+                    deleteLater(nameOf(data), [data]);
+                    leaveBack();
+                  }}
+                >
+                  <Icon name="trash" />
+                  Delete page
+                </button>
+              )}
               <button
                 type="button"
                 class="button button-small button-quiet-danger"
