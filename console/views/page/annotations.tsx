@@ -27,7 +27,9 @@ export type EditPage = (edit: MetadataEdit) => Promise<void>;
 export const editorOf =
   (path: string, page: Pick<Loaded<PageResponse>, 'set'>): EditPage =>
   async (edit) => {
-    const { metadata } = await call<PageEditResponse>('PATCH', path, { body: edit });
+    // A note is saved also when the page closes.
+    const keepalive = edit.note !== undefined;
+    const { metadata } = await call<PageEditResponse>('PATCH', path, { body: edit, keepalive });
     dropKeptSearches();
     page.set((data) => ({ ...data, metadata }));
   };
@@ -36,14 +38,19 @@ export const editorOf =
 const pagesAtOnce = 500;
 
 async function tagPages(ids: readonly string[], edit: Pick<MetadataEdit, 'add_tags' | 'remove_tags'>): Promise<void> {
-  let changed = 0;
-  for (let at = 0; at < ids.length; at += pagesAtOnce) {
-    const body = { ...edit, page_ids: ids.slice(at, at + pagesAtOnce) };
-    const { results } = await call<PageEditBatchResponse>('PATCH', '/v1/pages', { body });
-    changed += results.filter(({ outcome }) => outcome === 'changed').length;
+  const counts = { changed: 0, unchanged: 0, not_found: 0, too_large: 0 };
+  try {
+    for (let at = 0; at < ids.length; at += pagesAtOnce) {
+      const body = { ...edit, page_ids: ids.slice(at, at + pagesAtOnce) };
+      const { results } = await call<PageEditBatchResponse>('PATCH', '/v1/pages', { body });
+      for (const { outcome } of results) counts[outcome]++;
+    }
+  } finally {
+    dropKeptSearches();
   }
-  dropKeptSearches();
-  notify(`${many(changed, 'page')} changed`);
+  notify(`${many(counts.changed, 'page')} changed`);
+  if (counts.too_large > 0) notify(`No room for more tags: ${many(counts.too_large, 'page')} not changed`, 'error');
+  if (counts.not_found > 0) notify(`No longer in the library: ${many(counts.not_found, 'page')}`, 'error');
 }
 
 /** Add tags to pages, or remove them. */
@@ -206,23 +213,54 @@ export function Annotations({ page, edit, places, highlights, goTo }: Annotation
   );
 }
 
-/** Saved when it is left. */
+/** Saved when it is left, also with its page; saved again later if that fails. */
 function NoteField({ note, edit }: { note: string; edit: EditPage }) {
   const [text, setText] = useState(note);
   const [state, setState] = useState<'saved' | 'changed' | null>(null);
-  const stored = useRef(note);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const latest = useRef(note);
+  /** What the service has, or is being sent. */
+  const sent = useRef(note);
+  const isSaving = useRef(false);
+  const write = (given: string) => {
+    latest.current = given;
+    setText(given);
+  };
   useEffect(() => {
-    if (text === stored.current) setText(note);
-    stored.current = note;
+    if (latest.current === sent.current) write(note);
+    sent.current = note;
   }, [note]);
-  const save = () =>
-    attempt(async () => {
-      await edit({ note: text });
-      setState('saved');
+  /** One at a time, so that none overtakes another; unless the page is left. */
+  const save = async (isLeaving = false): Promise<void> => {
+    const { current: before } = sent;
+    const { current: given } = latest;
+    if (given === before || (isSaving.current && !isLeaving)) return;
+    isSaving.current = true;
+    sent.current = given;
+    let isSaved = false;
+    await attempt(async () => {
+      await edit({ note: given });
+      isSaved = true;
     });
+    isSaving.current = false;
+    if (!isSaved) sent.current = before;
+    else if (latest.current === given) setState('saved');
+    else if (document.activeElement !== field.current) void save();
+  };
+  const leave = useRef(save);
+  leave.current = save;
+  useEffect(() => {
+    const flush = () => void leave.current(true);
+    addEventListener('pagehide', flush);
+    return () => {
+      removeEventListener('pagehide', flush);
+      flush();
+    };
+  }, []);
   return (
     <div class="note-field">
       <textarea
+        ref={field}
         class="input"
         aria-label="Note"
         rows={3}
@@ -230,10 +268,10 @@ function NoteField({ note, edit }: { note: string; edit: EditPage }) {
         placeholder="Write a note"
         value={text}
         onInput={({ currentTarget }) => {
-          setText(currentTarget.value);
+          write(currentTarget.value);
           setState('changed');
         }}
-        onChange={save}
+        onBlur={() => void save()}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void save();
         }}
