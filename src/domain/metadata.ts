@@ -96,6 +96,7 @@ export function withAll(
     if (value == null && Object.hasOwn(both, key)) continue;
     const isSame = JSON.stringify(has) === JSON.stringify(value);
     if (has == null || isSame) define(both, key, value);
+    else if (key === 'note' && (has === '' || value === '')) define(both, key, has === '' ? value : has);
     else if (key === MERGED || personalKeys.includes(key)) define(both, key, distinct([has].flat(), [value].flat()));
     else define(differing, key, value);
   }
@@ -121,6 +122,31 @@ function keyOf(element: unknown): string {
 
 const listIn = (value: unknown): unknown[] => (value == null ? [] : [value].flat());
 
+const isPlaced = (element: unknown): boolean =>
+  typeof element === 'object' && element !== null && 'start' in element && element.start != null;
+
+/** Elements that a list lacks. Of the same quote, a list may have highlights at several places, or one without a place. */
+function lackedBy(list: readonly unknown[], removed: readonly unknown[], elements: readonly unknown[]): unknown[] {
+  const out = new Set(removed.map(keyOf));
+  const present = new Set<string>();
+  const add = (element: unknown) => {
+    const key = keyOf(element);
+    present.add(`any ${key}`);
+    present.add(isPlaced(element) ? `placed ${JSON.stringify(element)}` : `bare ${key}`);
+  };
+  const has = (element: unknown): boolean => {
+    const key = keyOf(element);
+    if (!isPlaced(element)) return present.has(`any ${key}`);
+    return present.has(`bare ${key}`) || present.has(`placed ${JSON.stringify(element)}`);
+  };
+  list.forEach(add);
+  return elements.filter((element) => {
+    const isLacking = !out.has(keyOf(element)) && !has(element);
+    if (isLacking) add(element);
+    return isLacking;
+  });
+}
+
 /**
  * The known metadata with the missing or null keys and new `tags` and `highlights` of another submission, without those that the user
  * removed. Returns `known` itself if nothing is new or the result is too large.
@@ -131,8 +157,7 @@ export function withMore(known: PageMetadata | null, more: PageMetadata | null):
     const has = known !== null && Object.hasOwn(known, key) ? known[key] : null;
     if (has == null) return value == null ? [] : [[key, value]];
     if (!Array.isArray(has) || !Array.isArray(value) || !grownLists.some((list) => list === key)) return [];
-    const present = new Set([...has, ...listIn(known?.[`removed_${key}`])].map(keyOf));
-    const further = value.filter((element) => !present.has(keyOf(element)) && present.add(keyOf(element)));
+    const further = lackedBy(has, listIn(known?.[`removed_${key}`]), value);
     return further.length === 0 ? [] : [[key, [...has, ...further]]];
   });
   if (added.length === 0) return known;
@@ -160,7 +185,14 @@ export const metadataEdit = z.strictObject({
   remove_tags: tags.optional().describe('whatever their case'),
   note: storedText(maxNoteLength).nullable().optional().describe('null removes it'),
   add_highlights: z.array(highlight).max(maxEdits).optional(),
-  remove_highlights: z.array(z.unknown()).max(maxEdits).optional().describe('as they are in `metadata`'),
+  remove_highlights: z
+    .array(z.unknown())
+    .max(maxEdits)
+    .superRefine((list, context) => {
+      for (const message of faultsOf({ list })) context.addIssue({ code: 'custom', message });
+    })
+    .optional()
+    .describe('as they are in `metadata`'),
 });
 export type MetadataEdit = z.infer<typeof metadataEdit>;
 

@@ -194,8 +194,10 @@ export type PageResponse = z.infer<typeof pageResponse>;
 export const pageEditRequest = metadataEdit;
 export const pageEditResponse = pageResponse.pick({ page_id: true, metadata: true });
 export type PageEditResponse = z.infer<typeof pageEditResponse>;
-export const pageEditBatchRequest = metadataEdit.extend({ page_ids: z.array(idText).min(1).max(500) });
-export type PageEditBatchRequest = z.infer<typeof pageEditBatchRequest>;
+/** Tags alone: notes and highlights of so many pages are too much for one transaction. */
+export const pageEditBatchRequest = metadataEdit
+  .pick({ add_tags: true, remove_tags: true })
+  .extend({ page_ids: z.array(idText).min(1).max(500) });
 export const pageEditBatchResponse = z.strictObject({
   results: z.array(
     z.strictObject({ page_id: z.string(), outcome: z.enum(['changed', 'unchanged', 'not_found', 'too_large']) }),

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type MetadataEdit, type PageMetadata, pageMetadata, withEdit, withMore } from '../../src/domain/metadata.ts';
+import {
+  type MetadataEdit,
+  metadataEdit,
+  type PageMetadata,
+  pageMetadata,
+  withAll,
+  withEdit,
+  withMore,
+} from '../../src/domain/metadata.ts';
 
 /** What is said of it; empty: it is taken. */
 function faultsOf(metadata: unknown): string[] {
@@ -116,4 +124,35 @@ test('a user changes tags, note and highlights, and an import brings back nothin
   const edited = { tags: ['y'], removed_tags: ['X'], note: '', highlights: [one], removed_highlights: ['gone'] };
   const imported = { tags: ['x', 'Y', 'z'], note: 'other', highlights: ['The same', 'gone', 'new'] };
   assert.deepEqual(withMore(edited, imported), { ...edited, tags: ['y', 'z'], highlights: [one, 'new'] });
+  for (const [has, more, expected] of [
+    [[one], [one, other, other], [one, other]],
+    [['the same'], [one, other], ['the same']],
+    [[one], ['the same', other, 'the same'], [one, other]],
+    [[], [one, 'the same', other], [one, other]],
+  ])
+    assert.deepEqual(withMore({ highlights: has }, { highlights: more })?.highlights, expected);
+  const gone = { highlights: [], removed_highlights: [one] };
+  assert.equal(withMore(gone, { highlights: [other] }), gone);
+});
+
+test('removed highlights are bounded like metadata', () => {
+  for (const [element, isTaken] of [
+    [nested(62), true],
+    [nested(65), false],
+    [members(3998), true],
+    [members(4001), false],
+    ['x'.repeat(262_144), false],
+  ])
+    assert.equal(metadataEdit.safeParse({ remove_highlights: [element] }).success, isTaken);
+});
+
+test('a merged page has the notes of both, without those that were removed', () => {
+  for (const [note, other, expected] of [
+    ['a', 'b', ['a', 'b']],
+    ['', 'b', 'b'],
+    ['a', '', 'a'],
+    ['', '', ''],
+    [null, 'b', 'b'],
+  ])
+    assert.deepEqual(withAll({ note }, { note: other }, {}), { note: expected });
 });

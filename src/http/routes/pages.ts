@@ -137,7 +137,7 @@ export const pageRoutes: RouteGroup = (app, context) => {
 
   patch('/v1/pages', 'page.edit', {
     operationId: 'edit_pages',
-    summary: 'Make the same changes to up to 500 pages',
+    summary: 'Add tags to up to 500 pages, or remove them',
     body: page.pageEditBatchRequest,
     answer: page.pageEditBatchResponse,
   });
