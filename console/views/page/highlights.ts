@@ -43,7 +43,9 @@ export const quoteOf = (highlight: unknown): string => partsOf(highlight).quote;
 
 /** Where a highlight is: at its position, else where its quote and most of its context are. Null if the text does not contain it. */
 export function placeOf(text: string, highlight: unknown): Range | null {
-  const { quote, prefix = '', suffix = '', start } = partsOf(highlight);
+  const { quote, start, ...context } = partsOf(highlight);
+  const prefix = context.prefix?.slice(-contextLength) ?? '';
+  const suffix = context.suffix?.slice(0, contextLength) ?? '';
   if (quote.trim() === '') return null;
   if (start !== undefined && text.startsWith(quote, start)) return { start, end: start + quote.length };
   let best: Range | null = null;
@@ -53,6 +55,7 @@ export function placeOf(text: string, highlight: unknown): Range | null {
     const shared = sharedEnd(text.slice(Math.max(0, at - prefix.length), at), prefix) + sharedStart(text, end, suffix);
     if (shared > most) best = { start: at, end };
     most = Math.max(most, shared);
+    if (shared === prefix.length + suffix.length) break;
   }
   return best ?? withOtherSpaces(text, quote);
 }
@@ -69,34 +72,50 @@ function sharedStart(text: string, from: number, suffix: string): number {
   return count;
 }
 
-/** Imported quotes have other white space, or a note on lines of their own at the end. */
+/** Imported quotes have other white space, or a note on lines of their own at the end. At most `maxQuote` characters. */
 function withOtherSpaces(text: string, quote: string): Range | null {
-  const words = quote.trim().split(/\s+/);
-  const pattern = words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('\\s+');
-  const found = new RegExp(pattern).exec(text);
-  if (found !== null) return { start: found.index, end: found.index + found[0].length };
-  const lastLine = quote.lastIndexOf('\n');
-  return lastLine > 0 ? placeOf(text, quote.slice(0, lastLine)) : null;
+  if (quote.length > maxQuote) return null;
+  const whole = patternOf(quote, 'g').exec(text);
+  if (whole !== null) return { start: whole.index, end: whole.index + whole[0].length };
+  const [first, ...lines] = quote.split('\n').filter((line) => line.trim() !== '');
+  const found = lines.length === 0 ? null : patternOf(first, 'g').exec(text);
+  if (found === null) return null;
+  let end = found.index + found[0].length;
+  for (const line of lines) {
+    while (/\s/.test(text.charAt(end))) end++;
+    const next = patternOf(line, 'y');
+    next.lastIndex = end;
+    if (!next.test(text)) break;
+    end = next.lastIndex;
+  }
+  return { start: found.index, end: found.index + text.slice(found.index, end).trimEnd().length };
 }
 
-/** The selected range of a text whose paragraphs have their offsets in `data-start`; null without one. */
+function patternOf(quote: string, flag: 'g' | 'y'): RegExp {
+  const words = quote.trim().split(/\s+/);
+  return new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('\\s+'), flag);
+}
+
+/** The selected range of a text whose shown paragraphs have their offsets in `data-start`; null without one. */
 export function selectedRange(root: HTMLElement, text: string): Range | null {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
   const range = selection.getRangeAt(0);
-  if (!root.contains(range.commonAncestorContainer)) return null;
-  let start = offsetOf(root, text, range.startContainer, range.startOffset);
-  let end = offsetOf(root, text, range.endContainer, range.endOffset);
+  if (!root.contains(range.startContainer)) return null;
+  const last = [...root.querySelectorAll<HTMLElement>('[data-start]')].at(-1);
+  const shownEnd = Number(last?.dataset.start ?? 0) + (last?.textContent.length ?? 0);
+  let start = offsetOf(root, shownEnd, range.startContainer, range.startOffset);
+  let end = offsetOf(root, shownEnd, range.endContainer, range.endOffset);
   while (start < end && /\s/.test(text[start])) start++;
   while (end > start && /\s/.test(text[end - 1])) end--;
   return start < end ? { start, end } : null;
 }
 
-function offsetOf(root: HTMLElement, text: string, node: Node, offset: number): number {
+function offsetOf(root: HTMLElement, shownEnd: number, node: Node, offset: number): number {
   const inside = node === root ? root.children[offset] : node;
   const element = inside instanceof Element ? inside : inside?.parentElement;
   const paragraph = element?.closest<HTMLElement>('[data-start]') ?? null;
-  if (paragraph === null) return text.length; // behind the last one
+  if (paragraph === null) return shownEnd; // behind the last one
   const start = Number(paragraph.dataset.start);
   if (node === root) return start;
   const before = document.createRange();
