@@ -77,7 +77,7 @@ export function Notices() {
             <bdi>{text}</bdi>
           </span>
           {undo !== undefined ? (
-            <button type="button" class="button button-small" onClick={undo}>
+            <button type="button" class="button button-small" aria-label={`Undo: ${text}`} onClick={undo}>
               Undo
             </button>
           ) : (

@@ -97,6 +97,7 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
               queryId={found.isPassing ? null : found.query_id}
               isJudged={query !== '' && found.isByRelevance}
               narrow={narrow}
+              toBox={toBox}
             />
           ))}
       </ol>
@@ -144,11 +145,13 @@ function Result({
   queryId,
   isJudged,
   narrow,
+  toBox,
 }: {
   result: PageResult;
   queryId: string | null;
   isJudged: boolean;
   narrow: Props['narrow'];
+  toBox: Props['toBox'];
 }) {
   const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, read_minutes, duplicates } =
     result;
@@ -251,14 +254,14 @@ function Result({
         </div>
         {opened === 'why' && <Why result={result} />}
         {opened === 'similar' && <SimilarPages pageId={page_id} />}
-        {opened === 'duplicates' && <Duplicates result={result} />}
+        {opened === 'duplicates' && <Duplicates result={result} toBox={toBox} />}
       </article>
     </li>
   );
 }
 
 /** Other addresses of the text, and nearly equal texts. */
-function Duplicates({ result }: { result: PageResult }) {
+function Duplicates({ result, toBox }: { result: PageResult; toBox: Props['toBox'] }) {
   const { duplicates } = result;
   const left = duplicates.filter(({ page_id }) => !isDeleted(page_id));
   return (
@@ -279,7 +282,13 @@ function Duplicates({ result }: { result: PageResult }) {
         <button
           type="button"
           class="button button-small button-quiet-danger"
-          onClick={() => deleteLater(nameOf(result), [result, ...left])}
+          onClick={({ currentTarget }) => {
+            const item = currentTarget.closest('[data-result]');
+            const next = item?.nextElementSibling ?? item?.previousElementSibling;
+            deleteLater(nameOf(result), [result, ...left]);
+            if (next instanceof HTMLElement) focusTitle(next);
+            else toBox();
+          }}
         >
           <Icon name="trash" />
           {`Delete all ${count(left.length + 1)}`}
