@@ -235,6 +235,16 @@ function addReading(program: Command, runs: Runs): void {
     .option('--text', 'print its text, too')
     .action(runs(load.pages, 'pageCommand'));
 
+  inside(program, 'tag', 'add tags to pages, or remove them')
+    .argument('<page...>', 'ids or addresses of pages')
+    .option('--add <tag>', 'tag to add; may be repeated', collected)
+    .option('--remove <tag>', 'tag to remove; may be repeated', collected)
+    .action(runs(load.pages, 'tagCommand'));
+  inside(program, 'note', 'print the note on a page, or replace it')
+    .argument('<page>', 'id or address of a page')
+    .argument('[text]', "the new note; '' removes it")
+    .action(runs(load.pages, 'noteCommand'));
+
   const forget = inside(program, 'forget', 'delete pages for good and block them')
     .alias('delete')
     .argument('<what...>', 'ids or addresses of pages')
@@ -451,6 +461,8 @@ function serviceAddress(text: string): string {
   if (!isPlain) throw new InvalidArgumentError('It must be an http or https address such as http://127.0.0.1:8000.');
   return text;
 }
+
+const collected = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
 function integer(min: number, max: number) {
   return (text: string): number => {

@@ -82,6 +82,14 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
   assert.equal((await cli.run(['pages', 'show', ids[0]])).stdout, facts.join('\n'));
   const whole = await cli.run(['pages', 'show', '--text', 'https://sea.example/tides?utm_source=x']);
   assert.equal(whole.stdout, [...facts, 'Twice a day.', ''].join('\n'));
+  const tagged = await cli.run(['tag', ids[0], 'https://other.example/a', '--add', 'Sea', '--add', 'to read']);
+  assert.equal(tagged.stdout, `${ids[0]}  changed\n${ids[2]}  changed\n`);
+  assert.equal((await cli.run(['note', ids[0], 'Twice\na day'])).stdout, 'Twice\na day\n');
+  const partlyTagged = await cli.run(['tag', ids[0], 'pg_zzzzzzzz', '--remove', 'TO READ']);
+  assert.deepEqual([partlyTagged.code, partlyTagged.stdout], [5, `${ids[0]}  changed\npg_zzzzzzzz  not found\n`]);
+  const noted = await cli.run(['pages', 'show', ids[0]]);
+  assert.equal(noted.stdout, [...facts.slice(0, -1), 'tags     Sea', 'note     Twice a day', ''].join('\n'));
+  assert.deepEqual([(await cli.run(['tag', ids[0]])).code, (await cli.run(['note', 'pg_zzzzzzzz', 'x'])).code], [2, 1]);
   const unread = await cli.run(['pages', 'show', 'https://never.example/']);
   assert.deepEqual([unread.code, unread.stderr], [1, 'readback: no page https://never.example/\n']);
   assert.equal((await cli.run(['pages', 'show', 'pg_zzzzzzzz'])).code, 1);

@@ -151,6 +151,21 @@ export function overhang(page: Page, of = 'html, main'): Promise<number> {
     .evaluateAll((boxes) => Math.max(...boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)));
 }
 
+/** The ten seconds in which a deletion can be undone pass only when the result is called: those of the latest deletion. */
+export async function stopUndoTime(page: Page): Promise<() => Promise<void>> {
+  // A text, as the loader gives functions names by a function of its own.
+  const passing = await page.evaluateHandle<(() => void)[]>(`(() => {
+    const held = [];
+    const later = setTimeout;
+    globalThis.setTimeout = (run, ms) => (ms === 10_000 ? held.push(run) && 0 : later(run, ms));
+    return held;
+  })()`);
+  return () => passing.evaluate((held) => held.at(-1)?.());
+}
+
+/** As if the page were left: what waits is sent. */
+export const leave = (page: Page) => page.evaluate(() => dispatchEvent(new Event('pagehide')));
+
 /** What waits for `opened` goes on once somebody opens. */
 export function gateOf(): { opened: Promise<void>; open: () => void } {
   let open: () => void = () => undefined;

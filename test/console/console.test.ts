@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { until } from '../process/service.ts';
 import {
   accessibilityFaults,
+  leave,
   openPage,
   overhang,
   results,
@@ -12,6 +13,7 @@ import {
   searchFor,
   seen,
   skip,
+  stopUndoTime,
   suggestionsIn,
   titles,
   token,
@@ -414,7 +416,7 @@ test('more results are added below, and nothing found is said so', { skip }, asy
   assert.deepEqual(faults, []);
 });
 
-test('a page shows its passage, and is forgotten after one plain question', { skip }, async () => {
+test('a page shows its passage, and is deleted unless that is undone', { skip }, async () => {
   const { page, faults } = await shared.signedIn();
   const page_id = await shared.service.add({
     url: 'https://forget.example/me',
@@ -422,15 +424,28 @@ test('a page shows its passage, and is forgotten after one plain question', { sk
     body_extracted: 'A pangolin is to be forgotten by whoever reads this.',
   });
   await searchFor(page, 'pangolin');
-  await results(page).first().getByRole('link', { name: 'Stored text' }).click();
-  await page.locator('.passage-mark').waitFor();
-  assert.match((await page.locator('.passage-mark').textContent()) ?? '', /pangolin/);
-  await page.getByRole('button', { name: 'Delete…' }).click();
-  await page.getByRole('button', { name: 'Delete page' }).waitFor();
-  assert.deepEqual(await accessibilityFaults(page), []);
-  await page.getByRole('button', { name: 'Delete page' }).click();
-  await page.getByText('1 page deleted from the store').waitFor();
-  assert.equal((await shared.service.call('GET', `/v1/pages/${page_id}`)).status, 404);
+  const status = async () => (await shared.service.call('GET', `/v1/pages/${page_id}`)).status;
+  const passTime = await stopUndoTime(page);
+  for (const then of ['Undo', 'Control+z', null]) {
+    await results(page).first().getByRole('link', { name: 'Stored text' }).click();
+    await page.locator('.passage-mark').waitFor();
+    assert.match((await page.locator('.passage-mark').textContent()) ?? '', /pangolin/);
+    await page.getByRole('button', { name: 'Delete page' }).click();
+    await page.getByText('Deleting “\u2068To be forgotten\u2069”…').waitFor();
+    await page.waitForURL(/search/);
+    await until(async () => (await results(page).count()) === 0, 'it is no result any more');
+    if (then === null) break;
+    if (then === 'Undo') assert.deepEqual(await accessibilityFaults(page), []);
+    if (then === 'Undo') await page.getByRole('button', { name: 'Undo' }).click();
+    else await page.keyboard.press(then);
+    await results(page).first().waitFor();
+    await leave(page);
+    assert.equal(await status(), 200);
+  }
+  const isGone = seen(page, 'Deleted “\u2068To be forgotten\u2069”.');
+  await passTime();
+  await isGone;
+  assert.equal(await status(), 404);
   assert.deepEqual(faults, []);
 });
 

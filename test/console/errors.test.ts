@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Locator, Page, Request, Route } from 'playwright-core';
 import { freePort } from '../free-port.ts';
 import { until } from '../process/service.ts';
-import { endSessions, openPage, searchBox, searchFor, skip, titles, token } from './browser.ts';
+import { endSessions, leave, openPage, searchBox, searchFor, skip, titles, token } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -241,8 +241,9 @@ test('a view whose library is full says so beside what it was to write, and keep
     [
       `page/${shared.ids[0]}`,
       async () => {
-        await press('Delete…');
         await press('Delete page');
+        await page.waitForURL(/nowhere/);
+        await leave(page);
         return undefined;
       },
     ],
