@@ -145,8 +145,8 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     )
     .action(runs(load.doctor, 'fsckCommand'));
 
-  command('import', 'import bookmarks, histories, read-it-later lists or an export of readback')
-    .argument('<file>', 'a file, the folder of an Omnivore export, or - for standard input')
+  command('import', "import bookmarks, histories, read-it-later lists, one's own files or an export of readback")
+    .argument('<file>', 'a file, a ZIP archive, a folder of files, or - for standard input')
     .addOption(new Option('--format <name>', 'format of the file, if it is not detected').argParser(importFormat))
     .option('--dry-run', 'report what would be imported; write nothing')
     .option('--since <date>', 'only what was visited or saved at or after this date', date)
@@ -158,8 +158,13 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .addHelpText('after', () => formatsHelp(formats))
     .action(runs(load.import, 'importCommand'));
 
-  command('export', 'export pages, blocked sites, watches and feedback as JSONL')
-    .argument('<file>', 'a file, or - for standard output')
+  command('export', 'export pages, blocked sites, watches and feedback')
+    .argument('<file>', 'a file, a new folder (markdown), or - for standard output')
+    .addOption(
+      new Option('--format <name>', 'JSONL, bookmarks for browsers, or a folder with a Markdown file for each page')
+        .choices(['jsonl', 'bookmarks', 'markdown'])
+        .default('jsonl'),
+    )
     .option('--force', 'overwrite an existing file')
     .action(runs(load.export, 'exportCommand'));
 

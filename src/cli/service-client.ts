@@ -39,7 +39,7 @@ export interface ServiceClient {
 }
 
 /** Ms. A refused connection fails at once; a busy service may take this long. */
-const lookTimeoutMs = 20_000;
+const lookTimeoutMs = 60_000;
 /** Ms. A search during a busy import may take long. */
 const callTimeoutMs = 120_000;
 

@@ -3,7 +3,7 @@ import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { fromUnix, fromWebkit, ImportError, itemOf, listOf, textOf } from './item-parts.ts';
-import { elementsOf, type Fields, fieldsOf } from './read-json.ts';
+import { elementsOf, type Fields, fieldsOf } from './read-entries.ts';
 
 /** About 200,000 bookmarks. */
 const maxTreeChars = 64 * 2 ** 20;

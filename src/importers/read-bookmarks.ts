@@ -5,8 +5,8 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { fromUnix, ImportError, itemOf, listOf } from './item-parts.ts';
-import { pinboardItem } from './read-json.ts';
+import { fromDateText, fromUnix, ImportError, itemOf, listOf } from './item-parts.ts';
+import { dialects, itemReader } from './read-entries.ts';
 
 export interface Link {
   attributes: Record<string, string>;
@@ -79,9 +79,12 @@ export async function* readBookmarks(
     const { name, isEnd, attributes, offset, end } = part;
     if (name === 'a' && !isEnd) {
       if (!('href' in attributes)) continue;
+      const isOwn = reading !== 'description' || isDated(attributes);
+      if (isOwn) finish();
+      yield* done.map(itemOfLink);
+      done = [];
       marks.reached(offset, end);
-      if (reading === 'description' && !isDated(attributes)) continue;
-      finish();
+      if (!isOwn) continue;
       link = { attributes, title: '', description: '', folder: folders.at(-1) ?? '' };
       reading = 'title';
     } else if (name === 'h3' || name === 'h1') {
@@ -131,15 +134,83 @@ export async function* readPosts(
   { name, marks }: { name: string; marks: Pick<EntryMarks, 'reached'> },
 ): AsyncGenerator<ImportItem> {
   let isWhole = false;
+  const itemOfPost = itemReader(dialects.pinboard);
   for await (const part of scanTags(pieces, /<(\/?)(post|posts)(?=[\s/>])/gi)) {
     if (typeof part === 'string') continue;
     if (part.name === 'posts') isWhole = part.isEnd || part.isEmpty;
     else if (!part.isEnd) {
       marks.reached(part.offset, part.end);
-      yield pinboardItem(part.attributes);
+      yield itemOfPost(part.attributes);
     }
   }
   if (!isWhole) throw new ImportError(`${name} is cut off: it ends within its list`);
+}
+
+export const outlineMark = /<outline\s/g;
+
+/** OPML: outlines with an address, in others, which are their folder. Of a feed it is the address of its site. */
+export async function* readOutlines(
+  pieces: AsyncIterable<string>,
+  { name, marks }: { name: string; marks: Pick<EntryMarks, 'reached'> },
+): AsyncGenerator<ImportItem> {
+  const folders: string[] = [];
+  let isWhole = false;
+  for await (const part of scanTags(pieces, /<(\/?)(outline|opml)(?=[\s/>])/gi)) {
+    if (typeof part === 'string') continue;
+    if (part.name === 'opml') isWhole = part.isEnd;
+    else if (part.isEnd) folders.pop();
+    else {
+      marks.reached(part.offset, part.end);
+      const { text, title, htmlurl, url, xmlurl, description, category, created } = part.attributes;
+      const address = htmlurl || url || xmlurl || '';
+      const known = {
+        url: address,
+        title: title || text,
+        at: fromDateText(created),
+        tags: listOf(category),
+        description,
+      };
+      if (address !== '')
+        yield itemOf({ ...known, folder: folders.filter(Boolean).join('/').slice(0, maxFolderChars) });
+      if (!part.isEmpty) folders.push(address === '' ? (title ?? text ?? '') : '');
+    }
+  }
+  if (!isWhole) throw new ImportError(`${name} is cut off: it ends within its list`);
+}
+
+export const activityMark = /<div\s+class="outer-cell/g;
+
+/** Activity of a Google account as HTML: cells with a link, its channel as the author, and the time in words. */
+export async function* readActivity(
+  pieces: AsyncIterable<string>,
+  marks: Pick<EntryMarks, 'reached'>,
+): AsyncGenerator<ImportItem> {
+  let cell: { links: { url: string; title: string }[]; words: string[]; isOver: boolean } | null = null;
+  let isLink = false;
+  const items = (): ImportItem[] => {
+    if (cell === null) return [];
+    const [link, channel] = cell.links;
+    const times = cell.words.filter((words) => /\d:\d\d/.test(words));
+    const at = times.map((words) => fromDateText(wordsOf(words))).find((each) => each !== null);
+    return [itemOf({ url: link?.url, title: wordsOf(link?.title ?? ''), at, author: wordsOf(channel?.title ?? '') })];
+  };
+  for await (const part of scanTags(pieces, /<(\/?)(a|br|div)(?=[\s/>])/gi)) {
+    if (typeof part === 'string') {
+      const open = isLink ? cell?.links.at(-1) : undefined;
+      if (open !== undefined) open.title = longer(open.title, part);
+      else if (cell?.isOver === false) cell.words.push(longer('', part));
+      continue;
+    }
+    const { name, isEnd, attributes, offset, end } = part;
+    if (name === 'div' && attributes.class?.startsWith('outer-cell')) {
+      yield* items();
+      marks.reached(offset, end);
+      cell = { links: [], words: [], isOver: false };
+    } else if (cell !== null && name === 'div' && attributes.class?.includes('caption')) cell.isOver = true;
+    isLink = name === 'a' && !isEnd && cell?.isOver === false;
+    if (isLink) cell?.links.push({ url: attributes.href ?? '', title: '' });
+  }
+  yield* items();
 }
 
 /*
@@ -164,7 +235,7 @@ const nameChars = 16;
 const swallowedTag = /<\/?(?:a|dd|dl|dt|h3|li|posts?)[\s>]/i;
 
 /** Tags that match `begin` (global; groups: slash and name), and the raw text between. */
-async function* scanTags(pieces: AsyncIterable<string>, begin: RegExp): AsyncGenerator<ScannedTag | string> {
+export async function* scanTags(pieces: AsyncIterable<string>, begin: RegExp): AsyncGenerator<ScannedTag | string> {
   // A copy with its own `lastIndex`.
   const start = structuredClone(begin);
   let buffer = '';

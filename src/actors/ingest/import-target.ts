@@ -4,12 +4,16 @@
  */
 
 import { ingestPage, type PageSubmission } from '../../commands/ingest-page.ts';
+import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { afterBatch, type ImportBatch, type ItemOutcome } from '../../compute/import-progress.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
-import type { ImportCheckpoint } from '../../domain/import.ts';
+import { JobError } from '../../domain/errors.ts';
+import type { ImportCheckpoint, ImportItem } from '../../domain/import.ts';
+import { withFacts } from '../../domain/page-facts.ts';
 import { type ImportTarget, submissionOf } from '../../importers/run-import.ts';
 import type { FailureKey, ImportReader } from '../../store/imports.ts';
 import type { Command } from '../../store/store.ts';
+import type { ContentReaders } from '../fetching/content-readers.ts';
 import type { LibraryParts } from '../system/service.ts';
 import type { SubmissionPreparer } from './prepare-submission.ts';
 
@@ -20,10 +24,35 @@ interface ImportTargetDependencies
   maxItems: number;
   imports: Pick<ImportReader, 'get' | 'failures'>;
   refuseOverQuota: () => void;
+  pdfs: PdfReaders;
+}
+
+type PdfReaders = ContentReaders<ExtractedPage>;
+
+/** One at a time, since each takes much memory. A PDF that cannot be read is a fault of its item. */
+export async function withPdfTexts<Placed extends { item: ImportItem }>(
+  items: readonly Placed[],
+  pdfs: PdfReaders,
+): Promise<Placed[]> {
+  const read: Placed[] = [];
+  for (const placed of items) read.push({ ...placed, item: await withPdfText(placed.item, pdfs) });
+  return read;
+}
+
+async function withPdfText({ pdf, ...item }: ImportItem, pdfs: PdfReaders): Promise<ImportItem> {
+  if (pdf === undefined) return item;
+  try {
+    const bytes = new Uint8Array(pdf); // the reader takes them
+    const page = await pdfs['application/pdf']({ bytes, charset: null }, new AbortController().signal);
+    return { ...item, title: item.title ?? page.title, body_text: page.text, metadata: withFacts(item.metadata, page) };
+  } catch (error) {
+    if (error instanceof JobError) return { ...item, fault: error.message };
+    throw error;
+  }
 }
 
 export function importTarget(dependencies: ImportTargetDependencies): ImportTarget {
-  const { label, maxItems, commit, imports, canonicalize, prepareItem, refuseOverQuota, now } = dependencies;
+  const { label, maxItems, commit, imports, canonicalize, prepareItem, refuseOverQuota, pdfs, now } = dependencies;
   const targetOf = (url: string) => {
     const canonical = canonicalizeUrl(url, canonicalize);
     return 'invalid' in canonical ? null : canonical;
@@ -33,8 +62,9 @@ export function importTarget(dependencies: ImportTargetDependencies): ImportTarg
     load: async (id) => imports.get(id),
     failures: async (id) => imports.failures(id),
     restart: (id) => commit(restartImport(id)),
-    take: async (before, batch) => {
+    take: async (before, given) => {
       refuseOverQuota();
+      const batch = { ...given, items: await withPdfTexts(given.items, pdfs) };
       const submissions = await Promise.all(
         batch.items.map(({ item }) =>
           item.fault === null ? prepareItem(submissionOf(item, label)) : { rejected: item.fault },

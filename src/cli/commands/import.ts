@@ -3,7 +3,7 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { openExtractor } from '../../actors/fetching/extract-page.ts';
+import { openExtractor, openPdfReader } from '../../actors/fetching/extract-page.ts';
 import { importTarget } from '../../actors/ingest/import-target.ts';
 import { overQuota } from '../../actors/ingest/intake.ts';
 import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
@@ -58,6 +58,23 @@ export async function importCommand(context: Context, path: string, args: Import
 }
 
 async function bringIn(context: Context, source: ImportSource, options: ImportOptions, args: ImportArguments) {
+  const pdfReader = openPdfReader(context.settings.pdf);
+  try {
+    return await bringInWith(context, source, options, args, pdfReader.of(''));
+  } finally {
+    await pdfReader.close();
+  }
+}
+
+type PdfReaders = Parameters<typeof importTarget>[0]['pdfs'];
+
+async function bringInWith(
+  context: Context,
+  source: ImportSource,
+  options: ImportOptions,
+  args: ImportArguments,
+  pdfs: PdfReaders,
+): Promise<ExitCode> {
   const { terminal, settings } = context;
   const client = clientOf(context, 'write');
   const label = args.source ?? `import:${source.format}`;
@@ -70,11 +87,11 @@ async function bringIn(context: Context, source: ImportSource, options: ImportOp
           `importing ${source.format} into ${settings.data_dir}\npages are fetched and indexed at the next start`,
         );
       const fetching = 'will be fetched when the service runs (`readback status`)';
-      return withOfflineTarget(context, store, label, (target) => run(target, fetching));
+      return withOfflineTarget(context, store, { label, pdfs }, (target) => run(target, fetching));
     });
   }
   if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}\n${httpPromise}`);
-  return run(await httpTarget(context, client, label), 'will be fetched; `readback status` shows how far');
+  return run(await httpTarget(context, client, label, pdfs), 'will be fetched; `readback status` shows how far');
 }
 
 async function runWith(
@@ -195,6 +212,8 @@ async function tellDryRun(
       ...(oldest === null ? [] : [['dates', `${oldest} … ${newest}`]]),
     ];
     for (const line of table(rows)) terminal.say(line);
+    for (const { place, title, reason } of result.examples.slice(0, shownFailures))
+      terminal.say(`${terminal.style('yellow', 'skipped')}  ${plain(place, 60)}: ${reason}  ${plain(title, 70)}`);
     for (const fault of result.faults.slice(0, shownFailures))
       terminal.say(`${terminal.style('red', 'unreadable')}  ${plain(fault, 200)}`);
     if (result.faults.length > shownFailures)
@@ -218,7 +237,7 @@ const itemsPerTransaction = 500;
 async function withOfflineTarget<Result>(
   { settings, now }: Context,
   store: Store,
-  label: string,
+  { label, pdfs }: { label: string; pdfs: PdfReaders },
   use: (target: ImportTarget) => Promise<Result>,
 ): Promise<Result> {
   const extractor = openExtractor(Math.max(2, availableParallelism()));
@@ -243,6 +262,7 @@ async function withOfflineTarget<Result>(
         canonicalize,
         prepareItem,
         refuseOverQuota,
+        pdfs,
         now,
       }),
     );
