@@ -6,9 +6,9 @@ import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { jsonElements } from './json-elements.ts';
 import { readHypothesis } from './read-annotations.ts';
-import { chromiumMark, firefoxMark, readChromiumBookmarks, readFirefoxBookmarks } from './read-bookmark-tree.ts';
 import {
   activityMark,
+  isOpml,
   linkMark,
   netscapeLink,
   outlineMark,
@@ -16,15 +16,16 @@ import {
   postMark,
   readActivity,
   readBookmarks,
-  readOutlines,
-  readPosts,
+  readElements,
 } from './read-bookmarks.ts';
 import { addressColumns, readCsv, rowMark } from './read-csv.ts';
 import { type OwnFile, readHtmlFile, readPackedFile, readPdfFile, readTextFile } from './read-documents.ts';
 import {
+  chromiumMark,
   type Dialect,
   dialects,
   fieldsOf,
+  firefoxMark,
   itemReader,
   itemsWithin,
   readEntries,
@@ -32,10 +33,20 @@ import {
   readKarakeep,
   readLinkwarden,
   readOmnivore,
+  readTree,
 } from './read-entries.ts';
 import { type Browser, type HistoryFile, readHistory } from './read-history.ts';
 import { isMhtml, isSavedPage, readMhtml, readSavedPage, readWarc } from './read-pages.ts';
-import { lineMark, markdownMark, readMarkdownLinks, readRis, readUrls, risMark } from './read-references.ts';
+import {
+  isLinkList,
+  isUrlList,
+  lineMark,
+  markdownMark,
+  readMarkdownLinks,
+  readRis,
+  readUrls,
+  risMark,
+} from './read-references.ts';
 
 export type FileKind = 'SQLite' | 'HTML' | 'XML' | 'JSON' | 'CSV' | 'text' | 'PDF' | 'ZIP' | 'WARC';
 
@@ -62,76 +73,60 @@ export interface FormatRow {
   format: ImportFormat;
   kind: FileKind;
   from: string;
-  sign: string;
   matches(head: FileHead): boolean;
-  /** The start of an entry (entry-marks.ts); null for a database, whose rows are counted. */
+  /** The start of an entry (entry-marks.ts); null for a database, whose rows are counted, and for pages. */
   mark: RegExp | null;
   read(file: SourceFile): AsyncIterable<ImportItem>;
-  /** Of a history. */
-  browser?: Browser;
 }
 
-const history = (browser: Browser, from: string, tables: string): FormatRow => ({
-  format: browser,
-  kind: 'SQLite',
-  from,
-  sign: `tables ${tables}`,
+type Sign = RegExp | ((text: string) => boolean);
+
+const row = (
+  format: ImportFormat,
+  kind: FileKind,
+  from: string,
+  sign: Sign,
+  mark: RegExp | null,
+  read: FormatRow['read'],
+): FormatRow => {
+  const matches: FormatRow['matches'] = ({ text }) => (sign instanceof RegExp ? sign.test(text) : sign(text));
+  return { format, kind, from, matches, mark, read };
+};
+
+const history = (browser: Browser, from: string): FormatRow => ({
+  ...row(browser, 'SQLite', from, /^$/, null, ({ file }) => readHistory(file, browser)),
   matches: (head) => head.browser === browser,
-  mark: null,
-  read: ({ file }) => readHistory(file, browser),
-  browser,
 });
 
-const html = (
-  format: ImportFormat,
-  from: string,
-  sign: string,
-  pattern: RegExp,
-  link: Parameters<typeof readBookmarks>[2],
-): FormatRow => ({
-  format,
-  kind: 'HTML',
-  from,
-  sign,
-  matches: ({ text }) => pattern.test(text),
-  mark: linkMark,
-  read: ({ text, marks }) => readBookmarks(text(), marks, link),
-});
+const html = (format: ImportFormat, from: string, sign: RegExp, link: Parameters<typeof readBookmarks>[2]) =>
+  row(format, 'HTML', from, sign, linkMark, ({ text, marks }) => readBookmarks(text(), marks, link));
 
 /** Recognized by a unique set of columns. */
 const csv = (format: ImportFormat, from: string, columns: string[], dialect: Dialect = dialects.usual): FormatRow => ({
-  format,
-  kind: 'CSV',
-  from,
-  sign: `columns ${columns.join(', ')}`,
+  ...row(format, 'CSV', from, /^$/, rowMark, ({ text, head, name, marks }) =>
+    readCsv(text(), { head: head.text, name, marks }, itemReader(dialect)),
+  ),
   matches: (head) => columns.every((column) => head.columns.includes(column)),
-  mark: rowMark,
-  read: ({ text, head, name, marks }) => readCsv(text(), { head: head.text, name, marks }, itemReader(dialect)),
 });
+
+/** Recognized by unique field names. */
+function json(format: ImportFormat, from: string, fields: string[], dialect: Dialect = dialects.usual): FormatRow {
+  const itemOfEntry = itemReader(dialect);
+  return jsonBy(format, from, fields, dialect.mark ?? 'url', (entries, file) =>
+    isJsonLines(file.head.text)
+      ? readJsonLines(file.text(), file, (entry) => [itemOfEntry(fieldsOf(entry))])
+      : readEntries(entries, itemOfEntry),
+  );
+}
 
 type Read = (entries: AsyncIterable<unknown>, file: SourceFile) => AsyncIterable<ImportItem>;
 
-/** Recognized by unique field names; each entry has the field `mark`, by default `url`. */
-const json = (
-  format: ImportFormat,
-  from: string,
-  fields: string[],
-  { mark = 'url', ...read }: { mark?: string; all?: Read; each?: Dialect } = {},
-): FormatRow => ({
-  format,
-  kind: 'JSON',
-  from,
-  sign: `fields ${fields.join(', ')}`,
-  matches: ({ text }) => fields.every((field) => text.includes(`"${field}"`)),
-  mark: new RegExp(`"${mark}"\\s{0,100}:`, 'g'),
-  read: (file) => {
-    const itemOfEntry = itemReader(read.each ?? dialects.usual);
-    if (read.all === undefined && isJsonLines(file.head.text))
-      return readJsonLines(file.text(), file, (entry) => [itemOfEntry(fieldsOf(entry))]);
-    const entries = jsonElements(file.text(), file.name, file.marks);
-    return read.all === undefined ? readEntries(entries, itemOfEntry) : read.all(entries, file);
-  },
-});
+function jsonBy(format: ImportFormat, from: string, fields: string[], mark: string, read: Read): FormatRow {
+  const hasAll = (text: string) => fields.every((field) => text.includes(`"${field}"`));
+  return row(format, 'JSON', from, hasAll, new RegExp(`"${mark}"\\s{0,100}:`, 'g'), (file) =>
+    read(jsonElements(file.text(), file.name, file.marks), file),
+  );
+}
 
 /** One object a line, of which the first may be longer than the head; lists have an array of objects. */
 function isJsonLines(text: string): boolean {
@@ -152,229 +147,144 @@ async function* everyAddress(file: SourceFile): AsyncGenerator<ImportItem> {
   else for await (const entry of jsonElements(file.text(), file.name, file.marks)) yield* itemsWithin(entry);
 }
 
+export const textName = /(?:^|\/)[^./]+$|\.(?:md|markdown|txt|text)$/i;
+
+/** Files of a folder that are no lists: pages of their own. A file alone must be named as such. */
+export const ownFileRow = row(
+  'files',
+  'text',
+  "one's own HTML, Markdown and text, in a folder",
+  /(?!)/,
+  null,
+  ({ own }) => (textName.test(own.path) ? readTextFile(own) : readHtmlFile(own)),
+);
+
 /** The first match wins, so less specific formats come last. */
 export const formatRows: readonly FormatRow[] = [
-  history('chromium', 'history of Chrome, Chromium, Edge, Brave …: file History', 'urls, visits'),
-  history('firefox', 'history of Firefox: file places.sqlite', 'moz_places, moz_historyvisits'),
-  history('safari', 'history of Safari: file History.db', 'history_items, history_visits'),
-  html('pocket', 'Pocket, ril_export.html', 'links with time_added', /<a\s[^<>]*\btime_added=/i, pocketLink),
-  html('instapaper', 'Instapaper, HTML', 'title Instapaper: Export', /<title>\s*Instapaper: Export/i, netscapeLink),
+  history('chromium', 'history of Chrome, Chromium, Edge, Brave …: file History'),
+  history('firefox', 'history of Firefox: file places.sqlite'),
+  history('safari', 'history of Safari: file History.db'),
+  html('pocket', 'Pocket, ril_export.html', /<a\s[^<>]*\btime_added=/i, pocketLink),
+  html('instapaper', 'Instapaper, HTML', /<title>\s*Instapaper: Export/i, netscapeLink),
   html(
     'bookmarks',
     'bookmarks of browsers and of many services, HTML',
-    'doctype NETSCAPE-Bookmark-file-1, or links and headings in DT',
     /^<!doctype\s+netscape-bookmark-file-1|^(?!<!doctype|<html)<[\s\S]*<dt>\s*<(?:a|h3)\b/i,
     netscapeLink,
   ),
-  {
-    format: 'chromium-bookmarks',
-    kind: 'JSON',
-    from: 'bookmarks of Chrome and its like: file Bookmarks',
-    sign: 'fields roots, bookmark_bar',
-    matches: ({ text }) => text.includes('"roots"') && text.includes('"bookmark_bar"'),
-    mark: chromiumMark,
-    read: (file) => readChromiumBookmarks(file.text(), file),
-  },
-  {
-    format: 'firefox-bookmarks',
-    kind: 'JSON',
-    from: 'backup of Firefox, bookmarks-DATE.json',
-    sign: 'type text/x-moz-place-container',
-    matches: ({ text }) => text.includes('"text/x-moz-place-container"'),
-    mark: firefoxMark,
-    read: (file) => readFirefoxBookmarks(file.text(), file),
-  },
+  row(
+    'chromium-bookmarks',
+    'JSON',
+    'bookmarks of Chrome and its like: file Bookmarks',
+    /^(?=[\s\S]*"roots")[\s\S]*"bookmark_bar"/,
+    chromiumMark,
+    (file) => readTree(file.text(), file),
+  ),
+  row(
+    'firefox-bookmarks',
+    'JSON',
+    'backup of Firefox, bookmarks-DATE.json',
+    /"text\/x-moz-place-container"/,
+    firefoxMark,
+    (file) => readTree(file.text(), file),
+  ),
   csv('pocket', 'Pocket, CSV', ['url', 'time_added']),
   csv('instapaper', 'Instapaper, CSV', ['url', 'selection', 'folder']),
   csv('wallabag', 'Wallabag, CSV', ['url', 'mime type', 'creation date'], dialects.wallabagCsv),
   csv('raindrop', 'Raindrop.io, CSV', ['url', 'excerpt', 'folder', 'created']),
   csv('readwise', 'library of Readwise Reader, CSV', ['url', 'document tags', 'saved date']),
   csv('zotero', 'Zotero, CSV', ['item type', 'url', 'date added'], dialects.zotero),
-  json('wallabag', 'Wallabag, JSON', ['is_archived', 'is_starred', 'url'], { each: dialects.wallabag }),
-  json('wallabag', 'Wallabag 1, JSON', ['is_read', 'is_fav', 'url'], { each: dialects.wallabag }),
-  json('pinboard', 'Pinboard, JSON', ['href', 'extended', 'toread'], { mark: 'href', each: dialects.pinboard }),
-  json('pinboard', 'Delicious, JSON', ['url', 'owner', 'others', 'created'], { each: dialects.delicious }),
-  json('elcurator', 'elCurator, JSON', ['url', 'is_saved', 'created_at'], { each: dialects.elcurator }),
-  json('readability', 'Readability, JSON', ['article__url'], { mark: 'article__url', each: dialects.readability }),
-  json('readwise', 'highlights of Readwise, JSON of its export interface', ['user_book_id', 'highlights'], {
-    mark: 'source_url',
-    each: dialects.readwise,
-  }),
-  json('readwise', 'documents of Readwise Reader, JSON of its list interface', ['reading_progress', 'source_url'], {
-    mark: 'source_url',
-    each: dialects.readwise,
-  }),
-  json('hypothesis', 'annotations of Hypothesis, JSON', ['uri', 'target', 'user'], {
-    mark: 'uri',
-    all: (all, { name }) => readHypothesis(all, name),
-  }),
-  json('zotero', 'Zotero, JSON of Better BibTeX', ['itemType', 'dateAdded'], {
-    mark: 'itemType',
-    each: dialects.zotero,
-  }),
-  json('omnivore', 'Omnivore, its ZIP, folder, or metadata_*.json', ['savedAt', 'slug'], {
-    mark: 'slug',
-    all: (all, { beside }) => readOmnivore(all, beside),
-  }),
-  json('linkwarden', 'Linkwarden, JSON', ['collections', 'links'], {
-    all: (entries, { again, name }) => readLinkwarden(entries, jsonElements(again(), name)),
-  }),
+  json('wallabag', 'Wallabag, JSON', ['is_archived', 'is_starred', 'url'], dialects.wallabag),
+  json('wallabag', 'Wallabag 1, JSON', ['is_read', 'is_fav', 'url'], dialects.wallabag),
+  json('pinboard', 'Pinboard, JSON', ['href', 'extended', 'toread'], dialects.pinboard),
+  json('pinboard', 'Delicious, JSON', ['url', 'owner', 'others', 'created'], dialects.delicious),
+  json('elcurator', 'elCurator, JSON', ['url', 'is_saved', 'created_at'], dialects.elcurator),
+  json('readability', 'Readability, JSON', ['article__url'], dialects.readability),
+  json(
+    'readwise',
+    'highlights of Readwise, JSON of its export interface',
+    ['user_book_id', 'highlights'],
+    dialects.readwise,
+  ),
+  json(
+    'readwise',
+    'documents of Readwise Reader, JSON of its list interface',
+    ['reading_progress', 'source_url'],
+    dialects.readwise,
+  ),
+  jsonBy('hypothesis', 'annotations of Hypothesis, JSON', ['uri', 'target', 'user'], 'uri', (all, { name }) =>
+    readHypothesis(all, name),
+  ),
+  json('zotero', 'Zotero, JSON of Better BibTeX', ['itemType', 'dateAdded'], dialects.zotero),
+  jsonBy('omnivore', 'Omnivore, its ZIP, folder, or metadata_*.json', ['savedAt', 'slug'], 'slug', (all, { beside }) =>
+    readOmnivore(all, beside),
+  ),
+  jsonBy('linkwarden', 'Linkwarden, JSON', ['collections', 'links'], 'url', (entries, { again, name }) =>
+    readLinkwarden(entries, jsonElements(again(), name)),
+  ),
   json('linkding', 'linkding, JSON', ['tag_names', 'date_added']),
-  json('karakeep', 'Karakeep (Hoarder), JSON', ['bookmarks', 'content'], {
-    mark: 'content',
-    all: (entries, { again, name }) => readKarakeep(entries, jsonElements(again(), name)),
-  }),
-  json('zotero', 'CSL JSON of Zotero and its like', ['type', 'date-parts'], { mark: 'type', each: dialects.csl }),
+  jsonBy('karakeep', 'Karakeep (Hoarder), JSON', ['bookmarks', 'content'], 'content', (entries, { again, name }) =>
+    readKarakeep(entries, jsonElements(again(), name)),
+  ),
+  json('zotero', 'CSL JSON of Zotero and its like', ['type', 'date-parts'], dialects.csl),
   json('google', 'Google Takeout, history of Chrome, JSON', ['Browser History', 'time_usec']),
-  json('google', 'Google Takeout, history of YouTube and activities, JSON', ['titleUrl', 'products'], {
-    mark: 'products',
-    each: dialects.youtube,
-  }),
+  json('google', 'Google Takeout, history of YouTube and activities, JSON', ['titleUrl', 'products'], dialects.youtube),
   json('safari', 'history of a Safari export, JSON', ['history', 'time_usec']),
-  json('reader', 'stars of Inoreader, FreshRSS or Feedly, JSON', ['origin', 'alternate'], {
-    mark: 'origin',
-    each: dialects.reader,
-  }),
-  {
-    format: 'pinboard',
-    kind: 'XML',
-    from: 'Delicious and Pinboard, XML',
-    sign: 'element posts',
-    matches: ({ text }) => /^(?:<\?xml[^>]*>\s*)?<posts[\s>]/.test(text),
-    mark: postMark,
-    read: (file) => readPosts(file.text(), file),
-  },
-  {
-    format: 'zotero',
-    kind: 'text',
-    from: 'RIS of Zotero and its like',
-    sign: 'a first line TY  - …',
-    matches: ({ text }) => /^TY {2}- /.test(text),
-    mark: risMark,
-    read: (file) => readRis(file.text(), file),
-  },
-  {
-    format: 'opml',
-    kind: 'XML',
-    from: 'OPML: subscriptions of feed readers, outlines with links',
-    sign: 'element opml',
-    matches: ({ text }) => /^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<opml[\s>]/i.test(text),
-    mark: outlineMark,
-    read: (file) => readOutlines(file.text(), file),
-  },
-  {
-    format: 'google',
-    kind: 'HTML',
-    from: 'Google Takeout, history of YouTube and activities, HTML',
-    sign: 'cells with the class outer-cell',
-    matches: ({ text }) => /^<html><head><title>[^<]*<\/title>/i.test(text) && /\bouter-cell\b|\.mdl-/.test(text),
-    mark: activityMark,
-    read: (file) => readActivity(file.text(), file.marks),
-  },
-  {
-    format: 'page',
-    kind: 'HTML',
-    from: 'a page saved by SingleFile or a browser, HTML',
-    sign: 'a comment with its address, or a link canonical',
-    matches: ({ text }) => isSavedPage(text),
-    mark: null,
-    read: ({ own, head, name }) => readSavedPage(own.bytes(), head.text, name),
-  },
-  {
-    format: 'page',
-    kind: 'text',
-    from: 'a page saved as MHTML',
-    sign: 'a header multipart/related',
-    matches: ({ text }) => isMhtml(text),
-    mark: null,
-    read: ({ own, name }) => readMhtml(own.bytes(), name),
-  },
-  {
-    format: 'warc',
-    kind: 'WARC',
-    from: 'pages of a web archive: WARC, WACZ',
-    sign: 'a first line WARC/1',
-    matches: () => true,
-    mark: null,
-    read: ({ own, name }) => readWarc(own.bytes(), name),
-  },
-  {
-    format: 'files',
-    kind: 'PDF',
-    from: "one's own PDF",
-    sign: 'a first line %PDF',
-    matches: () => true,
-    mark: null,
-    read: ({ own }) => readPdfFile(own),
-  },
-  {
-    format: 'files',
-    kind: 'ZIP',
-    from: "one's own EPUB or DOCX",
-    sign: 'its parts',
-    matches: () => true,
-    mark: null,
-    read: ({ own }) => readPackedFile(own),
-  },
-  {
-    format: 'csv',
-    kind: 'CSV',
-    from: 'any CSV or TSV with a column of addresses: Matter, mymind, Readeck, History Trends, Google reading list …',
-    sign: 'a column of addresses',
-    matches: ({ text }) => addressColumns(text) !== null,
-    mark: rowMark,
-    read: ({ text, head, name, marks }) => {
+  json('reader', 'stars of Inoreader, FreshRSS or Feedly, JSON', ['origin', 'alternate'], dialects.reader),
+  row('pinboard', 'XML', 'Delicious, Pinboard and Scuttle, XML', /^(?:<\?xml[^>]*>\s*)?<posts[\s>]/, postMark, (file) =>
+    readElements(file.text(), file, 'post', 'posts', dialects.pinboard),
+  ),
+  row('zotero', 'text', 'RIS of Zotero and its like', /^TY {2}- /, risMark, (file) => readRis(file.text(), file)),
+  row('opml', 'XML', 'OPML: subscriptions of feed readers, outlines with links', isOpml, outlineMark, (file) =>
+    readElements(file.text(), file, 'outline', 'opml', dialects.opml),
+  ),
+  row(
+    'google',
+    'HTML',
+    'Google Takeout, history of YouTube and activities, HTML',
+    /^<html><head><title>[^<]*<\/title>(?=[\s\S]*(?:\bouter-cell\b|\.mdl-))/i,
+    activityMark,
+    ({ text, marks }) => readActivity(text(), marks),
+  ),
+  row('page', 'HTML', 'a page saved by SingleFile or a browser, HTML', isSavedPage, null, ({ own, head, name }) =>
+    readSavedPage(own.bytes(), head.text, name),
+  ),
+  row('page', 'text', 'a page saved as MHTML', isMhtml, null, ({ own, name }) => readMhtml(own.bytes(), name)),
+  row('warc', 'WARC', 'pages of a web archive: WARC, WACZ', /^/, null, ({ own, name }) => readWarc(own.bytes(), name)),
+  row('files', 'PDF', "one's own PDF", /^/, null, ({ own }) => readPdfFile(own)),
+  row('files', 'ZIP', "one's own EPUB or DOCX", /^/, null, ({ own }) => readPackedFile(own)),
+  row(
+    'csv',
+    'CSV',
+    'any CSV or TSV with a column of addresses: Matter, mymind, Readeck, History Trends, Google reading list …',
+    (text) => addressColumns(text) !== null,
+    rowMark,
+    ({ text, head, name, marks }) => {
       const columns = addressColumns(head.text);
       return readCsv(text(), { head: head.text, name, columns, marks }, itemReader(dialects.usual));
     },
-  },
-  {
-    format: 'json',
-    kind: 'JSON',
-    from: 'any JSON or JSON lines with addresses: GoodLinks, Tab Session Manager, Hister, Readeck …',
-    sign: 'a field url, link, href or the like',
-    matches: ({ text }) => new RegExp(addressField, 'i').test(text),
-    mark: addressField,
-    read: everyAddress,
-  },
-  {
-    format: 'urls',
-    kind: 'text',
-    from: 'a list of addresses, one a line, with titles or without; of OneTab',
-    sign: 'a first line that begins with an address',
-    matches: ({ text }) => /^https?:\/\/\S+(?:$|\s)/i.test(firstLine(text)),
-    mark: lineMark,
-    read: (file) => readUrls(file.text(), file),
-  },
-  {
-    format: 'urls',
-    kind: 'text',
-    from: 'a Markdown list of links',
-    sign: 'a line with a link in a list',
-    matches: ({ text }) => /^\s*(?:[-*+]|\d+[.)])\s[^\n]*?\]\(\s*<?https?:/im.test(text) && !text.startsWith('---\n'),
-    mark: markdownMark,
-    read: (file) => readMarkdownLinks(file.text(), file),
-  },
+  ),
+  row(
+    'json',
+    'JSON',
+    'any JSON or JSON lines with addresses: GoodLinks, Tab Session Manager, Hister, Readeck …',
+    new RegExp(addressField, 'i'),
+    addressField,
+    everyAddress,
+  ),
+  row(
+    'urls',
+    'text',
+    'a list of addresses, one a line, with titles or without; of OneTab',
+    isUrlList,
+    lineMark,
+    (file) => readUrls(file.text(), file),
+  ),
+  row('urls', 'text', 'a Markdown list of links', isLinkList, markdownMark, (file) =>
+    readMarkdownLinks(file.text(), file),
+  ),
+  ownFileRow,
 ];
-
-/** Files of a folder that are no lists: pages of their own. */
-export const ownFileRow: Omit<FormatRow, 'matches'> & { matches(head: FileHead, name?: string): boolean } = {
-  format: 'files',
-  kind: 'text',
-  from: "one's own HTML, Markdown and text",
-  sign: 'in a folder or archive',
-  matches: ({ kinds, text }, name = '') =>
-    (kinds.includes('HTML') && /<(?:!doctype html|html|body|h1|p)\b/i.test(text)) ||
-    (kinds.includes('CSV') && /(?:^|\/)[^./]+$|\.(?:md|markdown|txt|text)$/i.test(name)),
-  mark: null,
-  read: ({ own, head }) => (head.kinds.includes('HTML') ? readHtmlFile(own) : readTextFile(own)),
-};
-
-const firstLine = (text: string): string =>
-  text
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .find((line) => line !== '' && !line.startsWith('#')) ?? '';
 
 /** Recognized but unsupported files. `raw` is the file's start, one character per byte. */
 export const refusals: readonly { matches(raw: string): boolean; is: string }[] = [

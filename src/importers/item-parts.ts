@@ -33,8 +33,9 @@ export function fromDateText(value: unknown): number | null {
   if (typeof value === 'number') return fromUnix(value);
   if (typeof value !== 'string') return null;
   const text = value.replace(/\s+/g, ' ').trim();
-  const number = /^U?(\d{9,18}(?:\.\d+)?)$/.exec(text)?.[1];
+  const number = /^U?((?:\d{1,3}|\d{5,18})(?:\.\d+)?)$/.exec(text)?.[1];
   if (number !== undefined) return fromUnix(number);
+  if (!/\d{4}/.test(text)) return null; // `Date.parse` takes any number for a month
   if (/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text))
     return sensible(Date.parse(`${text.replace(' ', 'T')}Z`));
   const at = sensible(Date.parse(/[ap]m$/i.test(text) ? `${text} UTC` : text));

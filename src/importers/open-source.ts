@@ -6,11 +6,11 @@ import { skipReason } from '../compute/import-progress.ts';
 import { decodeText, EncodingGuess, streamDecoder } from '../compute/text/decode-text.ts';
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { EntryMarks } from './entry-marks.ts';
-import { type FileHead, type FileKind, type FormatRow, formatRows, ownFileRow, refusals } from './formats.ts';
+import { type FileHead, type FileKind, type FormatRow, formatRows, ownFileRow, refusals, textName } from './formats.ts';
 import { ImportError, itemOf } from './item-parts.ts';
 import { archiveEntries, type Bytes, fileArchive, gunzipped } from './read-archive.ts';
 import { csvHead } from './read-csv.ts';
-import { historyKind, visitsLeftOut } from './read-history.ts';
+import { type Browser, historyKind, visitsLeftOut } from './read-history.ts';
 
 export interface ImportSource {
   format: ImportFormat;
@@ -18,8 +18,8 @@ export interface ImportSource {
   items(): AsyncGenerator<ImportItem>;
   isHistory: boolean;
   leftOut(): Promise<Record<string, number>>;
-  /** Of the item read last: its file, and its line from 1, or 0. */
-  place?: () => { file: string; line: number };
+  /** File and line of the item read last. */
+  place?: () => string;
 }
 
 /** Enough for the head of every format: bookmark files may begin with comments. */
@@ -37,22 +37,22 @@ interface Member {
   bytes: Bytes;
 }
 
-interface Opened {
-  members: Member[];
-  /** A file alone must be of a known format; of a folder, texts are pages of their own. */
-  is: 'file' | 'archive' | 'folder';
-}
-
 type Used = { member: Member; row: FormatRow };
 
 /** `name` is for messages. Errors: ImportError for unreadable, unknown or mismatching files. */
 export async function openSource(path: string, format: ImportFormat | null, name = path): Promise<ImportSource> {
-  const { members, is } = await opened(path, name);
-  const only = is === 'file' ? { member: members[0], head: await headOf(members[0], name) } : null;
+  const entry = statSync(path, { throwIfNoEntry: false });
+  if (entry === undefined) throw new ImportError(`there is no ${name}`);
+  const isFolder = entry.isDirectory();
+  const members = isFolder ? await membersOfFolder(path, name) : await membersOf(path, basename(name), name);
+  const [first] = members;
+  const isFile = !isFolder && members.length === 1 && first.size === entry.size && first.name === basename(name);
+  // A file alone must be of a known format.
+  const only = isFile ? { head: await headOf(first, name) } : null;
   const { used, unused } =
     only === null
-      ? await usable(members, is === 'folder', format, name)
-      : { used: [{ member: only.member, row: rowOf(only.head, format, name) }], unused: [] };
+      ? await usable(members, isFolder, format, name)
+      : { used: [{ member: first, row: rowOf(only.head, format, name) }], unused: [] };
   let place = { file: name, marks: new EntryMarks(/(?!)/g) };
 
   const itemsOf = async function* ({ member, row }: Used): AsyncGenerator<ImportItem> {
@@ -85,9 +85,9 @@ export async function openSource(path: string, format: ImportFormat | null, name
         yield itemOf({ url: '', fault: error.message });
       }
     }
-    for (const { file, reason } of unused) {
+    for (const { file, reason, isFault } of unused) {
       place = { file: `${name}, ${file}`, marks: new EntryMarks(/(?!)/g) };
-      yield { ...itemOf({ url: '', title: file }), left_out: reason };
+      yield isFault ? itemOf({ url: '', fault: reason }) : { ...itemOf({ url: '', title: file }), left_out: reason };
     }
   };
   const [{ row }] = used;
@@ -103,9 +103,7 @@ export async function openSource(path: string, format: ImportFormat | null, name
     const hasLog = row.kind === 'SQLite' && statSync(log, { throwIfNoEntry: false }) !== undefined;
     if (hasLog) for await (const piece of createReadStream(log, { highWaterMark: 1 << 20 })) hash.update(piece);
   }
-  const histories = used.flatMap(({ member, row: { browser } }) =>
-    browser === undefined ? [] : [{ member, browser }],
-  );
+  const histories = used.filter((each) => each.row.kind === 'SQLite');
   return {
     format: own,
     id: hash.digest('hex').slice(0, 32),
@@ -113,37 +111,30 @@ export async function openSource(path: string, format: ImportFormat | null, name
     isHistory: histories.length === used.length,
     leftOut: async () => {
       const counts: Record<string, number> = {};
-      for (const { member, browser } of histories)
-        for (const [reason, count] of Object.entries(await visitsLeftOut(member.path ?? member.bytes, browser)))
-          counts[reason] = (counts[reason] ?? 0) + count;
+      for (const { member, row: of } of histories) {
+        const left = await visitsLeftOut(member.path ?? member.bytes, of.format as Browser);
+        for (const [reason, count] of Object.entries(left)) counts[reason] = (counts[reason] ?? 0) + count;
+      }
       return counts;
     },
-    place: () => ({ file: place.file, line: place.marks.line }),
+    place: () => (place.marks.line === 0 ? place.file : `${place.file}, line ${place.marks.line}`),
   };
 }
 
-async function opened(path: string, name: string): Promise<Opened> {
-  const entry = statSync(path, { throwIfNoEntry: false });
-  if (entry === undefined) throw new ImportError(`there is no ${name}`);
-  if (!entry.isDirectory()) {
-    const members = await membersOf(path, basename(name), name);
-    return { members, is: members[0]?.path === path || members[0]?.name === basename(name) ? 'file' : 'archive' };
-  }
+/** Hidden files and links are passed over. */
+async function membersOfFolder(path: string, name: string): Promise<Member[]> {
   const files = readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((each) => each.isFile())
-    .map((each) => join(each.parentPath, each.name))
-    .filter(
-      (file) =>
-        !relative(path, file)
-          .split(sep)
-          .some((part) => part.startsWith('.')),
-    )
-    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    .map((each) => relative(path, join(each.parentPath, each.name)).split(sep).join('/'))
+    .filter((file) => !/(?:^|\/)\./.test(file))
+    .sort(inOrder);
   if (files.length > maxFiles) throw new ImportError(`${name} has more than ${maxFiles} files`);
   const members: Member[] = [];
-  for (const file of files) members.push(...(await membersOf(file, relative(path, file).split(sep).join('/'), name)));
-  return { members, is: 'folder' };
+  for (const file of files) members.push(...(await membersOf(join(path, file), file, name)));
+  return members;
 }
+
+const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
 /** A file, unpacked; or the files in a ZIP archive that is no document itself. */
 async function membersOf(path: string, name: string, source: string): Promise<Member[]> {
@@ -158,7 +149,7 @@ async function membersOf(path: string, name: string, source: string): Promise<Me
   return entries
     .map((entry) => ({ ...entry, at, path: null }))
     .map((entry) => (/\.gz$/i.test(entry.name) ? unpacked(entry) : entry))
-    .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+    .sort((a, b) => inOrder(a.name, b.name));
 }
 
 const unpacked = (member: Member): Member => ({
@@ -176,38 +167,38 @@ const isPackedDocument = (raw: string): boolean =>
  * only repeat its pages; and in an archive with lists, texts are about them.
  */
 async function usable(members: readonly Member[], isFolder: boolean, format: ImportFormat | null, name: string) {
-  const unused: { file: string; reason: string }[] = [];
-  let used: Used[] = [];
+  const unused: { file: string; reason: string; isFault?: boolean }[] = [];
+  const found: Used[] = [];
   for (const member of members) {
     try {
-      const head = await headOf(member, member.name);
-      const row = detected(head) ?? (ownFileRow.matches(head, member.name) ? ownFileRow : undefined);
+      const head = await headOf(member, unnamed);
+      const row = detected(head) ?? (isOwnText(head, member.name) ? ownFileRow : undefined);
       if (row === undefined) unused.push({ file: member.name, reason: 'a file of no known format' });
-      else used.push({ member, row });
+      else found.push({ member, row });
     } catch (error) {
       if (!(error instanceof ImportError)) throw error;
-      unused.push({ file: member.name, reason: error.message });
+      unused.push({ file: member.name, reason: error.message, isFault: !error.message.startsWith(unnamed) });
     }
   }
-  const isOmnivore = (each: Used) => each.row.format === 'omnivore';
-  const rules = [
-    (each: Used) => format === null || each.row.format === format,
-    ...(used.some(isOmnivore) ? [isOmnivore] : []),
-    ...(used.some(({ row }) => row.format === 'warc') ? [({ row }: Used) => row.format === 'warc'] : []),
-    ...(!isFolder && used.some(({ row }) => row.format !== 'files') ? [({ row }: Used) => row !== ownFileRow] : []),
-  ];
-  const [kept, dropped] = [true, false].map((is) => used.filter((each) => rules.every((rule) => rule(each)) === is));
-  used = kept;
-  if (!used.some(isOmnivore))
-    unused.push(...dropped.map(({ member }) => ({ file: member.name, reason: 'not read with the others' })));
-  if (used.length === 0) {
-    const [{ reason } = { reason: 'it has no files' }] = unused;
-    throw new ImportError(
-      `${name} has no file ${format === null ? 'of a known format' : `that is ${format}`}: ${reason}`,
-    );
-  }
-  return { used, unused };
+  const has = (wanted: string) => found.some(({ row }) => row.format === wanted);
+  const only = format ?? ['omnivore', 'warc'].find(has);
+  const hasLists = !isFolder && found.some(({ row }) => row.format !== 'files');
+  const isUsed = ({ row }: Used) => (only === undefined || row.format === only) && !(hasLists && row === ownFileRow);
+  const used = found.filter(isUsed);
+  if (only !== 'omnivore')
+    for (const each of found)
+      if (!isUsed(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
+  if (used.length > 0) return { used, unused };
+  throw new ImportError(
+    `${name} has no file of ${only ?? 'a known format'}: ${unused[0]?.reason ?? 'it has no files'}`,
+  );
 }
+
+/** Reasons are counted, so they name no file. */
+const unnamed = 'the file';
+
+const isOwnText = ({ kinds, text }: FileHead, name: string): boolean =>
+  textName.test(name) || (kinds.includes('HTML') && /<(?:!doctype html|html|body|h1|p)\b/i.test(text));
 
 async function textBeside(members: readonly Member[], member: Member, file: string): Promise<string | null> {
   const name = posix.join(posix.dirname(member.name), file);

@@ -5,8 +5,8 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { fromDateText, fromUnix, ImportError, itemOf, listOf } from './item-parts.ts';
-import { dialects, itemReader } from './read-entries.ts';
+import { fromDateText, fromUnix, ImportError, itemOf, listOf, textOf } from './item-parts.ts';
+import { type Dialect, inFolder, itemReader } from './read-entries.ts';
 
 export interface Link {
   attributes: Record<string, string>;
@@ -25,7 +25,7 @@ export const netscapeLink = ({ attributes, title, description, folder }: Link): 
   itemOf({
     url: attributes.href ?? '',
     title: title.trim(),
-    at: fromUnix(attributes.add_date),
+    at: fromUnix(attributes.add_date ?? attributes.time_added),
     tags: listOf(attributes.tags),
     folder,
     note: description.trim() || attributes.description?.trim(),
@@ -33,14 +33,10 @@ export const netscapeLink = ({ attributes, title, description, folder }: Link): 
   });
 
 /** Pocket's `ril_export.html`, with the states of its CSV. */
-export const pocketLink = ({ attributes, title, folder }: Link): ImportItem =>
-  itemOf({
-    url: attributes.href ?? '',
-    title: title.trim(),
-    at: fromUnix(attributes.time_added),
-    tags: listOf(attributes.tags),
-    status: folder === 'Unread' ? 'unread' : 'archive',
-  });
+export function pocketLink(link: Link): ImportItem {
+  const item = netscapeLink({ ...link, folder: '' });
+  return { ...item, metadata: { ...item.metadata, status: link.folder === 'Unread' ? 'unread' : 'archive' } };
+}
 
 const tagStart = /<(\/?)(a|dd|dl|dt|h1|h3|hr|li|ol|ul)(?=[\s/>])/gi;
 const wordMarkup =
@@ -128,54 +124,33 @@ const longer = (text: string, added: string): string => (text.length < maxTextCh
 
 export const postMark = /<post\s/g;
 
-/** XML `<posts>` of the Delicious and Pinboard APIs. Errors: ImportError for a truncated file. */
-export async function* readPosts(
-  pieces: AsyncIterable<string>,
-  { name, marks }: { name: string; marks: Pick<EntryMarks, 'reached'> },
-): AsyncGenerator<ImportItem> {
-  let isWhole = false;
-  const itemOfPost = itemReader(dialects.pinboard);
-  for await (const part of scanTags(pieces, /<(\/?)(post|posts)(?=[\s/>])/gi)) {
-    if (typeof part === 'string') continue;
-    if (part.name === 'posts') isWhole = part.isEnd || part.isEmpty;
-    else if (!part.isEnd) {
-      marks.reached(part.offset, part.end);
-      yield itemOfPost(part.attributes);
-    }
-  }
-  if (!isWhole) throw new ImportError(`${name} is cut off: it ends within its list`);
-}
-
 export const outlineMark = /<outline\s/g;
+export const isOpml = (text: string): boolean => /^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<opml[\s>]/i.test(text);
 
-/** OPML: outlines with an address, in others, which are their folder. Of a feed it is the address of its site. */
-export async function* readOutlines(
+/** XML of which each element `name` in `root` is an entry by its attributes; one without an address is a folder. Errors: ImportError for a truncated file. */
+export async function* readElements(
   pieces: AsyncIterable<string>,
-  { name, marks }: { name: string; marks: Pick<EntryMarks, 'reached'> },
+  file: { name: string; marks: Pick<EntryMarks, 'reached'> },
+  name: string,
+  root: string,
+  dialect: Dialect,
 ): AsyncGenerator<ImportItem> {
-  const folders: string[] = [];
+  const itemOfElement = itemReader(dialect);
+  const folders: (string | null)[] = [];
   let isWhole = false;
-  for await (const part of scanTags(pieces, /<(\/?)(outline|opml)(?=[\s/>])/gi)) {
+  for await (const part of scanTags(pieces, new RegExp(`<(/?)(${name}|${root})(?=[\\s/>])`, 'gi'))) {
     if (typeof part === 'string') continue;
-    if (part.name === 'opml') isWhole = part.isEnd;
+    if (part.name === root) isWhole = part.isEnd || part.isEmpty;
     else if (part.isEnd) folders.pop();
     else {
-      marks.reached(part.offset, part.end);
-      const { text, title, htmlurl, url, xmlurl, description, category, created } = part.attributes;
-      const address = htmlurl || url || xmlurl || '';
-      const known = {
-        url: address,
-        title: title || text,
-        at: fromDateText(created),
-        tags: listOf(category),
-        description,
-      };
-      if (address !== '')
-        yield itemOf({ ...known, folder: folders.filter(Boolean).join('/').slice(0, maxFolderChars) });
-      if (!part.isEmpty) folders.push(address === '' ? (title ?? text ?? '') : '');
+      file.marks.reached(part.offset, part.end);
+      const item = itemOfElement(part.attributes);
+      if (item.url !== '' || part.isEmpty)
+        yield inFolder(item, folders.filter(textOf).join('/').slice(0, maxFolderChars));
+      if (!part.isEmpty) folders.push(item.url === '' ? item.title : null);
     }
   }
-  if (!isWhole) throw new ImportError(`${name} is cut off: it ends within its list`);
+  if (!isWhole) throw new ImportError(`${file.name} is cut off: it ends within its list`);
 }
 
 export const activityMark = /<div\s+class="outer-cell/g;

@@ -1,7 +1,6 @@
 /** One's own files as pages: Markdown, text, HTML, DOCX, EPUB by chapter, and PDF, whose text the importing side reads. */
 import { basename, posix } from 'node:path';
 import { decodeHTML, escapeText } from 'entities';
-import { readMarkdown } from '../compute/extraction/markdown-text.ts';
 import { decodeText } from '../compute/text/decode-text.ts';
 import { fileHost, type ImportItem } from '../domain/import.ts';
 import { ImportError, itemOf, textOf } from './item-parts.ts';
@@ -55,19 +54,19 @@ export async function* readTextFile(file: OwnFile): AsyncGenerator<ImportItem> {
   const text = decodeText(await wholeOf(file.bytes(), file.path), null, false).text.replace(/\r\n?/g, '\n');
   const matter = frontMatter.exec(text);
   const said = frontMatterItem(matterFields(matter?.[1] ?? ''));
-  const page = readMarkdown(text);
+  const body = text.slice(matter?.[0].length ?? 0).trim();
   const isAddress = /^https?:\/\//i.test(said.url);
   const item = ownItem(file, {
     url: isAddress ? said.url : null,
-    title: said.title ?? (/^# /m.test(text) ? page.title : null),
+    title: said.title ?? /^# +(.+)$/m.exec(body)?.[1],
     at: said.at ?? file.at,
-    body_text: page.text,
+    body_text: body,
   });
   yield { ...item, metadata: said.metadata };
 }
 
 /** The part of YAML that front matter uses: texts, JSON, and lists. */
-export function matterFields(matter: string): Fields {
+function matterFields(matter: string): Fields {
   const fields: Fields = Object.create(null);
   let list: unknown[] = [];
   for (const line of matter.split('\n')) {
@@ -122,7 +121,7 @@ export async function* readPackedFile(file: OwnFile): AsyncGenerator<ImportItem>
     else {
       const href = decodeURIComponent(hrefs.get(part.attributes.idref) ?? '');
       const html = await textIn(partOf(posix.join(posix.dirname(root), href)));
-      const words = html.replace(/<(?:head|style|script)\b[\s\S]*?<\/(?:head|style|script)>|<[^<>]*>/gi, '');
+      const words = html.slice(Math.max(0, html.search(/<body[\s>]/i))).replace(/<[^<>]*>/g, '');
       if (words.trim() === '') continue; // a cover
       const heading = /<h[1-3]\b[^<>]*>([\s\S]{0,1000}?)<\/h[1-3]>|<title>([\s\S]{0,1000}?)<\/title>/i.exec(html);
       const title = [facts.folder, decodeHTML((heading?.[1] ?? heading?.[2] ?? '').replace(/<[^<>]*>/g, ' '))];

@@ -3,6 +3,7 @@
  * program is read, too. Names are compared without case, spaces, hyphens and underscores.
  */
 import { decodeHTML } from 'entities';
+import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import {
@@ -52,7 +53,8 @@ const usual = {
   visits: 'visitcount',
 } satisfies Record<string, Source>;
 
-export type Dialect = Partial<Record<keyof typeof usual, Source> & { tagSeparator: string }>;
+/** `mark`: a field that each entry has, by default `url`. */
+export type Dialect = Partial<Record<keyof typeof usual, Source> & { tagSeparator: string; mark: string }>;
 
 const readerOwn = (entry: Fields) => elementsOf(entry.highlights).filter(({ is_discard }) => is_discard !== true);
 const doiOr = (address: unknown, doi: unknown) => textOf(address) ?? doiAddress(doi);
@@ -65,16 +67,23 @@ export const dialects = {
   /** Version 2, and version 1 (`is_read`, `is_fav`) without dates. */
   wallabag: { url: 'givenurl|url', archived: 'isarchived|isread', read: '', author: 'publishedby' },
   /** `description` is the title, and `extended` the description. */
-  pinboard: { url: 'href', title: 'description', description: '', at: 'time', tagSeparator: ' ' },
+  pinboard: { mark: 'href', url: 'href', title: 'description', description: '', at: 'time', tagSeparator: ' ' },
+  bookmark: {
+    at: 'dateadded',
+    note: ({ annos }) => elementsOf(annos).find(({ name }) => name === 'bookmarkProperties/description')?.value,
+  },
+  opml: { url: 'htmlurl|url|xmlurl', title: 'title|text', text: '' },
   delicious: { description: '', note: 'description' },
   elcurator: { starred: 'issaved' },
   readability: {
+    mark: 'article__url',
     url: 'articleurl',
     title: ({ article__title }) => decodedText(article__title),
     description: ({ article__excerpt }) => decodedText(article__excerpt),
   },
   /** A source with highlights (export API), or a document of Reader (list API). Books have no address. */
   readwise: {
+    mark: 'source_url',
     url: 'sourceurl',
     title: 'title|readabletitle',
     at: (entry) => {
@@ -86,6 +95,7 @@ export const dialects = {
     highlights: readerOwn,
   },
   zotero: {
+    mark: 'itemType',
     url: ({ url, DOI, doi }) => doiOr(url, DOI ?? doi),
     at: 'dateadded|accessdate',
     tags: 'tags|manualtags|automatictags',
@@ -98,6 +108,7 @@ export const dialects = {
   },
   /** Its only dates are of publication and last access. */
   csl: {
+    mark: 'type',
     url: ({ URL, DOI }) => doiOr(URL, DOI),
     at: ({ accessed }) => cslDate(accessed),
     tags: 'keyword',
@@ -119,6 +130,7 @@ export const dialects = {
   linkwarden: { title: 'name', folder: '' },
   /** `Watched …` in the language of the account; the channel is the author. */
   youtube: {
+    mark: 'products',
     url: 'titleurl',
     title: ({ title }) => textOf(title)?.replace(/^(?:Watched|Visited|Viewed)\s/, ''),
     author: 'subtitles.0.name',
@@ -127,13 +139,11 @@ export const dialects = {
   },
   /** Google Reader's format, which Inoreader and FreshRSS have, and Feedly's. */
   reader: {
+    mark: 'origin',
     url: 'canonical.0.href|alternate.0.href|canonicalurl',
     at: 'starred|actiontimestamp|timestampusec|crawltimemsec|crawled',
     tags: ({ categories, tags }) =>
-      [categories, tags].flat().map((each) => {
-        const label = textOf(fieldsOf(each).label) ?? /\/label\/(.+)$/.exec(String(each))?.[1];
-        return label;
-      }),
+      [categories, tags].flat().map((each) => fieldsOf(each).label ?? /\/label\/(.+)$/.exec(String(each))?.[1]),
     description: '',
     starred: () => true,
     html: 'content.content|summary.content',
@@ -165,10 +175,14 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
         : (paths.get(source) ?? [])
             .map(([first = '', ...rest]) => rest.reduce(inside, plain[first]))
             .filter((value) => value != null && value !== '');
-    const text = (source: Source) =>
-      all(source)
-        .map(textOf)
-        .find((each) => each !== null) ?? null;
+    const first = <Value>(source: Source, read: (value: unknown) => Value | null): Value | null => {
+      for (const value of all(source)) {
+        const found = read(value);
+        if (found !== null) return found;
+      }
+      return null;
+    };
+    const text = (source: Source) => first(source, textOf);
     const isFlagged = (source: Source) => all(source).some(isSet);
     const flag = isFlagged(dialect.archived)
       ? 'archived'
@@ -177,36 +191,21 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
         : isFlagged(dialect.read)
           ? 'read'
           : null;
-    const html =
-      all(dialect.html)
-        .map(savedHtml)
-        .find((each) => each !== null) ?? null;
-    const extracted =
-      all(dialect.text)
-        .map(textOf)
-        .find((each) => each !== null && each !== html) ?? null;
+    const html = first(dialect.html, savedHtml);
+    const extracted = first(dialect.text, (value) => (value === html ? null : textOf(value)));
     const isPage = html !== null && extracted !== null && /<(?:html|body)[\s>]/i.test(html);
     return itemOf({
       url: text(dialect.url),
       title: text(dialect.title),
-      at:
-        all(dialect.at)
-          .map(fromDateText)
-          .find((each) => each !== null) ?? null,
+      at: first(dialect.at, fromDateText),
       visits: all(dialect.visits).map(Number).find(Number.isSafeInteger) ?? null,
       tags: [...new Set(all(dialect.tags).flatMap((value) => tagsOf(value, dialect.tagSeparator)))],
       folder: text(dialect.folder),
       note: paragraphsOf(...all(dialect.note).flatMap((value) => [value].flat().map(noteOf))),
       highlights: all(dialect.highlights).flatMap(highlightsOf),
       description: text(dialect.description),
-      author:
-        all(dialect.author)
-          .map(namesOf)
-          .find((each) => each !== '') ?? null,
-      published_at:
-        all(dialect.published)
-          .map(dateTextOf)
-          .find((each) => each !== null) ?? null,
+      author: first(dialect.author, namesOf),
+      published_at: first(dialect.published, dateTextOf),
       site_name: text(dialect.site),
       lang: text(dialect.lang),
       status: flag ?? text(dialect.status),
@@ -235,11 +234,8 @@ function highlightsOf(value: unknown): string[] {
   if (!Array.isArray(value)) return listOf(value, '\n');
   return value.flatMap((each) => {
     const { quote, text, note } = fieldsOf(each);
-    return typeof each === 'string'
-      ? listOf([each])
-      : textOf(quote) === null
-        ? highlightOf(text, note)
-        : highlightOf(quote, text);
+    if (typeof each === 'string') return listOf([each]);
+    return textOf(quote) === null ? highlightOf(text, note) : highlightOf(quote, text);
   });
 }
 
@@ -264,14 +260,14 @@ function tagName(value: unknown): string | null {
   return textOf(name) ?? textOf(label) ?? textOf(tag) ?? textOf(title);
 }
 
-function namesOf(value: unknown): string {
+function namesOf(value: unknown): string | null {
   const names = [value].flat().map((each) => {
     const { given, family, literal, firstName, lastName, name } = fieldsOf(each);
     return typeof each === 'string'
       ? each
       : listOf([given ?? firstName, family ?? lastName ?? literal ?? name]).join(' ');
   });
-  return listOf(names).join(', ');
+  return textOf(listOf(names).join(', '));
 }
 
 function dateTextOf(value: unknown): string | null {
@@ -317,16 +313,53 @@ export async function* readJsonLines(
 const maxEntryChars = 64 * 2 ** 20;
 const maxFolderChars = 1000;
 const usualItem = itemReader(dialects.usual);
+const bookmarkItem = itemReader(dialects.bookmark);
 
-/** All objects with an address within a value, which may be nested: what is around them is their folder, and gives date and tags. */
-export function* itemsWithin(value: unknown): Generator<ImportItem> {
+export const chromiumMark = /"type"\s{0,100}:\s{0,100}"url"/g;
+export const firefoxMark = /"text\\?\/x-moz-place"/g;
+
+/** Bookmarks of Chromium and Firefox as JSON. In old backups of Firefox each tag is also a folder of copies below its own root. */
+export async function* readTree(
+  pieces: AsyncIterable<string>,
+  { name, marks }: { name: string; marks: EntryMarks },
+): AsyncGenerator<ImportItem> {
+  const root = fieldsOf(await wholeJson(pieces, name));
+  const [tags, others] = [true, false].map((is) =>
+    elementsOf(root.children).filter(({ root: of }) => (of === 'tagsFolder') === is),
+  );
+  for (const item of itemsWithin(tags, bookmarkItem)) if (item.url !== '') marks.reachedNext();
+  const roots = root.roots === undefined ? others : Object.values(fieldsOf(root.roots));
+  for (const item of itemsWithin(roots, bookmarkItem)) {
+    if (item.url === '') continue;
+    marks.reachedNext();
+    yield item;
+  }
+}
+
+async function wholeJson(pieces: AsyncIterable<string>, name: string): Promise<unknown> {
+  const parts: string[] = [];
+  let chars = 0;
+  for await (const piece of pieces) {
+    parts.push(piece);
+    chars += piece.length;
+    if (chars > maxEntryChars) throw new ImportError(`${name} has more than ${maxEntryChars} characters`);
+  }
+  try {
+    return JSON.parse(parts.join(''));
+  } catch (cause) {
+    throw new ImportError(`${name} is no JSON, or cut off: ${errorMessage(cause)}`, { cause });
+  }
+}
+
+/** All objects with an address within a value, which may be nested: what is around them is their folder, and may give date and tags. */
+export function* itemsWithin(value: unknown, itemOfNode = usualItem): Generator<ImportItem> {
   const open: { node: unknown; folder: string; around: ImportItem | null }[] = [
     { node: value, folder: '', around: null },
   ];
   let found = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, folder, around } = next;
-    const item = usualItem(fieldsOf(node));
+    const item = itemOfNode(fieldsOf(node));
     if (/^[a-z][a-z0-9+.-]*:/i.test(item.url)) {
       found++;
       const path = textOf(item.metadata?.folder) ?? folder;
@@ -344,7 +377,7 @@ export function* itemsWithin(value: unknown): Generator<ImportItem> {
       .join('/')
       .slice(0, maxFolderChars);
     const children = typeof node === 'object' && node !== null ? Object.values(node) : [];
-    const isEntry = !Array.isArray(node) && (item.at !== null || item.metadata !== null);
+    const isEntry = itemOfNode === usualItem && !Array.isArray(node) && (item.at !== null || item.metadata !== null);
     for (const child of children.reverse())
       if (typeof child === 'object' && child !== null)
         open.push({ node: child, folder: inner, around: isEntry ? item : around });
@@ -394,7 +427,7 @@ function pathOf(folders: Folders, id: unknown): string {
   return names.join('/');
 }
 
-const inFolder = (item: ImportItem, folder: string | null): ImportItem =>
+export const inFolder = (item: ImportItem, folder: string | null): ImportItem =>
   textOf(folder) === null ? item : { ...item, metadata: { ...item.metadata, folder } };
 
 /** Bookmarks and their lists, which come later: `again` repeats the entries. Notes and files have no address. */

@@ -1,5 +1,5 @@
 /** Saved pages with their addresses: HTML as SingleFile and browsers write it, MHTML, and the pages of a WARC. */
-import { brotliDecompressSync, inflateSync, unzipSync } from 'node:zlib';
+import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import { decodeText } from '../compute/text/decode-text.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { fromDateText, ImportError, itemOf } from './item-parts.ts';
@@ -25,18 +25,13 @@ export async function* readSavedPage(
   name: string,
 ): AsyncGenerator<ImportItem> {
   const [, url, date] = savedFrom.map((pattern) => pattern.exec(head)).find((found) => found !== null) ?? [];
-  yield pageItem(url, date, await wholeOf(bytes, name), null);
+  yield pageItem(url, date, await wholeOf(bytes, name));
 }
 
-function pageItem(
-  url: string | undefined,
-  date: string | undefined,
-  bytes: Buffer,
-  charset: string | null,
-): ImportItem {
-  const at = fromDateText(date?.replace(/\s*\([^()]*\)\s*$/, '').trim());
+function pageItem(url: string | undefined, date: string | undefined, bytes: Buffer, type = ''): ImportItem {
+  const charset = /charset="?([^";\s]+)/i.exec(type)?.[1] ?? null;
   const body_html = withoutData(decodeText(bytes, charset, true).text);
-  return { ...itemOf({ url, at, body_html }), whole_page: true };
+  return { ...itemOf({ url, at: fromDateText(date?.replace(/\([^()]*\)\s*$/, '')), body_html }), whole_page: true };
 }
 
 const mimeHeaders = (text: string): Map<string, string> =>
@@ -46,7 +41,6 @@ const mimeHeaders = (text: string): Map<string, string> =>
       .split(/\r?\n/)
       .map((line) => [line.slice(0, line.indexOf(':')).trim().toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
   );
-const charsetOf = (type: string | undefined): string | null => /charset="?([^";\s]+)/i.exec(type ?? '')?.[1] ?? null;
 
 export const isMhtml = (head: string): boolean =>
   /^(?:[\w-]+:.*\r?\n(?:[ \t].*\r?\n)*)*Content-Type:\s*multipart\/related/i.test(head);
@@ -62,26 +56,20 @@ export async function* readMhtml(bytes: AsyncIterable<Buffer>, name: string): As
   };
   const [head, rest] = split(text);
   const boundary = /boundary="?([^";\r\n]+)/i.exec(head.get('content-type') ?? '')?.[1];
-  const parts =
-    boundary === undefined
-      ? []
-      : rest
-          .split(`--${boundary}`)
-          .slice(1)
-          .map((part) => split(part.replace(/^\r?\n/, '')));
+  const parts = (boundary === undefined ? [] : rest.split(`--${boundary}`)).map((part) => split(part.trimStart()));
   const page = parts.find(([headers]) => /^(?:text\/html|application\/xhtml)/i.test(headers.get('content-type') ?? ''));
   if (page === undefined) throw new ImportError(`${name} is cut off, or has no page`);
   const [headers, body] = page;
   const encoding = headers.get('content-transfer-encoding')?.toLowerCase();
   const plain = body
-    .replace(/[ \t]*=\r?\n/g, '')
+    .replace(/=[ \t]*\r?\n/g, '')
     .replace(/=([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   const decoded =
     encoding === 'base64'
       ? Buffer.from(body, 'base64')
       : Buffer.from(encoding === 'quoted-printable' ? plain : body, 'latin1');
   const url = head.get('snapshot-content-location') ?? headers.get('content-location');
-  yield pageItem(url, head.get('date'), decoded, charsetOf(headers.get('content-type')));
+  yield pageItem(url, head.get('date'), decoded, headers.get('content-type'));
 }
 
 const maxHeadBytes = 2 ** 20;
@@ -128,9 +116,10 @@ export async function* readWarc(pieces: AsyncIterable<Buffer>, name: string): As
     const url = headers.get('warc-target-uri')?.replace(/^<(.*)>$/, '$1');
     if (!isPage || url === undefined || !/^https?:/i.test(url)) continue;
     const answer = type === 'response' ? answered(record) : { type: headers.get('content-type') ?? '', body: record };
-    if (/^(?:text\/html|application\/xhtml)/i.test(answer?.type ?? '') && answer !== null)
-      yield pageItem(url, headers.get('warc-date'), answer.body, charsetOf(answer.type));
-    else if (/^application\/pdf/i.test(answer?.type ?? '') && answer !== null)
+    if (answer === null) continue;
+    if (/^(?:text\/html|application\/xhtml)/i.test(answer.type))
+      yield pageItem(url, headers.get('warc-date'), answer.body, answer.type);
+    else if (/^application\/pdf/i.test(answer.type))
       yield { ...itemOf({ url, at: fromDateText(headers.get('warc-date')) }), pdf: answer.body };
   }
 }
@@ -144,19 +133,12 @@ function answered(record: Buffer): { type: string; body: Buffer } | null {
   const sent = record.subarray(end + 4);
   const chunked = /chunked/i.test(headers.get('transfer-encoding') ?? '') ? withoutChunks(sent) : sent;
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? '';
-  const limit = { maxOutputLength: maxPageBytes };
+  const type = headers.get('content-type') ?? '';
+  const unpack = encoding.includes('br') ? brotliDecompressSync : /gzip|deflate/.test(encoding) ? unzipSync : null;
   try {
-    const body = encoding.includes('br')
-      ? brotliDecompressSync(chunked, limit)
-      : encoding.includes('gzip')
-        ? unzipSync(chunked, limit)
-        : encoding.includes('deflate')
-          ? inflateSync(chunked, limit)
-          : chunked;
-    return { type: headers.get('content-type') ?? '', body };
+    return { type, body: unpack === null ? chunked : unpack(chunked, { maxOutputLength: maxPageBytes }) };
   } catch {
-    // Many tools store the body already decoded and keep the header.
-    return { type: headers.get('content-type') ?? '', body: chunked };
+    return { type, body: chunked }; // many programs store the body unpacked and keep the header
   }
 }
 
@@ -165,7 +147,7 @@ function withoutChunks(bytes: Buffer): Buffer {
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf('\r\n', at);
     const size = end < 0 ? Number.NaN : Number.parseInt(bytes.toString('latin1', at, end), 16);
-    if (Number.isNaN(size)) return at === 0 ? bytes : Buffer.concat(parts);
+    if (Number.isNaN(size) || size < 0) return at === 0 ? bytes : Buffer.concat(parts);
     if (size === 0) break;
     parts.push(bytes.subarray(end + 2, end + 2 + size));
     at = end + 2 + size + 2;

@@ -55,6 +55,14 @@ function risDate(text: string | undefined): string | null {
   return time === undefined || day === undefined ? date : `${date} ${time}`;
 }
 
+const firstLine = (text: string): string =>
+  text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '';
+
+export const isUrlList = (text: string): boolean => /^\s*https?:\/\/\S+(?:$|\s)/i.test(firstLine(text));
+/** Front matter is of a note. */
+export const isLinkList = (text: string): boolean =>
+  !text.startsWith('---\n') && /^[^\S\n]*(?:[-*+]|\d+[.)])\s[^\n]*?\]\(\s*<?https?:/im.test(text);
+
 export const lineMark = /(?<=\n)[^\S\n]*[^\s#]/g;
 
 interface LineFile {

@@ -143,9 +143,8 @@ export async function dryRun(
     const reason = skipReason(item, options);
     if (reason !== null) {
       result.skipped[reason] = (result.skipped[reason] ?? 0) + 1;
-      const { file, line } = source.place?.() ?? { file: '', line: 0 };
-      const place = line === 0 ? file : `${file}, line ${line}`;
-      if (result.examples.length < maxExamples) result.examples.push({ place, title: item.title ?? item.url, reason });
+      const example = { place: source.place?.() ?? '', title: item.title ?? item.url, reason };
+      if (result.examples.length < maxExamples) result.examples.push(example);
       continue;
     }
     result.items++;

@@ -550,8 +550,8 @@ test('a history in a ZIP archive is read; what is no list is left out by name, w
     items.map((item) => [item.url || item.title, item.left_out]),
     [
       [url, undefined],
-      ['Default/x.bin', 'Default/x.bin is neither text nor a database of a browser'],
-      ['Passwords.csv', 'Passwords.csv is passwords of a browser, which are not imported'],
+      ['Default/x.bin', 'the file is neither text nor a database of a browser'],
+      ['Passwords.csv', 'the file is passwords of a browser, which are not imported'],
     ],
   );
 });

@@ -189,7 +189,7 @@ const samples: Record<string, { first: number; text: string }> = {
     first: 2,
     text: list((title, URL) => ({ type: 'webpage', title, URL, accessed: { 'date-parts': [[2024, 5, 5]] } })),
   },
-  'Delicious and Pinboard, XML': {
+  'Delicious, Pinboard and Scuttle, XML': {
     first: 2,
     text: `<?xml version="1.0"?><posts>\n${each((title, url) => `<post href="${url}" description="${inAttribute(title)}" tag=""/>`).join('\n')}\n</posts>`,
   },

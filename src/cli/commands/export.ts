@@ -19,17 +19,11 @@ import { type Context, tell, withStore } from '../context.ts';
 import { bar } from '../terminal.ts';
 
 const sliceSize = 200;
-/** What each format is for, in the report. */
-const written = {
-  jsonl: (path: string) => `\`readback import ${path}\` imports it`,
-  markdown: (path: string) => `\`readback import ${path}\` imports it`,
-  bookmarks: () => 'browsers and other programs import it',
-};
 
 export async function exportCommand(
   context: Context,
   path: string,
-  { force = false, format = 'jsonl' }: { force?: boolean; format?: keyof typeof written },
+  { force = false, format = 'jsonl' }: { force?: boolean; format?: 'jsonl' | 'bookmarks' | 'markdown' },
 ): Promise<ExitCode> {
   const { terminal, signal, newId } = context;
   const counts = await withStore(context, async ({ reader }) => {
@@ -38,14 +32,7 @@ export async function exportCommand(
     const writeLines = (to: NodeJS.WritableStream) =>
       format === 'bookmarks' ? writeBookmarks(reader, to, signal) : writeJson(lines, to, signal);
     if (path === '-') return writeLines(context.stdout);
-    const write = async (temporary: string) => {
-      const file = await open(temporary, 'wx', 0o600);
-      const stream = file.createWriteStream();
-      const counts = await writeLines(stream);
-      stream.end();
-      await once(stream, 'close');
-      return counts;
-    };
+    const write = (temporary: string) => writeFileBy(temporary, writeLines);
     const temporary = `${path}.${newId()}${TEMPORARY_SUFFIX}`; // `FILE.new` may be another file
     const placed = force ? replaceFile(path, write, temporary) : createFile(path, write, temporary);
     return placed.catch(refuseInWords(path));
@@ -54,7 +41,8 @@ export async function exportCommand(
   if (path === '-') return exitCodes.done;
   return tell(context, { file: path, ...counts }, ({ say }) => {
     const parts = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
-    say(`${path}: ${parts.join(', ')}; ${written[format](path)}`);
+    const by = format === 'bookmarks' ? 'browsers import it' : `\`readback import ${path}\` imports it`;
+    say(`${path}: ${parts.join(', ')}; ${by}`);
   });
 }
 
@@ -70,9 +58,18 @@ const refuseInWords = (path: string) => (error: unknown) => {
   throw error;
 };
 
+async function writeFileBy<Counts>(path: string, write: (to: NodeJS.WritableStream) => Promise<Counts>) {
+  const file = await open(path, 'wx', 0o600);
+  const stream = file.createWriteStream();
+  const counts = await write(stream);
+  stream.end();
+  await once(stream, 'close');
+  return counts;
+}
+
 /** The lines but those of pages are `readback.jsonl`; each page is a file with its facts as front matter, in JSON, and its text. */
 async function writeFolder(lines: AsyncIterable<ExportLine>, path: string, temporary: string, signal: AbortSignal) {
-  if (existsSync(path)) throw new CliError(exitCodes.misuse, `${path} exists: name a new folder`);
+  if (path === '-' || existsSync(path)) throw new CliError(exitCodes.misuse, `${path} exists: name a new folder`);
   let no = 0;
   const others = async function* (): AsyncGenerator<ExportLine> {
     for await (const line of lines) {
@@ -82,11 +79,7 @@ async function writeFolder(lines: AsyncIterable<ExportLine>, path: string, tempo
   };
   try {
     await mkdir(join(temporary, 'pages'), { recursive: true, mode: 0o700 }).catch(refuseInWords(path));
-    const file = await open(join(temporary, exportFile), 'wx', 0o600);
-    const stream = file.createWriteStream();
-    const counts = await writeJson(others(), stream, signal, () => no);
-    stream.end();
-    await once(stream, 'close');
+    const counts = await writeFileBy(join(temporary, exportFile), (to) => writeJson(others(), to, signal, () => no));
     await rename(temporary, path);
     return counts;
   } catch (error) {
@@ -102,37 +95,34 @@ function pageFileName({ title, domain }: PageLine, no: number): string {
 
 /** Pages by folder. Dates are in seconds, and tags have no commas. */
 async function writeBookmarks(reader: StoreReader, to: NodeJS.WritableStream, signal: AbortSignal) {
-  const folders = new Map<string, number[]>();
+  const placed: [folder: string, no: number][] = [];
   for await (const numbers of slices((after) => reader.pages.numbersAfter(after, sliceSize)))
-    for (const no of numbers) {
-      const folder = [reader.pages.get(no)?.metadata?.folder].flat()[0];
-      const name = typeof folder === 'string' ? folder : '';
-      folders.set(name, [...(folders.get(name) ?? []), no]);
-    }
+    for (const no of numbers) placed.push([String([reader.pages.get(no)?.metadata?.folder ?? ''].flat()[0]), no]);
   const write = async (line: string) => {
     signal.throwIfAborted();
     if (!to.write(`${line}\n`)) await once(to, 'drain', { signal });
   };
-  const head =
-    '<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">\n<TITLE>Bookmarks</TITLE>\n<H1>Bookmarks</H1>';
-  await write(`<!DOCTYPE NETSCAPE-Bookmark-file-1>\n${head}\n<DL><p>`);
+  await write(
+    '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">',
+  );
+  await write('<TITLE>Bookmarks</TITLE>\n<H1>Bookmarks</H1>\n<DL><p>');
   let open: string[] = [];
-  let pages = 0;
-  for (const [folder, numbers] of [...folders].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const path = folder.split('/').filter((part) => part !== '');
-    let shared = 0;
-    while (shared < open.length && open[shared] === path[shared]) shared++;
-    for (let level = open.length; level > shared; level--) await write('</DL><p>');
-    for (const name of path.slice(shared)) await write(`<DT><H3>${escapeUTF8(name)}</H3>\n<DL><p>`);
+  const enter = async (path: string[]) => {
+    const shared = open.findIndex((name, level) => name !== path[level]);
+    const kept = shared < 0 ? open.length : shared;
+    for (const _ of open.slice(kept)) await write('</DL><p>');
+    for (const name of path.slice(kept)) await write(`<DT><H3>${escapeUTF8(name)}</H3>\n<DL><p>`);
     open = path;
-    for (const no of numbers) {
-      const page = reader.pages.get(no);
-      if (page === undefined) continue; // forgotten meanwhile
-      await write(bookmark(page));
-      pages++;
-    }
+  };
+  let pages = 0;
+  for (const [folder, no] of placed.sort(([a], [b]) => (a === b ? 0 : a < b ? -1 : 1))) {
+    const page = reader.pages.get(no);
+    if (page === undefined) continue; // forgotten meanwhile
+    await enter(folder.split('/').filter((part) => part !== ''));
+    await write(bookmark(page));
+    pages++;
   }
-  for (const _ of open) await write('</DL><p>');
+  await enter([]);
   await write('</DL><p>');
   return { pages };
 }

@@ -38,6 +38,7 @@ const shownFailures = 20;
 /** `path` is a file, an export's folder, or `-` for standard input. */
 export async function importCommand(context: Context, path: string, args: ImportArguments): Promise<ExitCode> {
   const spool = path === '-' ? await spooled(context) : null;
+  let pdfReader: PdfReader | null = null;
   try {
     const file = spool?.file ?? path;
     const { format = null, since = null } = args;
@@ -48,34 +49,27 @@ export async function importCommand(context: Context, path: string, args: Import
       throw new CliError(exitCodes.misuse, `--min-visits needs a browser history; this is ${source.format}`);
     }
     if (args.dryRun) return await tellDryRun(context, source, options);
-    return await bringIn(context, source, options, args);
+    pdfReader = openPdfReader(context.settings.pdf);
+    return await bringIn(context, source, options, { ...args, pdfReader });
   } catch (error) {
     if (error instanceof ImportError) throw new CliError(exitCodes.failed, error.message, { cause: error });
     throw error;
   } finally {
+    await pdfReader?.close();
     if (spool !== null) rmSync(spool.dir, { recursive: true, force: true });
   }
 }
 
-async function bringIn(context: Context, source: ImportSource, options: ImportOptions, args: ImportArguments) {
-  const pdfReader = openPdfReader(context.settings.pdf);
-  try {
-    return await bringInWith(context, source, options, args, pdfReader.of(''));
-  } finally {
-    await pdfReader.close();
-  }
-}
+type PdfReader = ReturnType<typeof openPdfReader>;
 
-type PdfReaders = Parameters<typeof importTarget>[0]['pdfs'];
-
-async function bringInWith(
+async function bringIn(
   context: Context,
   source: ImportSource,
   options: ImportOptions,
-  args: ImportArguments,
-  pdfs: PdfReaders,
+  args: ImportArguments & { pdfReader: PdfReader },
 ): Promise<ExitCode> {
   const { terminal, settings } = context;
+  const pdfs = args.pdfReader.of('');
   const client = clientOf(context, 'write');
   const label = args.source ?? `import:${source.format}`;
   const overHttp = !args.offline && (context.url !== undefined || (await client.isUp()));
@@ -237,7 +231,7 @@ const itemsPerTransaction = 500;
 async function withOfflineTarget<Result>(
   { settings, now }: Context,
   store: Store,
-  { label, pdfs }: { label: string; pdfs: PdfReaders },
+  { label, pdfs }: { label: string; pdfs: ReturnType<PdfReader['of']> },
   use: (target: ImportTarget) => Promise<Result>,
 ): Promise<Result> {
   const extractor = openExtractor(Math.max(2, availableParallelism()));
