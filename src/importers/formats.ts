@@ -130,12 +130,14 @@ function jsonBy(format: ImportFormat, from: string, fields: string[], mark: stri
 
 /** One object a line, of which the first may be longer than the head; lists have an array of objects. */
 function isJsonLines(text: string): boolean {
-  const [line, ...others] = text.split('\n', 2);
+  const [line, next] = text.split('\n', 2);
   if (!line.startsWith('{')) return false;
+  const isList = /"\s*:\s*\[\s*\{/.test(line);
   try {
-    return typeof JSON.parse(line) === 'object';
+    JSON.parse(line);
+    return next?.startsWith('{') === true || !isList;
   } catch {
-    return others.length === 0 && !/"\s*:\s*\[\s*\{/.test(line);
+    return next === undefined && !isList;
   }
 }
 

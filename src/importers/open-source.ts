@@ -185,10 +185,9 @@ async function usable(members: readonly Member[], isFolder: boolean, format: Imp
   const hasLists = !isFolder && found.some(({ row }) => row.format !== 'files');
   const isUsed = ({ row }: Used) => (only === undefined || row.format === only) && !(hasLists && row === ownFileRow);
   const used = found.filter(isUsed);
-  if (only !== 'omnivore')
-    for (const each of found)
-      if (!isUsed(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
-  if (used.length > 0) return { used, unused };
+  for (const each of found)
+    if (!isUsed(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
+  if (used.length > 0) return { used, unused: only === 'omnivore' ? [] : unused };
   throw new ImportError(
     `${name} has no file of ${only ?? 'a known format'}: ${unused[0]?.reason ?? 'it has no files'}`,
   );

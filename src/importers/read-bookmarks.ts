@@ -166,7 +166,7 @@ export async function* readActivity(
     if (cell === null) return [];
     const [link, channel] = cell.links;
     const times = cell.words.filter((words) => /\d:\d\d/.test(words));
-    const at = times.map((words) => fromDateText(wordsOf(words))).find((each) => each !== null);
+    const at = times.map((words) => fromDateText(wordsOf(words))).find((each) => each !== null) ?? null;
     return [itemOf({ url: link?.url, title: wordsOf(link?.title ?? ''), at, author: wordsOf(channel?.title ?? '') })];
   };
   for await (const part of scanTags(pieces, /<(\/?)(a|br|div)(?=[\s/>])/gi)) {
