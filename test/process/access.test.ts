@@ -29,11 +29,11 @@ test('`readback open` prints a link that signs one browser in; the session outli
   const cli = new Cli(service.home, { SERVICE_AUTH_TOKEN: token });
   const { url } = await cli.json<{ url: string }>(['--url', service.url, 'open']);
   assert.ok(url.startsWith(`${service.url}/#code=`));
+  const code = new URL(url).hash.slice('#code='.length);
+  const cookie = await signIn({ code }, service);
   const printed = await cli.run(['--url', service.url, 'open', '--print']);
   assert.deepEqual([printed.code, printed.stderr], [0, 'it signs in one browser within a minute\n']);
   assert.match(printed.stdout, /^http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{43}\n$/);
-  const code = new URL(url).hash.slice('#code='.length);
-  const cookie = await signIn({ code }, service);
   const again = await service.call('POST', '/v1/sessions', { code }, { token: null });
   assert.deepEqual([again.status, again.body], [401, { detail: 'missing or invalid bearer token' }]);
   await service.kill();

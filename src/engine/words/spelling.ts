@@ -23,7 +23,7 @@ import {
   wordsWith,
 } from './corpus-words.ts';
 import { languagesOf, spokenLanguages } from './languages.ts';
-import { pairsOf } from './phrases.ts';
+import { languagesOfPairs, pairsOf, stemsOf } from './phrases.ts';
 import type { Segment } from './segment.ts';
 
 /** What each of the words weighs that an unfinished word may become, the commonest first. */
@@ -127,7 +127,15 @@ function writtenApart(
 ): string[] {
   const whole = Math.max(...stems.map((stem) => documentFrequency(corpus, stem)));
   const least = Math.max(1, leastApart * whole);
-  return pairsOf(word, language).filter((pair) => documentFrequency(corpus, pair) >= least);
+  const languages = languagesOfPairs(corpus.map(({ segment }) => segment));
+  const isKnown = (part: string) => stemsOf(part, languages).some((stem) => documentFrequency(corpus, stem) > 0);
+  // Most pairs are none: told for all segments at once, by the longer part first, which is seldom a word.
+  const hasParts = (pair: string) =>
+    pair
+      .split(' ')
+      .sort((a, b) => b.length - a.length)
+      .every(isKnown);
+  return pairsOf(word, language).filter((pair) => hasParts(pair) && documentFrequency(corpus, pair) >= least);
 }
 
 /** What a corpus knows of the words of queries. */
