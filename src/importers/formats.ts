@@ -114,7 +114,7 @@ function json(format: ImportFormat, from: string, fields: string[], dialect: Dia
   const itemOfEntry = itemReader(dialect);
   return jsonBy(format, from, fields, dialect.mark ?? 'url', (entries, file) =>
     isJsonLines(file.head.text)
-      ? readJsonLines(file.text(), file, (entry) => [itemOfEntry(fieldsOf(entry))])
+      ? readJsonLines(file, (entry) => [itemOfEntry(fieldsOf(entry))])
       : readEntries(entries, itemOfEntry),
   );
 }
@@ -145,21 +145,23 @@ const addressField =
   /"(?:url|link|href|uri|address|website|page_?url|title_?url|(?:given|source|original|canonical)_?url|permalink)"\s{0,100}:\s{0,100}"https?:/gi;
 
 async function* everyAddress(file: SourceFile): AsyncGenerator<ImportItem> {
-  if (isJsonLines(file.head.text)) yield* readJsonLines(file.text(), file, itemsWithin);
+  if (isJsonLines(file.head.text)) yield* readJsonLines(file, (entry) => itemsWithin(entry));
   else for await (const entry of jsonElements(file.text(), file.name, file.marks)) yield* itemsWithin(entry);
 }
 
 export const textName = /(?:^|\/)[^./]+$|\.(?:md|markdown|txt|text)$/i;
 
 /** Files of a folder that are no lists: pages of their own. A file alone must be named as such. */
-export const ownFileRow = row(
-  'files',
-  'text',
-  "one's own HTML, Markdown and text, in a folder",
-  /(?!)/,
-  null,
-  ({ own }) => (textName.test(own.path) ? readTextFile(own) : readHtmlFile(own)),
+const ownText = "one's own HTML, Markdown and text, in a folder";
+export const ownFileRow = row('files', 'text', ownText, /(?!)/, null, (file) =>
+  textName.test(file.own.path) ? readTextFile(file) : readHtmlFile(file),
 );
+
+const anyCsv = 'any CSV or TSV with addresses: Matter, mymind, Readeck, Scuttle, History Trends, Google reading list …';
+const anyJson = 'any JSON or JSON lines with addresses: GoodLinks, Tab Session Manager, Hister, Readeck …';
+const isTree = /^(?=[\s\S]*"roots")[\s\S]*"bookmark_bar"/;
+const isPosts = /^(?:<\?xml[^>]*>\s*)?<posts[\s>]/;
+const isActivity = /^<html><head><title>[^<]*<\/title>(?=[\s\S]*(?:\bouter-cell\b|\.mdl-))/i;
 
 /** The first match wins, so less specific formats come last. */
 export const formatRows: readonly FormatRow[] = [
@@ -174,21 +176,14 @@ export const formatRows: readonly FormatRow[] = [
     /^<!doctype\s+netscape-bookmark-file-1|^(?!<!doctype|<html)<[\s\S]*<dt>\s*<(?:a|h3)\b/i,
     netscapeLink,
   ),
-  row(
-    'chromium-bookmarks',
-    'JSON',
-    'bookmarks of Chrome and its like: file Bookmarks',
-    /^(?=[\s\S]*"roots")[\s\S]*"bookmark_bar"/,
-    chromiumMark,
-    (file) => readTree(file.text(), file),
-  ),
+  row('chromium-bookmarks', 'JSON', 'bookmarks of Chrome and its like: file Bookmarks', isTree, chromiumMark, readTree),
   row(
     'firefox-bookmarks',
     'JSON',
     'backup of Firefox, bookmarks-DATE.json',
-    /"text\/x-moz-place-container"/,
+    /"text\/x-moz-place-c/,
     firefoxMark,
-    (file) => readTree(file.text(), file),
+    readTree,
   ),
   csv('pocket', 'Pocket, CSV', ['url', 'time_added']),
   csv('instapaper', 'Instapaper, CSV', ['url', 'selection', 'folder']),
@@ -202,18 +197,8 @@ export const formatRows: readonly FormatRow[] = [
   json('pinboard', 'Delicious, JSON', ['url', 'owner', 'others', 'created'], dialects.delicious),
   json('elcurator', 'elCurator, JSON', ['url', 'is_saved', 'created_at'], dialects.elcurator),
   json('readability', 'Readability, JSON', ['article__url'], dialects.readability),
-  json(
-    'readwise',
-    'highlights of Readwise, JSON of its export interface',
-    ['user_book_id', 'highlights'],
-    dialects.readwise,
-  ),
-  json(
-    'readwise',
-    'documents of Readwise Reader, JSON of its list interface',
-    ['reading_progress', 'source_url'],
-    dialects.readwise,
-  ),
+  json('readwise', 'highlights of Readwise, JSON', ['user_book_id', 'highlights'], dialects.readwise),
+  json('readwise', 'documents of Readwise Reader, JSON', ['reading_progress', 'source_url'], dialects.readwise),
   jsonBy('hypothesis', 'annotations of Hypothesis, JSON', ['uri', 'target', 'user'], 'uri', (all, { name }) =>
     readHypothesis(all, name),
   ),
@@ -230,61 +215,41 @@ export const formatRows: readonly FormatRow[] = [
   ),
   json('zotero', 'CSL JSON of Zotero and its like', ['type', 'date-parts'], dialects.csl),
   json('google', 'Google Takeout, history of Chrome, JSON', ['Browser History', 'time_usec']),
-  json('google', 'Google Takeout, history of YouTube and activities, JSON', ['titleUrl', 'products'], dialects.youtube),
+  json('google', 'Google Takeout, YouTube and activities, JSON', ['titleUrl', 'products'], dialects.youtube),
   json('safari', 'history of a Safari export, JSON', ['history', 'time_usec']),
   json('reader', 'stars of Inoreader, FreshRSS or Feedly, JSON', ['origin', 'alternate'], dialects.reader),
-  row('pinboard', 'XML', 'Delicious, Pinboard and Scuttle, XML', /^(?:<\?xml[^>]*>\s*)?<posts[\s>]/, postMark, (file) =>
-    readElements(file.text(), file, 'post', 'posts', dialects.pinboard),
+  row('pinboard', 'XML', 'Delicious, Pinboard and Scuttle, XML', isPosts, postMark, (file) =>
+    readElements(file, 'post', 'posts', dialects.pinboard),
   ),
-  row('zotero', 'text', 'RIS of Zotero and its like', /^TY {2}- /, risMark, (file) => readRis(file.text(), file)),
+  row('zotero', 'text', 'RIS of Zotero and its like', /^TY {2}- /, risMark, readRis),
   row('opml', 'XML', 'OPML: subscriptions of feed readers, outlines with links', isOpml, outlineMark, (file) =>
-    readElements(file.text(), file, 'outline', 'opml', dialects.opml),
+    readElements(file, 'outline', 'opml', dialects.opml),
   ),
-  row(
-    'google',
-    'HTML',
-    'Google Takeout, history of YouTube and activities, HTML',
-    /^<html><head><title>[^<]*<\/title>(?=[\s\S]*(?:\bouter-cell\b|\.mdl-))/i,
-    activityMark,
-    ({ text, marks }) => readActivity(text(), marks),
-  ),
-  row('page', 'HTML', 'a page saved by SingleFile or a browser, HTML', isSavedPage, null, ({ own, head, name }) =>
-    readSavedPage(own.bytes(), head.text, name),
-  ),
-  row('page', 'text', 'a page saved as MHTML', isMhtml, null, ({ own, name }) => readMhtml(own.bytes(), name)),
-  row('warc', 'WARC', 'pages of a web archive: WARC, WACZ', /^/, null, ({ own, name }) => readWarc(own.bytes(), name)),
-  row('files', 'PDF', "one's own PDF", /^/, null, ({ own }) => readPdfFile(own)),
-  row('files', 'ZIP', "one's own EPUB or DOCX", /^/, null, ({ own }) => readPackedFile(own)),
+  row('google', 'HTML', 'Google Takeout, YouTube and activities, HTML', isActivity, activityMark, readActivity),
+  row('page', 'HTML', 'a page saved by SingleFile or a browser, HTML', isSavedPage, null, readSavedPage),
+  row('page', 'text', 'a page saved as MHTML', isMhtml, null, readMhtml),
+  row('warc', 'WARC', 'pages of a web archive: WARC, WACZ', /^/, null, readWarc),
+  row('files', 'PDF', "one's own PDF", /^/, null, readPdfFile),
+  row('files', 'ZIP', "one's own EPUB or DOCX", /^/, null, readPackedFile),
   row(
     'csv',
     'CSV',
-    'any CSV or TSV with a column of addresses: Matter, mymind, Readeck, History Trends, Google reading list …',
+    anyCsv,
     (text) => addressColumns(text) !== null,
     rowMark,
-    ({ text, head, name, marks }) => {
-      const columns = addressColumns(head.text);
-      return readCsv(text(), { head: head.text, name, columns, marks }, itemReader(dialects.usual));
-    },
+    ({ text, head, name, marks }) =>
+      readCsv(text(), { head: head.text, name, columns: addressColumns(head.text), marks }, itemReader(dialects.usual)),
   ),
-  row(
-    'json',
-    'JSON',
-    'any JSON or JSON lines with addresses: GoodLinks, Tab Session Manager, Hister, Readeck …',
-    new RegExp(addressField, 'i'),
-    addressField,
-    everyAddress,
-  ),
+  row('json', 'JSON', anyJson, new RegExp(addressField, 'i'), addressField, everyAddress),
   row(
     'urls',
     'text',
     'a list of addresses, one a line, with titles or without; of OneTab',
     isUrlList,
     lineMark,
-    (file) => readUrls(file.text(), file),
+    readUrls,
   ),
-  row('urls', 'text', 'a Markdown list of links', isLinkList, markdownMark, (file) =>
-    readMarkdownLinks(file.text(), file),
-  ),
+  row('urls', 'text', 'a Markdown list of links', isLinkList, markdownMark, readMarkdownLinks),
   ownFileRow,
 ];
 

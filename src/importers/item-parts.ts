@@ -2,6 +2,7 @@
 import type { ImportItem } from '../domain/import.ts';
 import type { PageMetadata } from '../domain/metadata.ts';
 import { maxTitleLength } from '../domain/texts.ts';
+import type { EntryMarks } from './entry-marks.ts';
 
 /** Why a source cannot be read: one line for the user. */
 export class ImportError extends Error {
@@ -155,6 +156,13 @@ export function doiAddress(doi: unknown): string {
 export function listOf(value: unknown, separator = ','): string[] {
   const parts = Array.isArray(value) ? value : typeof value === 'string' ? value.split(separator) : [];
   return parts.flatMap((part) => (typeof part === 'string' && part.trim() !== '' ? [part.trim().toWellFormed()] : []));
+}
+
+/** What readers of text need of a file. */
+export interface TextFile {
+  name: string;
+  text(): AsyncIterable<string>;
+  marks: Pick<EntryMarks, 'reached'>;
 }
 
 const maxLineChars = 2 ** 20;

@@ -5,7 +5,7 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { fromDateText, fromUnix, ImportError, itemOf, listOf, textOf } from './item-parts.ts';
+import { fromDateText, fromUnix, ImportError, itemOf, listOf, type TextFile, textOf } from './item-parts.ts';
 import { type Dialect, inFolder, itemReader } from './read-entries.ts';
 
 export interface Link {
@@ -129,8 +129,7 @@ export const isOpml = (text: string): boolean => /^(?:<\?xml[^>]*>\s*)?(?:<!--[\
 
 /** XML of which each element `name` in `root` is an entry by its attributes; one without an address is a folder. Errors: ImportError for a truncated file. */
 export async function* readElements(
-  pieces: AsyncIterable<string>,
-  file: { name: string; marks: Pick<EntryMarks, 'reached'> },
+  file: TextFile,
   name: string,
   root: string,
   dialect: Dialect,
@@ -138,7 +137,7 @@ export async function* readElements(
   const itemOfElement = itemReader(dialect);
   const folders: (string | null)[] = [];
   let isWhole = false;
-  for await (const part of scanTags(pieces, new RegExp(`<(/?)(${name}|${root})(?=[\\s/>])`, 'gi'))) {
+  for await (const part of scanTags(file.text(), new RegExp(`<(/?)(${name}|${root})(?=[\\s/>])`, 'gi'))) {
     if (typeof part === 'string') continue;
     if (part.name === root) isWhole = part.isEnd || part.isEmpty;
     else if (part.isEnd) folders.pop();
@@ -156,10 +155,7 @@ export async function* readElements(
 export const activityMark = /<div\s+class="outer-cell/g;
 
 /** Activity of a Google account as HTML: cells with a link, its channel as the author, and the time in words. */
-export async function* readActivity(
-  pieces: AsyncIterable<string>,
-  marks: Pick<EntryMarks, 'reached'>,
-): AsyncGenerator<ImportItem> {
+export async function* readActivity({ text, marks }: TextFile): AsyncGenerator<ImportItem> {
   let cell: { links: { url: string; title: string }[]; words: string[]; isOver: boolean } | null = null;
   let isLink = false;
   const items = (): ImportItem[] => {
@@ -169,7 +165,7 @@ export async function* readActivity(
     const at = times.map((words) => fromDateText(wordsOf(words))).find((each) => each !== null) ?? null;
     return [itemOf({ url: link?.url, title: wordsOf(link?.title ?? ''), at, author: wordsOf(channel?.title ?? '') })];
   };
-  for await (const part of scanTags(pieces, /<(\/?)(a|br|div)(?=[\s/>])/gi)) {
+  for await (const part of scanTags(text(), /<(\/?)(a|br|div)(?=[\s/>])/gi)) {
     if (typeof part === 'string') {
       const open = isLink ? cell?.links.at(-1) : undefined;
       if (open !== undefined) open.title = longer(open.title, part);

@@ -16,6 +16,8 @@ export interface OwnFile {
   bytes(): AsyncIterable<Buffer>;
 }
 
+type Owned = { own: OwnFile };
+
 const addressOf = ({ path }: OwnFile, part = ''): string =>
   `http://${fileHost}/${posix.join(path, part).split('/').map(encodeURIComponent).join('/')}`;
 
@@ -31,12 +33,12 @@ const ownItem = (file: OwnFile, given: Parameters<typeof itemOf>[0] & { part?: s
   return { ...item, once: true };
 };
 
-export async function* readPdfFile(file: OwnFile): AsyncGenerator<ImportItem> {
+export async function* readPdfFile({ own: file }: Owned): AsyncGenerator<ImportItem> {
   const pdf = await wholeOf(file.bytes(), file.path);
   yield { ...ownItem(file, { url: null }), title: null, pdf };
 }
 
-export async function* readHtmlFile(file: OwnFile): AsyncGenerator<ImportItem> {
+export async function* readHtmlFile({ own: file }: Owned): AsyncGenerator<ImportItem> {
   const { text } = decodeText(await wholeOf(file.bytes(), file.path), null, true);
   yield { ...ownItem(file, { url: null, body_html: text }), title: null, whole_page: true };
 }
@@ -50,7 +52,7 @@ const frontMatterItem = itemReader({
 });
 
 /** Front matter gives the address and facts of a page that was clipped. */
-export async function* readTextFile(file: OwnFile): AsyncGenerator<ImportItem> {
+export async function* readTextFile({ own: file }: Owned): AsyncGenerator<ImportItem> {
   const text = decodeText(await wholeOf(file.bytes(), file.path), null, false).text.replace(/\r\n?/g, '\n');
   const matter = frontMatter.exec(text);
   const said = frontMatterItem(matterFields(matter?.[1] ?? ''));
@@ -90,7 +92,7 @@ function scalarOf(given: string): unknown {
 }
 
 /** DOCX or EPUB, which are ZIP archives. */
-export async function* readPackedFile(file: OwnFile): AsyncGenerator<ImportItem> {
+export async function* readPackedFile({ own: file }: Owned): AsyncGenerator<ImportItem> {
   const entries = await archiveEntries(bufferArchive(await wholeOf(file.bytes(), file.path)), file.path);
   const partOf = (name: string) => entries.find((entry) => entry.name === name);
   const textIn = async (entry: ArchiveEntry | undefined) =>

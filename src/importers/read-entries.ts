@@ -16,6 +16,7 @@ import {
   listOf,
   lostItem,
   paragraphsOf,
+  type TextFile,
   textOf,
   withoutTags,
 } from './item-parts.ts';
@@ -291,13 +292,12 @@ export async function* readEntries(
 
 /** One JSON value a line; a broken line costs no other. */
 export async function* readJsonLines(
-  pieces: AsyncIterable<string>,
-  { name, marks }: { name: string; marks: Pick<EntryMarks, 'reached'> },
+  file: TextFile,
   itemsOf: (entry: unknown) => Iterable<ImportItem>,
 ): AsyncGenerator<ImportItem> {
-  for await (const { text, start, end, no } of linesOf(pieces, name, maxEntryChars)) {
+  for await (const { text, start, end, no } of linesOf(file.text(), file.name, maxEntryChars)) {
     if (text.trim() === '') continue;
-    marks.reached(start, end);
+    file.marks.reached(start, end);
     let entry: unknown;
     try {
       entry = JSON.parse(text);
@@ -319,11 +319,8 @@ export const chromiumMark = /"type"\s{0,100}:\s{0,100}"url"/g;
 export const firefoxMark = /"text\\?\/x-moz-place"/g;
 
 /** Bookmarks of Chromium and Firefox as JSON. In old backups of Firefox each tag is also a folder of copies below its own root. */
-export async function* readTree(
-  pieces: AsyncIterable<string>,
-  { name, marks }: { name: string; marks: EntryMarks },
-): AsyncGenerator<ImportItem> {
-  const root = fieldsOf(await wholeJson(pieces, name));
+export async function* readTree({ text, name, marks }: TextFile & { marks: EntryMarks }): AsyncGenerator<ImportItem> {
+  const root = fieldsOf(await wholeJson(text(), name));
   const [tags, others] = [true, false].map((is) =>
     elementsOf(root.children).filter(({ root: of }) => (of === 'tagsFolder') === is),
   );

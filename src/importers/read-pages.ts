@@ -3,7 +3,7 @@ import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import { decodeText } from '../compute/text/decode-text.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { fromDateText, ImportError, itemOf } from './item-parts.ts';
-import { wholeOf } from './read-archive.ts';
+import { type Bytes, wholeOf } from './read-archive.ts';
 
 /** SingleFile's comment, that of browsers, or the address that the page itself declares. */
 const savedFrom = [
@@ -19,13 +19,18 @@ export const isSavedPage = (head: string): boolean => savedFrom.some((pattern) =
 const withoutData = (html: string): string =>
   html.replace(/\bdata:[\w.+-]+\/[\w.+-]+[;,][^"'()\s<>]{200,}/gi, 'data:,');
 
-export async function* readSavedPage(
-  bytes: AsyncIterable<Buffer>,
-  head: string,
-  name: string,
-): AsyncGenerator<ImportItem> {
-  const [, url, date] = savedFrom.map((pattern) => pattern.exec(head)).find((found) => found !== null) ?? [];
-  yield pageItem(url, date, await wholeOf(bytes, name));
+export async function* readSavedPage({
+  own,
+  head,
+  name,
+}: PageFile & { head: { text: string } }): AsyncGenerator<ImportItem> {
+  const [, url, date] = savedFrom.map((pattern) => pattern.exec(head.text)).find((found) => found !== null) ?? [];
+  yield pageItem(url, date, await wholeOf(own.bytes(), name));
+}
+
+interface PageFile {
+  name: string;
+  own: { bytes: Bytes };
 }
 
 function pageItem(url: string | undefined, date: string | undefined, bytes: Buffer, type = ''): ImportItem {
@@ -46,8 +51,8 @@ export const isMhtml = (head: string): boolean =>
   /^(?:[\w-]+:.*\r?\n(?:[ \t].*\r?\n)*)*Content-Type:\s*multipart\/related/i.test(head);
 
 /** The first page of an MHTML file. Errors: ImportError if it has none. */
-export async function* readMhtml(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<ImportItem> {
-  const text = (await wholeOf(bytes, name)).toString('latin1');
+export async function* readMhtml({ own, name }: PageFile): AsyncGenerator<ImportItem> {
+  const text = (await wholeOf(own.bytes(), name)).toString('latin1');
   const split = (part: string): [Map<string, string>, string] => {
     const end = /\r?\n\r?\n/.exec(part);
     return end === null
@@ -76,8 +81,8 @@ const maxHeadBytes = 2 ** 20;
 const maxPageBytes = 64 * 2 ** 20;
 
 /** Pages that a WARC has in answers with status 200: HTML and PDF. Pictures and other parts are passed over. */
-export async function* readWarc(pieces: AsyncIterable<Buffer>, name: string): AsyncGenerator<ImportItem> {
-  const source = pieces[Symbol.asyncIterator]();
+export async function* readWarc({ own, name }: PageFile): AsyncGenerator<ImportItem> {
+  const source = own.bytes()[Symbol.asyncIterator]();
   let buffer: Buffer = Buffer.alloc(0);
   const more = async (): Promise<boolean> => {
     const next = await source.next();

@@ -1,6 +1,5 @@
 import type { ImportItem } from '../domain/import.ts';
-import type { EntryMarks } from './entry-marks.ts';
-import { doiAddress, fromDateText, itemOf, linesOf, listOf, paragraphsOf } from './item-parts.ts';
+import { doiAddress, fromDateText, itemOf, linesOf, listOf, paragraphsOf, type TextFile } from './item-parts.ts';
 
 const risTag = /^([A-Z][A-Z0-9]) {2}- ?(.*)$/;
 
@@ -9,10 +8,10 @@ export const risMark = /(?<=\n)TY {2}- /g;
 /**
  * Lines `TAG  - value`; a work begins with `TY` and ends with `ER`. A line without a tag continues the previous one.
  */
-export async function* readRis(pieces: AsyncIterable<string>, { name, marks }: LineFile): AsyncGenerator<ImportItem> {
+export async function* readRis({ text, name, marks }: TextFile): AsyncGenerator<ImportItem> {
   let work = new Map<string, string[]>();
   let values: string[] = [];
-  for await (const { text: line, start } of linesOf(pieces, name)) {
+  for await (const { text: line, start } of linesOf(text(), name)) {
     const [, tag, value = ''] = risTag.exec(line) ?? [];
     if ((tag === 'ER' || tag === 'TY') && work.size > 0) {
       yield risItem(work);
@@ -65,14 +64,9 @@ export const isLinkList = (text: string): boolean =>
 
 export const lineMark = /(?<=\n)[^\S\n]*[^\s#]/g;
 
-interface LineFile {
-  name: string;
-  marks: Pick<EntryMarks, 'reached'>;
-}
-
 /** An address and perhaps its title a line, which OneTab writes behind a bar. */
-export async function* readUrls(pieces: AsyncIterable<string>, file: LineFile): AsyncGenerator<ImportItem> {
-  for await (const { text: line, start, end } of linesOf(pieces, file.name)) {
+export async function* readUrls(file: TextFile): AsyncGenerator<ImportItem> {
+  for await (const { text: line, start, end } of linesOf(file.text(), file.name)) {
     const text = line.trim();
     if (text === '' || text.startsWith('#')) continue;
     file.marks.reached(start, end);
@@ -88,9 +82,9 @@ const markdownLink =
 export const markdownMark = /\]\(\s{0,100}<?https?:|<https?:/gi;
 
 /** Links in lists and texts, but no pictures; the headings above them are their folder. A line's text behind its only link is the note. */
-export async function* readMarkdownLinks(pieces: AsyncIterable<string>, file: LineFile): AsyncGenerator<ImportItem> {
+export async function* readMarkdownLinks(file: TextFile): AsyncGenerator<ImportItem> {
   let folders: string[] = [];
-  for await (const { text: line, start } of linesOf(pieces, file.name)) {
+  for await (const { text: line, start } of linesOf(file.text(), file.name)) {
     const [, level = '', heading = ''] = /^(#{1,6})\s+(.*?)[\s#]*$/.exec(line) ?? [];
     const links = [...line.matchAll(markdownLink)];
     if (level !== '' && links.length === 0) folders = [...folders.slice(0, level.length - 1), heading];

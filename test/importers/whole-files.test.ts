@@ -132,14 +132,14 @@ const samples: Record<string, { first: number; text: string }> = {
       (all) => `{"bookmarks":[${all}],"recommendations":[]}`,
     ),
   },
-  'highlights of Readwise, JSON of its export interface': {
+  'highlights of Readwise, JSON': {
     first: 2,
     text: list(
       (title, source_url) => ({ user_book_id: 1, title, source_url, highlights: [{ text: title }] }),
       (all) => `{"count":1,"results":[${all}]}`,
     ),
   },
-  'documents of Readwise Reader, JSON of its list interface': {
+  'documents of Readwise Reader, JSON': {
     first: 2,
     text: list(
       (title, source_url) => ({ title, source_url, reading_progress: 0 }),
@@ -205,7 +205,7 @@ const samples: Record<string, { first: number; text: string }> = {
       (all) => `{"Browser History":[${all}]}`,
     ),
   },
-  'Google Takeout, history of YouTube and activities, JSON': {
+  'Google Takeout, YouTube and activities, JSON': {
     first: 2,
     text: list((title, titleUrl) => ({
       title,
@@ -233,11 +233,11 @@ const samples: Record<string, { first: number; text: string }> = {
     first: 2,
     text: `<?xml version="1.0"?><opml version="2.0"><body>\n${each((title, url) => `<outline text="${inAttribute(title)}" htmlUrl="${url}"/>`).join('\n')}\n</body></opml>`,
   },
-  'Google Takeout, history of YouTube and activities, HTML': {
+  'Google Takeout, YouTube and activities, HTML': {
     first: 2,
     text: `<html><head><title>My Activity History</title><style>.mdl-grid{}</style></head><body>\n${each((title, url) => `<div class="outer-cell mdl-cell"><div class="content-cell">Watched&nbsp;<a href="${url}">${inAttribute(title)}</a><br>May 5, 2024, 5:05:05 AM UTC</div></div>`).join('\n')}\n</body></html>`,
   },
-  'any CSV or TSV with a column of addresses: Matter, mymind, Readeck, History Trends, Google reading list …': {
+  'any CSV or TSV with addresses: Matter, mymind, Readeck, Scuttle, History Trends, Google reading list …': {
     first: 1,
     text: csv('Name,Link,Text', (title, url) => [title, url, title]),
   },
