@@ -169,7 +169,7 @@ export async function* readActivity({ text, marks }: TextFile): AsyncGenerator<I
     if (typeof part === 'string') {
       const open = isLink ? cell?.links.at(-1) : undefined;
       if (open !== undefined) open.title = longer(open.title, part);
-      else if (cell?.isOver === false) cell.words.push(longer('', part));
+      else if (cell?.isOver === false) cell.words.push(longer(cell.words.pop() ?? '', part));
       continue;
     }
     const { name, isEnd, attributes, offset, end } = part;
@@ -178,6 +178,7 @@ export async function* readActivity({ text, marks }: TextFile): AsyncGenerator<I
       marks.reached(offset, end);
       cell = { links: [], words: [], isOver: false };
     } else if (cell !== null && name === 'div' && attributes.class?.includes('caption')) cell.isOver = true;
+    cell?.words.push('');
     isLink = name === 'a' && !isEnd && cell?.isOver === false;
     if (isLink) cell?.links.push({ url: attributes.href ?? '', title: '' });
   }
