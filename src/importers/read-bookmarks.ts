@@ -5,7 +5,7 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { fromDateText, fromUnix, ImportError, itemOf, listOf, type TextFile, textOf } from './item-parts.ts';
+import { fromDateText, fromUnix, ImportError, itemOf, listOf, type TextFile } from './item-parts.ts';
 import { type Dialect, inFolder, itemReader } from './read-entries.ts';
 
 export interface Link {
@@ -135,7 +135,7 @@ export async function* readElements(
   dialect: Dialect,
 ): AsyncGenerator<ImportItem> {
   const itemOfElement = itemReader(dialect);
-  const folders: (string | null)[] = [];
+  const folders: string[] = [];
   let isWhole = false;
   for await (const part of scanTags(file.text(), new RegExp(`<(/?)(${name}|${root})(?=[\\s/>])`, 'gi'))) {
     if (typeof part === 'string') continue;
@@ -144,9 +144,9 @@ export async function* readElements(
     else {
       file.marks.reached(part.offset, part.end);
       const item = itemOfElement(part.attributes);
-      if (item.url !== '' || part.isEmpty)
-        yield inFolder(item, folders.filter(textOf).join('/').slice(0, maxFolderChars));
-      if (!part.isEmpty) folders.push(item.url === '' ? item.title : null);
+      const folder = folders.at(-1) ?? '';
+      if (item.url !== '' || part.isEmpty) yield inFolder(item, folder);
+      if (!part.isEmpty) folders.push(item.url === '' ? folderIn(folder, item.title ?? '') : folder);
     }
   }
   if (!isWhole) throw new ImportError(`${file.name} is cut off: it ends within its list`);
