@@ -170,12 +170,16 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
   const paths = new Map(Object.values(dialect).map((source) => [source, pathsOf(source)]));
   return (entry) => {
     const plain = plainFields(entry);
-    const all = (source: Source): unknown[] =>
-      typeof source === 'function'
-        ? [source(entry)]
-        : (paths.get(source) ?? [])
-            .map(([first = '', ...rest]) => rest.reduce(inside, plain[first]))
-            .filter((value) => value != null && value !== '');
+    const all = (source: Source): unknown[] => {
+      if (typeof source === 'function') return [source(entry)];
+      const values: unknown[] = [];
+      for (const path of paths.get(source) ?? []) {
+        if (plain[path[0]] == null) continue;
+        const value = path.length === 1 ? plain[path[0]] : path.slice(1).reduce(inside, plain[path[0]]);
+        if (value != null && value !== '') values.push(value);
+      }
+      return values;
+    };
     const first = <Value>(source: Source, read: (value: unknown) => Value | null): Value | null => {
       for (const value of all(source)) {
         const found = read(value);
