@@ -197,7 +197,8 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
           ? 'read'
           : null;
     const html = first(dialect.html, savedHtml);
-    const extracted = first(dialect.text, (value) => (value === html ? null : textOf(value)));
+    const extracted =
+      first(dialect.text, (value) => (value === html ? null : textOf(value))) ?? first(dialect.html, unmarkedText);
     const isPage = html !== null && extracted !== null && /<(?:html|body)[\s>]/i.test(html);
     return itemOf({
       url: text(dialect.url),
@@ -225,6 +226,8 @@ const isSet = (value: unknown): boolean =>
   value === true || (typeof value === 'number' && value > 0) || /^(?:1|true|yes|x|\d{4}-\d\d.*)$/i.test(String(value));
 
 const decodedText = (value: unknown): string | null => textOf(decodeHTML(textOf(value) ?? ''));
+
+const unmarkedText = (value: unknown): string | null => (/<[a-z]/i.test(String(value)) ? null : textOf(value));
 
 /** The saved article; null for plain text and Wallabag's error message. */
 function savedHtml(content: unknown): string | null {
