@@ -66,7 +66,7 @@ export interface SourceFile {
   marks: EntryMarks;
   own: OwnFile;
   /** The text of another file of the export. */
-  beside(path: string): Promise<string | null>;
+  sibling(path: string): Promise<string | null>;
 }
 
 export interface FormatRow {
@@ -203,8 +203,8 @@ export const formatRows: readonly FormatRow[] = [
     readHypothesis(all, name),
   ),
   json('zotero', 'Zotero, JSON of Better BibTeX', ['itemType', 'dateAdded'], dialects.zotero),
-  jsonBy('omnivore', 'Omnivore, its ZIP, folder, or metadata_*.json', ['savedAt', 'slug'], 'slug', (all, { beside }) =>
-    readOmnivore(all, beside),
+  jsonBy('omnivore', 'Omnivore, its ZIP, folder, or metadata_*.json', ['savedAt', 'slug'], 'slug', (all, { sibling }) =>
+    readOmnivore(all, sibling),
   ),
   jsonBy('linkwarden', 'Linkwarden, JSON', ['collections', 'links'], 'url', (entries, { again, name }) =>
     readLinkwarden(entries, jsonElements(again(), name)),

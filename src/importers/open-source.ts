@@ -66,9 +66,9 @@ export async function openSource(path: string, format: ImportFormat | null, name
       at: member.at,
       bytes: member.bytes,
     };
-    const beside = (file: string) => textBeside(members, member, file);
+    const sibling = (file: string) => siblingText(members, member, file);
     const head = only?.head ?? (await headOf(member, label));
-    yield* row.read({ file: member.path ?? member.bytes, name: label, head, text, again, marks, own, beside });
+    yield* row.read({ file: member.path ?? member.bytes, name: label, head, text, again, marks, own, sibling });
     for (const { line, count } of marks.lost()) {
       const lost = count === 1 ? '1 entry' : `${count} entries`;
       yield itemOf({ url: '', fault: `${lost} from line ${line} on could not be read` });
@@ -199,7 +199,7 @@ const unnamed = 'the file';
 const isOwnText = ({ kinds, text }: FileHead, name: string): boolean =>
   textName.test(name) || (kinds.includes('HTML') && /<(?:!doctype html|html|body|h1|p)\b/i.test(text));
 
-async function textBeside(members: readonly Member[], member: Member, file: string): Promise<string | null> {
+async function siblingText(members: readonly Member[], member: Member, file: string): Promise<string | null> {
   const name = posix.join(posix.dirname(member.name), file);
   const path = member.path === null ? null : join(member.path, '..', file);
   const isThere = path !== null && statSync(path, { throwIfNoEntry: false })?.isFile() === true;

@@ -279,7 +279,7 @@ for (const row of formatRows.filter(({ mark }) => mark !== null)) {
       const items = [];
       const file = { file: '/', name: 'file', head, text: marked, again: pieces, marks };
       const own = { path: 'file', at: null, bytes: () => assert.fail() };
-      for await (const item of row.read({ ...file, own, beside: async () => null })) items.push(item);
+      for await (const item of row.read({ ...file, own, sibling: async () => null })) items.push(item);
       assert.deepEqual(items, whole.items);
       assert.deepEqual(marks.lost(), []);
     }
