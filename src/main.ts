@@ -11,7 +11,7 @@ import { startApp } from './app.ts';
 import { serviceClient } from './cli/service-client.ts';
 import { openBackups } from './composition/backups.ts';
 import { joinCluster, peersOf } from './composition/join-cluster.ts';
-import { runDemo } from './demo/run-demo.ts';
+import { runDemo } from './composition/run-demo.ts';
 import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage } from './domain/error-message.ts';
 import { isOperatorError, OperatorError } from './domain/errors.ts';

@@ -1,5 +1,5 @@
 /** What the host and the encoder's process say to each other, over the channel that the process was started with. */
-import type { NameSpans } from '../compute/entities/name-tags.ts';
+import type { NameSpans } from '../compute/text/name-tags.ts';
 
 export type InputKind = 'query' | 'passage';
 

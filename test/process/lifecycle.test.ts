@@ -15,7 +15,7 @@ import {
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
 import { patientSettings, RunningService, token, until } from './service.ts';
 

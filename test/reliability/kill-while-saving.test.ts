@@ -11,9 +11,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import {
   nearest,
   openSpaceThreads,

@@ -7,13 +7,13 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';
+import { checkFolder, isClean } from '../../composition/check-folder.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { dimProblem } from '../../domain/known-models.ts';
 import { builtInModel } from '../../domain/model.ts';
 import { Encoder } from '../../encoder/encoder.ts';
 import { checkEncoderFiles, encoderDir } from '../../encoder/encoder-files.ts';
 import { loadWordList } from '../../engine/words/word-list.ts';
-import { checkFolder, isClean } from '../../fsck/check-folder.ts';
 import { findTranscription } from '../../providers/transcription.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
 import { unknownVariableText } from '../../settings/unknown-variables.ts';
@@ -228,7 +228,7 @@ export async function fsckCommand(context: Context, args: FsckArguments): Promis
   await withStore(context, () => undefined); // there is something to prove
   await withStoppedFolder(context, 'fsck', async () => undefined);
   const { settings, terminal, newId, now, json } = context;
-  const { runFsck } = await import('../../fsck/run-fsck.ts');
+  const { runFsck } = await import('../../composition/run-fsck.ts');
   const lines: string[] = [];
   const say = (line: string) => (json ? lines.push(line) : terminal.say(line));
   const sound = await runFsck({ settings, repair, full, seed: seed ?? now() % 2 ** 31, say, newId, now });

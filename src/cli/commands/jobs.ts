@@ -1,5 +1,5 @@
 /** `readback jobs`: lists jobs, newest first, and retries dead ones. */
-import { jobResponseOf, jobSubjectOf } from '../../actors/jobs/queries.ts';
+import { jobResponseOf, jobSubjectOf } from '../../actors/system/queries.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, post, withStore } from '../context.ts';

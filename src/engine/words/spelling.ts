@@ -4,7 +4,7 @@
  */
 
 import type { ContentWord } from '../../compute/ranking/query-terms.ts';
-import { lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
+import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
 import { foldAccents } from '../../compute/text/fold-accents.ts';
 import { isStopWord } from '../../compute/text/stop-words.ts';
@@ -19,6 +19,7 @@ import {
   setOf,
   shapesOf,
   stemsBeginning,
+  type WordPlace,
   wordOf,
   wordsWith,
 } from './corpus-words.ts';
@@ -83,10 +84,8 @@ function nearTo(corpus: readonly CorpusSegment[], word: string): { word: CorpusW
 }
 
 /** Whether a word of ASCII letters is so many edits from this one: told by its bytes, before it is decoded. */
-function isNear({ table, at }: { table: TermTable; at: number }, bytes: Uint8Array, mostEdits: number): boolean {
-  const { offsets } = table;
-  const length = offsets[at + 1] - offsets[at];
-  return editsBetween(bytes, bytes.length, table.bytes, offsets[at], length, mostEdits) <= mostEdits;
+function isNear({ bytes: all, from, to }: WordPlace, bytes: Uint8Array, mostEdits: number): boolean {
+  return editsBetween(bytes, bytes.length, all, from, to - from, mostEdits) <= mostEdits;
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QueryLogQueue } from '../../../src/actors/journal/query-log-queue.ts';
 import { openOutsideReranker } from '../../../src/actors/search/outside-reranker.ts';
+import { QueryLogQueue } from '../../../src/actors/search/query-log-queue.ts';
 import { type RetrieverDependencies, retrieverService } from '../../../src/actors/search/retriever.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { compareRequest, compareResponse } from '../../../src/domain/compare.ts';
