@@ -21,7 +21,7 @@ import { proveStore } from '../../store/look-apart.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
 import { withStoppedFolder } from '../stopped-folder.ts';
-import { bytesText, type Style } from '../terminal.ts';
+import { bytesText, counted, type Style } from '../terminal.ts';
 
 export interface Check {
   name: string;
@@ -184,7 +184,7 @@ async function service(context: Context): Promise<Found> {
 async function store(context: Context): Promise<Found> {
   return withStore(context, ({ reader }) => {
     const model = reader.models.activeId();
-    const pages = `${reader.pages.count()} pages`;
+    const pages = counted(reader.pages.count(), 'page');
     if (model === null) return { state: 'warn', detail: `${pages}, no active embedding model` };
     return { state: 'ok', detail: `${pages}, active model ${model}` };
   });

@@ -37,7 +37,7 @@ export async function jobsCommand(context: Context, { status, kind, limit = 20 }
           .map((job) => ({ ...jobResponseOf(job), subject: jobSubjectOf(reader, job) })),
       }));
   if (json) terminal.json({ jobs });
-  else if (jobs.length === 0) terminal.say('no such jobs');
+  else if (jobs.length === 0) terminal.say('no jobs');
   else sayGroups(terminal, jobs);
   if (jobs.length === asked) terminal.note(`the newest ${asked}; --limit changes the number, max ${maxListed}`);
   return exitCodes.done;
