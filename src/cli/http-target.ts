@@ -9,7 +9,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type importTarget, withPdfTexts } from '../actors/ingest/import-target.ts';
-import { afterBatch, type ItemOutcome, type PlacedItem } from '../compute/import-progress.ts';
+import { afterBatch, type ItemOutcome, outcomeOf, type PlacedItem } from '../compute/import-progress.ts';
 import type { FailedItem, ImportCheckpoint, ImportListResponse } from '../domain/import.ts';
 import type { IngestBatchResult } from '../domain/page.ts';
 import { replaceText } from '../files/durable-file.ts';
@@ -81,8 +81,10 @@ export async function httpTarget(
       try {
         const batch = { pages };
         const { results } = await client.call<BatchReply>('POST', '/v1/pages/batch', batch, signal);
-        return results.map((result) =>
-          result.outcome === 'rejected' ? { outcome: 'failed', reason: result.detail } : { outcome: result.outcome },
+        return results.map((result, i) =>
+          result.outcome === 'rejected'
+            ? { outcome: 'failed', reason: result.detail }
+            : outcomeOf(items[i].item, result),
         );
       } catch (error) {
         if (error instanceof ServiceError && error.status === 413) return sendParts(items, error);
@@ -122,7 +124,7 @@ export async function httpTarget(
       rmSync(failuresPath(id), { force: true });
     },
     take: async (before, batch) => {
-      const items = await withPdfTexts(batch.items, pdfs);
+      const items = await withPdfTexts(batch.items, pdfs, signal);
       const result = afterBatch(before, { ...batch, items }, await taken(items), now());
       return save(result.checkpoint, result.failures, result.mended);
     },

@@ -35,6 +35,18 @@ export interface BatchResult {
   mended: number[];
 }
 
+/** A stored text never changes, so another text of one's own file is reported instead of dropped. */
+export function outcomeOf(
+  { url }: ImportItem,
+  result: { outcome: 'accepted' | 'blacklisted' } | { outcome: 'revisit'; content_hash_differs: boolean },
+): ItemOutcome {
+  return isOwnFile(url) && result.outcome === 'revisit' && result.content_hash_differs
+    ? { outcome: 'failed', reason: 'another text is stored under this address: delete that page to import this one' }
+    : { outcome: result.outcome };
+}
+
+const isOwnFile = (url: string): boolean => url.toLowerCase().startsWith(`http://${fileHost}/`);
+
 const maxReasonLength = 500;
 
 /** `outcomes`: of the batch's items, in order. */
@@ -81,7 +93,7 @@ export function skipReason(item: ImportItem, { since, min_visits }: ImportCheckp
   if (item.left_out !== undefined) return item.left_out;
   if (item.url === '') return 'no address';
   if (!/^https?:/i.test(item.url)) return 'not a web address';
-  if (!hasText(item) && item.url.startsWith(`http://${fileHost}/`)) return 'no text';
+  if (!hasText(item) && isOwnFile(item.url)) return 'no text';
   if (item.url.length > maxUrlLength) return `an address of more than ${maxUrlLength} characters`;
   if (item.visits !== null && item.visits < min_visits) return 'too few visits';
   if (since === null) return null;

@@ -1,9 +1,10 @@
 /** Opens a file, a ZIP archive or a folder for import: its format, an id of its content, and its items in a stable order. */
 import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, statSync } from 'node:fs';
-import { basename, join, posix, relative, sep } from 'node:path';
+import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs';
+import { basename, join, posix, resolve } from 'node:path';
 import { skipReason } from '../compute/import-progress.ts';
 import { decodeText, EncodingGuess, streamDecoder } from '../compute/text/decode-text.ts';
+import { errorCode } from '../domain/error-code.ts';
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { EntryMarks } from './entry-marks.ts';
 import { type FileHead, type FileKind, type FormatRow, formatRows, ownFileRow, refusals, textName } from './formats.ts';
@@ -38,20 +39,24 @@ interface Member {
 }
 
 type Used = { member: Member; row: FormatRow };
+type Unused = { file: string; reason: string; isFault?: boolean };
 
 /** `name` is for messages. Errors: ImportError for unreadable, unknown or mismatching files. */
 export async function openSource(path: string, format: ImportFormat | null, name = path): Promise<ImportSource> {
   const entry = statSync(path, { throwIfNoEntry: false });
   if (entry === undefined) throw new ImportError(`there is no ${name}`);
   const isFolder = entry.isDirectory();
-  const members = isFolder ? await membersOfFolder(path, name) : await membersOf(path, basename(name), name);
+  const { members, unread } = isFolder
+    ? await membersOfFolder(path, name)
+    : { members: await membersOf(path, basename(name), name), unread: [] };
   const [first] = members;
+  const byName = new Map(members.map((member) => [member.name, member]));
   const isFile = !isFolder && members.length === 1 && first.size === entry.size && first.name === basename(name);
   // A file alone must be of a known format.
   const only = isFile ? { head: await headOf(first, name) } : null;
   const { used, unused } =
     only === null
-      ? await usable(members, isFolder, format, name)
+      ? await usable(members, unread, isFolder, format, name)
       : { used: [{ member: first, row: rowOf(only.head, format, name) }], unused: [] };
   let place = { file: name, marks: new EntryMarks(/(?!)/g) };
 
@@ -62,11 +67,11 @@ export async function openSource(path: string, format: ImportFormat | null, name
     const again = () => textOf(member.bytes);
     const text = () => passing(again(), (piece) => marks.add(piece));
     const own = {
-      path: only === null ? `${basename(name)}/${member.name}` : basename(name),
+      path: only === null ? `${basename(resolve(name))}/${member.name}` : basename(name),
       at: member.at,
       bytes: member.bytes,
     };
-    const sibling = (file: string) => siblingText(members, member, file);
+    const sibling = (file: string) => siblingText(byName, member, file);
     const head = only?.head ?? (await headOf(member, label));
     yield* row.read({ file: member.path ?? member.bytes, name: label, head, text, again, marks, own, sibling });
     for (const { line, count } of marks.lost()) {
@@ -81,13 +86,15 @@ export async function openSource(path: string, format: ImportFormat | null, name
           yield item.fault === null || only !== null ? item : { ...item, fault: `${each.member.name}: ${item.fault}` };
       } catch (error) {
         // One file of many costs no other.
-        if (only !== null || !(error instanceof ImportError)) throw error;
-        yield itemOf({ url: '', fault: error.message });
+        if (only !== null) throw error;
+        yield itemOf({ url: '', fault: namedFault(each.member.name, reasonOf(error)) });
       }
     }
     for (const { file, reason, isFault } of unused) {
       place = { file: `${name}, ${file}`, marks: new EntryMarks(/(?!)/g) };
-      yield isFault ? itemOf({ url: '', fault: reason }) : { ...itemOf({ url: '', title: file }), left_out: reason };
+      yield isFault
+        ? itemOf({ url: '', fault: namedFault(file, reason) })
+        : { ...itemOf({ url: '', title: file }), left_out: reason };
     }
   };
   const [{ row }] = used;
@@ -98,7 +105,13 @@ export async function openSource(path: string, format: ImportFormat | null, name
   const hash = createHash('sha256').update(`${own}\n`);
   for (const { member } of used) {
     if (only === null) hash.update(`${member.name}\n`);
-    for await (const piece of member.bytes()) hash.update(piece);
+    try {
+      for await (const piece of member.bytes()) hash.update(piece);
+    } catch (error) {
+      // Its items end with this fault.
+      if (only !== null) throw error;
+      hash.update(`${reasonOf(error)}\n`);
+    }
     const log = `${member.path}-wal`;
     const hasLog = row.kind === 'SQLite' && statSync(log, { throwIfNoEntry: false }) !== undefined;
     if (hasLog) for await (const piece of createReadStream(log, { highWaterMark: 1 << 20 })) hash.update(piece);
@@ -121,18 +134,48 @@ export async function openSource(path: string, format: ImportFormat | null, name
   };
 }
 
-/** Hidden files and links are passed over. */
-async function membersOfFolder(path: string, name: string): Promise<Member[]> {
-  const files = readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((each) => each.isFile())
-    .map((each) => relative(path, join(each.parentPath, each.name)).split(sep).join('/'))
-    .filter((file) => !/(?:^|\/)\./.test(file))
-    .sort(inOrder);
-  if (files.length > maxFiles) throw new ImportError(`${name} has more than ${maxFiles} files`);
+/** Skips hidden files and links. A file or folder that cannot be read is a fault of its own. */
+async function membersOfFolder(path: string, name: string): Promise<{ members: Member[]; unread: Unused[] }> {
+  const files: string[] = [];
+  const unread: Unused[] = [];
+  const folders = [''];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    try {
+      for (const each of readdirSync(join(path, folder), { withFileTypes: true })) {
+        if (each.name.startsWith('.')) continue;
+        const file = posix.join(folder, each.name);
+        if (each.isDirectory()) folders.push(file);
+        else if (each.isFile()) files.push(file);
+      }
+    } catch (error) {
+      unread.push({ file: folder === '' ? name : folder, reason: reasonOf(error), isFault: true });
+    }
+    if (files.length > maxFiles) throw tooManyFiles(name);
+  }
   const members: Member[] = [];
-  for (const file of files) members.push(...(await membersOf(join(path, file), file, name)));
-  return members;
+  for (const file of files.sort(inOrder)) {
+    try {
+      for (const each of await membersOf(join(path, file), file, file))
+        members.push(each.name === file ? each : { ...each, name: `${file}/${each.name}` });
+    } catch (error) {
+      unread.push({ file, reason: reasonOf(error), isFault: true });
+    }
+    if (members.length > maxFiles) throw tooManyFiles(name);
+  }
+  return { members, unread };
 }
+
+const tooManyFiles = (name: string) => new ImportError(`${name} has more than ${maxFiles} files`);
+
+/** Also of the system, which refuses a file for lack of permission. Throws all other errors. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ImportError) return error.message;
+  const code = errorCode(error);
+  if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) throw error;
+  return `it cannot be read (${code})`;
+}
+
+const namedFault = (file: string, reason: string): string => (reason.includes(file) ? reason : `${file}: ${reason}`);
 
 const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
@@ -143,9 +186,10 @@ async function membersOf(path: string, name: string, source: string): Promise<Me
   const file: Member = { name, size, at, path, bytes: () => createReadStream(path, { highWaterMark: pieceBytes }) };
   const raw = (await firstBytes(file)).toString('latin1');
   if (raw.startsWith('\x1f\x8b')) return [unpacked(file)];
-  if (!raw.startsWith('PK\x03\x04') || isPackedDocument(raw)) return [file];
+  if (!(raw.startsWith('PK\x03\x04') || raw.startsWith('PK\x05\x06')) || isPackedDocument(raw)) return [file];
   const entries = await archiveEntries(fileArchive(path, size), source);
   if (entries.length === 0) throw new ImportError(`${source} is a ZIP archive without files`);
+  if (entries.length > maxFiles) throw tooManyFiles(source);
   return entries
     .map((entry) => ({ ...entry, at, path: null }))
     .map((entry) => (/\.gz$/i.test(entry.name) ? unpacked(entry) : entry))
@@ -163,30 +207,44 @@ const isPackedDocument = (raw: string): boolean =>
   raw.startsWith('PK\x03\x04') && /mimetypeapplication\/epub\+zip|\[Content_Types\]\.xml|word\/document\.xml/.test(raw);
 
 /**
- * Which files of a folder or archive are read as what. The lists of an Omnivore export refer to its other files; the lists in a web archive
- * only repeat its pages; and in an archive with lists, texts are about them.
+ * Which files of a folder or archive are read as what. The lists of an Omnivore export refer to the files in `content` and `highlights`; the
+ * lists in a web archive only repeat its pages; and in an archive with lists, texts are about them.
  */
-async function usable(members: readonly Member[], isFolder: boolean, format: ImportFormat | null, name: string) {
-  const unused: { file: string; reason: string; isFault?: boolean }[] = [];
+async function usable(
+  members: readonly Member[],
+  unread: readonly Unused[],
+  isFolder: boolean,
+  format: ImportFormat | null,
+  name: string,
+) {
+  const unused: Unused[] = [...unread];
   const found: Used[] = [];
   for (const member of members) {
     try {
       const head = await headOf(member, unnamed);
-      const row = detected(head) ?? (isOwnText(head, member.name) ? ownFileRow : undefined);
+      const list = detected(head);
+      const isNote = isFolder && list?.format === 'urls' && textName.test(member.name) && !isMostlyLinks(head.text);
+      const row = isNote ? ownFileRow : (list ?? (isOwnText(head, member.name) ? ownFileRow : undefined));
       if (row === undefined) unused.push({ file: member.name, reason: 'a file of no known format' });
       else found.push({ member, row });
     } catch (error) {
-      if (!(error instanceof ImportError)) throw error;
-      unused.push({ file: member.name, reason: error.message, isFault: !error.message.startsWith(unnamed) });
+      const reason = reasonOf(error);
+      unused.push({ file: member.name, reason, isFault: !reason.startsWith(unnamed) });
     }
   }
   const has = (wanted: string) => found.some(({ row }) => row.format === wanted);
-  const only = format ?? ['omnivore', 'warc'].find(has);
+  const only = format ?? (isFolder ? undefined : ['omnivore', 'warc'].find(has));
   const hasLists = !isFolder && found.some(({ row }) => row.format !== 'files');
-  const isUsed = ({ row }: Used) => (only === undefined || row.format === only) && !(hasLists && row === ownFileRow);
+  const partsOfLists = found
+    .filter(({ row }) => row.format === 'omnivore')
+    .flatMap(({ member }) => ['content/', 'highlights/'].map((dir) => posix.join(posix.dirname(member.name), dir)));
+  const listParts = [...new Set(partsOfLists)];
+  const isOfList = ({ member }: Used) => listParts.some((dir) => member.name.startsWith(dir));
+  const isUsed = (each: Used) =>
+    (only === undefined || each.row.format === only) && !(hasLists && each.row === ownFileRow) && !isOfList(each);
   const used = found.filter(isUsed);
   for (const each of found)
-    if (!isUsed(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
+    if (!isUsed(each) && !isOfList(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
   if (used.length > 0) return { used, unused: only === 'omnivore' ? [] : unused };
   throw new ImportError(
     `${name} has no file of ${only ?? 'a known format'}: ${unused[0]?.reason ?? 'it has no files'}`,
@@ -196,19 +254,32 @@ async function usable(members: readonly Member[], isFolder: boolean, format: Imp
 /** Reasons are counted, so they name no file. */
 const unnamed = 'the file';
 
+/** A list, not a note with links. */
+function isMostlyLinks(text: string): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  return lines.filter((line) => /https?:/i.test(line)).length >= 0.8 * lines.length;
+}
+
 const isOwnText = ({ kinds, text }: FileHead, name: string): boolean =>
   textName.test(name) || (kinds.includes('HTML') && /<(?:!doctype html|html|body|h1|p)\b/i.test(text));
 
-async function siblingText(members: readonly Member[], member: Member, file: string): Promise<string | null> {
+async function siblingText(members: ReadonlyMap<string, Member>, member: Member, file: string): Promise<string | null> {
   const name = posix.join(posix.dirname(member.name), file);
   const path = member.path === null ? null : join(member.path, '..', file);
-  const isThere = path !== null && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  const bytes = members.find((each) => each.name === name)?.bytes ?? (isThere ? () => createReadStream(path) : null);
+  const isThere = path !== null && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const bytes = members.get(name)?.bytes ?? (isThere ? () => createReadStream(path) : null);
   if (bytes === null) return null;
-  let text = '';
-  for await (const piece of textOf(bytes)) text += piece;
-  return text;
+  const parts: string[] = [];
+  let chars = 0;
+  for await (const piece of textOf(bytes)) {
+    parts.push(piece);
+    chars += piece.length;
+    if (chars > maxSiblingChars) throw new ImportError(`${name} has more than ${maxSiblingChars} characters`);
+  }
+  return parts.join('');
 }
+
+const maxSiblingChars = 64 * 2 ** 20;
 
 const detected = (head: FileHead): FormatRow | undefined =>
   formatRows.find((row) => head.kinds.includes(row.kind) && row.matches(head));

@@ -18,8 +18,14 @@ export interface OwnFile {
 
 type Owned = { own: OwnFile };
 
-const addressOf = ({ path }: OwnFile, part = ''): string =>
-  `http://${fileHost}/${posix.join(path, part).split('/').map(encodeURIComponent).join('/')}`;
+const escaped = (name: string) => encodeURIComponent(name.toWellFormed());
+/** `part` never leads out of the file. */
+const addressOf = ({ path }: OwnFile, part: string | undefined): string =>
+  `http://${fileHost}/${posix
+    .join(path, part === undefined ? '' : posix.join('/', part))
+    .split('/')
+    .map(escaped)
+    .join('/')}`;
 
 /** The same version of a file counts as one visit, however often it is imported. */
 const ownItem = (file: OwnFile, given: Parameters<typeof itemOf>[0] & { part?: string }): ImportItem => {
@@ -77,7 +83,8 @@ function matterFields(matter: string): Fields {
     if (element !== undefined) list.push(scalarOf(element));
     if (element !== undefined || key === '') continue;
     list = [];
-    fields[key] = value.trim() === '' ? list : scalarOf(value);
+    const scalar = value.trim() === '' ? list : scalarOf(value);
+    fields[key] = typeof scalar === 'number' && /^title$/i.test(key.trim()) ? value.trim() : scalar;
   }
   return fields;
 }
@@ -117,16 +124,21 @@ export async function* readPackedFile({ own: file }: Owned): AsyncGenerator<Impo
     lang: elementText(book, 'dc:language'),
   };
   const hrefs = new Map<string | undefined, string>();
-  for await (const part of scanTags(once(book), /<(\/?)(item|itemref)(?=[\s/>])/gi)) {
+  const read = new Set<string>();
+  let chapters = 0;
+  for await (const part of scanTags(once(book), /<(\/?)(?:opf:)?(item|itemref)(?=[\s/>])/gi)) {
     if (typeof part === 'string' || part.isEnd) continue;
     if (part.name === 'item') hrefs.set(part.attributes.id, part.attributes.href ?? '');
     else {
-      const href = decodeURIComponent(hrefs.get(part.attributes.idref) ?? '');
+      const href = unescaped(hrefs.get(part.attributes.idref) ?? '');
+      if (read.has(href)) continue;
+      read.add(href);
       const html = await textIn(partOf(posix.join(posix.dirname(root), href)));
       const words = html.slice(Math.max(0, html.search(/<body[\s>]/i))).replace(/<[^<>]*>/g, '');
       if (words.trim() === '') continue; // a cover
       const heading = /<h[1-3]\b[^<>]*>([\s\S]{0,1000}?)<\/h[1-3]>|<title>([\s\S]{0,1000}?)<\/title>/i.exec(html);
       const title = [facts.folder, decodeHTML((heading?.[1] ?? heading?.[2] ?? '').replace(/<[^<>]*>/g, ' '))];
+      chapters++;
       yield ownItem(file, {
         url: null,
         ...facts,
@@ -135,6 +147,16 @@ export async function* readPackedFile({ own: file }: Owned): AsyncGenerator<Impo
         body_html: html,
       });
     }
+  }
+  if (chapters === 0) throw new ImportError(`${file.path} has no chapters with text`);
+}
+
+/** A name may contain a bare percent sign. */
+function unescaped(href: string): string {
+  try {
+    return decodeURIComponent(href);
+  } catch {
+    return href;
   }
 }
 

@@ -204,7 +204,10 @@ export function itemReader(own: Dialect): (entry: Fields) => ImportItem {
       url: text(dialect.url),
       title: text(dialect.title),
       at: first(dialect.at, fromDateText),
-      visits: all(dialect.visits).map(Number).find(Number.isSafeInteger) ?? null,
+      visits:
+        all(dialect.visits)
+          .map(Number)
+          .find((count) => Number.isSafeInteger(count) && count > 0) ?? null,
       tags: [...new Set(all(dialect.tags).flatMap((value) => tagsOf(value, dialect.tagSeparator)))],
       folder: text(dialect.folder),
       note: paragraphsOf(...all(dialect.note).flatMap((value) => [value].flat().map(noteOf))),
@@ -260,6 +263,7 @@ function tagsOf(value: unknown, separator?: string): string[] {
   // Older exports have no quotation marks between commas.
   if (list === undefined) return listOf(text, separator ?? ['|', ',', ';'].find((each) => text.includes(each)));
   const quoted = [...list.matchAll(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/g)];
+  if (quoted.length === 0) return listOf(list);
   return listOf(quoted.map(([, double, single]) => (double ?? single ?? '').replace(/\\(.)/g, '$1')));
 }
 

@@ -1,5 +1,6 @@
 /** Saved pages with their addresses: HTML as SingleFile and browsers write it, MHTML, and the pages of a WARC. */
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
+import { decodeHTMLAttribute } from 'entities';
 import { decodeText } from '../compute/text/decode-text.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { fromDateText, ImportError, itemOf } from './item-parts.ts';
@@ -24,8 +25,14 @@ export async function* readSavedPage({
   head,
   name,
 }: PageFile & { head: { text: string } }): AsyncGenerator<ImportItem> {
-  const [, url, date] = savedFrom.map((pattern) => pattern.exec(head.text)).find((found) => found !== null) ?? [];
-  yield pageItem(url, date, await wholeOf(own.bytes(), name));
+  const [whole = '', url, date] =
+    savedFrom.map((pattern) => pattern.exec(head.text)).find((found) => found !== null) ?? [];
+  const isAttribute = !whole.startsWith('<!--');
+  yield pageItem(
+    isAttribute && url !== undefined ? decodeHTMLAttribute(url) : url,
+    date,
+    await wholeOf(own.bytes(), name),
+  );
 }
 
 interface PageFile {
@@ -121,16 +128,20 @@ export async function* readWarc({ own, name }: PageFile): AsyncGenerator<ImportI
     const url = headers.get('warc-target-uri')?.replace(/^<(.*)>$/, '$1');
     if (!isPage || url === undefined || !/^https?:/i.test(url)) continue;
     const answer = type === 'response' ? answered(record) : { type: headers.get('content-type') ?? '', body: record };
-    if (answer === null) continue;
-    if (/^(?:text\/html|application\/xhtml)/i.test(answer.type))
+    if (answer === null || !/^(?:text\/html|application\/(?:xhtml|pdf))/i.test(answer.type)) continue;
+    if (answer.body === null)
+      yield {
+        ...itemOf({ url, at: fromDateText(headers.get('warc-date')) }),
+        left_out: 'a page that cannot be unpacked',
+      };
+    else if (!/^application\/pdf/i.test(answer.type))
       yield pageItem(url, headers.get('warc-date'), answer.body, answer.type);
-    else if (/^application\/pdf/i.test(answer.type))
-      yield { ...itemOf({ url, at: fromDateText(headers.get('warc-date')) }), pdf: answer.body };
+    else yield { ...itemOf({ url, at: fromDateText(headers.get('warc-date')) }), pdf: answer.body };
   }
 }
 
-/** The body of an HTTP answer with status 200; null for others and damaged ones. */
-function answered(record: Buffer): { type: string; body: Buffer } | null {
+/** The body of an HTTP answer with status 200; null for others; a null body if it cannot be unpacked. */
+function answered(record: Buffer): { type: string; body: Buffer | null } | null {
   const end = record.indexOf('\r\n\r\n');
   const head = record.toString('latin1', 0, Math.max(0, end));
   if (!/^HTTP\/\S+ 200\b/.test(head)) return null;
@@ -140,20 +151,28 @@ function answered(record: Buffer): { type: string; body: Buffer } | null {
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? '';
   const type = headers.get('content-type') ?? '';
   const unpack = encoding.includes('br') ? brotliDecompressSync : /gzip|deflate/.test(encoding) ? unzipSync : null;
+  if (chunked === null || isZstd(chunked)) return { type, body: null };
   try {
     return { type, body: unpack === null ? chunked : unpack(chunked, { maxOutputLength: maxPageBytes }) };
   } catch {
-    return { type, body: chunked }; // many programs store the body unpacked and keep the header
+    // Many programs store the body unpacked and keep the header.
+    return { type, body: isGzip(chunked) || chunked.includes(0) ? null : chunked };
   }
 }
 
-function withoutChunks(bytes: Buffer): Buffer {
+const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+const isZstd = (bytes: Buffer): boolean => bytes.length >= 4 && bytes.readUInt32LE() === 0xfd2fb528;
+const maxChunks = 1_000_000;
+
+/** Null beyond `maxChunks`. */
+function withoutChunks(bytes: Buffer): Buffer | null {
   const parts: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf('\r\n', at);
     const size = end < 0 ? Number.NaN : Number.parseInt(bytes.toString('latin1', at, end), 16);
     if (Number.isNaN(size) || size < 0) return at === 0 ? bytes : Buffer.concat(parts);
     if (size === 0) break;
+    if (parts.length >= maxChunks) return null;
     parts.push(bytes.subarray(end + 2, end + 2 + size));
     at = end + 2 + size + 2;
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store-view.ts';
-import { smallPdf } from '../compute/pdf/small-pdf.ts';
+import { smallPdf } from '../compute/extraction/small-pdf.ts';
 import { writeHistory } from '../importers/history-file.ts';
 import { RunningService, token, withoutEntities } from '../process/service.ts';
 import { Site } from '../providers/small-web.ts';

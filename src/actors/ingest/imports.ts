@@ -85,6 +85,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
       prepareItem,
       refuseOverQuota,
       pdfs,
+      signal,
       now,
     });
     const take: ImportTarget['take'] = async (before, batch) => {

@@ -28,7 +28,10 @@ export async function exportCommand(
   const { terminal, signal, newId } = context;
   const counts = await withStore(context, async ({ reader }) => {
     const lines = exportLines(context, reader);
-    if (format === 'markdown') return writeFolder(lines, path, `${path}.${newId()}${TEMPORARY_SUFFIX}`, signal);
+    if (format === 'markdown') {
+      const folder = path.replace(/(?<=.)\/+$/, '');
+      return writeFolder(lines, folder, `${folder}.${newId()}${TEMPORARY_SUFFIX}`, signal);
+    }
     const writeLines = (to: NodeJS.WritableStream) =>
       format === 'bookmarks' ? writeBookmarks(reader, to, signal) : writeJson(lines, to, signal);
     if (path === '-') return writeLines(context.stdout);
@@ -73,6 +76,7 @@ async function writeFolder(lines: AsyncIterable<ExportLine>, path: string, tempo
   let no = 0;
   const others = async function* (): AsyncGenerator<ExportLine> {
     for await (const line of lines) {
+      signal.throwIfAborted();
       if (line.kind !== 'page') yield line;
       else await writeFile(join(temporary, 'pages', pageFileName(line, ++no)), pageFile(line), { mode: 0o600 });
     }

@@ -229,7 +229,7 @@ async function spooled({ stdin, signal }: Context): Promise<{ dir: string; file:
 const itemsPerTransaction = 500;
 
 async function withOfflineTarget<Result>(
-  { settings, now }: Context,
+  { settings, now, signal }: Context,
   store: Store,
   { label, pdfs }: { label: string; pdfs: ReturnType<PdfReader['of']> },
   use: (target: ImportTarget) => Promise<Result>,
@@ -257,6 +257,7 @@ async function withOfflineTarget<Result>(
         prepareItem,
         refuseOverQuota,
         pdfs,
+        signal,
         now,
       }),
     );
