@@ -239,13 +239,13 @@ async function usable(
     .filter(({ row }) => row.format === 'omnivore')
     .flatMap(({ member }) => ['content/', 'highlights/'].map((dir) => posix.join(posix.dirname(member.name), dir)));
   const listParts = [...new Set(partsOfLists)];
-  const isOfList = ({ member }: Used) => listParts.some((dir) => member.name.startsWith(dir));
+  const isOfList = (file: string) => listParts.some((dir) => file.startsWith(dir));
   const isUsed = (each: Used) =>
-    (only === undefined || each.row.format === only) && !(hasLists && each.row === ownFileRow) && !isOfList(each);
+    (only === undefined || each.row.format === only) && !(hasLists && each.row === ownFileRow) && !isOfList(each.member.name);
   const used = found.filter(isUsed);
   for (const each of found)
-    if (!isUsed(each) && !isOfList(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
-  if (used.length > 0) return { used, unused: only === 'omnivore' ? [] : unused };
+    if (!isUsed(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
+  if (used.length > 0) return { used, unused: only === 'omnivore' ? [] : unused.filter(({ file }) => !isOfList(file)) };
   throw new ImportError(
     `${name} has no file of ${only ?? 'a known format'}: ${unused[0]?.reason ?? 'it has no files'}`,
   );

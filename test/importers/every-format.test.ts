@@ -1,7 +1,7 @@
 /** Small originals of each format: how many entries they have, how many are read, and what is kept of the first. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { strToU8, type Zippable, zipSync } from 'fflate';
@@ -389,6 +389,34 @@ const samples: Sample[] = [
     kept: { url, page: true, html: /Salmon/ },
   },
   {
+    is: 'page with a canonical address',
+    content: `<!doctype html><html><head><link rel="canonical" href="${url}?a=1&amp;b=2"></head><body>${html}</body></html>`,
+    format: 'page',
+    entries: 1,
+    kept: { url: `${url}?a=1&b=2`, page: true, html: /Salmon/ },
+  },
+  {
+    is: 'EPUB with prefixed names, a chapter above its folder, and a bare percent sign',
+    content: zip({
+      mimetype: 'application/epub+zip',
+      'META-INF/container.xml': container,
+      'OEBPS/content.opf':
+        '<opf:package><opf:manifest><opf:item id="a" href="../Text/1.xhtml"/><opf:item id="b" href="100%.xhtml"/></opf:manifest><opf:spine><opf:itemref idref="a"/><opf:itemref idref="b"/><opf:itemref idref="b"/></opf:spine></opf:package>',
+      'Text/1.xhtml': `<html><body><h1>${title}</h1>${html}</body></html>`,
+      'OEBPS/100%.xhtml': '<html><body><p>All.</p></body></html>',
+    }),
+    format: 'files',
+    entries: 2,
+    kept: { url: 'http://files.localhost/file/Text/1.xhtml', title, html: /Salmon/ },
+  },
+  {
+    is: 'front matter with bare words',
+    content: { 'a.md': `---\ntitle: 1984\nurl: ${url}\ntags: [water, mills]\n---\n${text}\n` },
+    format: 'files',
+    entries: 1,
+    kept: { url, title: '1984', tags, text },
+  },
+  {
     is: 'MHTML',
     content: `From: <Saved by Blink>\r\nSnapshot-Content-Location: ${url}\r\nSubject: ${title}\r\nDate: Sun, 5 May 2024 05:05:05 +0000\r\nMIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n\ttype="text/html";\r\n\tboundary="----Boundary--x"\r\n\r\n\r\n------Boundary--x\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\nContent-Location: ${url}\r\n\r\n${quotedPrintable}\r\n------Boundary--x\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\nAAAA\r\n------Boundary--x--\r\n`,
     format: 'page',
@@ -579,6 +607,35 @@ test('archives that are cut off, encrypted, bombs, or lead out of themselves are
   assert.match(String(items.at(-1)?.fault), /unpacks to too many bytes/);
   const gzip = writtenFile(t, gzipSync(`${url}\n`.repeat(100)).subarray(0, 60));
   await assert.rejects(readItems(gzip), { code: 'import', message: /is damaged: it cannot be unpacked/ });
+});
+
+test("a folder's notes with links keep their texts, its archives their names, and a bad file costs no other", async (t) => {
+  const dir = written(t, {
+    'a.md': '# Weirs\nA long text.\nMore of it.\n- see [x](https://x.example/)',
+    'b.md': `${url}\nA text on it.\nMore.\n`,
+    'bad.zip': zip({ 'x.txt': text }).subarray(0, 60),
+    'list.md': `# Links\n- [${title}](${url})\n`,
+    'long.gz': gzipSync(Array.from({ length: 10_000 }, (_, no) => `${url}${no}\n`).join(''), { level: 0 }).subarray(
+      0,
+      200_000,
+    ),
+    'one.zip': zip({ 'index.html': '<!doctype html><p>One</p>' }),
+    'two.zip': zip({ 'index.html': '<!doctype html><p>Two</p>' }),
+  });
+  const { items } = await readItems(dir);
+  const own = `http://files.localhost/${basename(dir)}`;
+  assert.deepEqual(
+    items.map((item) => item.fault ?? item.url).filter((each) => !/^https:.*\d$/.test(each)),
+    [
+      `${own}/a.md`,
+      `${own}/b.md`,
+      url,
+      'long.gz is damaged: it cannot be unpacked',
+      `${own}/one.zip/index.html`,
+      `${own}/two.zip/index.html`,
+      'bad.zip is a damaged or truncated ZIP archive',
+    ],
+  );
 });
 
 test('one damaged file of a folder costs no other', async (t) => {

@@ -191,10 +191,11 @@ test('Omnivore: the folder of an export, with pages as they were saved; no name 
   const { format, items } = await read(dir);
   assert.equal(format, 'omnivore');
   assert.deepEqual(
-    items.map(({ body_html, at }) => [body_html, at]),
+    items.map(({ body_html, at, title, left_out }) => [body_html, at, left_out && title]),
     [
-      ['<article>Saved text</article>', 1730219411000],
-      [null, 1730219411000],
+      ['<article>Saved text</article>', 1730219411000, undefined],
+      [null, 1730219411000, undefined],
+      [null, null, 'secret.html'],
     ],
   );
 });
