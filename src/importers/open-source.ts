@@ -241,7 +241,9 @@ async function usable(
   const listParts = [...new Set(partsOfLists)];
   const isOfList = (file: string) => listParts.some((dir) => file.startsWith(dir));
   const isUsed = (each: Used) =>
-    (only === undefined || each.row.format === only) && !(hasLists && each.row === ownFileRow) && !isOfList(each.member.name);
+    (only === undefined || each.row.format === only) &&
+    !(hasLists && each.row === ownFileRow) &&
+    !isOfList(each.member.name);
   const used = found.filter(isUsed);
   for (const each of found)
     if (!isUsed(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
