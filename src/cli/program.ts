@@ -156,8 +156,8 @@ export function createProgram(options: ProgramOptions): Command {
     .action(runs(load.doctor, 'fsckCommand'));
 
   program.commandsGroup('Import, export and backup:');
-  command('import', 'import bookmarks, histories, read-it-later lists or an export of readback')
-    .argument('<file>', 'a file, the folder of an Omnivore export, or - for standard input')
+  command('import', "import bookmarks, histories, read-it-later lists, one's own files or an export of readback")
+    .argument('<file>', 'a file, a ZIP archive, a folder of files, or - for standard input')
     .addOption(new Option('--format <name>', 'format of the file, if it is not detected').argParser(importFormat))
     .option('--dry-run', 'report what would be imported; write nothing')
     .option('--since <date>', 'only what was visited or saved at or after this date', date)
@@ -169,8 +169,13 @@ export function createProgram(options: ProgramOptions): Command {
     .addHelpText('afterAll', () => foldedText(formatsHelp(formats), helpWidth))
     .action(runs(load.import, 'importCommand'));
 
-  command('export', 'export pages, blocked sites, watches and feedback as JSONL')
-    .argument('<file>', 'a file, or - for standard output')
+  command('export', 'export pages, blocked sites, watches and feedback')
+    .argument('<file>', 'a file, a new folder (markdown), or - for standard output')
+    .addOption(
+      new Option('--format <name>', 'JSONL, bookmarks for browsers, or a folder with a Markdown file for each page')
+        .choices(['jsonl', 'bookmarks', 'markdown'])
+        .default('jsonl'),
+    )
     .option('--force', 'overwrite an existing file')
     .action(runs(load.export, 'exportCommand'));
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store-view.ts';
+import { smallPdf } from '../compute/extraction/small-pdf.ts';
 import { writeHistory } from '../importers/history-file.ts';
 import { RunningService, token, withoutModel } from '../process/service.ts';
 import { Site } from '../providers/small-web.ts';
@@ -26,6 +27,11 @@ interface Imported {
   skipped: Record<string, number>;
   finished: boolean;
   failures: { place: number; url: string; reason: string }[];
+}
+
+interface Preview {
+  items: number;
+  examples: { place: string; reason: string }[];
 }
 
 test('a history imported through two kills has every page once, with its visits and dates', async (t) => {
@@ -189,6 +195,46 @@ test('saved pages are taken with their text, so that nothing is fetched', async 
     /^A lead of one line\.\n\nKept\n\n.*saved with the page.*\n\nTags: a, b$/,
   );
   assert.deepEqual(view.reader.pages.sections(1), [{ char_start: 21, title: 'Kept' }]);
+});
+
+test("a folder of one's own files becomes pages with their texts, also over HTTP, and again nothing is doubled", async (t) => {
+  const files = join(temporaryFolder(t), 'mine');
+  mkdirSync(join(files, 'deep'), { recursive: true });
+  const lines = [{ text: 'Salmon pass the weir at night.', x: 72, y: 700 }];
+  const info = '/Title (On weirs) /Author (Ann Lee)';
+  writeFileSync(join(files, 'paper.pdf'), smallPdf({ pages: [lines], info }));
+  writeFileSync(join(files, 'broken.pdf'), '%PDF-1.7\nnothing');
+  writeFileSync(join(files, 'deep', 'a note.md'), '# Mill\n\nFlour is made here.\n');
+  writeFileSync(join(files, 'deep', 'empty.md'), '\n\n');
+  writeFileSync(join(files, 'picture.png'), Buffer.from([0x89, 0x50, 0, 0]));
+  const service = await RunningService.start(t, withoutModel);
+  const offline = new Cli(temporaryFolder(t));
+  const online = new Cli(temporaryFolder(t), {
+    SERVICE_BIND_PORT: new URL(service.url).port,
+    SERVICE_AUTH_TOKEN: token,
+    SERVICE_DATA_DIR: service.dataDir,
+  });
+  for (const cli of [offline, online]) {
+    const preview = await cli.json<Preview>(['import', files, '--dry-run']);
+    const reasons = ['the file is empty', 'the file is neither text nor a database of a browser'];
+    assert.deepEqual([preview.items, preview.examples.map(({ reason }) => reason)], [3, reasons]);
+    const first = await cli.json<Imported>(['import', files], 5);
+    assert.deepEqual([first.accepted, first.to_fetch, first.failed], [2, 0, 1]);
+    assert.match(first.failures[0]?.reason ?? '', /PDF is broken/);
+    const again = await cli.json<Imported>(['import', files, '--again'], 5);
+    assert.deepEqual([again.accepted, again.revisit], [0, 2]);
+  }
+  const view = StoreView.open(offline.env.SERVICE_DATA_DIR ?? '');
+  t.after(() => view.close());
+  const stored = [1, 2].map((no) => {
+    const page = view.reader.pages.get(no);
+    const { canonical_url, title, visit_count, metadata } = page ?? assert.fail();
+    return [canonical_url, title, visit_count, metadata?.author, view.reader.pages.body(no)];
+  });
+  assert.deepEqual(stored, [
+    ['http://files.localhost/mine/deep/a%20note.md', 'Mill', 1, undefined, '# Mill\n\nFlour is made here.'],
+    ['http://files.localhost/mine/paper.pdf', 'On weirs', 1, 'Ann Lee', 'Salmon pass the weir at night.'],
+  ]);
 });
 
 test('through a running service: original dates, the blacklist, failures, and a second run that does nothing', async (t) => {
