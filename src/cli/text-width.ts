@@ -63,7 +63,7 @@ export function wrapped(text: string, columns: number, indent = '', breaksWords 
  */
 export function folded(line: string, columns: number): string[] {
   if (textWidth(line) <= columns) return [line];
-  const starts = Array.from(line.matchAll(/(?:^ *| {2,})(?=\S)/g), ({ 0: gap, index }) => index + gap.length);
+  const starts = Array.from(line.matchAll(/\S+(?: \S+)*/g), ({ index }) => index);
   const start = starts.findLast((each) => textWidth(line.slice(0, each)) <= columns / 2) ?? 0;
   const indent = ' '.repeat(textWidth(line.slice(0, start)));
   const [first, ...others] = wrapped(line.slice(start), columns, indent, false);

@@ -127,17 +127,19 @@ export const postMark = /<post\s/g;
 export const outlineMark = /<outline\s/g;
 export const isOpml = (text: string): boolean => /^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<opml[\s>]/i.test(text);
 
+const elements = { post: /<(\/?)(posts?)(?=[\s/>])/gi, outline: /<(\/?)(outline|opml)(?=[\s/>])/gi };
+
 /** XML of which each element `name` in `root` is an entry by its attributes; one without an address is a folder. Errors: ImportError for a truncated file. */
 export async function* readElements(
   file: TextFile,
-  name: string,
+  name: keyof typeof elements,
   root: string,
   dialect: Dialect,
 ): AsyncGenerator<ImportItem> {
   const itemOfElement = itemReader(dialect);
   const folders: string[] = [];
   let isWhole = false;
-  for await (const part of scanTags(file.text(), new RegExp(`<(/?)(${name}|${root})(?=[\\s/>])`, 'gi'))) {
+  for await (const part of scanTags(file.text(), elements[name])) {
     if (typeof part === 'string') continue;
     if (part.name === root) isWhole = part.isEnd || part.isEmpty;
     else if (part.isEnd) folders.pop();

@@ -109,8 +109,8 @@ export async function* readPackedFile({ own: file }: Owned): AsyncGenerator<Impo
     const core = await textIn(partOf('docProps/core.xml'));
     yield ownItem(file, {
       url: null,
-      title: elementText(core, 'dc:title'),
-      author: elementText(core, 'dc:creator'),
+      title: elementText(core, 'title'),
+      author: elementText(core, 'creator'),
       body_html: await wordHtml(await textIn(document)),
     });
     return;
@@ -119,9 +119,9 @@ export async function* readPackedFile({ own: file }: Owned): AsyncGenerator<Impo
   if (root === undefined) throw new ImportError(`${file.path} is no EPUB: it has no list of chapters`);
   const book = await textIn(partOf(root));
   const facts = {
-    folder: elementText(book, 'dc:title'),
-    author: elementText(book, 'dc:creator'),
-    lang: elementText(book, 'dc:language'),
+    folder: elementText(book, 'title'),
+    author: elementText(book, 'creator'),
+    lang: elementText(book, 'language'),
   };
   const hrefs = new Map<string | undefined, string>();
   const read = new Set<string>();
@@ -164,8 +164,14 @@ async function* once(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-const elementText = (xml: string, name: string): string | null =>
-  textOf(decodeHTML(new RegExp(`<${name}\\b[^<>]*>([^<]*)</${name}>`).exec(xml)?.[1] ?? ''));
+const dublinCore = {
+  title: /<dc:title\b[^<>]*>([^<]*)<\/dc:title>/,
+  creator: /<dc:creator\b[^<>]*>([^<]*)<\/dc:creator>/,
+  language: /<dc:language\b[^<>]*>([^<]*)<\/dc:language>/,
+};
+
+const elementText = (xml: string, name: keyof typeof dublinCore): string | null =>
+  textOf(decodeHTML(dublinCore[name].exec(xml)?.[1] ?? ''));
 
 /** Paragraphs and headings of `word/document.xml`. */
 async function wordHtml(xml: string): Promise<string> {

@@ -144,7 +144,7 @@ export const dialects = {
     url: 'canonical.0.href|alternate.0.href|canonicalurl',
     at: 'starred|actiontimestamp|timestampusec|crawltimemsec|crawled',
     tags: ({ categories, tags }) =>
-      [categories, tags].flat().map((each) => fieldsOf(each).label ?? /\/label\/(.+)$/.exec(String(each))?.[1]),
+      [categories, tags].flat().map((each) => fieldsOf(each).label ?? labelIn(String(each))),
     description: '',
     starred: () => true,
     html: 'content.content|summary.content',
@@ -265,6 +265,12 @@ function tagsOf(value: unknown, separator?: string): string[] {
   const quoted = [...list.matchAll(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/g)];
   if (quoted.length === 0) return listOf(list);
   return listOf(quoted.map(([, double, single]) => (double ?? single ?? '').replace(/\\(.)/g, '$1')));
+}
+
+/** The name in `user/123/label/NAME`. */
+function labelIn(category: string): string | undefined {
+  const at = category.indexOf('/label/');
+  return at < 0 ? undefined : category.slice(at + '/label/'.length);
 }
 
 function tagName(value: unknown): string | null {

@@ -85,7 +85,10 @@ export const markdownMark = /\]\(\s{0,100}<?https?:|<https?:/gi;
 export async function* readMarkdownLinks(file: TextFile): AsyncGenerator<ImportItem> {
   let folders: string[] = [];
   for await (const { text: line, start } of linesOf(file.text(), file.name)) {
-    const [, level = '', heading = ''] = /^(#{1,6})\s+(.*?)[\s#]*$/.exec(line.slice(0, 1000)) ?? [];
+    const [, level = '', written = ''] = /^(#{1,6})\s+(\S.*)/.exec(line.slice(0, 1000)) ?? [];
+    let end = written.length;
+    while (end > 0 && /[\s#]/.test(written[end - 1])) end--;
+    const heading = written.slice(0, end);
     const links = [...line.matchAll(markdownLink)];
     if (level !== '' && links.length === 0) folders = [...folders.slice(0, level.length - 1), heading];
     for (const [index, link] of links.entries()) {

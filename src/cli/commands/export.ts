@@ -29,7 +29,8 @@ export async function exportCommand(
   const counts = await withStore(context, async ({ reader }) => {
     const lines = exportLines(context, reader);
     if (format === 'markdown') {
-      const folder = path.replace(/(?<=.)\/+$/, '');
+      let folder = path;
+      while (folder.length > 1 && folder.endsWith('/')) folder = folder.slice(0, -1);
       return writeFolder(lines, folder, `${folder}.${newId()}${TEMPORARY_SUFFIX}`, signal);
     }
     const writeLines = (to: NodeJS.WritableStream) =>
