@@ -192,14 +192,15 @@ async function membersOf(path: string, name: string, source: string): Promise<Me
   if (entries.length > maxFiles) throw tooManyFiles(source);
   return entries
     .map((entry) => ({ ...entry, at, path: null }))
-    .map((entry) => (/\.gz$/i.test(entry.name) ? unpacked(entry) : entry))
+    .map((entry) => (/\.gz$/i.test(entry.name) ? unpacked(entry, Math.min(entry.size, size)) : entry))
     .sort((a, b) => inOrder(a.name, b.name));
 }
 
-const unpacked = (member: Member): Member => ({
+/** `packed`: bytes that bound what it may unpack to; for a file of an archive no more than the archive has. */
+const unpacked = (member: Member, packed = member.size): Member => ({
   ...member,
   path: null,
-  bytes: gunzipped(member.bytes, member.size, member.name),
+  bytes: gunzipped(member.bytes, packed, member.name),
 });
 
 /** EPUB and Office Open XML. */
