@@ -196,7 +196,7 @@ async function membersOf(path: string, name: string, source: string): Promise<Me
     .sort((a, b) => inOrder(a.name, b.name));
 }
 
-/** `packed`: bytes that bound what it may unpack to; for a file of an archive no more than the archive has. */
+/** `packed`: bytes that bound what it may unpack to; for a file of an archive at most those of the archive. */
 const unpacked = (member: Member, packed = member.size): Member => ({
   ...member,
   path: null,

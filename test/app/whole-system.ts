@@ -148,13 +148,20 @@ export class WholeSystem {
     return ids;
   }
 
-  /** Wait until the built-in model has all its vectors. */
+  /** Wait until the built-in model has all its vectors, and the index has them too: the last ones go there once they are stored. */
   async filled(): Promise<void> {
-    const isFilled = async () =>
-      (await this.ask('model.list', {})).models.every(
-        ({ provider, status, vectors_pending }) =>
-          provider !== 'local' || status === 'registered' || vectors_pending === 0,
-      );
+    const isFilled = async () => {
+      const { models } = await this.ask('model.list', {});
+      if (
+        models.some(
+          ({ provider, status, vectors_pending }) =>
+            provider === 'local' && status !== 'registered' && vectors_pending !== 0,
+        )
+      )
+        return false;
+      const { jobs } = await this.ask('job.list', { kind: 'backfill_model', status: 'running', limit: 1 });
+      return jobs.length === 0;
+    };
     await until(isFilled, 'all vectors of the built-in model are there');
   }
 

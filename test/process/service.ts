@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { JobListResponse } from '../../src/domain/job.ts';
 import type { ModelListResponse } from '../../src/domain/model.ts';
 import type { Scope } from '../scope.ts';
 import { noteRareStates } from './rare-states.ts';
@@ -292,11 +293,17 @@ export class RunningService {
     assert.equal(status, 200);
   }
 
-  /** Passages that the active model is to get vectors of. */
+  /** Passages that the active model is to get vectors of; 1 while those of the last ones go into the index. */
   async #pending(): Promise<number> {
     const { body } = await this.call<Partial<ModelListResponse>>('GET', '/v1/models');
     const active = body.models?.find(({ is_active }) => is_active);
-    return active?.paused ? 0 : (active?.vectors_pending ?? 0);
+    const pending = active?.paused ? 0 : (active?.vectors_pending ?? 0);
+    if (active === undefined || active.paused || pending > 0) return pending;
+    const filling = await this.call<Partial<JobListResponse>>(
+      'GET',
+      '/v1/jobs?kind=backfill_model&status=running&limit=1',
+    );
+    return filling.body.jobs?.length ?? 0;
   }
 
   /** Run a process on this data folder that is expected to end by itself. */
