@@ -65,13 +65,11 @@ function OnePage({ pageId }: { pageId: string }) {
   const sections = new Map<string | null, number>();
   for (const { section_title } of passages) sections.set(section_title, (sections.get(section_title) ?? 0) + 1);
   const at = passages.findIndex(({ chunk_id }) => chunk_id === wanted);
-  const passage = passages[at] ?? null;
+  const passage = rangeOf(passages[at], params.get('at'));
   const listed = Math.max(asked, at + 1);
   const address = safeUrl(data.canonical_url);
   const outside =
-    passage === null || address === null
-      ? address
-      : textFragmentLink(address, data.body_text ?? '', { start: passage.char_start, end: passage.char_end });
+    passage === null || address === null ? address : textFragmentLink(address, data.body_text ?? '', passage);
   return (
     <div class="page-view">
       <article class="page-main">
@@ -121,11 +119,7 @@ function OnePage({ pageId }: { pageId: string }) {
             )}
           </Empty>
         ) : (
-          <PageText
-            text={data.body_text}
-            passage={passage === null ? null : { start: passage.char_start, end: passage.char_end }}
-            turn={turn}
-          />
+          <PageText text={data.body_text} passage={passage} turn={turn} />
         )}
       </article>
       <aside class="page-side" aria-label="About this page">
@@ -237,6 +231,18 @@ function OnePage({ pageId }: { pageId: string }) {
       )}
     </div>
   );
+}
+
+/** Of a passage, or of a part of it: `at` has its offsets in the page's text. */
+function rangeOf(passage: PageChunksResponse['chunks'][number] | undefined, at: string | null) {
+  if (passage === undefined) return null;
+  const [start, end] =
+    /^(\d+)-(\d+)$/
+      .exec(at ?? '')
+      ?.slice(1)
+      .map(Number) ?? [];
+  const isPart = start >= passage.char_start && start < end && end <= passage.char_end;
+  return isPart ? { start, end } : { start: passage.char_start, end: passage.char_end };
 }
 
 const shownNames = 24;
