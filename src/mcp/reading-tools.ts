@@ -1,5 +1,6 @@
 /** The tools that change nothing: contract "MCP tool surface". */
 import { z } from 'zod';
+import { type AskResponse, askRequest } from '../domain/ask.ts';
 import type { ClusterDetailResponse, ClusterListResponse, ClusterSummary } from '../domain/cluster.ts';
 import { type CompareResponse, compareRequest } from '../domain/compare.ts';
 import type { EntityDetailResponse } from '../domain/entity.ts';
@@ -19,7 +20,7 @@ import {
   watchListLine,
   withoutEmpty,
 } from './answer.ts';
-import { pageAnswer, searchAnswer } from './page-answers.ts';
+import { askAnswer, pageAnswer, searchAnswer } from './page-answers.ts';
 import { defineTool, pathPart, type Tool } from './tool.ts';
 
 const reads = {
@@ -85,6 +86,22 @@ const search = defineTool({
   }),
   asks: { suggest: 0 },
   answer: (found: SearchResponse, { sort }) => searchAnswer(found, sort),
+});
+
+const ask = defineTool({
+  ...reads,
+  name: 'ask',
+  method: 'POST',
+  url: '/v1/ask',
+  description: `Find the sentences that answer a question in what the user has read, each with its page, the day it was read and a link to cite; or the pages with their visits, for "when did I read about herons" and "which pages about herons in March". An empty answer means that it is not in what the user has read. ${grounded}`,
+  input: z.looseObject({
+    question: askRequest.shape.question.describe('The question, in any language.'),
+    sentences: askRequest.shape.sentences.describe('Maximum number of sentences.'),
+    filters: filters.nullish().describe('What the pages must be.'),
+  }),
+  // The assistant is a language model itself.
+  asks: { use_model: false },
+  answer: (found: AskResponse) => askAnswer(found),
 });
 
 const getPage = defineTool({
@@ -246,6 +263,7 @@ const getWatch = defineTool({
 
 export const readingTools: readonly Tool[] = [
   search,
+  ask,
   getPage,
   pageStatus,
   similarTo,

@@ -192,10 +192,15 @@ export const hosts = {
 };
 
 export const llm = z.object({
-  base_url: addressOrNone('Address of an OpenAI-compatible chat endpoint, for names of topics.'),
+  base_url: addressOrNone('Address of an OpenAI-compatible chat endpoint, for names of topics and for answers.'),
   api_key: secretOrNone('Its key.'),
   model: textOrNone('Name of the model; by default the server’s own.'),
   timeout_s: aboveZero(30, 'Max seconds of one call.'),
+  exclude: textList(
+    [],
+    'Sites and addresses whose pages are never sent, such as `example.com` or `example.com/private`.',
+  ),
+  max_input_tokens: integer(4000, 100, 'Max tokens of the passages that are sent with one question.'),
 });
 
 /** `providers.<name>`: shared by several parts of the service. */

@@ -16,6 +16,21 @@ export function domainMatches(domain: string, pattern: string): boolean {
   return domain.length === pattern.length || domain[domain.length - pattern.length - 1] === '.';
 }
 
+/** Whether a page is below one of these sites or addresses, such as `example.com` and `example.com/private`. */
+export function isPageUnder({ canonical_url }: { canonical_url: string }, places: readonly string[]): boolean {
+  if (places.length === 0) return false;
+  const { hostname, pathname } = new URL(canonical_url);
+  return places.some((place) => {
+    const [host, ...path] = place
+      .toLowerCase()
+      .replace(/^https?:\/\/|\/+$/g, '')
+      .split('/');
+    const domain = normalizeDomain(host);
+    const at = `${pathname.toLowerCase()}/`;
+    return typeof domain === 'string' && domainMatches(hostname, domain) && at.startsWith(['', ...path, ''].join('/'));
+  });
+}
+
 /** A domain and its parents, longest first, without those too long for a host. */
 export function* domainSuffixes(domain: string): Generator<string> {
   for (let at = 0; ; ) {
