@@ -11,11 +11,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { comparedPassages, comparedSentences, minAnswerRelevance } from '../src/actors/search/ask.ts';
+import { comparedPassages, comparedSentences } from '../src/actors/search/ask.ts';
 import { fuseScores } from '../src/compute/ranking/fuse-scores.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../src/compute/text/rule-tokenizer.ts';
 import { porterStem } from '../src/compute/text/stemmers.ts';
+import { minAnswerRelevance } from '../src/domain/ask.ts';
 import {
   likelySentences,
   type Sentence,

@@ -14,6 +14,7 @@ import {
   type AskResponse,
   type Generated,
   maxQuestion,
+  minAnswerRelevance,
   type Quote,
   type Sent,
 } from '../../domain/ask.ts';
@@ -41,11 +42,6 @@ export interface AskDependencies extends Pick<LibraryParts, 'reader' | 'now' | '
 type Search = (request: SearchRequest, signal: AbortSignal | undefined) => Promise<SearchResponse>;
 type Report = (event: AskEvent) => void;
 
-/**
- * Least relevance of a page that answers, with the built-in model: `npm run bench -- ask` chose it on half of the questions, so that at
- * most a tenth of questions off the topic get an answer.
- */
-export const minAnswerRelevance = 0.5;
 /** Pages that are searched, passages of each, and passages whose sentences are compared, or sent to a model. */
 const searchedPages = 6;
 const passagesPerPage = 3;
