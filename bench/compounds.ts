@@ -5,7 +5,7 @@
  * Usage: npm run bench -- compounds
  */
 import { join } from 'node:path';
-import { ndcg } from '../src/compute/measures/score-run.ts';
+import { ndcg } from '../src/compute/ranking/score-run.ts';
 import { COMPOUND, PART } from '../src/engine/words/compounds.ts';
 import { wordsIn } from '../src/engine/words/spelling.ts';
 import { describeMachine } from './machine.ts';

@@ -9,8 +9,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { nameTypes } from '../src/compute/entities/name-tags.ts';
-import { namesOfPage } from '../src/compute/entities/page-names.ts';
+import type { nameTypes } from '../src/compute/text/name-tags.ts';
+import { namesOfPage } from '../src/compute/text/page-names.ts';
 import { builtInModel } from '../src/domain/model.ts';
 import { Encoder } from '../src/encoder/encoder.ts';
 import {

@@ -1,10 +1,10 @@
 /**
- * Vectors that come behind the words, over HTTP with the encoder that is shipped: tokens a second by those of the bare runtime in the same
- * run, for one half alone and for the other while a client searches, the time until each page has its first vector, what searches take alone
- * and meanwhile, and memory: of an empty idle service, and of the encoder, which is gone when it is idle. Prints JSON.
+ * Vectors made in the background, over HTTP with the encoder that is shipped: tokens a second as a share of those of the bare runtime, which takes
+ * turns with the filling, so that both meet the same machine; then what searches take while the rest is filled, and alone;
+ * and memory: of an empty idle service, and of the encoder, which is gone when it is idle. Prints JSON.
  *
- *   npm run bench -- fill                        300 pages of 960 words
- *   npm run bench -- fill --pages 5000        as many as a year of reading
+ *   npm run bench -- fill                                 300 pages of 960 words
+ *   npm run bench -- fill --pages 5000 --rounds 20        as many as a year of reading
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,11 +29,14 @@ const idleMs = 10_000;
 /** Between two searches, ms. */
 const pauseMs = 20;
 const searches = 200;
-/** Windows that the bare runtime reads. */
-const bareWindows = 200;
+/** Windows that the bare runtime reads in a round, and passages that the service fills at least. */
+const bareWindows = 100;
+const filledPassages = 40;
 
-const { values } = parseArgs({ options: { pages: { type: 'string', default: '300' } } });
-const count = Number(values.pages);
+const { values } = parseArgs({
+  options: { pages: { type: 'string', default: '300' }, rounds: { type: 'string', default: '5' } },
+});
+const [count, rounds] = [Number(values.pages), Number(values.rounds)];
 const vocabulary = englishWords(60_000);
 const words = openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary });
 const queries = Array.from({ length: searches }, (_, at) => words.query(at).words.join(' '));
@@ -43,18 +46,21 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const textOf = (page: number) => `${words.chunkWords(page).join(' ')}.`;
 const tokensOf = (text: string) => tokenizer.encode(text).ids.length;
 
-/** Tokens a second of the runtime by itself. */
-async function bareRate() {
+/** Gives tokens a second of the runtime by itself; the prefix and the two marks of a window do not count. */
+async function bareRuntime() {
   const session = await openOnnxSession(join(encoderDir, manifest.encoder.name), { native: true });
   const prefix = tokenizer.encode('passage:').ids;
   const windows: number[][] = [];
   for (let page = 0; windows.length < bareWindows; page++)
     windows.push(...windowsOf(tokenizer.encode(textOf(page)).ids, prefix, MAX_WINDOWS.passage));
+  const tokens = windows.reduce((sum, window) => sum + window.length - prefix.length - 2, 0);
   await session.run(windows[0]);
-  const began = performance.now();
-  for (const window of windows) await session.run(window);
-  const tokens = windows.reduce((sum, window) => sum + window.length, 0);
-  return { runtime: session.runtime, tokens_per_s: Math.round((tokens * 1000) / (performance.now() - began)) };
+  const rate = async () => {
+    const began = performance.now();
+    for (const window of windows) await session.run(window);
+    return (tokens * 1000) / (performance.now() - began);
+  };
+  return { runtime: session.runtime, rate };
 }
 
 /** What the loaded encoder takes, MB, and whether it is gone when nobody asks it. */
@@ -109,46 +115,54 @@ try {
   await pause(2000);
   const residentBefore = service.residentMb();
   const before = await pendingNow();
-  await service.call('POST', '/v1/models/fill', { paused: false });
-  while ((await pendingNow()).passages === before.passages) await pause(lookMs);
-  const atStart = await pendingNow();
-  const began = performance.now();
-  let isFilled = false;
-  let meanwhile: ReturnType<typeof timed> | null = null;
-  let half = { passages: atStart.passages, seconds: 0 };
-  let firstS: number | null = null;
-  let left = atStart;
-  while (left.passages > 0) {
-    await pause(lookMs);
-    left = await pendingNow();
-    if (meanwhile === null && left.passages <= atStart.passages / 2) {
-      half = { passages: left.passages, seconds: (performance.now() - began) / 1000 };
-      meanwhile = timed(() => isFilled);
+  const tokens = pages.reduce((sum, { title, body_extracted }) => sum + tokensOf(`${title} ${body_extracted}`), 0);
+  const tokensPerPassage = tokens / before.passages;
+  const pauseFill = (paused: boolean) => service.call('POST', '/v1/models/fill', { paused });
+  /** Passages left when a batch has just ended. */
+  const nextBatch = async (from: number) => {
+    for (;;) {
+      await pause(lookMs / 5);
+      const { passages } = await pendingNow();
+      if (passages < from) return { passages, at: performance.now() };
     }
-    // When each page has its first vector, what is left is the other passages of all.
-    if (firstS === null && left.passages <= before.passages - count) firstS = (performance.now() - began) / 1000;
+  };
+  const bare = await bareRuntime();
+  const alternating = [];
+  for (let round = 0; round < rounds; round++) {
+    const { passages } = await pendingNow();
+    await pauseFill(false);
+    const from = await nextBatch(passages);
+    let to = from;
+    while (from.passages - to.passages < filledPassages) to = await nextBatch(to.passages);
+    await pauseFill(true);
+    // The batch in progress ends first.
+    await nextBatch(to.passages);
+    const filling = ((from.passages - to.passages) * tokensPerPassage * 1000) / (to.at - from.at);
+    alternating.push({ filling, bare: await bare.rate() });
   }
+  await pauseFill(false);
+  let isFilled = false;
+  const began = performance.now();
+  const start = await pendingNow();
+  const meanwhile = timed(() => isFilled);
+  while ((await pendingNow()).passages > 0) await pause(lookMs);
   const seconds = (performance.now() - began) / 1000;
   isFilled = true;
   const filling = await meanwhile;
   const alone = await timed((at) => at === searches);
-  const tokens = pages.reduce((sum, { title, body_extracted }) => sum + tokensOf(`${title} ${body_extracted}`), 0);
-  const bare = await bareRate();
-  const rateOf = (passages: number, inSeconds: number) => {
-    const tokens_per_s = Math.round((tokens * passages) / before.passages / inSeconds);
-    return { tokens_per_s, share_of_bare: Math.round((100 * tokens_per_s) / bare.tokens_per_s) / 100 };
-  };
+  const shares = alternating.map((each) => each.filling / each.bare).sort((a, b) => a - b);
   console.log(
     JSON.stringify(
       {
         ...{ bench: 'fill', seed, pages: count, words_per_page: wordsPerPage, passages: before.passages },
         machine: describeMachine(),
-        seconds: Math.round(seconds),
-        first_vectors_s: firstS === null ? null : Math.round(firstS),
-        passages_per_s: Math.round((10 * atStart.passages) / seconds) / 10,
-        bare,
-        filling_alone: rateOf(atStart.passages - half.passages, half.seconds),
-        filling_while_searched: rateOf(half.passages, seconds - half.seconds),
+        runtime: bare.runtime,
+        share_of_bare: Math.round(100 * shares[Math.floor(shares.length / 2)]) / 100,
+        rounds: alternating.map((each) => ({
+          filling_tokens_per_s: Math.round(each.filling),
+          bare_tokens_per_s: Math.round(each.bare),
+        })),
+        while_searched: { passages: start.passages, seconds: Math.round(seconds) },
         search_ms: { alone, filling },
         memory_mb: {
           empty_idle_anonymous: emptyMb,

@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ndcg } from '../src/compute/measures/score-run.ts';
+import { ndcg } from '../src/compute/ranking/score-run.ts';
 import { documentFrequency } from '../src/engine/words/corpus.ts';
 import type { KnownWords } from '../src/engine/words/spelling.ts';
 import { noWords } from '../test/engine/words/small-corpus.ts';

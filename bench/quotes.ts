@@ -8,8 +8,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ndcg } from '../src/compute/measures/score-run.ts';
 import { foldPhrase } from '../src/compute/ranking/exact-query.ts';
+import { ndcg } from '../src/compute/ranking/score-run.ts';
 import { allIndexed, latency, pushPages } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { mean } from './quality/measures.ts';

@@ -24,7 +24,7 @@ const entries = [
   'cli/main',
   'composition/open-threads',
   'domain/errors',
-  'fsck/run-fsck',
+  'composition/run-fsck',
   'store/look-process',
   'encoder/encoder-process',
   'engine/search-index',

@@ -60,7 +60,7 @@ model = h.make_model(h.make_graph(nodes, 'tiny', [ids('input_ids'), ids('attenti
 model.ir_version = 10
 onnx.save(model, f'{folder}/encoder.onnx')
 
-# Names by their looks alone (src/compute/entities/name-tags.ts): words with a capital, those that begin a sentence only with another behind them.
+# Names by their looks alone (src/compute/text/name-tags.ts): words with a capital, those that begin a sentence only with another behind them.
 TAGS, SHAPES = 9, 8
 bias = np.full(TAGS, -9, np.float32); bias[[0, 1, 2]] = (0, -4, -4)
 moves = np.zeros((TAGS, TAGS), np.float32)

@@ -8,8 +8,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { runService } from '../bench/running-service.ts';
+import { samplePages } from '../src/composition/run-demo.ts';
 import { seededRandom } from '../src/compute/seeded-random.ts';
-import { samplePages } from '../src/demo/run-demo.ts';
 import type { SearchResponse } from '../src/domain/search.ts';
 
 const root = join(import.meta.dirname, '..');

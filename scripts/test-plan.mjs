@@ -23,7 +23,7 @@ const slowFiles = new Set([
   'test/actors/fetching/read-pdf.test.ts',
   'test/actors/indexes/indexes.test.ts',
   'test/commands/ledger.test.ts',
-  'test/compute/clusters/cluster-pages.test.ts',
+  'test/compute/embedding/cluster-pages.test.ts',
   'test/compute/extraction/extraction-quality.test.ts',
   'test/compute/extraction/recognize-wall.test.ts',
   'test/fsck/run-fsck.test.ts',

@@ -1,5 +1,5 @@
 /**
- * Trains `names.bin`: a linear layer over the encoder's states (src/compute/entities/name-tags.ts), by logistic regression with Adam over
+ * Trains `names.bin`: a linear layer over the encoder's states (src/compute/text/name-tags.ts), by logistic regression with Adam over
  * pieces of texts in which people marked names. Prints F1 of collections that it did not learn from, as JSON. Where the collections come
  * from and lie: models/README.md.
  * Usage: node --import ./scripts/tsx-in-threads.mjs scripts/train-names.ts FOLDER STATES OUT [--without PART] [--radius 1]
@@ -18,8 +18,8 @@ import {
   SHAPES,
   shapeOf,
   TAGS,
-} from '../src/compute/entities/name-tags.ts';
-import { namesOfPage } from '../src/compute/entities/page-names.ts';
+} from '../src/compute/text/name-tags.ts';
+import { namesOfPage } from '../src/compute/text/page-names.ts';
 import { encoderDir } from '../src/encoder/encoder-files.ts';
 import { openOnnxSession } from '../src/encoder/onnx-session.ts';
 import { type MarkedText, readCollections } from './names/marked-texts.ts';

@@ -8,10 +8,10 @@ import { parseArgs } from 'node:util';
 import { Access } from './access/access.ts';
 import { openAccessFile } from './access/access-file.ts';
 import { startApp } from './app.ts';
-import { serviceClient } from './cli/service-client.ts';
+import { addressOf, serviceClient } from './cli/service-client.ts';
 import { openBackups } from './composition/backups.ts';
 import { joinCluster, peersOf } from './composition/join-cluster.ts';
-import { runDemo } from './demo/run-demo.ts';
+import { runDemo } from './composition/run-demo.ts';
 import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage } from './domain/error-message.ts';
 import { isOperatorError, OperatorError } from './domain/errors.ts';
@@ -73,19 +73,19 @@ function settingsOrLeave(demo: boolean) {
   try {
     const settings = readSettings(process.env);
     if (demo && settings.libraries.dir !== null) leave(2, '--demo is for one library: unset SERVICE_LIBRARIES__DIR');
-    return demo ? { ...settings, data_dir: demoFolderOf(settings.data_dir) } : settings;
+    const ofDemo = { data_dir: demoFolderOf(settings.data_dir), tls: { cert_file: null, key_file: null } };
+    return demo ? { ...settings, ...ofDemo } : settings;
   } catch (error) {
     if (error instanceof SettingsError) leave(2, error.message);
     throw error;
   }
 }
 
-/** A console link for new users. Listening on every address includes loopback. */
+/** A console link for new users. */
 function consoleLink(access: Access, token: string, baseUrl: string, dataDir: string | null): string {
   const holder = access.holderOfToken(token);
   if (holder === null) return '';
   const { code } = access.issueCode(holder, 'session');
-  const address = baseUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   // Under npm, `readback` need not be in the path.
   const readback = process.env.npm_lifecycle_event === undefined ? 'readback' : 'npm run -s readback --';
   // The settings that a terminal needs to find the service and its token.
@@ -96,7 +96,7 @@ function consoleLink(access: Access, token: string, baseUrl: string, dataDir: st
       ([name, value]) => `${name}=${/[^\w./-]/.test(value) ? `'${value.replaceAll("'", String.raw`'\''`)}'` : value} `,
     );
   const again = `${variables.join('')}${readback} open`;
-  return `To look at it, open within a minute\n  ${address}/#code=${code}\nAfter that, another link is given by\n  ${again}\n`;
+  return `To look at it, open within a minute\n  ${baseUrl}/#code=${code}\nAfter that, another link is given by\n  ${again}\n`;
 }
 
 const exitCodeFor = (reason: unknown): number => (isOperatorError(reason, 'store_damaged') ? damagedExitCode : 1);
@@ -168,7 +168,9 @@ async function main(): Promise<void> {
       await app.close();
       throw error;
     });
-    const baseUrl = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+    const scheme = settings.tls.cert_file === null ? 'http' : 'https';
+    const baseUrl = `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+    const clientUrl = addressOf({ ...settings, bind_host: address, bind_port: port });
 
     let stopping = false;
     const stop = async (code: number) => {
@@ -203,7 +205,7 @@ async function main(): Promise<void> {
     const [operator] = tokens();
     const showsLink = process.stdout.isTTY && settings.libraries.dir === null && cluster === null;
     if (showsLink && access.isUnused && !demo)
-      process.stdout.write(`\n${consoleLink(access, operator.token, baseUrl, null)}\n`);
+      process.stdout.write(`\n${consoleLink(access, operator.token, clientUrl, null)}\n`);
     void app.over.then((reason) => {
       log.fatal({ err: reason }, 'no library can be opened again: the process ends');
       void stop(exitCodeFor(reason));
@@ -215,7 +217,7 @@ async function main(): Promise<void> {
         say: (line) => process.stdout.write(`${line}\n`),
         columns: Math.min(100, process.stdout.columns ?? 80),
       });
-      if (showsLink) process.stdout.write(`${consoleLink(access, operator.token, baseUrl, settings.data_dir)}\n`);
+      if (showsLink) process.stdout.write(`${consoleLink(access, operator.token, clientUrl, settings.data_dir)}\n`);
     }
   } catch (error) {
     if (error instanceof OperatorError) leave(exitCodeFor(error), error.message);

@@ -12,9 +12,8 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .sort();
 
 /** What each folder may import from, besides itself. Files beside the folders (app, main and their like) may import everything. */
-const foundations = ['domain', 'compute', 'tracing'];
+const foundations = ['domain', 'compute'];
 const mayImport: Record<string, readonly string[]> = {
-  tracing: [],
   files: [],
   domain: [],
   compute: ['domain'],
@@ -30,7 +29,6 @@ const mayImport: Record<string, readonly string[]> = {
   providers: [...foundations, 'files', 'encoder'],
   importers: foundations,
   cluster: [...foundations, 'access', 'store'],
-  index: [...foundations, 'files', 'threads', 'engine', 'store'],
   commands: [...foundations, 'machines', 'store'],
   actors: [
     ...foundations,
@@ -43,14 +41,13 @@ const mayImport: Record<string, readonly string[]> = {
     'providers',
     'telemetry',
     'importers',
-    'index',
   ],
   mcp: foundations,
   http: [...foundations, 'access', 'telemetry', 'actors', 'settings', 'mcp'],
 };
 
 /** Programs of their own over the whole: they may import everything, and only files beside the folders import them. */
-const programs = ['cli', 'composition', 'demo', 'fsck'];
+const programs = ['cli', 'composition'];
 
 /** Where a package may be imported: a folder or a file. */
 const placeOf: Record<string, string> = {

@@ -63,7 +63,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     ...limits,
     entry: entry('text-thread'),
     name: 'texts',
-    data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, wordList: null },
+    data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 } },
   });
 
   const graphs = openThreadPool<typeof import('../../src/threads/graph-thread.ts')>({

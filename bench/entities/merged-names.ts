@@ -1,6 +1,6 @@
 /** Names that would be merged automatically in a library whose pages are these. */
 import { variantForm } from '../../src/commands/entity-trees.ts';
-import type { MentionedName } from '../../src/compute/entities/page-names.ts';
+import type { MentionedName } from '../../src/compute/text/page-names.ts';
 
 export function mergedNames(pages: readonly MentionedName[][]) {
   const counts = new Map<string, { type: string; key: string; forms: Map<string, number> }>();

@@ -1,7 +1,7 @@
 /** The ranking collections of ../shared/data/ir as segments in memory, each document as one chunk whose label is its place. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lookupTerm, type TermTable } from '../../src/compute/structures/term-table.ts';
+import type { TermTable } from '../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
@@ -10,7 +10,7 @@ import { preparePages } from '../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../src/engine/words/deletions.ts';
 import { labelSegment, openSegment } from '../../src/engine/words/segment.ts';
-import { loadWordList, openWordList, wordListFingerprint } from '../../src/engine/words/word-list.ts';
+import { loadWordList, openWordList } from '../../src/engine/words/word-list.ts';
 
 /** No document is longer. */
 const oneChunk = { target_tokens: 1_000_000, overlap_tokens: 0, hard_max_tokens: 1_000_000 };
@@ -63,8 +63,7 @@ export function prepareCollection(
     const { _id, title, text }: { _id: string; title?: string; text: string } = JSON.parse(line);
     return { id: _id, title: title ?? null, text, sections: [] };
   });
-  const vocabulary = { fingerprint: wordListFingerprint, rowOf: (word: string) => lookupTerm(list, word) };
-  const { chunks, segment: buffer } = preparePages({ analyzer, vocabulary, chunking: oneChunk }, documents);
+  const { chunks, segment: buffer } = preparePages({ analyzer, chunking: oneChunk }, documents);
   const segment = openSegment(buffer, list);
   // A document without words has no chunk.
   labelSegment(

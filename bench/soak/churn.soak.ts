@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { note } from '../../test/process/rare-states.ts';
 import { round } from '../../test/process/samples.ts';
 import { RunningService, token, until } from '../../test/process/service.ts';

@@ -8,7 +8,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { rss } from '../../test/app/feed-server.ts';
 import { metric } from '../../test/process/samples.ts';
 import { RunningService, until } from '../../test/process/service.ts';

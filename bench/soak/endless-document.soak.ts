@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endlessPdf } from '../../test/compute/pdf/hostile-pdfs.ts';
-import { smallPdf } from '../../test/compute/pdf/small-pdf.ts';
+import { endlessPdf } from '../../test/compute/extraction/hostile-pdfs.ts';
+import { smallPdf } from '../../test/compute/extraction/small-pdf.ts';
 import { RunningService, until } from '../../test/process/service.ts';
 import { Site, say } from '../../test/providers/small-web.ts';
 

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { EntityDetailResponse, EntityMergeListResponse } from '../../src/domain/entity.ts';
 import type { ModelBackfillResponse, ModelListResponse } from '../../src/domain/model.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { FeedServer, rss } from '../../test/app/feed-server.ts';
 import { note } from '../../test/process/rare-states.ts';
 import { RunningService, until } from '../../test/process/service.ts';

@@ -15,7 +15,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { FeedServer, rss } from '../../test/app/feed-server.ts';
 import { note } from '../../test/process/rare-states.ts';
 import { mean, metric, round, sampleProcess, slope } from '../../test/process/samples.ts';

@@ -1,7 +1,7 @@
 /** Texts in which people marked names, read from the files of their collections: models/README.md says where they come from. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NameType } from '../../src/compute/entities/name-tags.ts';
+import type { NameType } from '../../src/compute/text/name-tags.ts';
 
 export interface MarkedSpan {
   type: NameType;

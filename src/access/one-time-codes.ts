@@ -1,6 +1,6 @@
 /**
- * One-time codes: in memory, 60 s, one use. A link's code is too long to guess; typed ones are short, so wrong tries
- * are limited. States: issued → taken or expired; both are deleted.
+ * One-time codes: in memory, one use. A link's code is too long to guess; typed ones are short, so wrong tries are
+ * limited. States: issued → taken or expired; both are deleted.
  */
 import { createHash } from 'node:crypto';
 import type { CodePurpose, Scope } from '../domain/access.ts';
@@ -14,6 +14,7 @@ export interface Grant {
 }
 
 interface Issued {
+  purpose: CodePurpose;
   grant: Grant;
   expiresAt: number;
 }
@@ -23,7 +24,9 @@ export interface CodeSources {
   randomBytes: (count: number) => Buffer;
 }
 
-const lifetimeMs = 60_000;
+/** A link is opened at once; a code is typed into another browser or device. */
+const codeLifetimesMs: Readonly<Record<CodePurpose, number>> = { session: 60_000, pair: 600_000 };
+/** Of a library and a purpose. */
 const maxCodes = 20;
 /** Wrong typed codes per minute: with 20 valid codes of 40 bits a guess succeeds once in three thousand years. */
 const maxWrong = 30;
@@ -68,15 +71,17 @@ export class OneTimeCodes {
   issue(purpose: CodePurpose, grant: Grant): { code: string; expiresAt: number } {
     const now = this.#sources.now();
     this.#dropExpired(now);
-    const others = [...this.#issued.values()].filter((each) => each.grant.library === grant.library);
+    const others = [...this.#issued.values()].filter(
+      (each) => each.purpose === purpose && each.grant.library === grant.library,
+    );
     if (others.length >= maxCodes) {
       const retryAfterS = (others[0].expiresAt - now) / 1000;
       throw new DomainError('overloaded', `${maxCodes} codes are in use: wait for one to expire`, { retryAfterS });
     }
     const bytes = this.#sources.randomBytes(32);
     const code = purpose === 'pair' ? typedCode(bytes) : bytes.toString('base64url');
-    const expiresAt = now + lifetimeMs;
-    this.#issued.set(codeDigest(purpose, code), { grant, expiresAt });
+    const expiresAt = now + codeLifetimesMs[purpose];
+    this.#issued.set(codeDigest(purpose, code), { purpose, grant, expiresAt });
     return { code, expiresAt };
   }
 

@@ -4,7 +4,7 @@ import type { UnknownVariable } from '../settings/unknown-variables.ts';
 import type { StoreView } from '../store/store-view.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { type ServiceClient, serviceClient } from './service-client.ts';
-import type { Terminal } from './terminal.ts';
+import { plain, type Terminal } from './terminal.ts';
 
 export interface Context {
   settings: Settings;
@@ -64,6 +64,22 @@ export function get<Reply>(context: Context, path: string): Promise<Reply> {
 
 export function post<Reply>(context: Context, path: string, body?: unknown): Promise<Reply> {
   return clientOf(context, 'write').call<Reply>('POST', path, body, context.signal);
+}
+
+/** Deletes what is below a path, with a line for each. */
+export async function deleteEach(
+  context: Context,
+  path: string,
+  ids: readonly string[],
+  inWords: (id: string) => string,
+): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  for (const id of ids) {
+    await clientOf(context, 'write').call('DELETE', `${path}/${encodeURIComponent(id)}`, undefined, signal);
+    if (!json) terminal.say(inWords(plain(id, 64)));
+  }
+  if (json) terminal.json({ removed: ids });
+  return exitCodes.done;
 }
 
 /** Print a reply as JSON, or in words. */

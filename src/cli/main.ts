@@ -39,9 +39,6 @@ const stateDirOf = ({ XDG_STATE_HOME: set, HOME }: NodeJS.ProcessEnv): string =>
 function context({ warns = true, isKnown = true }: ContextOptions = {}): Context {
   onInterrupt();
   const { json = false, url, color, library } = globals();
-  const settings = isKnown
-    ? settingsOfLibrary(readSettings(process.env), library)
-    : readSettings({ ...process.env, SERVICE_LIBRARIES__DIR: '', SERVICE_AUTH_TOKENS: '' });
   terminal = openTerminal({
     stdout: process.stdout,
     stderr: process.stderr,
@@ -49,6 +46,9 @@ function context({ warns = true, isKnown = true }: ContextOptions = {}): Context
     monotonic: () => performance.now(),
     columns: columnsOf(process.env),
   });
+  const settings = isKnown
+    ? settingsOfLibrary(readSettings(process.env), library)
+    : readSettings({ ...process.env, SERVICE_LIBRARIES__DIR: '', SERVICE_AUTH_TOKENS: '' });
   const unknown = unknownVariables(process.env);
   if (warns) for (const each of unknown) terminal.note(unknownVariableText(each));
   return {
@@ -73,6 +73,7 @@ function context({ warns = true, isKnown = true }: ContextOptions = {}): Context
 const program = createProgram({
   version,
   helpWidth: helpColumns(process.env, process.stdout),
+  errorWidth: columnsOf(process.env) ?? (process.stderr.isTTY ? process.stderr.columns : undefined),
   formats: process.argv.includes('import') ? (await import('../importers/formats.ts')).formatRows : [],
   serve: async ({ demo }) => {
     // The service process parses its own arguments.
@@ -114,7 +115,8 @@ try {
     const { code, message } = failureOf(error);
     if (process.argv.includes('--json'))
       process.stdout.write(`${JSON.stringify({ error: message, exit_code: code })}\n`);
-    process.stderr.write(`readback: ${message}\n`);
+    const note = terminal?.note ?? ((line) => process.stderr.write(`${line}\n`));
+    note(`readback: ${message}`);
     process.exitCode = code;
   }
 }

@@ -1,5 +1,5 @@
 /** The command line of `readback`: names, arguments, options and help texts. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { jobKinds, jobStatuses } from '../domain/job.ts';
 import { pageStatuses } from '../domain/page.ts';
@@ -9,7 +9,9 @@ import { maxIntervalHours, watchKind } from '../domain/watch.ts';
 import type { FormatRow } from '../importers/formats.ts';
 import { exitMeanings } from './cli-error.ts';
 import type { LibraryTask } from './commands/cluster.ts';
+import { type Shell, shells } from './completion.ts';
 import type { ContextOptions } from './context.ts';
+import { folded } from './text-width.ts';
 
 export interface GlobalOptions {
   json: boolean;
@@ -58,31 +60,35 @@ interface ProgramOptions {
   serve: (options: { demo: boolean }) => Promise<void>;
   run: RunCommand;
   helpWidth: number;
+  /** Of a line of standard error. */
+  errorWidth?: number | undefined;
   /** Only for the help of `import`: loading them costs as much as most commands. */
   formats: readonly FormatRow[];
 }
 
 /** Throws CommanderError instead of ending the process. */
-export function createProgram({ version, serve, run, helpWidth, formats }: ProgramOptions): Command {
+export function createProgram(options: ProgramOptions): Command {
+  const { version, serve, run, helpWidth, errorWidth = Number.POSITIVE_INFINITY, formats } = options;
   const program = new Command('readback')
     .description('A self-hosted index of everything you have read.')
     .version(version, '--version', 'print the version')
-    .helpOption('--help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpOption('-h, --help', 'print this help')
     .option('--json', 'print one JSON document')
     .option('--url <address>', 'address of the service, instead of that of the settings', serviceAddress)
     .option('--library <name>', 'library to use, if there are several')
     .option('--no-color', 'no colours (like NO_COLOR)')
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true, helpWidth })
+    .showHelpAfterError('(-h prints the help)')
+    .configureOutput({ outputError: (text, write) => write(foldedText(text, errorWidth)) })
     .exitOverride()
-    .addHelpText('after', () => helpEnd);
+    .addHelpText('after', () => foldedText(helpEnd, helpWidth));
   const command = (nameAndArguments: string, description: string) => inside(program, nameAndArguments, description);
   const runs: Runs =
     (load, name, ...first) =>
     (...given) =>
       run(load, name, [...first, ...given.slice(0, -1)]);
 
+  program.commandsGroup('Service:');
   command('serve', 'run the service in the foreground, like `npm start`')
     .option('--demo', 'use a separate data folder with sample pages')
     .action(({ demo = false }) => serve({ demo }));
@@ -91,10 +97,11 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .option('--print', 'print the link instead (valid for one minute)')
     .action(runs(load.token, 'openCommand'));
 
-  command('pair', 'print a one-time code for the browser extension (valid for one minute)').action(
+  command('pair', 'print a one-time code for the browser extension (valid for 10 minutes)').action(
     runs(load.token, 'pairCommand'),
   );
 
+  program.commandsGroup('Pages:');
   command('add', 'add pages; the service fetches those without text')
     .argument('<url...>', 'addresses; - reads them from standard input, one per line')
     .option('--title <text>', 'title of the page (one address only)')
@@ -106,14 +113,14 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
 
   command('search', 'search what you have read')
     .argument('<words...>', 'the query')
-    .option('-k <number>', 'max number of pages', integer(1, maxPages), 10)
+    .option('-k, --limit <number>', 'max number of pages', integer(1, maxPages), 10)
     .option('--domain <name>', 'only this domain and its subdomains')
     .option('--after <date>', 'only pages visited at or after this date', date)
     .option('--before <date>', 'only pages visited before this date', date)
     .addOption(new Option('--sort <order>', 'order of the pages').choices(searchSorts).default('relevance'))
     .option('--no-rerank', 'do not rerank')
     .option('--no-spelling', 'do not correct spelling')
-    .addHelpText('after', () => operatorsText)
+    .addHelpText('afterAll', () => foldedText(operatorsText, helpWidth))
     .action(runs(load.search, 'searchCommand'));
 
   command('ask', 'answer a question by sentences of pages that you have read')
@@ -127,6 +134,7 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .action(runs(load.ask, 'askCommand'));
 
   addReading(program, runs);
+  program.commandsGroup('State and maintenance:');
   addModels(program, run, runs);
 
   command('status', 'show the state of the service and the data folder').action(runs(load.status, 'statusCommand'));
@@ -136,6 +144,7 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .addOption(new Option('--kind <kind>', 'only this kind').choices(jobKinds))
     .option('--limit <number>', 'max number (default: 20; retry: all)', integer(1, 1_000_000))
     .action(runs(load.jobs, 'jobsCommand'));
+  alsoList(jobs, runs(load.jobs, 'jobsCommand'));
   inside(jobs, 'retry', 'retry dead jobs: these, or all')
     .argument('[id...]', 'ids of jobs')
     .action((ids: string[], _options, self: Command) => {
@@ -156,6 +165,7 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     )
     .action(runs(load.doctor, 'fsckCommand'));
 
+  program.commandsGroup('Import, export and backup:');
   command('import', 'import bookmarks, histories, read-it-later lists or an export of readback')
     .argument('<file>', 'a file, the folder of an Omnivore export, or - for standard input')
     .addOption(new Option('--format <name>', 'format of the file, if it is not detected').argParser(importFormat))
@@ -166,7 +176,7 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .option('--again', 'import it again from the start; counts its visits again')
     .option('--retry-failed', 'only items that failed before')
     .option('--offline', 'write into the data folder of a stopped service')
-    .addHelpText('after', () => formatsHelp(formats))
+    .addHelpText('afterAll', () => foldedText(formatsHelp(formats), helpWidth))
     .action(runs(load.import, 'importCommand'));
 
   command('export', 'export pages, blocked sites, watches and feedback as JSONL')
@@ -183,16 +193,41 @@ export function createProgram({ version, serve, run, helpWidth, formats }: Progr
     .option('--replace', 'replace an existing store, which is kept as before-restore-…')
     .action(runs(load.backup, 'restoreCommand'));
 
-  const tokens = command('token', 'access tokens');
+  program.commandsGroup('Access and shell:');
+  const tokens = command('token', 'list access tokens').action(runs(load.token, 'tokensCommand'));
+  alsoList(tokens, runs(load.token, 'tokensCommand'));
+  inside(tokens, 'add <name>', 'make a token that can be revoked, such as for an assistant')
+    .addOption(scopeOption('its scope; write includes read'))
+    .action(runs(load.token, 'addTokenCommand'));
+  inside(tokens, 'revoke <token...>', 'revoke tokens, by id, and end their sessions').action(
+    runs(load.token, 'revokeTokensCommand'),
+  );
   inside(tokens, 'new', "replace the data folder's token, or print a named one for SERVICE_AUTH_TOKENS")
     .option('--name <name>', 'name of a token that is only printed')
-    .addOption(new Option('--scope <scope>', 'scope of a named token').choices(['read', 'write']).default('write'))
+    .addOption(scopeOption('scope of a named token'))
     .action((args) => run(load.token, 'newTokenCommand', [args], { isKnown: args.name === undefined }));
 
+  command('completion', 'print the completion of commands for a shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .action(async (shell: Shell) => {
+      const { completionScript } = await import('./completion.ts');
+      program.configureOutput().writeOut?.(completionScript(program, shell));
+    });
+
+  program.helpCommand('help [command]', 'print the help of a command');
+
+  program.commandsGroup('Cluster:');
   addCluster(program, run, runs);
 
+  const subcommandTerm = (each: Command) =>
+    `${[each.name(), ...each.aliases()].join('|')} ${each.usage().replace(/\[(?:options|command)\] ?/g, '')}`;
+  for (const each of [program, ...everyCommand(program)])
+    each.configureHelp({ showGlobalOptions: true, helpWidth, subcommandTerm });
   for (const each of everyCommand(program)) {
-    each.helpOption('--help', 'print this').configureHelp({ showGlobalOptions: true, helpWidth }).exitOverride();
+    each.helpOption('-h, --help', 'print this').exitOverride();
+    if (each.commands.length > 0) each.helpCommand('help [command]', 'print the help of a command');
+    const lines = examples[pathOf(each)];
+    if (lines !== undefined) each.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
   }
   return program;
 }
@@ -205,20 +240,24 @@ function addReading(program: Command, runs: Runs): void {
     .addOption(new Option('--status <status>', 'only this status').choices(pageStatuses))
     .option('--limit <number>', 'max number', integer(1, 1_000_000), 20)
     .action(runs(load.pages, 'pagesCommand'));
+  alsoList(pages, runs(load.pages, 'pagesCommand'));
   inside(pages, 'show <page>', 'show one page, by id or address')
     .option('--text', 'print its text, too')
     .action(runs(load.pages, 'pageCommand'));
 
   const forget = inside(program, 'forget', 'delete pages for good and block them')
+    .alias('delete')
     .argument('<what...>', 'ids or addresses of pages')
     .option('--domain', 'delete whole domains with their subdomains')
-    .option('--reason <text>', 'note to keep with the rule')
+    .option('--block', 'also block addresses and domains without a page')
+    .option('--reason <text>', 'note to keep with the blocked address')
     .option('--yes', 'with --domain: delete; otherwise only count the pages')
     .action(runs(load.forget, 'forgetCommand'));
   inside(forget, 'rules', 'list blocked sites and pages, newest first').action(runs(load.forget, 'rulesCommand'));
   inside(forget, 'allow <rule...>', 'unblock: the pages may be added again').action(runs(load.forget, 'allowCommand'));
 
   const watch = inside(program, 'watch', 'list watches').action(runs(load.watch, 'watchesCommand'));
+  alsoList(watch, runs(load.watch, 'watchesCommand'));
   inside(watch, 'add <address>', 'watch a feed, video channel or podcast')
     .addOption(new Option('--kind <kind>', 'kind of source').choices(watchKind.options).default('rss'))
     .option('--title <text>', 'title of the watch')
@@ -232,15 +271,21 @@ function addReading(program: Command, runs: Runs): void {
   inside(watch, 'resume <watch...>', 'resume polling').action(runs(load.watch, 'enableWatchesCommand', true));
 
   const topics = inside(program, 'topics', 'list topics, largest first').action(runs(load.names, 'topicsCommand'));
+  alsoList(topics, runs(load.names, 'topicsCommand'));
   inside(topics, 'show <topic>', 'list the pages of a topic, most typical first')
     .option('--limit <number>', 'max number', integer(1, 500), 20)
     .action(runs(load.names, 'topicCommand'));
   inside(topics, 'find', 'refresh topics').action(runs(load.names, 'findTopicsCommand'));
 
-  const names = inside(program, 'names', 'show a person, place or thing that pages mention')
-    .argument('<name>', 'a name, a spelling of it, or an id')
-    .option('--limit <number>', 'max number of pages', integer(1, 1000), 20)
-    .action(runs(load.names, 'nameCommand'));
+  const list = runs(load.names, 'namesCommand');
+  const show = runs(load.names, 'nameCommand');
+  const names = inside(program, 'names', 'list names in pages, or show one with its pages')
+    .argument('[name]', 'a name, a spelling of it, or an id')
+    .option('--limit <number>', 'max number of names or pages', integer(1, 1000), 20)
+    .action((name, options, self) => (name === undefined ? list(options, self) : show(name, options, self)));
+  inside(names, 'list [part]', 'list names, most frequent first: all, or those with this part')
+    .option('--type <type>', 'only this type: person, organization, place, other')
+    .action((part, { type }, self) => list({ ...names.opts(), type }, part, self));
   inside(names, 'of <page>', 'list the names in a page, by id or address').action(
     runs(load.names, 'namesOfPageCommand'),
   );
@@ -258,6 +303,26 @@ function addReading(program: Command, runs: Runs): void {
 
 function inside(parent: Command, nameAndArguments: string, description: string): Command {
   return parent.command(nameAndArguments).description(description);
+}
+
+/** `list` does the same as the group alone, whose options it has. */
+function alsoList(group: Command, list: (...given: unknown[]) => Promise<void>): void {
+  inside(group, 'list', group.description()).action((_own, self) => list(group.opts(), self));
+}
+
+const scopeOption = (description: string) =>
+  new Option('--scope <scope>', description).choices(['read', 'write']).default('write');
+
+const foldedText = (text: string, columns: number): string =>
+  text
+    .split('\n')
+    .flatMap((line) => folded(line, columns))
+    .join('\n');
+
+/** Names of a command and the groups that it is in. */
+export function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent === null || parent.parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
 }
 
 function addModels(program: Command, run: RunCommand, runs: Runs): void {
@@ -295,9 +360,7 @@ function addCluster(program: Command, run: RunCommand, runs: Runs): void {
   const does = (task: LibraryTask) => runs(load.cluster, 'libraryCommand', task);
   one('list', 'like `cluster status`').action(status);
   const withToken = (given: Command) =>
-    given
-      .option('--name <name>', 'name of the token', 'first')
-      .addOption(new Option('--scope <scope>', 'scope of the token').choices(['read', 'write']).default('write'));
+    given.option('--name <name>', 'name of the token', 'first').addOption(scopeOption('scope of the token'));
   withToken(one('new <library>', 'create an empty library and a token')).action(does('new'));
   withToken(one('token <library>', 'create another token')).action(does('token'));
   one('move <library>', 'release it from its host; the next host asked serves it').action(does('move'));
@@ -319,6 +382,46 @@ export function everyCommand(program: Command): Command[] {
   return program.commands.flatMap((each) => [each, ...everyCommand(each)]);
 }
 
+/** By the path of a command. */
+export const examples: Readonly<Record<string, readonly string[]>> = {
+  add: [
+    'readback add https://example.org/herons --wait',
+    'readback add https://example.org/herons --html saved.html',
+    'readback add - < addresses.txt',
+  ],
+  search: [
+    'readback search what do herons eat',
+    'readback search \'"grey heron" -boat site:example.org after:7d\'',
+    'readback search herons --sort newest --json',
+  ],
+  pages: ['readback pages --domain example.org --after 2026-01-31', 'readback pages --status dead'],
+  'pages show': ['readback pages show https://example.org/herons --text'],
+  forget: [
+    'readback forget https://example.org/herons',
+    'readback forget --domain example.org --yes',
+    'readback forget --domain --block --yes ads.example',
+  ],
+  'watch add': [
+    'readback watch add https://example.org/feed.xml --every 6',
+    'readback watch add https://example.org/podcast.xml --kind podcast',
+  ],
+  'topics show': ['readback topics show cl_00000001 --limit 50'],
+  names: ['readback names list watt --type person', "readback names 'James Watt'", 'readback names of pg_00000001'],
+  jobs: ['readback jobs --status dead', 'readback jobs retry --kind fetch_and_index'],
+  import: [
+    'readback import ~/.config/chromium/Default/History --dry-run',
+    'readback import bookmarks.html',
+    'readback import urls.txt --format urls --source notes',
+  ],
+  export: ['readback export readback.jsonl', 'readback export - | gzip > readback.jsonl.gz'],
+  token: ['readback token add phone --scope read', 'readback token list', 'readback token revoke tk_5f0c4e1b9a3d7286'],
+  completion: [
+    'source <(readback completion bash)   # in ~/.bashrc',
+    'source <(readback completion zsh)    # in ~/.zshrc, after compinit',
+    'readback completion fish > ~/.config/fish/completions/readback.fish',
+  ],
+};
+
 const helpEnd = `
 Settings come from environment variables (docs/settings.md): the data folder
 from SERVICE_DATA_DIR, the service's address from SERVICE_BIND_HOST and
@@ -329,8 +432,9 @@ Exit codes:
 ${exitMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`;
 
 const operatorsText = `
-Operators in the query, each after a minus for all other pages:
-${operatorHelp.map(([operator, finds, example]) => `  ${operator.padEnd(9)} ${finds}\n            ${example}`).join('\n')}`;
+Operators; quote a query with operators: 'heron -boat'. A minus before one finds
+all other pages:
+${operatorHelp.map(([operator, finds, example]) => `  ${operator.padEnd(8)}  ${finds}\n            ${example}`).join('\n')}`;
 
 function formatsHelp(formats: readonly FormatRow[]): string {
   const lines = importFormats.flatMap((format) =>

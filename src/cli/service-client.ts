@@ -1,4 +1,5 @@
 /** HTTP client of the service at the settings' address, with the token of the settings or the data folder. */
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parsedJson } from '../compute/structures/json-fields.ts';
@@ -39,7 +40,7 @@ export interface ServiceClient {
 }
 
 /** Ms. A refused connection fails at once; a busy service may take this long. */
-const lookTimeoutMs = 20_000;
+const lookTimeoutMs = 60_000;
 /** Ms. A search during a busy import may take long. */
 const callTimeoutMs = 120_000;
 
@@ -88,10 +89,23 @@ export function serviceClient(settings: Settings, url: string | undefined, scope
   };
 }
 
-/** Listening on every address includes loopback. */
-function addressOf({ bind_host, bind_port }: Settings): string {
-  const host = bind_host === '0.0.0.0' ? '127.0.0.1' : bind_host === '::' ? '::1' : bind_host;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${bind_port}`;
+/** Listening on every address includes loopback. With TLS the address has a name of the certificate. */
+export function addressOf({ bind_host, bind_port, tls }: Pick<Settings, 'bind_host' | 'bind_port' | 'tls'>): string {
+  const own = bind_host === '0.0.0.0' ? '127.0.0.1' : bind_host === '::' ? '::1' : bind_host;
+  const host = tls.cert_file === null ? own : certifiedName(tls.cert_file, own);
+  return `http${tls.cert_file === null ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${bind_port}`;
+}
+
+/** A name that the certificate is for; where it cannot be read, the request says why, or `--url` names another. */
+function certifiedName(certFile: string, own: string): string {
+  let subjectAltName = '';
+  try {
+    subjectAltName = new X509Certificate(readFileSync(certFile)).subjectAltName ?? '';
+  } catch {
+    return own === '127.0.0.1' || own === '::1' ? 'localhost' : own;
+  }
+  const names = Array.from(subjectAltName.matchAll(/(?:DNS|IP Address):([^\s,*]+)/g), ([, name]) => name);
+  return [own, 'localhost'].find((each) => names.includes(each)) ?? names[0] ?? own;
 }
 
 function tokenOf({ secrets, data_dir }: Settings, scope: Scope): string | null {
@@ -114,7 +128,7 @@ function tokenIn(folder: string): string | null {
 /** The contract's error bodies, as one line. */
 function detailOf(body: unknown, text: string): string {
   if (typeof body !== 'object' || body === null) return text.slice(0, 200) || 'nothing more';
-  if ('pattern' in body) return `blacklisted by ${String(body.pattern)}`;
+  if ('pattern' in body) return `blocked by ${String(body.pattern)}`;
   if (!('detail' in body)) return text.slice(0, 200);
   if (typeof body.detail === 'string') return body.detail;
   const issues = Array.isArray(body.detail) ? body.detail : [];

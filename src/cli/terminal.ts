@@ -1,14 +1,15 @@
 /** Output of commands: results on standard output, notes and progress on standard error; colours and bars on terminals only. */
 
 import type { PageDetails } from '../domain/page.ts';
-import { fitted, padded, textWidth } from './text-width.ts';
+import { fitted, folded, padded, textWidth } from './text-width.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
 export interface Terminal {
-  say(line: string): void;
+  /** Prints lines; longer ones are folded. */
+  say(text: string): void;
   json(value: unknown): void;
-  note(line: string): void;
+  note(text: string): void;
   style(style: Style, text: string): string;
   /** A terminal link (OSC 8) if supported. The address must be a stored URL, without control characters. */
   link(text: string, url: string): string;
@@ -52,20 +53,21 @@ export function openTerminal({ stdout, stderr, colors, monotonic, columns }: Ter
     if (drawn) stderr.write('\r\x1b[K');
     drawn = false;
   };
+  const widthOf = (stream: Stream) =>
+    columns ?? (stream.isTTY ? (stream.columns ?? usualColumns) : Number.POSITIVE_INFINITY);
+  const print = (stream: Stream) => (text: string) => {
+    clear();
+    const lines = text.split('\n').flatMap((line) => folded(line, widthOf(stream)));
+    stream.write(`${lines.join('\n')}\n`);
+  };
   return {
-    say(line) {
-      clear();
-      stdout.write(`${line}\n`);
-    },
+    say: print(stdout),
     json(value) {
       clear();
       stdout.write(`${JSON.stringify(value, null, 2)}\n`);
     },
-    note(line) {
-      clear();
-      stderr.write(`${line}\n`);
-    },
-    columns: columns ?? (stdout.isTTY ? (stdout.columns ?? usualColumns) : Number.POSITIVE_INFINITY),
+    note: print(stderr),
+    columns: widthOf(stdout),
     style: (style, text) => (colors && stdout.isTTY ? `\x1b[${codes[style]}m${text}\x1b[0m` : text),
     link: (text, url) =>
       colors && stdout.isTTY && /^[\x21-\x7e]+$/.test(url) ? `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\` : text,

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util';
+
 /**
  * The width of text on a terminal: East Asian characters and emoji take two columns, combining marks none. Source:
  * Unicode Standard Annex 11, classes W and F by their blocks, since regular expressions lack that property.
@@ -9,11 +11,11 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** Most text is narrow. */
 const narrow = /^[\x20-\x7e\u00a1-\u02ff\u2010-\u2027…]*$/;
 
-/** Columns of a text without control characters. */
+/** Columns of a text, whose styles take none. */
 export function textWidth(text: string): number {
   if (narrow.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += widthOf(segment);
+  for (const { segment } of graphemes.segment(stripVTControlCharacters(text))) width += widthOf(segment);
   return width;
 }
 
@@ -30,8 +32,8 @@ export function fitted(text: string, columns: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Lines of a maximum width after `indent`, broken at spaces, or within a word longer than a line. */
-export function wrapped(text: string, columns: number, indent = ''): string[] {
+/** Lines of a maximum width after `indent`, broken at spaces, or within a word longer than a line if `breaksWords`. */
+export function wrapped(text: string, columns: number, indent = '', breaksWords = true): string[] {
   const room = Math.max(1, columns - textWidth(indent));
   const lines: string[] = [];
   let line = '';
@@ -42,7 +44,8 @@ export function wrapped(text: string, columns: number, indent = ''): string[] {
       continue;
     }
     if (line !== '') lines.push(line);
-    line = '';
+    line = breaksWords ? '' : word;
+    if (!breaksWords) continue;
     for (const { segment } of graphemes.segment(word)) {
       if (textWidth(line + segment) > room) {
         lines.push(line);
@@ -52,6 +55,19 @@ export function wrapped(text: string, columns: number, indent = ''): string[] {
     }
   }
   return [...lines, line].map((each) => indent + each);
+}
+
+/**
+ * A line as lines of a maximum width, which continue below the last column (after two spaces) that begins in its first half. Words stay
+ * whole, so that addresses can be copied.
+ */
+export function folded(line: string, columns: number): string[] {
+  if (textWidth(line) <= columns) return [line];
+  const starts = Array.from(line.matchAll(/(?:^ *| {2,})(?=\S)/g), ({ 0: gap, index }) => index + gap.length);
+  const start = starts.findLast((each) => textWidth(line.slice(0, each)) <= columns / 2) ?? 0;
+  const indent = ' '.repeat(textWidth(line.slice(0, start)));
+  const [first, ...others] = wrapped(line.slice(start), columns, indent, false);
+  return [line.slice(0, start) + first.slice(indent.length), ...others];
 }
 
 export function padded(text: string, columns: number): string {

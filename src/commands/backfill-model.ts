@@ -2,7 +2,7 @@
  * What happens to a backfill: started together with its job, planned, taken forward slice by slice, sealed. The slices and the seal
  * come from the attempt that owns the job, as parts of its checkpoints.
  */
-import type { NameSpans } from '../compute/entities/name-tags.ts';
+import type { NameSpans } from '../compute/text/name-tags.ts';
 import { type Backfill, type EmbeddingModel, isBuiltIn } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
 import { firstBackfill } from '../machines/backfill.ts';

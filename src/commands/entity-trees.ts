@@ -1,5 +1,5 @@
 /** Merged entities as trees: an entity without a parent represents itself and all below it. */
-import { variantOf } from '../compute/entities/name-variants.ts';
+import { variantOf } from '../compute/text/name-variants.ts';
 import type { Entity } from '../domain/entity.ts';
 import { foldName } from '../domain/normalize-text.ts';
 import type { EntityReader } from '../store/entities.ts';

@@ -2,8 +2,8 @@
  * What a page mentions, stored and taken away. Counts follow in the same transaction, so the rows of entities always say what the
  * mentions say, and an entity that no page mentions any more is gone, with its merges: what was merged into it stands alone again.
  */
-import type { NameSpans } from '../compute/entities/name-tags.ts';
-import { type MentionedName, namesOfPage } from '../compute/entities/page-names.ts';
+import type { NameSpans } from '../compute/text/name-tags.ts';
+import { type MentionedName, namesOfPage } from '../compute/text/page-names.ts';
 import type { Entity, PageEntity } from '../domain/entity.ts';
 import { byCount } from '../domain/entity-tallies.ts';
 import type { Job } from '../domain/job.ts';
@@ -11,7 +11,7 @@ import type { Page } from '../domain/page.ts';
 import type { SeenNames } from '../store/entities.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { pagesOfTree, rootOf } from './entity-trees.ts';
-import { noteNewEntities, noteStandingAlone } from './match-entities.ts';
+import { noteNewEntities } from './match-entities.ts';
 import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
 /** Raised when a new recogniser should read every page again. */
@@ -232,7 +232,7 @@ function removeEntity(transaction: Transaction, entity: Entity): void {
     const alone = { ...child, parent: 0 };
     entities.put({ ...alone, tree_pages: treePages(transaction, alone) }, child);
   }
-  noteStandingAlone(transaction, entity.children);
+  entities.setState('unmatched', entities.state('unmatched') + entity.children.length);
   const parent = entities.get(entity.parent);
   if (parent !== undefined) {
     entities.put({ ...parent, children: parent.children.filter((no) => no !== entity.no) }, parent);

@@ -3,7 +3,7 @@
  * pages are not visited again and forgotten ones do not come back.
  */
 import type { WatchEvent } from '../machines/watch.ts';
-import { urlKey } from '../store/keys.ts';
+import { urlKey } from '../store/records.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { ingestPage, type PageSubmission } from './ingest-page.ts';
 import { moveWatch } from './move-job.ts';

@@ -2,7 +2,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import type { RecoverPage } from '../actors/indexes/start-recovery.ts';
-import type { JobHandler } from '../actors/jobs/job-actor.ts';
+import type { JobHandler } from '../actors/system/job-actor.ts';
 import { builtInModel } from '../domain/model.ts';
 import { Encoder } from '../encoder/encoder.ts';
 import { checkEncoderFiles, encoderDir } from '../encoder/encoder-files.ts';

@@ -13,8 +13,6 @@ import type { Settings } from '../settings/read-settings.ts';
 import { openThreadPool, statelessIdleMs } from '../threads/thread-pool.ts';
 
 export interface Threads {
-  /** Known words and their vectors: for spelling and compounds. */
-  wordList: SharedArrayBuffer;
   cores: number;
   /** Chunking, building segments. */
   texts: TextPool;
@@ -61,7 +59,7 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
     ...limits,
     entry: programFile('threads/text-thread'),
     name: 'texts',
-    data: { chunking: settings.chunking, wordList },
+    data: { chunking: settings.chunking },
   });
   const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
     ...limits,
@@ -85,7 +83,6 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
   return {
     feeds,
     of: (library) => ({
-      wordList,
       cores,
       workers,
       texts: texts.of(library),

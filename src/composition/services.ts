@@ -8,18 +8,18 @@ import { indexesService } from '../actors/indexes/indexes.ts';
 import { importsService } from '../actors/ingest/imports.ts';
 import { pageIndexer } from '../actors/ingest/index-page.ts';
 import { intakeService } from '../actors/ingest/intake.ts';
-import { queriesService } from '../actors/jobs/queries.ts';
-import { schedulerService } from '../actors/jobs/scheduler.ts';
-import { journalService } from '../actors/journal/journal.ts';
-import { QueryLogQueue } from '../actors/journal/query-log-queue.ts';
 import { floorCalibrator } from '../actors/models/model-embedder.ts';
 import { modelsService } from '../actors/models/models.ts';
+import { journalService } from '../actors/search/journal.ts';
 import { openOutsideReranker } from '../actors/search/outside-reranker.ts';
+import { QueryLogQueue } from '../actors/search/query-log-queue.ts';
 import { queryVectorAsker } from '../actors/search/query-vector.ts';
 import { retrieverService } from '../actors/search/retriever.ts';
 import { eventsService } from '../actors/system/events.ts';
 import { metricsService } from '../actors/system/metrics.ts';
+import { queriesService } from '../actors/system/queries.ts';
 import { openRetention } from '../actors/system/retention.ts';
+import { schedulerService } from '../actors/system/scheduler.ts';
 import type { LibraryParts } from '../actors/system/service.ts';
 import type { ServiceStarts } from '../actors/system/services.ts';
 import { commitThrough, type SystemAsk } from '../actors/system/system-messages.ts';
@@ -73,7 +73,6 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
           log,
         }),
         threads: threads.index,
-        searchData: { wordList: threads.wordList },
         history: parts.history,
         recoveryWaitMs: parts.recoveryWaitMs,
         aroundRecovery: parts.aroundRecovery,
@@ -105,7 +104,6 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       }),
       entities: entitiesService({
         ...common,
-        languageOfPage: (page, signal) => threads.texts.run('languageOfPage', page, { signal }),
         enabled: settings.entity.enabled,
         thresholds: settings.entity,
       }),

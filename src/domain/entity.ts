@@ -113,6 +113,6 @@ export interface EntityMerge {
   merged: number;
   merged_at: number;
   undone_at: number | null;
-  /** Absent in rows of earlier versions if `reviewMerges` could not decide. */
+  /** Absent in rows of earlier versions. */
   made_by?: MergeMaker;
 }

@@ -1,5 +1,5 @@
 /** What the host and the encoder's process say to each other, over the channel that the process was started with. */
-import type { NameSpans } from '../compute/entities/name-tags.ts';
+import type { NameSpans } from '../compute/text/name-tags.ts';
 
 /** `sentence`: a short passage that a person waits for; one window, without names. */
 export type InputKind = 'query' | 'sentence' | 'passage';

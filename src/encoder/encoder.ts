@@ -10,7 +10,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { NameSpans } from '../compute/entities/name-tags.ts';
+import type { NameSpans } from '../compute/text/name-tags.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import { isSource, programDir, programFile } from '../files/program-files.ts';
 import { encoderDir } from './encoder-files.ts';

@@ -69,7 +69,8 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
       const written = [...wanted, ...irregular.map(([form]) => form)]
         .filter((each) => !isPair(each))
         .map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
-      const letters = new Set(written.map(([letter]) => letter));
+      const letters = { first: new Set(written.map(([letter]) => letter)), two: null };
+      const english = { ...letters, two: beginningsOf(written) };
       const bare = ofQuery.some(isBareTerm);
       // `5G` has two terms: digits and letter.
       const hasNumbers = [...wanted].some((term) => term.length === 1 || /\p{N}/u.test(term));
@@ -80,7 +81,8 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
           if (wanted.has(stemOf('en', form))) return true;
           return language !== '' && language !== 'en' && wanted.has(stemOf(language, form));
         };
-        const firsts = freeStemmers.has(language) ? null : letters;
+        const others = freeStemmers.has(language) ? null : letters;
+        const firsts = language === 'en' || language === '' ? english : others;
         const highlights = spansOf(text, { wanted, pairs, isWanted, firsts, hasNumbers }, analyzer);
         return { highlights, snippet: snippetOf(text, highlights) };
       });
@@ -106,12 +108,19 @@ function pairsIn(text: string, pairs: ReadonlySet<string>): Span[] {
   return found;
 }
 
-/** The wanted terms; whether a form is one; their first letters, folded (null: any); whether terms may be next to digits. */
+/** How wanted terms begin, folded: only such words are stemmed. */
+interface Beginnings {
+  first: ReadonlySet<string>;
+  /** Two letters, or one of a term that has no more; null outside of English, whose stemmer keeps them. */
+  two: ReadonlySet<string> | null;
+}
+
+/** The wanted terms; whether a form is one; how they begin (null: in any way); whether terms may be next to digits. */
 interface Sought {
   wanted: ReadonlySet<string>;
   pairs: ReadonlySet<string>;
   isWanted: (form: string) => boolean;
-  firsts: ReadonlySet<string> | null;
+  firsts: Beginnings | null;
   hasNumbers: boolean;
 }
 
@@ -155,7 +164,7 @@ function spansOf(
     const elided = hasApostrophe ? (elision.exec(straight)?.[0].length ?? 0) : 0;
     const surface = hasApostrophe ? straight.slice(elided).replace(clitic, '') : straight;
     if (surface === '' || surface.length > longestWord) return;
-    if (hasApostrophe && firsts !== null && !firsts.has(firstLetter(surface))) return;
+    if (hasApostrophe && firsts !== null && !beginsAs(surface, firsts)) return;
     if (!isWanted(withoutJoiners(normalizeText(surface, 'NFC')).toLowerCase())) return;
     spans.push({ start: index + elided, end: index + elided + surface.length });
   });
@@ -193,10 +202,10 @@ function knotsOf(text: string, hasNumbers: boolean): Span[] {
 
 const isSpace = (text: string, at: number): boolean => /\s/.test(text[at]);
 
-/** Yields words with a wanted first letter, or an apostrophe. */
+/** Yields words that begin as a wanted term, or have an apostrophe. */
 function eachWord(
   text: string,
-  firsts: ReadonlySet<string> | null,
+  firsts: Beginnings | null,
   take: (word: string, index: number, hasApostrophe: boolean) => void,
 ): void {
   const { length } = text;
@@ -217,10 +226,11 @@ function eachWord(
     else if (next === SHARP) at++;
     const hasApostrophe = (all & APOSTROPHE) !== 0;
     const word = text.slice(start, at);
-    if (hasApostrophe || firsts === null || firsts.has(firstLetter(word))) take(word, start, hasApostrophe);
+    if (hasApostrophe || firsts === null || beginsAs(word, firsts)) take(word, start, hasApostrophe);
   }
 }
 
+const Y = 0x79;
 const PLUS = 0x2b;
 const SHARP = 0x23;
 const WIDE = 1;
@@ -245,6 +255,27 @@ function partAt(text: string, at: number): number {
     (apostrophe.test(character) ? APOSTROPHE : 0);
   if (unit < 0xd800 || unit > 0xdfff) parts[unit] = part;
   return part;
+}
+
+function beginningsOf(terms: readonly string[]): ReadonlySet<string> {
+  return new Set(
+    terms.map((term) =>
+      [...term]
+        .slice(0, 2)
+        .join('')
+        .replace(/(?<=.)y$/u, 'i'),
+    ),
+  );
+}
+
+/** The second letter counts except in a word of three letters (`eye`) and outside of ASCII; `y` is `i` (`dying`). */
+function beginsAs(word: string, { first, two }: Beginnings): boolean {
+  const letter = firstLetter(word);
+  if (!first.has(letter)) return false;
+  if (two === null) return true;
+  const second = word.charCodeAt(1) | 0x20;
+  const isKept = word.length > 3 && word.charCodeAt(0) < 0x80 && second >= 0x61 && second <= 0x7a;
+  return !isKept || two.has(letter + (second === Y ? 'i' : String.fromCharCode(second))) || two.has(letter);
 }
 
 /** Folded. */

@@ -53,83 +53,78 @@ export function writeManifest(dir: string, manifest: unknown): Promise<void> {
   return replaceText(join(dir, MANIFEST), JSON.stringify(manifest, null, 1));
 }
 
+/** The index takes nothing more. */
+export class IndexClosedError extends Error {
+  readonly code = 'index_closed';
+}
+
 /** One owner, one call at a time. */
-export class IndexFolder<Manifest> {
-  readonly #options: IndexFolderOptions<Manifest>;
-
-  constructor(options: IndexFolderOptions<Manifest>) {
-    this.#options = options;
-  }
-
-  path(name: string): string {
-    return join(this.#options.dir, name);
-  }
-
-  temporary(name: string): string {
-    return this.path(name + TEMPORARY_SUFFIX);
-  }
-
-  /** The valid manifest or null. Creates the folder. Errors: only of the folder itself. */
-  async read(): Promise<Manifest | null> {
-    const { dir, manifest, foreign } = this.#options;
-    await mkdir(dir, { recursive: true, mode: 0o700 });
-    const found = await readManifest(dir, manifest);
-    if (found === null) return null;
-    const fault = typeof found === 'string' ? found : foreign(found);
-    if (fault === null) return found as Manifest;
-    await this.setAside([MANIFEST], fault);
-    return null;
-  }
-
-  /** Rename a temporary file to its final name, durably. Returns its size. */
-  async keep(temporary: string, name: string): Promise<number> {
-    await syncFile(temporary);
-    const { size } = await stat(temporary);
-    await rename(temporary, this.path(name));
-    return size;
-  }
-
-  /**
-   * Put a manifest in place after `make` wrote its files. Call `sweep` then.
-   * Errors: those of `make`, file system errors, as of `replaceFile`; the old state still loads, without the new files.
-   */
-  async replace<Made extends Manifest>(make: () => Promise<Made>): Promise<Made> {
-    const { dir, manifest: schema, noteLabels } = this.#options;
-    try {
-      const manifest = await make();
-      await noteLabels?.();
-      await writeManifest(dir, manifest);
-      return manifest;
-    } catch (error) {
-      // It may have come after the rename: the manifest on disk decides, if it is readable. What is left the next save deletes.
-      const found = await readManifest(dir, schema);
-      if (typeof found !== 'string') await this.sweep(found, { isSaved: false }).catch(() => {});
-      throw error;
-    }
-  }
+export function indexFolder<Manifest>(options: IndexFolderOptions<Manifest>) {
+  const { dir, manifest: schema, ours, filesOf, foreign, told, noteLabels } = options;
+  const path = (name: string): string => join(dir, name);
 
   /** Delete what the valid manifest does not name, including folders in a file's place; `*.bad` files only after a save, `isSaved`. */
-  async sweep(manifest: Manifest | null, { isSaved }: { isSaved: boolean }): Promise<void> {
-    const { dir, ours, filesOf } = this.#options;
+  const sweep = async (manifest: Manifest | null, { isSaved }: { isSaved: boolean }): Promise<void> => {
     const named = new Set(manifest === null ? [] : [MANIFEST, ...filesOf(manifest)]);
     for (const file of await readdir(dir)) {
       const name = file.replace(/\.new(\.\d+)?$|\.bad$/, '');
       if (named.has(file) || !(ours.test(name) || name === MANIFEST)) continue;
-      if (isSaved || !file.endsWith(BAD_SUFFIX)) await rm(join(dir, file), { recursive: true, force: true });
+      if (isSaved || !file.endsWith(BAD_SUFFIX)) await rm(path(file), { recursive: true, force: true });
     }
-  }
+  };
 
   /** Rename bad files to `*.bad`, replacing earlier ones; missing files are only reported. */
-  async setAside(names: readonly string[], reason: string): Promise<void> {
-    this.#options.told(names, reason);
+  const setAside = async (names: readonly string[], reason: string): Promise<void> => {
+    told(names, reason);
     for (const name of names) {
-      const aside = this.path(name + BAD_SUFFIX);
+      const aside = path(name + BAD_SUFFIX);
       await rm(aside, { recursive: true, force: true });
       try {
-        await rename(this.path(name), aside);
+        await rename(path(name), aside);
       } catch (error) {
         if (errorCode(error) !== 'ENOENT') throw error;
       }
     }
-  }
+  };
+
+  return {
+    path,
+    temporary: (name: string): string => path(name + TEMPORARY_SUFFIX),
+    sweep,
+    setAside,
+    /** The valid manifest or null. Creates the folder. Errors: only of the folder itself. */
+    async read(): Promise<Manifest | null> {
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      const found = await readManifest(dir, schema);
+      if (found === null) return null;
+      const fault = typeof found === 'string' ? found : foreign(found);
+      if (fault === null) return found as Manifest;
+      await setAside([MANIFEST], fault);
+      return null;
+    },
+    /** Rename a temporary file to its final name, durably. Returns its size. */
+    async keep(temporary: string, name: string): Promise<number> {
+      await syncFile(temporary);
+      const { size } = await stat(temporary);
+      await rename(temporary, path(name));
+      return size;
+    },
+    /**
+     * Put a manifest in place after `make` wrote its files. Call `sweep` then.
+     * Errors: those of `make`, file system errors, as of `replaceFile`; the old state still loads, without the new files.
+     */
+    async replace<Made extends Manifest>(make: () => Promise<Made>): Promise<Made> {
+      try {
+        const manifest = await make();
+        await noteLabels?.();
+        await writeManifest(dir, manifest);
+        return manifest;
+      } catch (error) {
+        // It may have come after the rename: the manifest on disk decides, if it is readable. What is left the next save deletes.
+        const found = await readManifest(dir, schema);
+        if (typeof found !== 'string') await sweep(found, { isSaved: false }).catch(() => {});
+        throw error;
+      }
+    },
+  };
 }

@@ -4,7 +4,6 @@
  * labels at commit.
  */
 import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts';
-import { lookupTerm } from '../compute/structures/term-table.ts';
 import { type AnalyzedText, createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
 import { addressBeginnings, pathWords } from '../compute/text/facts-text.ts';
@@ -12,9 +11,8 @@ import { decideLanguages, languageOfPassage, type PageLanguages } from '../compu
 import { createWinkTokenizer } from '../compute/text/wink-tokenizer.ts';
 import { BREAK, endOfWord, wordBytes } from '../compute/text/word-bytes.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
-import { buildSegmentOfTerms, type ForwardVocabulary, type SparseTermDocument } from './words/build-segment.ts';
+import { buildSegmentOfTerms, type SparseTermDocument } from './words/build-segment.ts';
 import { pathWord } from './words/marked-terms.ts';
-import { openWordList, wordListFingerprint } from './words/word-list.ts';
 
 const noTerms = new Uint32Array(0);
 
@@ -40,21 +38,11 @@ export interface PreparedPages {
 
 export interface PageTools {
   analyzer: TextAnalyzer;
-  /** Null without a word list: then segments have no forward index. */
-  vocabulary: ForwardVocabulary | null;
   chunking: ChunkingSettings;
 }
 
-/** `wordList`: vocabulary of the forward index; null for none. */
-export function openPageTools(chunking: ChunkingSettings, wordList: SharedArrayBuffer | null): PageTools {
-  const analyzer = createTextAnalyzer(createWinkTokenizer);
-  if (wordList === null) return { chunking, analyzer, vocabulary: null };
-  const list = openWordList(wordList);
-  return {
-    chunking,
-    analyzer,
-    vocabulary: { fingerprint: wordListFingerprint, rowOf: (word) => lookupTerm(list, word) },
-  };
+export function openPageTools(chunking: ChunkingSettings): PageTools {
+  return { chunking, analyzer: createTextAnalyzer(createWinkTokenizer) };
 }
 
 /** A text with its stored chunks, to rebuild its segment. */
@@ -70,7 +58,7 @@ export interface ChunkedText {
   chunks: readonly Chunk[];
 }
 
-export function preparePages({ analyzer, vocabulary, chunking }: PageTools, pages: readonly PageText[]): PreparedPages {
+export function preparePages({ analyzer, chunking }: PageTools, pages: readonly PageText[]): PreparedPages {
   analyzer.trim();
   const analyzed = pages.map((page) => {
     const { text, sections } = page;
@@ -89,29 +77,20 @@ export function preparePages({ analyzer, vocabulary, chunking }: PageTools, page
     chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
     languages: analyzed.map(({ languages }) => languages),
     wordCounts: analyzed.map(({ analysis }) => analysis.terms.reduce((words, term) => words + (term === 0 ? 0 : 1), 0)),
-    segment: buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer,
+    segment: buildSegmentOfTerms(analyzer.lexicon, documents).buffer,
   };
 }
 
 /** Rebuild the segment of a chunked text: the same as at indexing, whatever the current chunking. */
-export function segmentOfChunks(
-  { analyzer, vocabulary }: Pick<PageTools, 'analyzer' | 'vocabulary'>,
-  page: ChunkedText,
-): SharedArrayBuffer {
+export function segmentOfChunks({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): SharedArrayBuffer {
   analyzer.trim();
   const { analyzed, chunks, heading, languages } = analyzeChunked(analyzer, page);
   const documents = documentsOf(analyzer, page.text, analyzed, chunks, heading, languages);
-  return buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer;
-}
-
-/** The language of a page without stored `passage_languages`: BCP 47; null: unknown. */
-export function languageOfPage({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): string | null {
-  analyzer.trim();
-  return analyzeChunked(analyzer, page).language;
+  return buildSegmentOfTerms(analyzer.lexicon, documents).buffer;
 }
 
 /** Re-tokenize a text along its stored chunks, with its languages, which an earlier version did not store. */
-function analyzeChunked(analyzer: TextAnalyzer, { passage_languages, ...page }: ChunkedText) {
+function analyzeChunked(analyzer: TextAnalyzer, page: ChunkedText) {
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
     ...chunk,
@@ -119,11 +98,10 @@ function analyzeChunked(analyzer: TextAnalyzer, { passage_languages, ...page }: 
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
   const heading = headingOf(analyzer, page);
-  const decided =
-    passage_languages === undefined
-      ? decideLanguages(analyzed, heading.analyzed, chunks, page.declared ?? null)
-      : { language: null, passage_languages };
-  return { analyzed, chunks, heading, language: decided.language, languages: decided.passage_languages };
+  const languages =
+    page.passage_languages ??
+    decideLanguages(analyzed, heading.analyzed, chunks, page.declared ?? null).passage_languages;
+  return { analyzed, chunks, heading, languages };
 }
 
 /** Shared by a page's passages. */

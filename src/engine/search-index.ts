@@ -29,7 +29,7 @@ import { slotFor } from './query-slot.ts';
 import { Searchers } from './searchers.ts';
 import { VectorSpace } from './vectors/vector-space.ts';
 import { SparseIndex } from './words/sparse-index.ts';
-import { loadWordList, wordListFingerprint } from './words/word-list.ts';
+import { loadWordList } from './words/word-list.ts';
 
 export interface Document {
   /** A whole number from 1 to 2³⁰ - 1 without large gaps (up to the largest, memory has four bytes per number). Never reuse a label for another text. */
@@ -71,8 +71,6 @@ const manifestSchema = z.object({
   id: z.string(),
   /** Null: the built-in model. */
   dim: z.int().min(1).nullable(),
-  /** Fingerprint for spelling; null for your own vectors. */
-  vocabulary: z.int().nullable(),
   /** The built-in model's name; null for your own vectors. */
   model: z.string().nullable(),
   /** Bitmaps, base64: live labels, and those with a vector (a text without words has none). */
@@ -96,8 +94,8 @@ export class SearchIndex {
   }
 
   /**
-   * Open the index in a folder as last persisted, or create one. Errors: RangeError for other dimensions; Error for an unreadable index
-   * or another word list, which is left as is; of the folder; OperatorError `word_list`.
+   * Open the index in a folder as last persisted, or create one. Errors: RangeError for other dimensions; Error for an unreadable index,
+   * which is left as is; of the folder; OperatorError `word_list`.
    */
   static async open(options: SearchIndexOptions): Promise<SearchIndex> {
     return new SearchIndex(await openParts(options));
@@ -250,15 +248,14 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
   const found = await readManifest(dir, manifestSchema);
   if (typeof found === 'string') throw new Error(`${dir}: ${found}`);
   const wordList = dim === null ? loadWordList() : null;
-  const vocabulary = wordList === null ? null : wordListFingerprint;
   if (found !== null && found.dim !== dim) {
     const dims = (of: number | null) => (of === null ? 'the built-in model' : `${of} dimensions`);
     throw new RangeError(`${dir} is an index of ${dims(found.dim)}, not of ${dims(dim)}`);
   }
   const model = dim === null ? builtInModel.model_name : null;
-  if (found !== null && (found.vocabulary !== vocabulary || found.model !== model))
+  if (found !== null && found.model !== model)
     throw new Error(`${dir} was made with another built-in model: build the index again`);
-  const manifest = found ?? { format: 2 as const, id: randomUUID(), dim, vocabulary, model, live: '', embedded: '' };
+  const manifest = found ?? { format: 2 as const, id: randomUUID(), dim, model, live: '', embedded: '' };
   const threads = openIndexThreads({ searchData: { wordList }, graphFrom });
   const limits = { threads: availableParallelism(), idleMs: statelessIdleMs, maxQueue: 4 * batchSize };
   const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
@@ -270,7 +267,7 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
     ...limits,
     entry: programFile('threads/text-thread'),
     name: 'texts',
-    data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordList },
+    data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 } },
   });
   const encoder = dim === null ? new Encoder({ dim: builtInModel.dim, log, dir: encoderDir }) : null;
   const closeThreads = () => Promise.all([threads.close(), work.close(), analysis.close(), encoder?.close()]);
@@ -280,7 +277,7 @@ async function openParts({ dir, dim: given, log = silent, encoderDir }: SearchIn
     const [live, embedded] = [read(manifest.live), read(manifest.embedded)];
     const common = { storeId: manifest.id, searchers, worker: work, log };
     const [words, vectors] = await Promise.all([
-      SparseIndex.open({ ...common, dir: join(dir, 'words'), ...(vocabulary !== null && { vocabulary }) }, live.set),
+      SparseIndex.open({ ...common, dir: join(dir, 'words') }, live.set),
       VectorSpace.open(
         {
           ...common,

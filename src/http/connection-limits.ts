@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createServer as createNodeServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../domain/error-code.ts';
@@ -27,8 +28,19 @@ const filesKept = 128;
 const minShare = 1 / 3;
 const refusalMs = 1_000;
 
-export function createServer(listener: RequestListener): Server {
-  const server = createNodeServer({ ...nodeServerOptions, requestTimeout, keepAliveTimeout }, listener);
+/** PEM. */
+export interface Certificate {
+  cert: Buffer;
+  key: Buffer;
+}
+
+export function createServer(listener: RequestListener, certificate: Certificate | null = null): Server {
+  const options = { ...nodeServerOptions, requestTimeout, keepAliveTimeout };
+  const handshakeTimeout = nodeServerOptions.headersTimeout;
+  const server =
+    certificate === null
+      ? createNodeServer(options, listener)
+      : createTlsServer({ ...options, ...certificate, handshakeTimeout }, listener);
   server.setTimeout(connectionTimeout);
   return server;
 }
@@ -101,7 +113,9 @@ export function limitConnections(app: FastifyInstance, most = connectionsOf(open
   const connections = new Connections(most);
   // Connections that just ended still use their file.
   app.server.maxConnections = most + Math.ceil(most / 8);
-  app.server.on('connection', (socket) => connections.opened(socket));
+  // Requests have the socket of TLS. Its handshakes are bounded by their time and `maxConnections`.
+  const event = app.server instanceof TlsServer ? 'secureConnection' : 'connection';
+  app.server.on(event, (socket: Socket) => connections.opened(socket));
   app.decorateRequest('vouch', () => {}); // for what never reaches the router
   app.addHook('onRequest', async (request, { raw }) => {
     const { socket } = request.raw;

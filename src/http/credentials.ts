@@ -3,6 +3,7 @@
  * browser reports that the console's own page sent the request.
  */
 import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Access, Holder } from '../access/access.ts';
 
@@ -61,13 +62,13 @@ function isOwnPage(request: IncomingMessage): boolean {
   return isSaid && headerValues(request, 'origin').every((origin) => isOriginOf(origin, request));
 }
 
-/** Whether the origin is the addressed host; only a proxy knows the scheme. */
+/** Whether the origin is the addressed host; behind a proxy only that knows the scheme. */
 export function isOriginOf(origin: string, { headers: { host } }: IncomingMessage): boolean {
   return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }
 
 export const cameByHttps = (request: IncomingMessage): boolean =>
-  headerValues(request, 'origin')[0]?.startsWith('https://') ?? false;
+  request.socket instanceof TLSSocket || headerValues(request, 'origin')[0]?.startsWith('https://') === true;
 
 /** Cookies ignore ports, so the name contains the port. */
 function nameFor({ headers: { host = '' } }: IncomingMessage): string {

@@ -1,7 +1,14 @@
-/** Binds the server to its address and explains failures. */
+/** Binds the server to its address and explains failures; reads the certificate. */
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createSecureContext, type Server as TlsServer } from 'node:tls';
+import type { FastifyBaseLogger } from 'fastify';
 import { errorCode } from '../domain/error-code.ts';
+import { errorMessage } from '../domain/error-message.ts';
 import { OperatorError } from '../domain/errors.ts';
+import type { Settings } from '../settings/read-settings.ts';
+import type { Certificate } from './connection-limits.ts';
 import type { HttpApp } from './http-app.ts';
 
 const reasons: Readonly<Record<string, string>> = {
@@ -47,4 +54,40 @@ export async function stopListening(app: HttpApp, answerWithinMs: number): Promi
     clearInterval(idleCheck);
     clearTimeout(cut);
   }
+}
+
+/** Null without the settings. Errors: OperatorError `listen` for files that cannot be read or do not belong together. */
+export function certificateIn({ cert_file, key_file }: Settings['tls']): Certificate | null {
+  if (cert_file === null || key_file === null) return null;
+  try {
+    const certificate = { cert: readFileSync(cert_file), key: readFileSync(key_file) };
+    createSecureContext(certificate);
+    return certificate;
+  } catch (cause) {
+    const where = 'SERVICE_TLS__CERT_FILE and SERVICE_TLS__KEY_FILE';
+    throw new OperatorError('listen', `the certificate cannot be used: ${errorMessage(cause)}; see ${where}`, {
+      cause,
+    });
+  }
+}
+
+/** New connections get a changed certificate. One that cannot be used, such as without its key, is logged and ignored. */
+export function followCertificate(
+  server: Server,
+  files: Settings['tls'],
+  { log, interval = 60_000 }: { log: FastifyBaseLogger; interval?: number | undefined },
+): void {
+  const read = () => {
+    try {
+      (server as Server & TlsServer).setSecureContext({ ...certificateIn(files) });
+      log.info({}, 'the changed certificate is in use');
+    } catch (err) {
+      log.warn({ err }, 'the changed certificate is not used');
+    }
+  };
+  const watched = [...new Set([files.cert_file, files.key_file])].filter((file) => file !== null);
+  for (const file of watched) watchFile(file, { interval, persistent: false }, read);
+  server.once('close', () => {
+    for (const file of watched) unwatchFile(file, read);
+  });
 }

@@ -6,12 +6,12 @@ import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { Access } from '../access/access.ts';
+import { isTraced, traced } from '../compute/span.ts';
 import type { BodyRoom } from '../compute/structures/body-room.ts';
 import type { Ask } from '../domain/messages.ts';
 import { maxPathTextLength } from '../domain/texts.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { isTraced, traced } from '../tracing/span.ts';
 import { type Admit, admitOnly, type GuardSettings } from './admission.ts';
 import { boundBodies, type DrainLimits, drainUnreadBodies } from './arriving-bodies.ts';
 import { ClientPace, clientSignal, keepPace, oneAtATime, readBeforeTimeouts, unlessArrived } from './client-sockets.ts';
@@ -20,6 +20,7 @@ import { answerError } from './errors.ts';
 import { type HttpApp, holderOf, type RouteContext, type RouteGroup } from './http-app.ts';
 import { jsonOf } from './json-answer.ts';
 import { acceptJsonOnly, bodyLimit } from './json-body.ts';
+import { certificateIn, followCertificate } from './listen.ts';
 import { LoopShare, shareLoop } from './loop-share.ts';
 import { describeRoutes } from './openapi.ts';
 import type { Peers } from './pass-on.ts';
@@ -50,6 +51,7 @@ export interface ServerOptions extends GuardSettings {
   metrics: Metrics;
   events: Pick<Settings['events'], 'heartbeat_s'>;
   mcp: Settings['mcp'];
+  tls?: Settings['tls'];
   shownSettings: RouteContext['shownSettings'];
   backups: RouteContext['backups'];
   capabilities: RouteContext['capabilities'];
@@ -59,6 +61,8 @@ export interface ServerOptions extends GuardSettings {
     bodies?: BodyRoom;
     pace?: ClientPace;
     drain?: DrainLimits;
+    /** Ms. */
+    certificateLooks?: number;
   };
 }
 
@@ -116,7 +120,14 @@ export function buildServer(options: ServerOptions): HttpApp {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     routerOptions: { maxParamLength: maxPathTextLength },
-    serverFactory: (handle) => limits.createServer(oneAtATime(handle)),
+    serverFactory: (handle) => {
+      const { tls, log, bounds } = options;
+      const certificate = tls === undefined ? null : certificateIn(tls);
+      const server = limits.createServer(oneAtATime(handle), certificate);
+      if (tls !== undefined && certificate !== null)
+        followCertificate(server, tls, { log, interval: bounds?.certificateLooks });
+      return server;
+    },
     // While closing, the service answers in its own error shape.
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => {

@@ -13,8 +13,8 @@ export interface Answer {
   lines?: readonly object[];
 }
 
-/** Bytes of an answer's lines: about 12,000 tokens of English, and below the limits of clients. */
-export const answerBytes = 48_000;
+/** Bytes of an answer's lines, so that a whole answer has at most 8,000: about 2,000 tokens of English. */
+export const answerBytes = 7000;
 
 /** Bytes of one text in a list, and of all free JSON members. */
 export const bytesOf = {
@@ -22,7 +22,7 @@ export const bytesOf = {
   url: 300,
   wholeUrl: 2100,
   link: 600,
-  passage: 700,
+  passage: 500,
   name: 100,
   reason: 200,
   error: 500,
@@ -50,6 +50,9 @@ export function fitting(lines: Iterable<object>, bytes = answerBytes): object[] 
   return kept;
 }
 
+export const bytesIn = (lines: readonly object[]): number =>
+  lines.reduce((sum, line) => sum + Buffer.byteLength(jsonLine(line)) + 1, 0);
+
 export function* linesOf<Item>(items: Iterable<Item>, line: (item: Item) => object): Generator<object> {
   for (const item of items) yield line(item);
 }
@@ -65,17 +68,14 @@ interface Listing<Item> extends Part {
   total?: number | undefined;
   called: readonly [one: string, several: string];
   line: (item: Item) => object;
-  head?: object;
+  heads?: readonly object[];
 }
 
-const headBytes = 4000;
-
-export function listing<Item>({ items, total, called, line, head, offset, limit }: Listing<Item>): Answer {
+export function listing<Item>({ items, total, called, line, heads = [], offset, limit }: Listing<Item>): Answer {
   const all = total ?? items.length;
   const part = total === undefined ? items.slice(offset, offset + limit) : items;
-  const heads = head === undefined ? [] : [head];
   const count = `${all} ${called[all === 1 ? 0 : 1]}`;
-  const shown = fitting(linesOf(part, line), answerBytes - headBytes);
+  const shown = fitting(linesOf(part, line), answerBytes - bytesIn(heads));
   const lines = [...heads, ...shown];
   const end = offset + shown.length;
   if (all === 0) return { said: `No ${called[1]}.`, lines: heads };

@@ -6,6 +6,7 @@ import type { PageResult, SearchResponse, SearchSort } from '../domain/search.ts
 import {
   type Answer,
   answerBytes,
+  bytesIn,
   bytesOf,
   cut,
   detailsOf,
@@ -17,6 +18,9 @@ import {
   withoutEmpty,
 } from './answer.ts';
 
+/** More do not fit next to other pages. */
+const maxPassages = 5;
+
 /** Each passage, a long one from its snippet on, and its offset in the page; overlaps appear once. */
 function passagesOf(chunks: PageResult['chunks']): { offset: number; text: string }[] {
   const passages: { offset: number; end: number; text: string }[] = [];
@@ -27,7 +31,7 @@ function passagesOf(chunks: PageResult['chunks']): { offset: number; text: strin
     if (passages.some((other) => offset < other.end && other.offset < end)) continue;
     passages.push({ offset, end, text: `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}` });
   }
-  return passages.map(({ offset, text }) => ({ offset, text }));
+  return passages.slice(0, maxPassages).map(({ offset, text }) => ({ offset, text }));
 }
 
 /** Opens the page at its best passage; null if too long, since a cut link opens nothing. */
@@ -47,7 +51,8 @@ const resultLine = (result: PageResult) =>
     link: linkOf(result.chunks),
   });
 
-const correctionBytes = 2000;
+const correctionBytes = 1000;
+const maxIgnored = 3;
 /** A page at this relevance or above is probably about the query. */
 const likely = 0.5;
 
@@ -67,16 +72,16 @@ export function searchAnswer(found: SearchResponse, sort: SearchSort = 'relevanc
     })),
     correctionBytes,
   );
-  const lines = fitting(linesOf(results, resultLine), answerBytes - correctionBytes);
+  const lines = fitting(linesOf(results, resultLine), answerBytes - bytesIn(meant));
   const end = offset + lines.length;
   const hasMore = found.has_more || lines.length < results.length;
   const partial = [
     ...(timing_ms.rebuilding === 1
       ? [' The index is being built again: pages may be missing until that is done.']
       : []),
-    ...(found.ignored_operators ?? []).map(
-      ({ operator, reason }) => ` ${cut(operator, bytesOf.name)} is text: ${reason}.`,
-    ),
+    ...(found.ignored_operators ?? [])
+      .slice(0, maxIgnored)
+      .map(({ operator, reason }) => ` ${cut(operator, bytesOf.name)} is text: ${reason}.`),
     ...(timing_ms.degraded_dense === 1 ? [' Only words were compared, not meanings: the model does not answer.'] : []),
   ].join('');
   if (results.length === 0) {
@@ -121,11 +126,12 @@ export function askAnswer({ kind, quotes, pages, no_results }: AskResponse): Ans
   return { said, lines: fitting(linesOf([...quotes, ...pages], readLine)) };
 }
 
-/** The rest of the answer is for the page's metadata. */
-const textBytes = 40_000;
+/** Characters of a part by default, cut to what fits. Clients that ask for more get up to `longBytes`. */
+export const partLength = 8000;
+const longBytes = 40_000;
 
 /** The first part includes the page's metadata. */
-export function pageAnswer(page: PageResponse, { offset }: { offset: number }): Answer {
+export function pageAnswer(page: PageResponse, { offset, length: asked }: { offset: number; length: number }): Answer {
   const { page_id, title, canonical_url, body_text: text, body_length: length = 0 } = page;
   const facts = withoutEmpty({
     canonical_url: cut(canonical_url, bytesOf.wholeUrl),
@@ -142,7 +148,7 @@ export function pageAnswer(page: PageResponse, { offset }: { offset: number }): 
   const line = offset === 0 ? { ...named, ...facts } : named;
   if (text === null) return { said: `There is no text of this page: it is ${page.status}.`, lines: [line] };
   if (offset > 0 && offset >= length) return { said: `The text ends at ${length}.`, lines: [line] };
-  const end = endWithin(text, 0, textBytes);
+  const end = endWithin(text, 0, asked > partLength ? longBytes : answerBytes - bytesIn([line]));
   const next = offset + end;
   const more = next < length ? `; continue with offset ${next}` : '';
   const said =

@@ -4,23 +4,12 @@ import { type AskResponse, askRequest } from '../domain/ask.ts';
 import type { ClusterDetailResponse, ClusterListResponse, ClusterSummary } from '../domain/cluster.ts';
 import { type CompareResponse, compareRequest } from '../domain/compare.ts';
 import type { EntityDetailResponse } from '../domain/entity.ts';
-import type { PageResponse, PageStatusResponse } from '../domain/page.ts';
+import { type PageListResponse, type PageResponse, type PageStatusResponse, pageListQuery } from '../domain/page.ts';
 import { pageTypes } from '../domain/query-clause.ts';
 import { type SearchResponse, type SimilarResponse, searchRequest, similarQuery } from '../domain/search.ts';
 import type { WatchListResponse, WatchResponse } from '../domain/watch.ts';
-import {
-  bytesOf,
-  cut,
-  detailsOf,
-  fitting,
-  linesOf,
-  listing,
-  pageLine,
-  watchLine,
-  watchListLine,
-  withoutEmpty,
-} from './answer.ts';
-import { askAnswer, pageAnswer, searchAnswer } from './page-answers.ts';
+import { bytesOf, cut, detailsOf, listing, pageLine, watchLine, watchListLine, withoutEmpty } from './answer.ts';
+import { askAnswer, pageAnswer, partLength, searchAnswer } from './page-answers.ts';
 import { defineTool, pathPart, type Tool } from './tool.ts';
 
 const reads = {
@@ -47,15 +36,14 @@ const part = (byDefault: number) => ({
 const ownPart = ['limit', 'offset'];
 
 /** A day means its beginning, UTC. */
-const instant = z
-  .string()
-  .transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text))
-  .nullish();
+const instant = z.string().transform((text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text));
+const afterwards = 'Only pages visited then or later: 2026-01-31, or a time with its offset from UTC.';
+const earlier = 'Only pages visited before then.';
 
 const filters = z.looseObject({
   domain: z.string().nullish().describe('Only pages of this domain and below it, such as example.org.'),
-  after: instant.describe('Only pages visited on this day or later: 2026-01-31, or a time with its offset from UTC.'),
-  before: instant.describe('Only pages visited before this day or time.'),
+  after: instant.nullish().describe(afterwards),
+  before: instant.nullish().describe(earlier),
   cluster_id: z.string().nullish().describe('Only pages of this topic: an id from list_clusters.'),
   entity: z.string().nullish().describe('Only pages that mention this person, place or thing: a name or an id.'),
   lang: z.string().nullish().describe('Only passages in this language: de.'),
@@ -73,13 +61,13 @@ const search = defineTool({
   name: 'search',
   method: 'POST',
   url: '/v1/search',
-  description: `Search what the user has read: pages, documents, transcripts. Gives the best pages, each with its relevance (the probability that it is about the query), the parts that match their offsets in the page's text, and a link that opens the page at the best of them, to cite; get_page reads on from there. ${grounded}`,
+  description: `Search pages, documents and transcripts that the user has read. Gives the best pages, each with its relevance (a probability), the passages that match, with offsets from which get_page reads on, and a link to cite. ${grounded}`,
   input: z.looseObject({
     query: searchRequest.shape.query.describe(
       'A question or some words, in the language of the pages. An exact phrase goes in double quotes.',
     ),
     k: searchRequest.shape.k.removeDefault().default(5).describe('Maximum number of pages.'),
-    offset: offset.describe('Number of pages to skip, to continue an earlier answer.'),
+    offset: offset.describe('Number to skip, to continue an earlier answer.'),
     sort: searchRequest.shape.sort.describe('Others include all pages with the words.'),
     operators: searchRequest.shape.operators.describe('Whether -word, OR, tag:x, after:7d and others filter.'),
     filters: filters.nullish().describe('What the pages must be.'),
@@ -108,13 +96,45 @@ const getPage = defineTool({
   ...reads,
   name: 'get_page',
   url: '/v1/pages/:page_id',
-  description: `Read a page's text, part by part, from any offset; the first part has its URL, dates and metadata. ${grounded}`,
+  description: `Read a page's text, part by part, from any offset; the first part has its URL, dates and metadata. list_pages has its id. ${grounded}`,
   input: z.strictObject({
     page_id: pageId,
     offset: offset.describe('Where the part begins: 0, where the last part ended, or where a passage is.'),
-    length: z.int().min(100).max(40_000).default(10_000).describe('Maximum characters of the part.'),
+    length: z.int().min(100).max(40_000).default(partLength).describe('Maximum characters of the part.'),
   }),
   answer: (page: PageResponse, args) => pageAnswer(page, args),
+});
+
+/** Lines of this many pages fit, so that the route's cursor continues. */
+const maxListed = 20;
+const listedBytes = { title: 80, url: 130 };
+
+const listPages = defineTool({
+  ...reads,
+  name: 'list_pages',
+  url: '/v1/pages',
+  description: `List the pages that the user visited last, newest first, or find the page of an address. ${grounded}`,
+  input: z.strictObject({
+    url: pageListQuery.shape.url.describe('Only the page of this address, in any form.'),
+    domain: pageListQuery.shape.domain.describe('Only pages of this domain and below it.'),
+    after: instant.optional().describe(afterwards),
+    before: instant.optional().describe(earlier),
+    limit: z.int().min(1).max(maxListed).default(maxListed).describe('Maximum number.'),
+    cursor: pageListQuery.shape.cursor.describe('To continue an earlier answer.'),
+  }),
+  answer: ({ pages, next_cursor }: PageListResponse) => ({
+    said: `${pages.length || 'No'} ${pages.length === 1 ? 'page' : 'pages'}${next_cursor === null ? '' : `; more with cursor ${next_cursor}`}.`,
+    lines: pages.map(({ page_id, title, canonical_url, last_seen_at, visit_count, status }) =>
+      withoutEmpty({
+        page_id,
+        title: cut(title, listedBytes.title),
+        canonical_url: cut(canonical_url, listedBytes.url),
+        last_seen_at: `${last_seen_at.slice(0, 16)}Z`,
+        visit_count,
+        status: status === 'indexed' ? null : status,
+      }),
+    ),
+  }),
 });
 
 const pageStatus = defineTool({
@@ -144,15 +164,17 @@ const similarTo = defineTool({
   description: `List pages like a given one, nearest first. ${grounded}`,
   input: z.strictObject({
     page_id: pageId,
-    mediation: similarQuery.shape.mediation.describe('By what: vector (meaning), cluster (topic) or entity (names).'),
+    mediation: similarQuery.shape.mediation.describe('By vector (meaning), cluster (topic) or entity (names).'),
     k: z.int().min(1).max(50).default(10).describe('Maximum number of pages.'),
+    offset: offset.describe('Number to skip, to continue an earlier answer.'),
   }),
-  answer: ({ results }: SimilarResponse) =>
+  own: ['offset'],
+  answer: ({ results }: SimilarResponse, { offset }) =>
     listing({
       items: results,
       called: ['page like it', 'pages like it'],
       line: (page) => withoutEmpty({ ...pageLine(page), ...detailsOf(page), reason: cut(page.reason, bytesOf.reason) }),
-      offset: 0,
+      offset,
       limit: results.length,
     }),
 });
@@ -189,7 +211,7 @@ const clusterPages = defineTool({
   description: `List the pages of a topic, the most typical first. ${grounded}`,
   input: z.strictObject({ cluster_id: pathPart.describe('Id from list_clusters.'), ...part(20) }),
   answer: ({ cluster, pages, total }: ClusterDetailResponse, args) =>
-    listing({ items: pages, total, called: ['page', 'pages'], line: pageLine, head: clusterLine(cluster), ...args }),
+    listing({ items: pages, total, called: ['page', 'pages'], line: pageLine, heads: [clusterLine(cluster)], ...args }),
 });
 
 const maxAliases = 10;
@@ -206,14 +228,16 @@ const entities = defineTool({
       items: page_ids,
       called: ['page mentions it', 'pages mention it'],
       line: (page_id) => ({ page_id }),
-      head: withoutEmpty({
-        entity_id: entity.id,
-        name: cut(entity.canonical_form, bytesOf.name),
-        type: entity.type,
-        mentions: entity.mention_count,
-        aliases: aliases.slice(0, maxAliases).map((alias) => cut(alias, bytesOf.name)),
-        aliases_left_out: aliases.length > maxAliases ? aliases.length - maxAliases : null,
-      }),
+      heads: [
+        withoutEmpty({
+          entity_id: entity.id,
+          name: cut(entity.canonical_form, bytesOf.name),
+          type: entity.type,
+          mentions: entity.mention_count,
+          aliases: aliases.slice(0, maxAliases).map((alias) => cut(alias, bytesOf.name)),
+          aliases_left_out: aliases.length > maxAliases ? aliases.length - maxAliases : null,
+        }),
+      ],
       ...args,
     }),
 });
@@ -223,22 +247,30 @@ const compare = defineTool({
   name: 'compare',
   method: 'POST',
   url: '/v1/compare',
-  description: `Run one query with several embedding models and compare the results, to choose a model. Use search to find something. ${grounded}`,
+  description: `Run one query with several embedding models and compare the results, to choose a model: each page has its ranks, in the order of the models. Use search to find something. ${grounded}`,
   input: z.looseObject({
     query: compareRequest.shape.query.describe('What each model looks for.'),
     models: compareRequest.shape.models.describe('Ids of models that are ready.'),
     k: compareRequest.shape.k.removeDefault().default(5).describe('Maximum pages of each model.'),
+    offset: offset.describe('Number to skip, to continue an earlier answer.'),
   }),
-  answer: ({ runs, agreement }: CompareResponse) => {
+  own: ['offset'],
+  answer: ({ runs, agreement }: CompareResponse, { offset }) => {
     const pages = new Map(runs.flatMap(({ results }) => results.map((page) => [page.page_id, page] as const)));
-    const orders = runs.map(({ model, results }) => ({ model, page_ids: results.map(({ page_id }) => page_id) }));
-    const lines = fitting([...orders, ...agreement, ...linesOf(pages.values(), pageLine)]);
-    const missing = orders.length + agreement.length + pages.size - lines.length;
-    const rest = missing === 0 ? '' : `, without the last ${missing}, which do not fit`;
-    return {
-      said: `${runs.length} models, ${pages.size} ${pages.size === 1 ? 'page' : 'pages'}: the order of each model, how far each two agree, the pages${rest}.`,
-      lines,
-    };
+    const named = (model: string) => cut(model, bytesOf.name);
+    const rankIn = ({ results }: CompareResponse['runs'][number], id: string) =>
+      results.findIndex(({ page_id }) => page_id === id) + 1 || null;
+    return listing({
+      items: [...pages.values()],
+      called: ['page', 'pages'],
+      line: (page) => ({ ...pageLine(page), ranks: runs.map((run) => rankIn(run, page.page_id)) }),
+      heads: [
+        { models: runs.map(({ model }) => named(model)) },
+        ...agreement.map((pair) => ({ ...pair, model_a: named(pair.model_a), model_b: named(pair.model_b) })),
+      ],
+      offset,
+      limit: pages.size,
+    });
   },
 });
 
@@ -265,6 +297,7 @@ export const readingTools: readonly Tool[] = [
   search,
   ask,
   getPage,
+  listPages,
   pageStatus,
   similarTo,
   listClusters,

@@ -3,7 +3,7 @@
  * that is registered again or deleted needs no word here.
  */
 import { hasContent } from '../compute/embedding/encoder-windows.ts';
-import type { NameSpans } from '../compute/entities/name-tags.ts';
+import type { NameSpans } from '../compute/text/name-tags.ts';
 import { builtInModel, type EmbeddingModel, localProvider } from '../domain/model.ts';
 import { type EncodedTexts, type Encoder, EncoderUnusableError } from '../encoder/encoder.ts';
 import type { InputType } from './model-prefixes.ts';

@@ -117,7 +117,7 @@ export class FetchError extends JobError {
   }
 }
 
-/** Whether this was the last attempt, by the rule of `settlement` in `src/actors/jobs/job-actor.ts`. */
+/** Whether this was the last attempt, by the rule of `settlement` in `src/actors/system/job-actor.ts`. */
 export function endsTries(error: FetchError, { attempts, max_attempts, unreached = 0 }: Job): boolean {
   if (error.isPostponed) return false;
   if (error.permanent) return true;

@@ -3,7 +3,7 @@
  * a view of the world; one that answers for every name has none.
  *
  * Failures without a network are `offline`. A few in a row open the breaker `network`; then only one attempt is made after each
- * cooldown, and `src/actors/jobs/scheduler.ts` starts no more fetches than that.
+ * cooldown, and `src/actors/system/scheduler.ts` starts no more fetches than that.
  */
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';

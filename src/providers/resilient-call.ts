@@ -6,8 +6,8 @@
  * pause begins that would exceed it.
  */
 import { fullBudget, noteRequest, retryDelayMs, takeRetry } from '../compute/retries.ts';
+import { traced } from '../compute/span.ts';
 import { unlessAborted } from '../compute/unless-aborted.ts';
-import { traced } from '../tracing/span.ts';
 import { type Clock, Deadline } from './clock.ts';
 import { ProviderError } from './provider-error.ts';
 

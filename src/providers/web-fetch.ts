@@ -11,11 +11,11 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { readRetryAfterMs } from '../compute/retries.ts';
+import { traced } from '../compute/span.ts';
 import { BodyRoom } from '../compute/structures/body-room.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { addressInHeader } from '../compute/web/canonical-url.ts';
 import { normalizeHost } from '../compute/web/domain-match.ts';
-import { traced } from '../tracing/span.ts';
 import { type Clock, Deadline, systemClock } from './clock.ts';
 import { FetchError, transportError } from './fetch-error.ts';
 import { HostRateLimiter } from './host-rate-limiter.ts';

@@ -2,7 +2,7 @@
  * Adapter of yt-dlp (docs/video.md): describes a video or list as JSON, or loads the sound of one video into a file. Each run has a
  * proxy that enforces the address policy (yt-dlp-run.ts).
  *
- * One run per host at a time, with a gap. src/compute/video reads the JSON.
+ * One run per host at a time, with a gap. src/compute/transcript reads the JSON.
  */
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -90,7 +90,7 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
   const conflicts: Conflict[] = [];
   const refuse = (about: string[], problem: string) => conflicts.push({ about, problem });
   const { database_url } = settings.cluster;
-  const { auth_token, auth_tokens, chunking, data_dir, embedder, libraries, reranker, providers } = settings;
+  const { auth_token, auth_tokens, chunking, data_dir, embedder, libraries, reranker, providers, tls } = settings;
   const checkReachable = (group: 'embedder' | 'reranker', purpose: string): void => {
     const { base_url, provider } = settings[group];
     const shared = provider !== null && Object.hasOwn(providers, provider) ? providers[provider].base_url : null;
@@ -135,6 +135,10 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
   if (database_url !== null && libraries.dir !== null) {
     const database = variableName(['cluster', 'database_url']);
     refuse([dir], `${dir}=${libraries.dir}: must not be set where ${database} is, which names the libraries`);
+  }
+  if ((tls.cert_file === null) !== (tls.key_file === null)) {
+    const [cert, key] = [variableName(['tls', 'cert_file']), variableName(['tls', 'key_file'])];
+    refuse([cert, key], `${cert}: must be set together with ${key}`);
   }
   if (reranker.kind === 'api') checkReachable('reranker', 'reranker.kind api');
   return conflicts;

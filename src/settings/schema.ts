@@ -34,6 +34,7 @@ export const settingsSchema = z.object({
   resilience: service.resilience,
   search: indexing.search,
   storage: service.storage,
+  tls: service.tls,
   transcribe: source.transcribe,
   watch: source.watch,
 });

@@ -47,6 +47,13 @@ export const topLevel = {
     }),
 };
 
+export const tls = z.object({
+  cert_file: textOrNone(
+    'File of a certificate with its chain, PEM; with it the service speaks HTTPS (docs/access.md).',
+  ),
+  key_file: textOrNone('File of its private key, PEM. The service reads both files again when they change.'),
+});
+
 export const backup = z.object({
   dir: textOrNone('Folder for backups by the service; by default `data_dir` with `-backups` appended.'),
   keep: integer(7, 1, 'Max backups that the service keeps of a library; it deletes the oldest.'),

@@ -2,9 +2,9 @@
 
 import { BlacklistReader, settingsKey, TombstoneReader } from './blacklist.ts';
 import type { JobReader } from './jobs.ts';
-import { urlKey } from './keys.ts';
 import type { PageReader } from './pages.ts';
 import { QueryLogReader } from './query-log.ts';
+import { urlKey } from './records.ts';
 import { isItem, WatchReader } from './watches.ts';
 
 export class WatchAuditor extends WatchReader {

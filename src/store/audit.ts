@@ -99,7 +99,7 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
 
 class JobAuditor extends JobReader {
   audit(nextNo: number): Finding[] {
-    const jobs = [...this.rows.getRange()].map(({ value }) => value);
+    const jobs = this.all();
     const claimable = jobs.filter(({ status }) => status === 'pending' || status === 'failed');
     return [
       ...jobs.filter(({ no }) => no >= nextNo).map(({ no }) => `job ${no} has a number that was not given yet`),

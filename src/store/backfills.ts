@@ -5,33 +5,17 @@
  * `pending_vectors` space → sum of these values.
  */
 import type { Backfill } from '../domain/model.ts';
-import type { Environment, Table } from './environment.ts';
-import { pairsOf, removeAll } from './keys.ts';
+import type { Table } from './environment.ts';
+import { NumberedRecords, numbered, pairsOf, removeAll } from './records.ts';
 
 type Gaps = Table<number, [number, number]>;
 
-export class BackfillReader {
-  protected readonly rows: Table<Backfill, number>;
-  protected readonly byJob: Table<number, number>;
-  protected readonly untouched: Gaps;
-  protected readonly begun: Gaps;
-  protected readonly pendingOf: Table<number, number>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('backfills', { keyEncoding: 'uint32' });
-    this.byJob = environment.openDatabase('backfill_by_job', { keyEncoding: 'uint32' });
-    this.untouched = environment.openDatabase('vector_gaps', {});
-    this.begun = environment.openDatabase('begun_gaps', {});
-    this.pendingOf = environment.openDatabase('pending_vectors', { keyEncoding: 'uint32' });
-  }
-
-  get(space: number): Backfill | undefined {
-    return this.rows.get(space);
-  }
-
-  all(): Backfill[] {
-    return [...this.rows.getRange()].map(({ value }) => value);
-  }
+export class BackfillReader extends NumberedRecords<Backfill> {
+  protected readonly rows = this.table<Backfill, number>('backfills', numbered);
+  protected readonly byJob = this.table<number, number>('backfill_by_job', numbered);
+  protected readonly untouched: Gaps = this.table('vector_gaps');
+  protected readonly begun: Gaps = this.table('begun_gaps');
+  protected readonly pendingOf = this.table<number, number>('pending_vectors', numbered);
 
   /** The backfill that a job works on; a job that another one has replaced works on none. */
   ofJob(jobNo: number): Backfill | undefined {

@@ -12,8 +12,7 @@ import {
   type TombstoneState,
   tombstoneStates,
 } from '../domain/blacklist.ts';
-import type { Environment, Table } from './environment.ts';
-import { hashKey } from './keys.ts';
+import { hashKey, NumberedRecords, numbered } from './records.ts';
 
 export interface BlacklistRule {
   no: number;
@@ -29,20 +28,10 @@ export interface BlacklistRule {
 
 export type Address = CanonicalUrl & { original_url: string };
 
-export class BlacklistReader {
-  protected readonly rows: Table<BlacklistRule, number>;
-  protected readonly byPattern: Table<number, [RuleKind, string]>;
-  protected readonly settings: Table<RuleSettings, string>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('blacklist', { keyEncoding: 'uint32' });
-    this.byPattern = environment.openDatabase('blacklist_by_pattern', {});
-    this.settings = environment.openDatabase('blacklist_settings', {});
-  }
-
-  get(no: number): BlacklistRule | undefined {
-    return this.rows.get(no);
-  }
+export class BlacklistReader extends NumberedRecords<BlacklistRule> {
+  protected readonly rows = this.table<BlacklistRule, number>('blacklist', numbered);
+  protected readonly byPattern = this.table<number, [RuleKind, string]>('blacklist_by_pattern');
+  protected readonly settings = this.table<RuleSettings, string>('blacklist_settings');
 
   protected isEmpty(): boolean {
     return this.rows.getKeysCount({ limit: 1 }) === 0;
@@ -62,7 +51,7 @@ export class BlacklistReader {
 
   /** Oldest first. */
   purging(): BlacklistRule[] {
-    return [...this.rows.getRange()].map(({ value }) => value).filter(({ purging }) => purging);
+    return this.all().filter(({ purging }) => purging);
   }
 
   find(kind: RuleKind, pattern: string): BlacklistRule | undefined {
@@ -158,18 +147,9 @@ export function settingsKey({ tracking_params, keep_params, known_addresses }: R
 
 const maxNumber = Number.MAX_SAFE_INTEGER;
 
-export class TombstoneReader {
-  protected readonly rows: Table<Tombstone, number>;
-  protected readonly byState: Table<number, [TombstoneState, number, number]>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('tombstones', { keyEncoding: 'uint32' });
-    this.byState = environment.openDatabase('tombstones_by_state', {});
-  }
-
-  get(pageNo: number): Tombstone | undefined {
-    return this.rows.get(pageNo);
-  }
+export class TombstoneReader extends NumberedRecords<Tombstone> {
+  protected readonly rows = this.table<Tombstone, number>('tombstones', numbered);
+  protected readonly byState = this.table<number, [TombstoneState, number, number]>('tombstones_by_state');
 
   any(): boolean {
     return this.rows.getKeysCount({ limit: 1 }) > 0;
@@ -181,10 +161,6 @@ export class TombstoneReader {
       this.byState.getKeysCount({ start: [state, 0, 0], end: [state, maxNumber, maxNumber] }),
     ]);
     return Object.fromEntries(counts) as Record<TombstoneState, number>;
-  }
-
-  all(): Tombstone[] {
-    return [...this.rows.getRange()].map(({ value }) => value);
   }
 
   /** Page numbers in a state, optionally of one purge job; by job and number. */

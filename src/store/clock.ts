@@ -2,7 +2,7 @@
  * What is known of the wall clock. Database `clock`: `trusted` → when it was last right, ms; `doubted` → service time since it was found
  * ahead of that, ms.
  */
-import type { Environment, Table } from './environment.ts';
+import { Records } from './records.ts';
 
 export interface ClockRecord {
   trusted: number;
@@ -10,12 +10,8 @@ export interface ClockRecord {
   doubted: number;
 }
 
-export class ClockReader {
-  protected readonly rows: Table<number, keyof ClockRecord>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('clock', {});
-  }
+export class ClockReader extends Records {
+  protected readonly rows = this.table<number, keyof ClockRecord>('clock');
 
   /** Undefined in a store of an older version. */
   get(): ClockRecord | undefined {

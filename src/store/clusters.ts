@@ -5,8 +5,7 @@
  */
 import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import type { Cluster, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
-import type { Environment, Table } from './environment.ts';
-import { pairsOf } from './keys.ts';
+import { NumberedRecords, numbered, pairsOf } from './records.ts';
 
 const blockPages = 256;
 const pointBytes = 16;
@@ -17,27 +16,11 @@ const clusterBits = 0x3fff_ffff;
 
 type State = 'current' | 'latest';
 
-export class ClusterReader {
-  protected readonly rows: Table<Cluster, number>;
-  protected readonly runRows: Table<ClusterRun, number>;
-  protected readonly blocks: Table<Buffer, [number, number]>;
-  protected readonly state: Table<number, State>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('clusters', { keyEncoding: 'uint32' });
-    this.runRows = environment.openDatabase('cluster_runs', { keyEncoding: 'uint32' });
-    this.blocks = environment.openDatabase('cluster_points', { encoding: 'binary' });
-    this.state = environment.openDatabase('cluster_state', {});
-  }
-
-  get(no: number): Cluster | undefined {
-    return this.rows.get(no);
-  }
-
-  /** Oldest first. */
-  all(): Cluster[] {
-    return [...this.rows.getRange()].map(({ value }) => value);
-  }
+export class ClusterReader extends NumberedRecords<Cluster> {
+  protected readonly rows = this.table<Cluster, number>('clusters', numbered);
+  protected readonly runRows = this.table<ClusterRun, number>('cluster_runs', numbered);
+  protected readonly blocks = this.table<Buffer, [number, number]>('cluster_points', { encoding: 'binary' });
+  protected readonly state = this.table<number, State>('cluster_state');
 
   run(no: number): ClusterRun | undefined {
     return this.runRows.get(no);

@@ -6,35 +6,19 @@
  * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number; `seen_names` page → the names in its
  * first chunks, until the encoder has seen all of them.
  */
-import type { NameSpans } from '../compute/entities/name-tags.ts';
+import type { NameSpans } from '../compute/text/name-tags.ts';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/normalize-text.ts';
-import { type Environment, entriesOf, type Table } from './environment.ts';
-import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
+import { entriesOf } from './environment.ts';
+import { hashKey, NumberedRecords, numbered, pairsOf } from './records.ts';
 
 /**
- * `languages_to`: the last of the pages indexed earlier whose language was decided again;
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
  * those that were read are read again;
- * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search; `matched_to`: the last entity
- * that was compared, by the rule `matched_rule`; `alone_from`: the lowest of the entities that stand alone again since that job was
- * queued, 0 for none;
- * `reviewed_rule`: the rule by which stored merges were reviewed; `reviewed_to`: the last merge that a review under way has seen, 0 for none,
- * and `job_merge_at`: when the last one was made of those that it took for a job's, ms.
+ * `unmatched`: entities that came, or stand alone again, since the last search for merges was queued; `matching_job`: the job of that
+ * search.
  */
-export type EntityStateName =
-  | 'languages_to'
-  | 'swept_version'
-  | 'swept_to'
-  | 'rereading'
-  | 'unmatched'
-  | 'matching_job'
-  | 'matched_to'
-  | 'matched_rule'
-  | 'alone_from'
-  | 'reviewed_rule'
-  | 'reviewed_to'
-  | 'job_merge_at';
+export type EntityStateName = 'swept_version' | 'swept_to' | 'rereading' | 'unmatched' | 'matching_job';
 
 export interface SeenNames {
   /** The page's first label. */
@@ -45,42 +29,20 @@ export interface SeenNames {
 }
 
 const end = Number.MAX_SAFE_INTEGER;
-/** Of a database whose keys are numbers of 32 bits. */
-const lastKey = 0xffffffff;
 
-export class EntityReader {
-  protected readonly rows: Table<Entity, number>;
-  protected readonly byPage: Table<PageEntity[], number>;
-  protected readonly pages: Table<number, [number, number]>;
-  protected readonly names: Table<number, [string, number]>;
-  protected readonly mergeRows: Table<EntityMerge, number>;
-  protected readonly mergesOf: Table<number, [number, number]>;
-  protected readonly splits: Table<number, [number, number]>;
-  protected readonly states: Table<number, string>;
-  protected readonly seen: Table<SeenNames, number>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('entities', { keyEncoding: 'uint32' });
-    this.byPage = environment.openDatabase('page_entities', { keyEncoding: 'uint32' });
-    this.pages = environment.openDatabase('entity_pages', {});
-    this.names = environment.openDatabase('entity_names', {});
-    this.mergeRows = environment.openDatabase('entity_merges', { keyEncoding: 'uint32' });
-    this.mergesOf = environment.openDatabase('merges_of_entity', {});
-    this.splits = environment.openDatabase('entity_splits', {});
-    this.states = environment.openDatabase('entity_state', {});
-    this.seen = environment.openDatabase('seen_names', { keyEncoding: 'uint32' });
-  }
-
-  get(no: number): Entity | undefined {
-    return this.rows.get(no);
-  }
+export class EntityReader extends NumberedRecords<Entity> {
+  protected readonly rows = this.table<Entity, number>('entities', numbered);
+  protected readonly byPage = this.table<PageEntity[], number>('page_entities', numbered);
+  protected readonly pages = this.table<number, [number, number]>('entity_pages');
+  protected readonly names = this.table<number, [string, number]>('entity_names');
+  protected readonly mergeRows = this.table<EntityMerge, number>('entity_merges', numbered);
+  protected readonly mergesOf = this.table<number, [number, number]>('merges_of_entity');
+  protected readonly splits = this.table<number, [number, number]>('entity_splits');
+  protected readonly states = this.table<number, string>('entity_state');
+  protected readonly seen = this.table<SeenNames, number>('seen_names', numbered);
 
   count(): number {
     return entriesOf(this.rows);
-  }
-
-  lastNumber(): number {
-    return lastNumberOf(this.rows);
   }
 
   /** The next entities behind `after`, at most `limit`. */
@@ -141,10 +103,9 @@ export class EntityReader {
     return [...this.mergeRows.getRange()].map(({ value }) => value);
   }
 
-  /** Newest first, at most `limit`, older than `before`. */
-  merges(limit: number, before = end): EntityMerge[] {
-    const start = Math.min(before, lastKey + 1) - 1;
-    return [...this.mergeRows.getRange({ start, reverse: true, limit })].map(({ value }) => value);
+  /** Newest first, at most `limit`. */
+  merges(limit: number): EntityMerge[] {
+    return [...this.mergeRows.getRange({ reverse: true, limit })].map(({ value }) => value);
   }
 
   /** The latest merge that is not undone. */

@@ -3,20 +3,15 @@
  * written in the transaction that stores its items.
  */
 import type { FailedItem, ImportCheckpoint } from '../domain/import.ts';
-import type { Environment, Table } from './environment.ts';
+import { Records } from './records.ts';
 
 const end = Number.MAX_SAFE_INTEGER;
 
 export type FailureKey = [id: string, place: number];
 
-export class ImportReader {
-  protected readonly rows: Table<ImportCheckpoint, string>;
-  protected readonly failed: Table<FailedItem, FailureKey>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('imports', {});
-    this.failed = environment.openDatabase('import_failures', {});
-  }
+export class ImportReader extends Records {
+  protected readonly rows = this.table<ImportCheckpoint, string>('imports');
+  protected readonly failed = this.table<FailedItem, FailureKey>('import_failures');
 
   get(id: string): ImportCheckpoint | undefined {
     return this.rows.get(id);

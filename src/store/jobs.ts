@@ -6,8 +6,8 @@
  */
 import type { Job, JobKind, JobStatus } from '../domain/job.ts';
 import { type Lane, laneOf } from '../domain/lane.ts';
-import type { Environment, Table } from './environment.ts';
-import { lastNumberOf } from './keys.ts';
+import type { Table } from './environment.ts';
+import { NumberedRecords, numbered } from './records.ts';
 
 export interface JobListing {
   status?: JobStatus | undefined;
@@ -22,22 +22,11 @@ type DueKey = [lane: Lane, runAt: number, no: number];
 /** After this many jobs of other kinds in a row, seeking the next one is as cheap as reading on. */
 const maxPassed = 16;
 
-export class JobReader {
-  protected readonly rows: Table<Job, number>;
-  protected readonly byStatus: Table<number, [JobStatus, number]>;
-  protected readonly byKind: Table<number, [JobKind, number]>;
-  protected readonly due: Table<number, DueKey>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('jobs', { keyEncoding: 'uint32' });
-    this.byStatus = environment.openDatabase('jobs_by_status', {});
-    this.byKind = environment.openDatabase('jobs_by_kind', {});
-    this.due = environment.openDatabase('jobs_due', {});
-  }
-
-  get(no: number): Job | undefined {
-    return this.rows.get(no);
-  }
+export class JobReader extends NumberedRecords<Job> {
+  protected readonly rows = this.table<Job, number>('jobs', numbered);
+  protected readonly byStatus = this.table<number, [JobStatus, number]>('jobs_by_status');
+  protected readonly byKind = this.table<number, [JobKind, number]>('jobs_by_kind');
+  protected readonly due = this.table<number, DueKey>('jobs_due');
 
   /** Newest first. */
   list({ status, kind, before, limit }: JobListing): Job[] {
@@ -165,10 +154,6 @@ export class JobTransactor extends JobReader {
       this.byKind.put([job.kind, job.no], 0);
       if (isClaimable(job)) this.due.put([laneOf(job), job.run_at, job.no], 0);
     }
-  }
-
-  lastNumber(): number {
-    return lastNumberOf(this.rows);
   }
 }
 

@@ -4,7 +4,7 @@
  * by `pages.ts`.
  */
 import type { Environment, Table, TypedDatabaseOptions } from './environment.ts';
-import { pairsOf } from './keys.ts';
+import { pairsOf } from './records.ts';
 
 interface Sliceable<Value> {
   readonly length: number;

@@ -6,8 +6,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Replay, ReplayedQuery, ReplayReport } from '../domain/evaluation.ts';
 import type { MetricSeries } from '../domain/metrics.ts';
-import type { Environment, Table } from './environment.ts';
-import { pairsOf } from './keys.ts';
+import { NumberedRecords, numbered, pairsOf, Records } from './records.ts';
 
 export interface MetricSnapshot {
   ts: number;
@@ -15,14 +14,9 @@ export interface MetricSnapshot {
   pairs: Float64Array;
 }
 
-export class MetricReader {
-  protected readonly known: Table<MetricSeries, number>;
-  protected readonly rows: Table<Buffer, number>;
-
-  constructor(environment: Environment) {
-    this.known = environment.openDatabase('metric_series', { keyEncoding: 'uint32' });
-    this.rows = environment.openDatabase('metric_snapshots', { encoding: 'binary' });
-  }
+export class MetricReader extends Records {
+  protected readonly known = this.table<MetricSeries, number>('metric_series', numbered);
+  protected readonly rows = this.table<Buffer, number>('metric_snapshots', { encoding: 'binary' });
 
   series(): { no: number; series: MetricSeries }[] {
     return [...this.known.getRange()].map(({ key, value }) => ({ no: key, series: value }));
@@ -68,18 +62,9 @@ export class MetricTransactor extends MetricReader {
 
 type StoredResult = { result: ReplayedQuery | null };
 
-export class ReplayReader {
-  protected readonly rows: Table<Replay, number>;
-  protected readonly results: Table<StoredResult, [number, number]>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('eval_replays', { keyEncoding: 'uint32' });
-    this.results = environment.openDatabase('eval_replay_results', {});
-  }
-
-  get(jobNo: number): Replay | undefined {
-    return this.rows.get(jobNo);
-  }
+export class ReplayReader extends NumberedRecords<Replay> {
+  protected readonly rows = this.table<Replay, number>('eval_replays', numbered);
+  protected readonly results = this.table<StoredResult, [number, number]>('eval_replay_results');
 
   /** Newest first. */
   numbers(limit: number): number[] {

@@ -3,21 +3,15 @@
  * `dropped_spaces` space → 0 while a deleted model still has vectors.
  */
 import type { EmbeddingModel } from '../domain/model.ts';
-import type { Environment, Table } from './environment.ts';
+import { numbered, Records } from './records.ts';
 
 /** Longest id looked up: four bytes per allowed character. LMDB takes 1978. */
 const maxIdBytes = 800;
 
-export class ModelReader {
-  protected readonly rows: Table<EmbeddingModel, string>;
-  protected readonly active: Table<string, string>;
-  protected readonly dropped: Table<number, number>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('models', {});
-    this.active = environment.openDatabase('active_model', {});
-    this.dropped = environment.openDatabase('dropped_spaces', { keyEncoding: 'uint32' });
-  }
+export class ModelReader extends Records {
+  protected readonly rows = this.table<EmbeddingModel, string>('models');
+  protected readonly active = this.table<string, string>('active_model');
+  protected readonly dropped = this.table<number, number>('dropped_spaces', numbered);
 
   get(id: string): EmbeddingModel | undefined {
     return Buffer.byteLength(id) > maxIdBytes ? undefined : this.rows.get(id);

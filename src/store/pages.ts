@@ -14,9 +14,9 @@ import { bylineOf } from '../compute/text/byline.ts';
 import { numberOf } from '../domain/ids.ts';
 import { foldTitle } from '../domain/normalize-text.ts';
 import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
-import { type Environment, entriesOf, type Table } from './environment.ts';
-import { hashKey, lastNumberOf, urlKey } from './keys.ts';
+import { entriesOf } from './environment.ts';
 import { LongValues, longList, longText } from './long-values.ts';
+import { hashKey, lastNumberOf, numbered, Records, urlKey } from './records.ts';
 
 /** Metadata as JSON text preserves every key and lone surrogate. Rows of formats 1 and 2 may contain sections. */
 type StoredPage = PageHead & { metadata: string | null; sections?: Section[] };
@@ -40,28 +40,16 @@ const textForm = longText('bodies', 'body_parts', 8000);
 /** Chunks per part of a list: about as many bytes. */
 const chunkForm = longList<Chunk>('chunks', 'chunk_parts', 64);
 
-export class PageReader {
-  protected readonly rows: Table<StoredPage, number>;
-  protected readonly texts: LongValues<string>;
-  protected readonly chunkLists: LongValues<Chunk[]>;
-  protected readonly sectionLists: Table<Section[], number>;
-  protected readonly feedContents: Table<string, number>;
-  protected readonly byUrl: Table<number, Buffer>;
-  protected readonly byTitle: Table<number, [string, number]>;
-  protected readonly merged: Table<number, number>;
-  protected readonly addresses: Table<string | number, keyof AddressPass>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('pages', { keyEncoding: 'uint32' });
-    this.texts = new LongValues(environment, textForm);
-    this.chunkLists = new LongValues(environment, chunkForm);
-    this.sectionLists = environment.openDatabase('page_sections', { keyEncoding: 'uint32' });
-    this.feedContents = environment.openDatabase('feed_contents', { keyEncoding: 'uint32', encoding: 'string' });
-    this.byUrl = environment.openDatabase('page_by_url', { keyEncoding: 'binary' });
-    this.byTitle = environment.openDatabase('page_by_title', {});
-    this.merged = environment.openDatabase('merged_pages', { keyEncoding: 'uint32' });
-    this.addresses = environment.openDatabase('page_addresses', {});
-  }
+export class PageReader extends Records {
+  protected readonly rows = this.table<StoredPage, number>('pages', numbered);
+  protected readonly texts = new LongValues(this.environment, textForm);
+  protected readonly chunkLists = new LongValues(this.environment, chunkForm);
+  protected readonly sectionLists = this.table<Section[], number>('page_sections', numbered);
+  protected readonly feedContents = this.table<string, number>('feed_contents', { ...numbered, encoding: 'string' });
+  protected readonly byUrl = this.table<number, Buffer>('page_by_url', { keyEncoding: 'binary' });
+  protected readonly byTitle = this.table<number, [string, number]>('page_by_title');
+  protected readonly merged = this.table<number, number>('merged_pages', numbered);
+  protected readonly addresses = this.table<string | number, keyof AddressPass>('page_addresses');
 
   /** The number of a page id; of a merged page, that of the page it became. Null for no id of a page. */
   numberOfId(pageId: string): number | null {

@@ -6,8 +6,7 @@
  * the size of objects.
  */
 import { type LoggedHits, type QueryRun, type RunKind, runKinds } from '../domain/query-log.ts';
-import type { Environment, Table } from './environment.ts';
-import { lastNumberOf } from './keys.ts';
+import { lastNumberOf, numbered, Records } from './records.ts';
 
 type HitLists = 'candidate_set' | 'dense_hits' | 'sparse_hits';
 type StoredRun = Omit<QueryRun, HitLists> & Record<HitLists, Buffer>;
@@ -26,18 +25,11 @@ export interface RunListing {
 const end = Number.MAX_SAFE_INTEGER;
 const bytesPerHit = 16;
 
-export class QueryLogReader {
-  protected readonly rows: Table<StoredRun, number>;
-  protected readonly byTime: Table<number, [RunKind, number, number]>;
-  protected readonly byId: Table<number, [string, number]>;
-  protected readonly marks: Table<boolean, [number, number]>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('query_log', { keyEncoding: 'uint32' });
-    this.byTime = environment.openDatabase('query_log_by_time', {});
-    this.byId = environment.openDatabase('query_log_by_id', {});
-    this.marks = environment.openDatabase('query_feedback', {});
-  }
+export class QueryLogReader extends Records {
+  protected readonly rows = this.table<StoredRun, number>('query_log', numbered);
+  protected readonly byTime = this.table<number, [RunKind, number, number]>('query_log_by_time');
+  protected readonly byId = this.table<number, [string, number]>('query_log_by_id');
+  protected readonly marks = this.table<boolean, [number, number]>('query_feedback');
 
   get(no: number): NumberedRun | undefined {
     const row = this.rows.get(no);

@@ -4,15 +4,10 @@
  */
 
 import type { RefusedTexts } from '../domain/model.ts';
-import type { Environment, Table } from './environment.ts';
-import { pairsOf, removeAll } from './keys.ts';
+import { pairsOf, Records, removeAll } from './records.ts';
 
-export class VectorReader {
-  protected readonly rows: Table<Buffer, [number, number]>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('vectors', { encoding: 'binary' });
-  }
+export class VectorReader extends Records {
+  protected readonly rows = this.table<Buffer, [number, number]>('vectors', { encoding: 'binary' });
 
   /** Shape: chunk_count × dim, row by row; undefined without vectors in this space. */
   get(space: number, pageNo: number): Float32Array | undefined {
@@ -76,12 +71,8 @@ export class VectorTransactor extends VectorReader {
  * no] → ordinals and reason. Written and deleted with the page's vectors in that space.
  */
 
-export class RefusedTextReader {
-  protected readonly rows: Table<RefusedTexts, [number, number]>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('refused_texts', {});
-  }
+export class RefusedTextReader extends Records {
+  protected readonly rows = this.table<RefusedTexts, [number, number]>('refused_texts');
 
   get(space: number, pageNo: number): RefusedTexts | undefined {
     return this.rows.get([space, pageNo]);

@@ -4,8 +4,7 @@
  * its latest page) and a byte counting the addresses tried. Rows change only by `put`.
  */
 import type { Watch } from '../domain/watch.ts';
-import type { Environment, Table } from './environment.ts';
-import { hashKey, lastNumberOf, removeAll, urlKey } from './keys.ts';
+import { hashKey, NumberedRecords, numbered, removeAll, urlKey } from './records.ts';
 
 /** Stores the normalized URL that identifies the watch. */
 export interface StoredWatch extends Watch {
@@ -21,24 +20,12 @@ export interface WatchItem {
   addresses: number;
 }
 
-export class WatchReader {
-  protected readonly rows: Table<StoredWatch, number>;
-  protected readonly byUrl: Table<number, Buffer>;
-  protected readonly byJob: Table<number, number>;
-  protected readonly due: Table<number, [number, number]>;
-  protected readonly items: Table<Buffer, [number, string]>;
-
-  constructor(environment: Environment) {
-    this.rows = environment.openDatabase('watches', { keyEncoding: 'uint32' });
-    this.byUrl = environment.openDatabase('watch_by_url', { keyEncoding: 'binary' });
-    this.byJob = environment.openDatabase('watch_by_job', { keyEncoding: 'uint32' });
-    this.due = environment.openDatabase('watches_due', {});
-    this.items = environment.openDatabase('watch_items', {});
-  }
-
-  get(no: number): StoredWatch | undefined {
-    return this.rows.get(no);
-  }
+export class WatchReader extends NumberedRecords<StoredWatch> {
+  protected readonly rows = this.table<StoredWatch, number>('watches', numbered);
+  protected readonly byUrl = this.table<number, Buffer>('watch_by_url', { keyEncoding: 'binary' });
+  protected readonly byJob = this.table<number, number>('watch_by_job', numbered);
+  protected readonly due = this.table<number, [number, number]>('watches_due');
+  protected readonly items = this.table<Buffer, [number, string]>('watch_items');
 
   find(identity: string): StoredWatch | undefined {
     const no = this.byUrl.get(urlKey(identity));
@@ -124,10 +111,6 @@ export class WatchTransactor extends WatchReader {
       this.items,
       faulty.map(({ key }) => key),
     );
-  }
-
-  lastNumber(): number {
-    return lastNumberOf(this.rows);
   }
 }
 

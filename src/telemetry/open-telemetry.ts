@@ -1,4 +1,4 @@
-/** OpenTelemetry traces, loaded only if enabled: sends the spans of src/tracing to the log (`console`) or a collector (`otlp`, OTLP over HTTP). */
+/** OpenTelemetry traces, loaded only if enabled: sends the spans of src/compute/span.ts to the log (`console`) or a collector (`otlp`, OTLP over HTTP). */
 import {
   type Context,
   context,
@@ -19,7 +19,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
-import { type Attributes, setTracer } from '../tracing/span.ts';
+import { type Attributes, setTracer } from '../compute/span.ts';
 
 export interface TracingOptions {
   traces: 'console' | 'otlp';

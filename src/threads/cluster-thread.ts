@@ -8,11 +8,11 @@ import {
   graphNeighbours,
   matchClusters,
   type PageClusters,
-} from '../compute/clusters/page-graph.ts';
-import { type ChunkRows, PageVectors } from '../compute/clusters/page-vectors.ts';
-import { projectPages } from '../compute/clusters/project-pages.ts';
-import { createTopicTerms, TopicWords } from '../compute/clusters/topic-words.ts';
+} from '../compute/embedding/page-graph.ts';
+import { type ChunkRows, PageVectors } from '../compute/embedding/page-vectors.ts';
+import { projectPages } from '../compute/embedding/project-pages.ts';
 import { porterStem } from '../compute/text/stemmers.ts';
+import { createTopicTerms, TopicWords } from '../compute/text/topic-words.ts';
 import { nearestRows, RowComparison } from '../engine/vectors/nearest-rows.ts';
 
 /** Names the run that a task belongs to: no other has had the name. */

@@ -9,10 +9,10 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
-import { bodySize, type FlowedText, flowText, headingLetters } from '../compute/pdf/flow-text.ts';
-import { type Line, type PlacedText, pageLines } from '../compute/pdf/page-lines.ts';
-import { headingTitle, languageTag, pdfDate, saneAuthor, saneTitle } from '../compute/pdf/pdf-facts.ts';
-import { type RepeatedLineSettings, stripRepeatedLines } from '../compute/pdf/repeated-lines.ts';
+import { bodySize, type FlowedText, flowText, headingLetters } from '../compute/extraction/flow-text.ts';
+import { type Line, type PlacedText, pageLines } from '../compute/extraction/page-lines.ts';
+import { headingTitle, languageTag, pdfDate, saneAuthor, saneTitle } from '../compute/extraction/pdf-facts.ts';
+import { type RepeatedLineSettings, stripRepeatedLines } from '../compute/extraction/repeated-lines.ts';
 import { normalizeText } from '../domain/normalize-text.ts';
 import { beginTask, type Limited, unreadable } from './thread-pool.ts';
 

@@ -6,7 +6,6 @@ import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
 import {
   segmentOfChunks as buildSegment,
   type ChunkedText,
-  languageOfPage as decideLanguage,
   openPageTools,
   type PageText,
   type PageTools,
@@ -17,20 +16,15 @@ import { threadData } from './thread-pool.ts';
 
 export interface TextThreadData {
   chunking: ChunkingSettings;
-  /** Vocabulary of the forward index, or null for none. */
-  wordList: SharedArrayBuffer | null;
 }
 
 let tools: PageTools | undefined;
 
 function openedTools(): PageTools {
-  const { chunking, wordList } = threadData<TextThreadData>();
-  tools ??= openPageTools(chunking, wordList);
+  tools ??= openPageTools(threadData<TextThreadData>().chunking);
   return tools;
 }
 
 export const preparePages = (pages: readonly PageText[]): PreparedPages => prepare(openedTools(), pages);
 
 export const segmentOfChunks = (page: ChunkedText): SharedArrayBuffer => buildSegment(openedTools(), page);
-
-export const languageOfPage = (page: ChunkedText): string | null => decideLanguage(openedTools(), page);

@@ -12,20 +12,18 @@ import { setMaxListeners } from 'node:events';
 import { parentPort } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
+import { traced } from '../compute/span.ts';
 import { unlessAborted } from '../compute/unless-aborted.ts';
-import { traced } from '../tracing/span.ts';
 import { Semaphore, SemaphoreFullError } from './semaphore.ts';
 import { markThread, type ThreadMark, TimeLimit } from './time-limits.ts';
 
 /** `maxQueue` tasks are waiting; retry later. */
 export class QueueFullError extends Error {
   readonly code = 'queue_full';
-  readonly retryable = true;
 }
 
 export class TaskTimeoutError extends Error {
   readonly code = 'task_timeout';
-  readonly retryable = false;
   /** ms of elapsed or of processor time. */
   readonly limitMs: number;
   /** The work itself took too long, however busy the machine. */

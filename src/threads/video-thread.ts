@@ -2,7 +2,7 @@
 import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
-import { readVideoInfo, type VideoInfo, type VideoList } from '../compute/video/video-info.ts';
+import { readVideoInfo, type VideoInfo, type VideoList } from '../compute/transcript/video-info.ts';
 import { beginTask, type Limited } from './thread-pool.ts';
 
 export function readInfo(info: { bytes: Uint8Array } & Limited): VideoInfo | VideoList | null {

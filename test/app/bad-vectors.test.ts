@@ -1,8 +1,8 @@
 /** Check C22 on the running system: vectors that no index may be given, in each wire format, for pages and in a backfill. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { jobListQuery } from '../../src/domain/job.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { library, WholeSystem } from './whole-system.ts';

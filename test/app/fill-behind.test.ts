@@ -1,8 +1,8 @@
 /** Vectors of the built-in model come behind the words: order, restart, refusals, pause, forgetting. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { jobListQuery } from '../../src/domain/job.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { encoderOfWords } from './encoder-of-words.ts';
 import { library, WholeSystem } from './whole-system.ts';

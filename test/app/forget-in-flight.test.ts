@@ -1,10 +1,10 @@
 /** Forgetting while somebody works on the page: whatever arrives afterwards, the page does not come back, and no file keeps a word of it. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { evalReplayRequest } from '../../src/domain/evaluation.ts';
 import type { JobKind, JobResponse, JobStatus } from '../../src/domain/job.ts';
 import { createWatchRequest } from '../../src/domain/watch.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { type Page, redirectTo, Site, say } from '../providers/small-web.ts';

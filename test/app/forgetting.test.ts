@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
 import { filesHolding } from './byte-scan.ts';

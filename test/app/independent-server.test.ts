@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LLMock } from '@copilotkit/aimock';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { compareRequest } from '../../src/domain/compare.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
 

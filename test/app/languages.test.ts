@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from '../../src/domain/page.ts';
-import { edit, tamper } from '../fsck/tampered-store.ts';
-import { realEncoder, until } from '../process/service.ts';
+import { realEncoder } from '../process/service.ts';
 import { WholeSystem } from './whole-system.ts';
 
 const english =
@@ -107,38 +105,4 @@ test('pages in any language are found by other forms of their words, beside Engl
   await system.stop();
   await system.start(); // from the files
   await assertFound();
-});
-
-test('the languages of pages that an earlier version indexed are decided again, whether or not names are read', async (t) => {
-  const system = await WholeSystem.start(t, realEncoder);
-  const { museum, houses, songs } = pages;
-  const ids = await system.read({ museum, houses, songs });
-  const languageOf = async (id: string) => (await system.ask('page.get', { page_id: id })).language;
-  const languages = () => Promise.all([ids.museum, ids.houses, ids.songs].map(languageOf));
-  assert.deepEqual(await languages(), ['en', 'de', 'es']);
-  await system.stop();
-  await tamper(system.dataDir, ({ pages }) => {
-    for (const no of [2, 3]) {
-      const { passage_languages: _, ...page } = pages.get(no) as Page;
-      pages.put(no, { ...page, language: 'gl' });
-    }
-    return edit(pages, 1, { language: 'fr' });
-  });
-  await system.start();
-  await until(async () => (await languages())[2] === 'es', 'the last page has its language');
-  assert.deepEqual(await languages(), ['fr', 'de', 'es'], 'that of this version stays');
-  const { results } = await system.search('haeuser möglichkeit');
-  assert.equal(results[0]?.page_id, ids.houses);
-
-  // What the index has of them is still by the earlier decision.
-  await system.stop();
-  const rows: (Page | undefined)[] = [];
-  await tamper(system.dataDir, ({ pages }) => rows.push(pages.get(2), pages.get(3)));
-  assert.deepEqual(
-    rows.map((row) => [row?.language, row?.passage_languages]),
-    [
-      ['de', undefined],
-      ['es', undefined],
-    ],
-  );
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { until } from '../process/service.ts';
 import { library, WholeSystem } from './whole-system.ts';
 

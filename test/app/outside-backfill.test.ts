@@ -1,11 +1,11 @@
 /** Backfills to a model of an outside provider beside the built-in one: its breaker, its gaps, its refusals, and what is forgotten meanwhile. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import { compareRequest } from '../../src/domain/compare.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import { jobListQuery } from '../../src/domain/job.ts';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { type Fault, type ReceivedCall, startFakeProvider } from '../providers/fake-provider-server.ts';
 import { library, WholeSystem } from './whole-system.ts';

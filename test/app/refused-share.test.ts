@@ -1,8 +1,8 @@
 /** How many texts a provider may refuse is a share of the collection as it is now, and each refused text is counted once. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { type ReceivedCall, startFakeProvider } from '../providers/fake-provider-server.ts';
 import { WholeSystem } from './whole-system.ts';

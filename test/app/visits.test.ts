@@ -1,7 +1,7 @@
 /** A year of a person's visits: filters by date find the pages visited then and no others, and calendars count each visit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageLister } from '../../src/actors/jobs/list-pages.ts';
+import { pageLister } from '../../src/actors/system/list-pages.ts';
 import { seededRandom } from '../../src/compute/seeded-random.ts';
 import { withVisit } from '../../src/compute/structures/visit-times.ts';
 import { dayMs } from '../../src/domain/durations.ts';

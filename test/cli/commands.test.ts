@@ -101,7 +101,7 @@ test('what waits, failed or died is told with its page and why; all that is dead
   assert.equal(
     listed.stdout,
     [
-      `dead fetch_and_index (2): ${why}`,
+      `dead fetch_and_index (2): ${why.replace('not list', 'not\nlist')}`,
       '  jb_000000jr  日本語のタイトル 599 · http://192.168.7.7/599',
       '  jb_000000jq  日本語のタイトル 598 · http://192.168.7.7/598',
       '',
@@ -142,7 +142,7 @@ test('a search of an index that is built again says so, and its passages fit the
   const { stdout, stderr } = await cli.run(['--url', url, 'search', 'herron']);
   assert.equal(
     stderr,
-    'the index is being rebuilt: results may be incomplete\nShowing results for “heron”. Search for “herron” instead: --no-spelling\n',
+    'the index is being rebuilt: results may be incomplete\nShowing results for “heron”. Search for “herron” instead:\n--no-spelling\n',
   );
   const lines = stdout.trimEnd().split('\n');
   assert.ok(lines.includes('    and 2 similar'));
@@ -179,7 +179,7 @@ test('what is wrong is told in a line, with its exit code', async (t) => {
   const cli = new Cli(home);
   const cases: [string[], number, RegExp][] = [
     [['serach', 'x'], 2, /unknown command 'serach'\n\(Did you mean search\?\)/],
-    [['search'], 2, /missing required argument 'words'/],
+    [['search'], 2, /missing required argument 'words'\n\(-h prints the help\)/],
     [['search', 'x', '-k', '1000'], 2, /whole number from 1 to 100/],
     [['--url', 'nowhere', 'search', 'x'], 2, /must be an http or https address/],
     [['--url', 'localhost:8000', 'search', 'x'], 2, /must be an http or https address/],

@@ -37,7 +37,7 @@ test('a model is registered, filled, searched by and removed', async (t) => {
   assert.deepEqual(known, knownModels);
 
   const misused = await cli.run(['model', 'add', 'wink']);
-  assert.match(misused.stderr, /unknown model .* pass --provider, --dim and --max-tokens/);
+  assert.match(misused.stderr, /unknown model .* pass --provider,\n--dim and --max-tokens/);
   assert.match((await cli.run(['model', 'add', 'bge-m3', '--provider', 'openai'])).stderr, /available from ollama, /);
   assert.match(
     (await cli.run(['model', 'add', 'embeddinggemma', '--dim', '300'])).stderr,

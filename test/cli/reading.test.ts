@@ -59,7 +59,7 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
     old.pages.map(({ page_id }) => page_id),
     [ids[0]],
   );
-  assert.equal((await cli.run(['pages', '--domain', 'nobody.example'])).stdout, 'no such pages\n');
+  assert.equal((await cli.run(['pages', '--domain', 'nobody.example'])).stdout, 'no pages\n');
 
   const facts = [
     `page     ${ids[0]}`,
@@ -84,11 +84,20 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
     [2, 'sea.example: 2 pages would be deleted for good\nreadback: nothing was deleted; pass --yes to delete\n'],
   );
   const partly = await cli.run(['forget', ids[2], 'pg_zzzzzzzz']);
-  assert.deepEqual([partly.code, partly.stdout], [5, 'forgotten  1 page  https://other.example/a\n']);
+  assert.deepEqual([partly.code, partly.stdout], [5, 'deleted  1 page  https://other.example/a\n']);
   assert.match(partly.stderr, /^pg_zzzzzzzz: the service answered 404/);
+  for (const [unknown, why] of [
+    [['https://never.example/'], /^https:\/\/never\.example\/: not in the library: nothing was deleted \(--block/],
+    [['--domain', '--yes', 'never.example'], /^never\.example: not in the library: nothing was deleted \(--block/],
+    [['never.example'], /^never\.example: neither an id nor an address; --domain/],
+  ] as const) {
+    const refused = await cli.run(['forget', ...unknown]);
+    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.match(refused.stderr, why);
+  }
   const site = await cli.run(['forget', '--domain', '--yes', '--reason', 'private', 'sea.example']);
-  assert.deepEqual([site.code, site.stdout], [0, 'forgotten  2 pages  sea.example\n']);
-  assert.equal((await cli.run(['pages'])).stdout, 'no such pages\n');
+  assert.deepEqual([site.code, site.stdout], [0, 'deleted  2 pages  sea.example\n']);
+  assert.equal((await cli.run(['pages'])).stdout, 'no pages\n');
 
   const rules = await cli.run(['forget', 'rules']);
   assert.match(
@@ -99,7 +108,9 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
   assert.equal((await cli.run(['add', 'https://sea.example/new'])).code, 1);
   assert.equal((await cli.run(['forget', 'allow', rule])).code, 0);
   assert.equal((await cli.run(['forget', 'allow', rule])).code, 1, 'it is no rule any more');
-  assert.equal((await cli.json<{ entries: unknown[] }>(['forget', 'rules'])).entries.length, 1);
+  const blocked = await cli.run(['delete', '--block', 'https://never.example/']);
+  assert.deepEqual([blocked.code, blocked.stdout], [0, 'blocked  0 pages  https://never.example/\n']);
+  assert.equal((await cli.json<{ entries: unknown[] }>(['forget', 'rules'])).entries.length, 2);
 });
 
 test('sources are watched, paused, polled and let go', async (t) => {
@@ -139,6 +150,8 @@ test('topics and names are told in lines that fit', async (t) => {
     },
     'GET /v1/clusters/cl_00000001?limit=1': { cluster: tides, pages: [{ ...page, probability: 1 }], total: 120 },
     'POST /v1/clusters/recompute': { accepted: false, detail: 'too few pages' },
+    'GET /v1/entities?limit=20': { entities: [moon], next_cursor: null },
+    'GET /v1/entities?limit=1&q=moon&type=place': { entities: [moon], next_cursor: 'en_00000001' },
     'GET /v1/entities/the moon': { entity: moon, aliases: ['Moon', 'the Moon'], page_ids: [page.page_id] },
     'GET /v1/pages/pg_00000001?length=1': page,
     'GET /v1/pages/pg_00000001/entities': { page_id: page.page_id, entities: [moon] },
@@ -171,6 +184,8 @@ test('topics and names are told in lines that fit', async (t) => {
     'also the Moon',
     'pg_00000001  Tides of the sea · https://sea.example/tides',
   ]);
+  for (const list of [['names'], ['names', 'list'], ['names', 'list', 'moon', '--limit', '1', '--type', 'place']])
+    assert.deepEqual(await said(...list), ['en_00000001  place  1 page  Moon']);
   assert.deepEqual(await said('names', 'of', 'pg_00000001'), ['en_00000001  place  1 page  Moon']);
   const line = 'em_00000001  2026-01-31  the Moon → Moon';
   assert.deepEqual(await said('names', 'merges'), [`${line}, split 2026-01-31`, `${line}, by you`]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytesText, columnsOf, durationText, helpColumns, openTerminal, plain, table } from '../../src/cli/terminal.ts';
-import { fitted, textWidth, wrapped } from '../../src/cli/text-width.ts';
+import { fitted, folded, textWidth, wrapped } from '../../src/cli/text-width.ts';
 
 test('text of pages cannot steer the terminal, nor turn the direction of writing', () => {
   assert.equal(plain('a\x1b[31mred\x1b]0;title\x07 b\r\nc\u202ed'), 'a [31mred ]0;title  b c d');
@@ -82,6 +82,19 @@ test('text is broken at blanks, and where a word has no room; no line is wider',
   assert.deepEqual(wrapped('a abcdef b', 4), ['a', 'abcd', 'ef b']);
   assert.deepEqual(wrapped('one two three', Number.POSITIVE_INFINITY), ['one two three']);
   assert.deepEqual(wrapped('', 10), ['']);
+});
+
+test('a longer line continues below its last column or indent, with its words whole and its styles uncounted', () => {
+  for (const [line, columns, lines] of [
+    ['short', 5, ['short']],
+    ['one two three', 8, ['one two', 'three']],
+    ['  one two three', 9, ['  one two', '  three']],
+    ['id  name  a b c d e f', 20, ['id  name  a b c d e', '          f']],
+    ['a very long column  value more', 16, ['a very long', 'column  value', 'more']],
+    ['at https://example.org/long ok', 12, ['at', 'https://example.org/long', 'ok']],
+    ['\x1b[32mok\x1b[0m  a b', 7, ['\x1b[32mok\x1b[0m  a b']],
+  ] as const)
+    assert.deepEqual(folded(line, columns), lines);
 });
 
 test('progress is cut to the width of the terminal, and durations are rounded', () => {

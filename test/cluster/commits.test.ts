@@ -448,7 +448,7 @@ test('what an import that was cut off has left is served by nobody, and is gone 
            select id, 'page', '\\x00', '\\x00', 1 from readback.library where name = 'half'`,
   });
   await database.query({ text: `update readback.library set due_at = clock_timestamp() where name = 'half'` });
-  const rows = new LibraryRows(database, { host: { id: 'one', address: 'http://one' }, leaseS: 30, format: 99 });
+  const rows = new LibraryRows(database, { host: { id: 'one', address: 'http://one' }, leaseS: 600, format: 99 });
   assert.equal(await rows.claim('half'), null);
   assert.ok(!(await rows.due(10)).names.includes('half'));
   for (const refuse of [() => setState(database, 'half', 'active'), () => releaseLibrary(database, 'half')])
@@ -475,7 +475,7 @@ test('what an import that was cut off has left is served by nobody, and is gone 
 test('tokens of a library that another host has taken keep none of the others from being written', {
   skip,
 }, async () => {
-  const rows = new LibraryRows(database, { host: { id: 'one', address: 'http://one' }, leaseS: 30, format: 99 });
+  const rows = new LibraryRows(database, { host: { id: 'one', address: 'http://one' }, leaseS: 600, format: 99 });
   const credentials = new Credentials(database);
   for (const name of ['taken', 'kept']) {
     await newLibrary(database, name);

@@ -12,14 +12,8 @@ import {
 } from '../../src/commands/entity-trees.ts';
 import { erasePages } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import {
-  matchedTo,
-  newEntitiesPerMatching,
-  noteMatched,
-  noteNewEntities,
-  queueMatching,
-} from '../../src/commands/match-entities.ts';
-import { mergeEntities, mergeVariants, reviewMerges, splitMerge } from '../../src/commands/merge-entities.ts';
+import { newEntitiesPerMatching, noteNewEntities, queueMatching } from '../../src/commands/match-entities.ts';
+import { mergeEntities, mergeVariants, splitMerge } from '../../src/commands/merge-entities.ts';
 import {
   queueExtraction,
   removePageEntities,
@@ -28,7 +22,6 @@ import {
 } from '../../src/commands/page-entities.ts';
 import { repairEntities } from '../../src/commands/repair-entities.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
-import type { EntityMerge } from '../../src/domain/entity.ts';
 import { tallyEntities } from '../../src/domain/entity-tallies.ts';
 import type { EntityReader } from '../../src/store/entities.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
@@ -257,123 +250,15 @@ test('a variant of a name that a user merged into another follows it, and leaves
   assertCounted(entities);
 });
 
-/** Merges as versions before stored them, of the names of `pairs`, at these times, by a job that was done at `doneAt`. */
-interface EarlierMerge {
-  pair: [kept: string, merged: string];
-  at: number;
-  made_by?: EntityMerge['made_by'];
-}
-
-async function earlierLibrary(temporary: TemporaryStore, merges: readonly EarlierMerge[], doneAt: number) {
-  const { entities } = temporary.store.reader;
-  await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/earlier', at: 100 })));
-  const names = [...new Set(merges.flatMap(({ pair }) => pair))];
-  await temporary.commit(mentioning(1, ...names.map((name) => `place: ${name}`)));
-  await temporary.commit((transaction) => {
-    noteNewEntities(transaction, newEntitiesPerMatching, { at: 1000, max_attempts: 3 });
-    const [job] = transaction.jobs.list({ kind: 'canonicalize_entities', limit: 1 });
-    transaction.jobs.put({ ...job, status: 'done', updated_at: doneAt }, job);
-    noteMatched(transaction, entities.lastNumber(), { at: 1000, max_attempts: 3 });
-    for (const { pair, at, made_by } of merges) {
-      const [kept, merged] = pair.map((name) => transaction.entities.find('place', name.toLowerCase())?.no ?? 0);
-      const merge = mergeEntities(kept, merged, at)(transaction) ?? assert.fail();
-      const { made_by: _made_by, ...earlier } = merge;
-      transaction.entities.putMerge(made_by === undefined ? earlier : { ...earlier, made_by });
-    }
-  });
-  return (name: string) => {
-    const entity = entities.find('place', name.toLowerCase()) ?? assert.fail(name);
-    const merge = entities.mergesOfEntity(entity.no).map((no) => entities.merge(no))[0];
-    return [entity.parent !== 0, merge?.made_by];
-  };
-}
-
-test('wrong automatic merges of earlier versions are taken back, a user’s are not, in steps that a restart goes on from', async () => {
-  const merges: EarlierMerge[] = [
-    // Before any job; an hour before its end; of names that no job took for one; by a version that said who.
-    { pair: ['Nova Springs', 'Springs'], at: 500 },
-    { pair: ['Upper Mill', 'Mill'], at: 2000 },
-    { pair: ['Holland', 'Netherlands'], at: 3_600_000 },
-    { pair: ['Lower Farm', 'Farm'], at: 3_600_000, made_by: 'user' },
-    { pair: ['Old Harbour', 'Harbour'], at: 3_600_000, made_by: 'automatic' },
-    // In one go by the job.
-    { pair: ['New Mexico', 'Mexico'], at: 3_597_500 },
-    { pair: ['Al-Ula', 'Al Ula'], at: 3_599_000 },
-    { pair: ['West Palm Beach', 'Palm Beach'], at: 3_599_001 },
-    { pair: ['The Verdes', 'Verde'], at: 3_599_002 },
-    // By hand, after its end.
-    { pair: ['East Timor', 'Timor'], at: 3_601_000 },
-  ];
-  const expected: Record<string, [isMerged: boolean, made_by: EntityMerge['made_by']]> = {
-    Springs: [true, undefined],
-    Mill: [true, undefined],
-    Netherlands: [true, undefined],
-    Farm: [true, 'user'],
-    Harbour: [false, undefined],
-    Mexico: [false, undefined],
-    'Al Ula': [true, 'automatic'],
-    'Palm Beach': [false, undefined],
-    Verde: [false, undefined],
-    Timor: [true, undefined],
-  };
-  for (const limit of [1, 3, 100]) {
-    await using temporary = await TemporaryStore.open();
-    const stateOf = await earlierLibrary(temporary, merges, 3_600_000);
-    let takenBack = 0;
-    for (let isLast = false; !isLast; ) {
-      const step = await temporary.commit(reviewMerges(limit));
-      takenBack += step.takenBack;
-      isLast = step.isLast;
-      if (limit === 1) await temporary.reopen();
-    }
-    const { entities } = temporary.store.reader;
-    if (limit > 1) {
-      assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, stateOf(name)])), expected);
-    }
-    assert.deepEqual([takenBack, entities.allMerges().length], [4, 6]);
-    assert.deepEqual(
-      [entities.state('matched_to'), entities.state('unmatched') > 0],
-      [0, true],
-      'all are compared again',
-    );
-    assertCounted(entities);
-    assert.deepEqual(await temporary.commit(reviewMerges(limit)), { takenBack: 0, isLast: true });
-    const [mexico, other] = ['mexico', 'new mexico'].map((key) => numberOf(entities, 'place', key));
-    assert.equal((await temporary.commit(mergeEntities(mexico, other, 9)))?.made_by, 'user', 'a user may merge them');
-  }
-});
-
-test('what was compared is new again when what stood for it is gone', async () => {
+test('what stands alone again, as what stood for it is gone, counts as new', async () => {
   await using temporary = await shelf();
   const { entities } = temporary.store.reader;
   const [a, b] = ['acme', 'acme corp'].map((key) => numberOf(entities, 'organization', key));
-  const last = entities.listAfter(0, 100).at(-1)?.no ?? 0;
-  assert.equal(matchedTo(entities), 0);
   await temporary.commit(mergeEntities(a, b, 1));
-  await temporary.commit((transaction) => noteMatched(transaction, last, { at: 1, max_attempts: 3 }));
-  assert.equal(matchedTo(entities), last);
+  const before = entities.state('unmatched');
   await temporary.commit(erasePages([1, 2], 500));
   assert.equal(entities.get(b)?.parent, 0);
-  assert.equal(matchedTo(entities), b - 1);
-  assert.equal(entities.state('unmatched'), 1);
-});
-
-test('what comes to stand alone while names are compared is not taken for compared', async () => {
-  await using temporary = await shelf();
-  const { entities } = temporary.store.reader;
-  const policy = { at: 1, max_attempts: 3 };
-  const [a, b] = ['acme', 'acme corp'].map((key) => numberOf(entities, 'organization', key));
-  const last = entities.lastNumber();
-  await temporary.commit(mergeEntities(a, b, 1));
-  await temporary.commit((transaction) => noteNewEntities(transaction, newEntitiesPerMatching, policy));
-  // The job has read the names; then the pages go on which `b` stood below `a`.
-  await temporary.commit(erasePages([1, 2], 500));
-  assert.equal(entities.get(b)?.parent, 0);
-  await temporary.commit((transaction) => noteMatched(transaction, last, policy));
-  assert.deepEqual([matchedTo(entities), entities.state('unmatched')], [b - 1, 1]);
-
-  await temporary.commit((transaction) => noteMatched(transaction, last, policy));
-  assert.deepEqual([matchedTo(entities), entities.state('unmatched')], [last, 0]);
+  assert.equal(entities.state('unmatched'), before + 1);
 });
 
 test('entities of two types are not merged, and none with itself', async () => {

@@ -1,6 +1,6 @@
 /** Pages that mention given names, as the encoder would have found them. */
 import { storePageEntities } from '../../src/commands/page-entities.ts';
-import type { MentionedName } from '../../src/compute/entities/page-names.ts';
+import type { MentionedName } from '../../src/compute/text/page-names.ts';
 import { foldName } from '../../src/domain/normalize-text.ts';
 import type { Command } from '../../src/store/store.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { EntityDetailResponse } from '../../src/domain/entity.ts';
 import type { PageChunksResponse, PageListResponse, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
 import { until } from '../process/service.ts';
-import { accessibilityFaults, gateOf, searchBox, searchFor, skip } from './browser.ts';
+import { accessibilityFaults, gateOf, searchBox, searchFor, seen, skip } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -39,8 +39,9 @@ test('an address that is added in haste is one visit', { skip }, async () => {
   const field = page.getByPlaceholder('https://', { exact: true });
   await field.fill('http://127.0.0.1:9/hasty');
   for (let times = 0; times < 3; times++) await field.press('Enter');
+  const isAdded = seen(page, 'Added. It is');
   open();
-  await page.getByText('Added. It is').waitFor();
+  await isAdded;
   assert.equal(asked, 1);
   await page.unrouteAll({ behavior: 'wait' });
   assert.deepEqual(faults, []);
@@ -59,8 +60,9 @@ test('two names are merged, and split again', { skip }, async () => {
   await refused;
   await page.unrouteAll({ behavior: 'wait' });
   await dialog.getByRole('button', { name: 'Try again' }).click();
+  const isMerged = seen(page, 'Merged into');
   await dialog.getByRole('button', { name: other }).click();
-  await page.getByText('Merged into').waitFor();
+  await isMerged;
   await page.getByText(`also ${other}`).waitFor();
   assert.equal(await idOf(other), await idOf(one));
 
@@ -71,8 +73,9 @@ test('two names are merged, and split again', { skip }, async () => {
   await page.getByText('merged by you').waitFor();
   await page.locator('.name-tags .tag').first().waitFor();
   assert.equal(await tag.count(), 0);
+  const isSplit = seen(page, 'Names split');
   await split.dblclick();
-  await page.getByText('Names split').waitFor();
+  await isSplit;
   await tag.waitFor();
   assert.equal(await page.locator('.notice-error').count(), 0, 'a double click splits once');
   assert.notEqual(await idOf(other), await idOf(one));
@@ -237,7 +240,7 @@ test('a token is copied also where the browser keeps the clipboard from a page, 
   await page.getByLabel('What for').fill('\u202Eneddih');
   await page.getByRole('button', { name: 'Create' }).click();
   const made = await page.locator('.secret code').textContent();
-  const isCopied = page.getByRole('dialog').getByRole('button', { name: 'Copied' }).waitFor(); // for a moment
+  const isCopied = seen(page, 'Copied');
   await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click();
   await isCopied;
   await page.getByRole('button', { name: 'Done' }).click();
@@ -280,8 +283,9 @@ test('a dead job is begun again once by a double click, and all of them at once'
   await until(() => retried.length === 1, 'it was asked for');
   await shared.service.settled(ids);
   await until(async () => (await rows.count()) === 3, 'three of them again');
+  const isRetried = seen(page, 'jobs retried');
   await page.getByRole('button', { name: /Try \d+ dead jobs again/ }).click();
-  await page.locator('.notice', { hasText: /jobs retried/ }).waitFor();
+  await isRetried;
   assert.deepEqual(retried, [200, 200]);
   await shared.service.settled(ids);
   await show(`#/page/${ids[0]}`);

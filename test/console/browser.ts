@@ -21,6 +21,21 @@ export async function startBrowser(scope: Scope): Promise<Browser> {
   return browser;
 }
 
+/** A text that goes by itself: looked for within the page, so that no stall of this process outlasts it. To be called before what brings it about. */
+export const seen = (page: Page, text: string): Promise<void> =>
+  page.evaluate(
+    (text) =>
+      new Promise<void>((resolve) => {
+        const observer = new MutationObserver(() => {
+          if (!document.body.textContent?.includes(text)) return;
+          observer.disconnect();
+          resolve();
+        });
+        observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+      }),
+    text,
+  );
+
 export interface OpenPage {
   page: Page;
   /** What went wrong in the page so far. */

@@ -10,6 +10,7 @@ import {
   results,
   searchBox,
   searchFor,
+  seen,
   skip,
   suggestionsIn,
   titles,
@@ -604,7 +605,8 @@ test('tokens, pairing codes and backups are made, and a token is revoked at once
   await page.getByRole('button', { name: 'Pair an extension' }).press('Enter');
   assert.match((await page.locator('.pair-code').textContent()) ?? '', /^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
   await page.getByRole('button', { name: 'Done' }).click();
+  const isBackedUp = seen(page, 'in a new backup');
   await page.getByRole('button', { name: 'Back up now' }).press('Enter');
-  await page.getByText(/pages are in a new backup/).waitFor();
+  await isBackedUp;
   assert.deepEqual(faults, []);
 });

@@ -2,20 +2,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page, Request, Route } from 'playwright-core';
+import { freePort } from '../free-port.ts';
 import { until } from '../process/service.ts';
 import { endSessions, openPage, searchBox, searchFor, skip, titles, token } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
-const shared = sharedConsole(plainPages, { SERVICE_CLUSTER__MIN_PAGES: '5' }, async (service) => {
-  await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
-  // Nobody may fetch from this machine: a job that is dead at once.
-  await service.call('POST', '/v1/pages', { url: 'http://127.0.0.1:9/' });
-  await until(async () => {
-    const { body } = await service.call<{ jobs: object[] }>('GET', '/v1/jobs?status=dead');
-    return body.jobs.length > 0;
-  }, 'a job is dead');
-});
+// At this port it comes back; one that the system hands out may be taken by then.
+const port = String(await freePort());
+const shared = sharedConsole(
+  plainPages,
+  { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_BIND_PORT: port },
+  async (service) => {
+    await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
+    // Nobody may fetch from this machine: a job that is dead at once.
+    await service.call('POST', '/v1/pages', { url: 'http://127.0.0.1:9/' });
+    await until(async () => {
+      const { body } = await service.call<{ jobs: object[] }>('GET', '/v1/jobs?status=dead');
+      return body.jobs.length > 0;
+    }, 'a job is dead');
+  },
+);
 
 interface View {
   fragment: string;
@@ -395,11 +402,10 @@ test('every view waits for a service that is away, and goes on with what was typ
 test('a service that goes and comes back is waited for', { skip }, async () => {
   const { page, faults } = await shared.signedIn({ allowed: /ERR_|Failed to (?:load|fetch)/ });
   await searchFor(page, 'governor');
-  const port = new URL(shared.service.url).port;
   await shared.service.stop();
   await searchBox(page).fill('sourdough starter');
   await page.getByText('The service does not answer').waitFor();
-  await shared.service.start({ SERVICE_BIND_PORT: port });
+  await shared.service.start();
   await until(async () => (await titles(page))[0] === 'Bread from a starter', 'the search was sent again');
   assert.equal(await page.getByText('The service does not answer').count(), 0);
   assert.deepEqual(faults, []);

@@ -302,6 +302,7 @@ test('the map follows the system from light to dark, and lists what comes though
   await until(async () => (await listed(page)).length === 11, 'the others in view');
   const looks = async () => (await canvas(page).screenshot()).toString('base64');
   let [last, light] = ['', ''];
+  await atRest(page);
   await until(async () => {
     [last, light] = [light, await looks()];
     return last === light;
@@ -320,6 +321,7 @@ test('a drawing that the browser takes away is made again when it gives it back'
     [last, before] = [before, await looks()];
     return last === before;
   };
+  await atRest(page);
   await until(isStill, 'the map has come to rest');
   await page.evaluate(() => {
     const gl = document.querySelector<HTMLCanvasElement>('.map-frame canvas')?.getContext('webgl2');

@@ -145,18 +145,21 @@ test('many passages that wait for vectors are told of in the frame, few are not;
     told = { ...told, ...route.request().postDataJSON(), eta_s: null };
     return route.fulfill({ json: { models: [] } });
   });
+  await show('#/search'); // where the frame alone asks for the models
+  await searchBox(page).waitFor();
   await page.clock.install();
   await page.reload();
+  await searchBox(page).waitFor();
+  await page.clock.pauseAt(Date.now() + 1000); // time passes as the page is told
   const line = page.locator('.bar-fill');
   /** What the frame shows `afterMs` later, once it has looked at the models again. */
   const lookAgain = async (afterMs: number) => {
     const answered = page.waitForResponse('**/v1/models');
-    await page.clock.fastForward(afterMs);
-    await answered;
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    await page.clock.runFor(afterMs);
+    await (await answered).finished();
+    for (let frames = 0; frames < 4; frames++) await page.clock.runFor(50);
     return (await line.locator('> span').allInnerTexts()).join();
   };
-  await searchBox(page).or(row).first().waitFor();
   const steps: [state: Partial<ModelInfo>, afterMs: number, shown: string][] = [
     [{ vectors_pending: 50, pages_pending: 9, eta_s: 9 }, 30_000, ''],
     [{ vectors_pending: 50, pages_pending: 9, eta_s: 9 }, 12_000, ''],
@@ -169,6 +172,7 @@ test('many passages that wait for vectors are told of in the frame, few are not;
     told = state;
     assert.equal(await lookAgain(afterMs), shown, JSON.stringify(state));
   }
+  await page.clock.resume();
   const status = page.getByRole('status').filter({ hasText: 'Computing vectors.' });
   assert.equal(await status.count(), 1, 'a screen reader is told once, without the numbers');
   await page.setViewportSize({ width: 360, height: 740 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PageResponse } from '../../src/domain/page.ts';
 import { until } from '../process/service.ts';
-import { gateOf, results, searchBox, searchFor, skip, titles } from './browser.ts';
+import { gateOf, results, searchBox, searchFor, seen, skip, titles } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -178,8 +178,9 @@ test('the focus goes to what takes the place of what is gone', { skip }, async (
     ),
     'the row that came after it',
   );
+  const isBackedUp = seen(page, 'in a new backup');
   await page.getByRole('button', { name: 'Back up now' }).press('Enter');
-  await page.getByText(/in a new backup/).waitFor();
+  await isBackedUp;
   await until(async () => (await focused(page)) === 'Back up now', 'the button has the focus again');
   await page.getByRole('button', { name: 'New token' }).press('Enter');
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('placeholder')), 'laptop script');

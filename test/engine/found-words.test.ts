@@ -18,7 +18,7 @@ import { openSegment } from '../../src/engine/words/segment.ts';
 import { SparseSearcher } from '../../src/engine/words/sparse-searcher.ts';
 import { wordsIn } from '../../src/engine/words/spelling.ts';
 
-const tools = openPageTools({ target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, null);
+const tools = openPageTools({ target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 });
 const analyzer = createTextAnalyzer(createRuleTokenizer);
 const analyze = createQueryAnalyzer(analyzer);
 const highlighter = createHighlighter(porterStem, analyzer);

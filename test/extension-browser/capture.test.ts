@@ -6,7 +6,7 @@ import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
-import { ChromiumWithExtension, copyOfExtension } from './chromium.ts';
+import { ChromiumWithExtension, copyOfExtension, readUntil } from './chromium.ts';
 import { article, hiddenWords, Site, seenWords, shownWords, unseenWords } from './site.ts';
 
 async function pagesOf(service: RunningService): Promise<Map<string, PageListResponse['pages'][number]>> {
@@ -55,7 +55,7 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
       urls.map(async (url) => {
         const tab = await browser.context.newPage();
         await tab.goto(url);
-        await until(async () => (await pagesOf(service)).has(url), `${url} is kept`);
+        await readUntil(tab, async () => (await pagesOf(service)).has(url), `${url} is kept`);
         return tab;
       }),
     );
@@ -120,7 +120,7 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     const tab = await browser.context.newPage();
     await tab.goto(`${news}/feed`);
     for (let n = 0; n < 10; n++) await tab.mouse.wheel(0, 2000);
-    await until(async () => (await pagesOf(service)).has(`${news}/feed`), 'it is kept');
+    await readUntil(tab, async () => (await pagesOf(service)).has(`${news}/feed`), 'it is kept');
     assert.equal((await pagesOf(service)).get(`${news}/feed`)?.visit_count, 1);
   });
   await t.test('forms for passwords and cards, local addresses, banks, sign-in pages are not', async () => {

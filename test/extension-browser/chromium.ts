@@ -71,6 +71,15 @@ export async function lookAtRealPopup(
   await until(async () => (await evaluate(`${open}.length`)) === 0, 'it is closed');
 }
 
+/** Stay as somebody does who reads, until something holds: having been opened counts for a page for 15 s only. */
+export async function readUntil(tab: Page, holds: () => Promise<boolean>, what: string): Promise<void> {
+  let looks = 0;
+  await until(async () => {
+    await tab.mouse.move(200 + (looks++ % 2), 200);
+    return holds();
+  }, what);
+}
+
 /** Runs before the background program: it gets no further than `haltAfter` of the storage says, in answers of the service and ends of transactions. */
 const halting = `
 let steps = 0;
@@ -180,18 +189,15 @@ export class ChromiumWithExtension {
 
   /** What the content script of the tab that shows an address decided, once it has. */
   async decisionAt(url: string): Promise<CaptureOutcome> {
-    const outcome: CaptureOutcome | null = await (await this.control()).evaluate(
-      async ([id, tries]) => {
-        for (let n = 0; n < tries; n++) {
-          const here = await chrome.tabs.sendMessage(id, { name: 'where', request: null }).catch(() => null);
-          if (here?.outcome) return here.outcome;
-          await new Promise((resolve) => setTimeout(resolve, 100));
-        }
-        return null;
-      },
-      [await this.tabOf(url), patienceMs / 100] as const,
-    );
-    assert.ok(outcome, `it is not decided whether ${url} is kept`);
+    let outcome: CaptureOutcome | null = null;
+    const isDecided = async () => {
+      outcome = await this.outcomeAt(url).catch(() => null);
+      return outcome !== null;
+    };
+    const tab = this.context.pages().find((page) => page.url() === url);
+    const what = `it is decided whether ${url} is kept`;
+    await (tab === undefined ? until(isDecided, what) : readUntil(tab, isDecided, what));
+    assert.ok(outcome);
     return outcome;
   }
 

@@ -129,7 +129,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     assert.equal(url in (await visits()), false);
     await popup.close();
     const options = await browser.open(`${browser.pages}options.html`);
-    await options.until(`document.querySelector('#queue')`);
+    await options.until(`document.querySelector('#queue') && document.querySelector('#connection')`);
     assert.deepEqual(await options.accessibilityFaults(), []);
     await options.evaluate(`chrome.permissions.request = async (asked) => {
       globalThis.asked = asked;

@@ -329,8 +329,14 @@ export class FirefoxTab {
 
   /** Stay in front as somebody does who reads, whatever windows open meanwhile, until something holds. */
   async readUntil(holds: () => Promise<boolean>, what: string): Promise<void> {
+    let looks = 0;
     const isReadAnd = async () => {
       if (!(await this.evaluate<boolean>('document.hasFocus()'))) await this.activate();
+      const actions = [{ type: 'pointerMove', x: 200 + (looks++ % 2), y: 200 }];
+      await this.#session.command('input.performActions', {
+        context: this.#context,
+        actions: [{ type: 'pointer', id: 'mouse', actions }],
+      });
       return holds();
     };
     await until(isReadAnd, what);

@@ -7,7 +7,7 @@ import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
-import { ChromiumWithExtension } from './chromium.ts';
+import { ChromiumWithExtension, readUntil } from './chromium.ts';
 import { article, rewritten, Site } from './site.ts';
 
 const news = 'http://news.example.org';
@@ -213,7 +213,7 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     await t.test(`${path} is captured`, async () => {
       await tab.goto(`${news}${path}`);
       await tab.bringToFront();
-      await until(async () => (await textOf(`${news}${path}`)) !== null, 'it is kept');
+      await readUntil(tab, async () => (await textOf(`${news}${path}`)) !== null, 'it is kept');
       assert.match((await textOf(`${news}${path}`)) ?? '', last);
     });
   }
@@ -267,7 +267,7 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     await tab.goto(`${news}/vanishing`);
     await tab.bringToFront();
     await tab.mouse.wheel(0, 1200);
-    await until(async () => (await textOf(`${news}/vanishing`)) !== null, 'it is kept');
+    await readUntil(tab, async () => (await textOf(`${news}/vanishing`)) !== null, 'it is kept');
     assert.match((await textOf(`${news}/vanishing`)) ?? '', /Paragraph 11 about polecats/);
   });
   await t.test('beside a page only that page can be handed in, and nothing can be read', async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
 import { repairStore } from '../../src/commands/repair-store.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { builtInModel, type EmbeddingModel } from '../../src/domain/model.ts';
 import { lacksBareChunk } from '../../src/domain/page.ts';
 import { openPageTools } from '../../src/engine/prepare-page.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { Store } from '../../src/store/store.ts';
 import { temporaryFolder } from '../scope.ts';
 import { clusterFaults } from './cluster-faults.ts';
@@ -33,10 +33,10 @@ async function repaired(dir: string) {
   return repairs;
 }
 
-/** Whatever is wrong, pages can be compared: the word list is not needed, as the folder's is of no version. */
+/** Whatever is wrong, pages can be compared. */
 const comparing = {
   sample: { seed: 1, pages: Number.POSITIVE_INFINITY },
-  tools: openPageTools({ target_tokens: 256, overlap_tokens: 32, hard_max_tokens: 512 }, null),
+  tools: openPageTools({ target_tokens: 256, overlap_tokens: 32, hard_max_tokens: 512 }),
 };
 
 const faults = { ...pageFaults, ...modelFaults, ...entityFaults, ...clusterFaults, ...watchFaults };

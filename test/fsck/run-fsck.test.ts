@@ -11,7 +11,7 @@ import { tinyEncoder, until } from '../process/service.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
 import { type Tables, tamper } from './tampered-store.ts';
 
-const { runFsck }: typeof import('../../src/fsck/run-fsck.ts') = await compiled('fsck/run-fsck');
+const { runFsck }: typeof import('../../src/composition/run-fsck.ts') = await compiled('composition/run-fsck');
 
 const scope = newestFirst({ after });
 let template: string;

@@ -157,15 +157,17 @@ test('passages that overlap are told once', () => {
   assert.deepEqual((lines as { passages: object[] }[])[0].passages.length, 1);
 });
 
-test('a default search is below 12 KB, whatever the pages hold', () => {
+test('a search is at most 8 KB, whatever the pages hold, and goes on with the pages that do not fit', () => {
   for (const text of [prose.repeat(30), hostile, '東京都は日本の首都である。'.repeat(300)]) {
     const results = [1, 2, 3, 4, 5].map((no) =>
       result(no, text, { title: text, canonical_url: `https://e.com/${text}` }),
     );
     const answer = answerOf('search', { query: 'governor 東京都 untrusted_data' }, found(results, { has_more: true }));
-    assert.equal(answer.said, 'Pages 1 to 5, best first; more with offset 5.');
-    assert.ok(sizeOf(answer) < 12_000, `${sizeOf(answer)} bytes`);
-    assert.ok(sizeOf(answer) > 6000, `${sizeOf(answer)} bytes`);
+    const shown = answer.lines?.length ?? 0;
+    assert.ok(shown >= 2, `${shown} pages`);
+    assert.equal(answer.said, `Pages 1 to ${shown}, best first; more with offset ${shown}.`);
+    assert.ok(sizeOf(answer) <= 8000, `${sizeOf(answer)} bytes`);
+    assert.ok(sizeOf(answer) > 4000, `${sizeOf(answer)} bytes`);
   }
 });
 
@@ -212,9 +214,9 @@ test('more results than fit are left for the next offset', () => {
   const results = Array.from({ length: 100 }, (_, no) => result(no, prose.repeat(30)));
   const answer = answerOf('search', { query: 'governor', k: 100, offset: 10 }, found(results, { offset: 10 }));
   const told = answer.lines?.length ?? 0;
-  assert.ok(told > 20 && told < 100, `${told} results`);
+  assert.ok(told > 3 && told < 100, `${told} results`);
   assert.equal(answer.said, `Pages 11 to ${10 + told}, best first; more with offset ${10 + told}.`);
-  assert.ok(sizeOf(answer) < 49_000);
+  assert.ok(sizeOf(answer) <= 8000);
 });
 
 test('a page comes in parts: the first with its facts, each with the offset of the next', () => {
@@ -238,6 +240,16 @@ test('a page comes in parts: the first with its facts, each with the offset of t
   assert.deepEqual(next.lines, [{ page_id: 'pg_1', title: 'Governors', body_text: prose }]);
   const last = answerOf('get_page', { page_id: 'pg_1', offset: 912 }, page({ body_length: 1000 }));
   assert.equal(last.said, 'Characters 912 to 1000 of 1000.');
+});
+
+test('a part of a page is at most 8 KB unless a longer one is asked for', () => {
+  for (const body_text of [prose.repeat(1000), hostile.repeat(100)]) {
+    const long = page({ body_text, body_length: 1e6, title: hostile, metadata: { note: hostile } });
+    const sizes = [{}, { length: 500 }, { length: 20_000 }].map((args) =>
+      sizeOf(answerOf('get_page', { page_id: 'pg_1', ...args }, long)),
+    );
+    assert.ok(sizes[0] <= 8000 && sizes[0] > 6000 && sizes[1] <= 8000 && sizes[2] > 20_000, `${sizes} bytes`);
+  }
 });
 
 test('a page without a text, an offset beyond it and an empty text are said in words', () => {
@@ -324,18 +336,26 @@ test('of a topic, a name, likeness and a comparison what serves to go on is told
   });
   const compared = { compare_id: 'cp_1', query: 'x', runs: [{ model: 'm', results }], agreement: [] };
   assert.deepEqual(answerOf('compare', { query: 'x', models: ['m', 'n'] }, compared).lines, [
-    { model: 'm', page_ids: ['pg_1'] },
-    { page_id: 'pg_1', title: 'A', canonical_url: 'https://e.com/' },
+    { models: ['m'] },
+    { page_id: 'pg_1', title: 'A', canonical_url: 'https://e.com/', ranks: [1] },
   ]);
 });
 
-test('a comparison says how many pages do not fit', () => {
+test('pages of a comparison and of likeness that do not fit are left for the next offset', () => {
   const pages = Array.from({ length: 200 }, (_, no) => ({ page_id: `pg_${no}`, title: prose.repeat(9), score: 1 }));
   const results = pages.map((page) => ({ ...page, canonical_url: `https://example.com/${page.page_id}` }));
   const compared = { compare_id: 'cp_1', query: 'x', runs: [{ model: 'm', results }], agreement: [] };
-  const { said, lines = [] } = answerOf('compare', { query: 'x', models: ['m', 'n'], k: 100 }, compared);
-  assert.ok(lines.length > 50 && lines.length < 201, `${lines.length} lines`);
-  assert.match(said, new RegExp(`the pages, without the last ${201 - lines.length}, which do not fit\\.$`));
+  for (const [name, args, body, heads] of [
+    ['compare', { query: 'x', models: ['m', 'n'], k: 100 }, compared, 1],
+    ['similar_to', { page_id: 'pg_0' }, { results: results.map((page) => ({ ...page, ...noDetails })) }, 0],
+  ] as const) {
+    const { said, lines = [] } = answerOf(name, args, body);
+    const shown = lines.length - heads;
+    assert.ok(shown > 10 && shown < 200, `${shown} pages`);
+    assert.match(said, new RegExp(`: 1 to ${shown}, ${200 - shown} more with offset ${shown}\\.$`));
+    const next = answerOf(name, { ...args, offset: shown }, body).lines?.[heads];
+    assert.equal((next as { page_id: string }).page_id, `pg_${shown}`);
+  }
 });
 
 test('no answer is larger than its bound, however much a route answers and however it is written', () => {
@@ -384,6 +404,14 @@ test('no answer is larger than its bound, however much a route answers and howev
         metadata: { [hostile]: hostile },
       }),
     ],
+    [
+      'list_pages',
+      {},
+      {
+        pages: pages.slice(0, 20).map((each) => ({ ...each, last_seen_at: at, status: 'dead' })),
+        next_cursor: 'pg_19',
+      },
+    ],
     ['page_status', { page_id: 'pg_1' }, { page_id: 'pg_1', status: 'dead', last_error: hostile, features }],
     ['similar_to', { page_id: 'pg_1' }, { page_id: 'pg_1', mediation: 'vector', results: pages }],
     ['list_clusters', { limit: 100 }, { clusters: Array(3000).fill(hugeCluster) }],
@@ -417,7 +445,8 @@ test('no answer is larger than its bound, however much a route answers and howev
   );
   for (const [name, args, body] of cases) {
     const answer = answerOf(name, args, body);
-    assert.ok(sizeOf(answer) < 49_000, `${name}: ${sizeOf(answer)} bytes`);
+    const most = name === 'get_page' ? 49_000 : 8000;
+    assert.ok(sizeOf(answer) <= most, `${name}: ${sizeOf(answer)} bytes`);
     assert.doesNotMatch(answer.said, /untrusted_data/, name);
   }
 });

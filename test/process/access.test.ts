@@ -29,11 +29,11 @@ test('`readback open` prints a link that signs one browser in; the session outli
   const cli = new Cli(service.home, { SERVICE_AUTH_TOKEN: token });
   const { url } = await cli.json<{ url: string }>(['--url', service.url, 'open']);
   assert.ok(url.startsWith(`${service.url}/#code=`));
+  const code = new URL(url).hash.slice('#code='.length);
+  const cookie = await signIn({ code }, service);
   const printed = await cli.run(['--url', service.url, 'open', '--print']);
   assert.deepEqual([printed.code, printed.stderr], [0, 'it signs in one browser within a minute\n']);
   assert.match(printed.stdout, /^http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{43}\n$/);
-  const code = new URL(url).hash.slice('#code='.length);
-  const cookie = await signIn({ code }, service);
   const again = await service.call('POST', '/v1/sessions', { code }, { token: null });
   assert.deepEqual([again.status, again.body], [401, { detail: 'missing or invalid bearer token' }]);
   await service.kill();
@@ -65,6 +65,24 @@ test('`readback pair` prints a code that an extension exchanges for a token', as
   const asked = await service.call('GET', '/v1/whoami', undefined, { token: paired.body.token, headers: { origin } });
   assert.deepEqual([asked.status, asked.body], [200, { name: 'Firefox', scopes: ['read', 'write'] }]);
   assert.equal(asked.headers.get('access-control-allow-origin'), origin);
+});
+
+test('`readback token` adds, lists and revokes tokens', async () => {
+  const cli = new Cli(service.home, { SERVICE_AUTH_TOKEN: token, COLUMNS: '80' });
+  const run = (...args: string[]) => cli.run(['--url', service.url, 'token', ...args]);
+  const made = await run('add', 'reader', '--scope', 'read');
+  const id = /^shown only once; revoke it with `readback token revoke (tk_\w+)`\n$/.exec(made.stderr)?.[1] ?? '';
+  const added = made.stdout.trim();
+  const asked = async () => (await service.call('GET', '/v1/whoami', undefined, { token: added })).status;
+  assert.deepEqual([made.code, await asked()], [0, 200]);
+  const { stdout } = await run();
+  assert.match(stdout, /^id +name +scope +source +last used\n/);
+  assert.match(stdout, new RegExp(`^${id} +reader +read +created [\\d-]{10} +[\\d-]{10}$`, 'm'));
+  assert.match(stdout, /^settings:default +default +write +settings +[\d-]{10}$/m);
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+  const revoked = await run('revoke', id);
+  assert.deepEqual([revoked.stdout, await asked()], [`revoked ${id}; its sessions have ended\n`, 401]);
+  assert.deepEqual([(await run('revoke', id)).code, (await run('revoke', 'settings:default')).code], [1, 1]);
 });
 
 test('an event stream ends when what opened it is revoked, and the others go on', async () => {

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { StoreView } from '../../src/store/store-view.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 

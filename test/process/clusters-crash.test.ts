@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type {
   ClusterListResponse,
   ClusterProjectionResponse,
@@ -12,7 +13,6 @@ import type {
   ClusterRunsResponse,
 } from '../../src/domain/cluster.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 

@@ -57,6 +57,7 @@ const readTools: readonly [name: string, path: string[]][] = [
   ['search', []],
   ['ask', []],
   ['get_page', ['page_id']],
+  ['list_pages', []],
   ['page_status', ['page_id']],
   ['similar_to', ['page_id']],
   ['list_clusters', []],
@@ -87,7 +88,7 @@ test('the server names itself and the tools', async () => {
   assert.deepEqual([result.serverInfo.name, result.capabilities], ['readback', { tools: {} }]);
 });
 
-test('by default the ten reading tools are listed, and none that changes something', async () => {
+test('by default the reading tools are listed, and none that changes something', async () => {
   tools = (await ask<{ tools: Tool[] }>('tools/list')).result.tools;
   assert.deepEqual(
     tools.map(({ name }) => name),
@@ -170,6 +171,16 @@ test('get_page, page_status, similar_to and list_clusters give what their routes
   assert.deepEqual(await told('similar_to', { page_id: pageId }, readToken), ['No pages like it.']);
   assert.deepEqual(await told('list_clusters', { include_tombstoned: true }), ['No topics.']);
   assert.deepEqual(await told('list_watches'), ['No watches.']);
+});
+
+test('list_pages lists the latest pages with their visits, and finds an address in any form', async () => {
+  const [said, line, ...others] = await told('list_pages', { url: 'http://tools.example/1?utm_source=x' }, readToken);
+  const { page_id, title, canonical_url, visit_count } = line ?? {};
+  assert.deepEqual([said, page_id, title, visit_count, others], ['1 page.', pageId, 'Herons', 2, []]);
+  assert.match(String(canonical_url), /^https:\/\/tools\.example\/1$/);
+  assert.deepEqual(await told('list_pages', { domain: 'nowhere.example' }), ['No pages.']);
+  assert.deepEqual(await told('list_pages', { domain: 'tools.example', before: '2020-01-01' }), ['No pages.']);
+  assert.equal((await given('list_pages', { domain: 'tools.example', after: '2020-01-01', limit: 1 })).page_id, pageId);
 });
 
 test('get_page goes on where it is told to', async () => {

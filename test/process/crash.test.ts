@@ -6,9 +6,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkFolder } from '../../src/composition/check-folder.ts';
 import type { JobRetryBatchResponse } from '../../src/domain/job.ts';
 import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
-import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 

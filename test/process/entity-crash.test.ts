@@ -1,16 +1,11 @@
 /**
- * Killed again and again while names are merged, and while wrong merges are taken back: no merge is lost, made twice or half there, and both
- * come to their end. The moments are drawn from a seed, which is printed; READBACK_TEST_SEED sets it.
+ * Killed again and again while names are merged: no merge is lost, made twice or half there, and the comparison comes to its end. The moments are drawn from a seed, which is printed; READBACK_TEST_SEED sets it.
  */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mergeEntities } from '../../src/commands/merge-entities.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { EntityDetailResponse, EntityMergeListResponse, UndoMergeResponse } from '../../src/domain/entity.ts';
-import { numberOf } from '../../src/domain/ids.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
-import { Store } from '../../src/store/store.ts';
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until } from './service.ts';
 
@@ -82,44 +77,6 @@ test('merges survive kills while they are made, each once, and are undone last i
   }
   await service.stop();
 
-  const byUser = await mergeWrongly(service.dataDir);
-  await service.start();
-  const wrong = (await merges()).length - all.length;
-  for (let kill = 0; kill < kills; kill++) {
-    const left = (await merges()).length - all.length;
-    await until(async () => (await merges()).length - all.length < Math.max(left, 2), 'wrong merges are taken back');
-    t.diagnostic(`killed with ${(await merges()).length - all.length} of ${wrong} wrong merges left`);
-    await service.kill();
-    await service.start();
-  }
-  await until(async () => (await merges()).length === all.length + 1, 'all wrong merges are taken back');
-  const [left] = await merges();
-  assert.deepEqual([numberOf('merge', left.merge_id), left.made_by], [byUser, 'user']);
-  await service.stop();
   const report = await checkFolder(service.dataDir);
   assert.ok(isClean(report), JSON.stringify(report));
 });
-
-/** What an earlier rule may have left: automatic merges of names that are no variants, and a user's. Gives the number of the user's. */
-async function mergeWrongly(dataDir: string): Promise<number> {
-  const store = await Store.open(dataDir, randomUUID);
-  const { results, flushed } = await store.transact([
-    (transaction) => {
-      const { entities } = transaction;
-      const alone = entities.listAfter(0, 100_000).filter(({ type, parent }) => type === 'person' && parent === 0);
-      // Two pairs of neighbours were split, and stay two.
-      const made = Array.from(
-        { length: Math.floor(alone.length / 2) },
-        (_, at) => mergeEntities(alone[2 * at].no, alone[2 * at + 1].no, Date.now())(transaction) ?? [],
-      ).flat();
-      const [byUser, ...others] = made;
-      for (const merge of others) entities.putMerge({ ...merge, made_by: 'automatic' });
-      entities.setState('reviewed_rule', 0);
-      return byUser.no;
-    },
-  ]);
-  await flushed;
-  await store.close();
-  const [result] = results;
-  return result.ok ? Number(result.reply) : assert.fail(String(result.error));
-}

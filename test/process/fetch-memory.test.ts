@@ -48,7 +48,6 @@ test('eight bombs at once end at the limit, and hardly grow the process', {
   });
   const service = await RunningService.start(t, {
     SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
-    SERVICE_FETCH__TIMEOUT_S: '60',
     SERVICE_FETCH__MAX_BYTES: String(maxBytes),
   });
   const fetchAll = async (kind: string, round: number) => {

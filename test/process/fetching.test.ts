@@ -14,7 +14,6 @@ import { RunningService } from './service.ts';
 const maxBytes = 200_000;
 const env = {
   SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: JSON.stringify(['127.0.0.1']),
-  SERVICE_FETCH__TIMEOUT_S: '60',
   SERVICE_FETCH__PER_HOST_GAP_MS: '100',
   SERVICE_FETCH__MAX_BYTES: String(maxBytes),
   SERVICE_JOBS__MAX_ATTEMPTS: '2',

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { ForgetResponse } from '../../src/domain/blacklist.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { filesHolding } from '../app/byte-scan.ts';
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until } from './service.ts';

@@ -128,7 +128,7 @@ test('a library that cannot be opened says so and keeps no other from serving', 
   assert.deepEqual(await found(service, anna, 'herons'), ['https://anna.example/herons']);
   const refused = await service.call<{ detail: string }>('GET', '/v1/jobs', undefined, { token: ben });
   assert.equal(refused.status, 503);
-  assert.match(service.output, /"library":"ben".*damaged/);
+  await until(() => /"library":"ben".*damaged/.test(service.output), 'the log has the damage');
   await service.stop();
 });
 

@@ -14,7 +14,7 @@ test('a kill while a recording is transcribed leaves nothing behind, and the nex
   programs.add('ffmpeg', fakeFfmpeg(20));
   programs.add(
     'speech',
-    "const { existsSync } = require('node:fs'); if (existsSync(__filename + '.go')) process.stdout.write('[00:01.000 --> 00:02.000] The heron waits.'); else setInterval(() => {}, 1000)",
+    "const { existsSync } = require('node:fs'); if (existsSync(__filename + '.go')) process.stdout.write('[00:01.000 --> 00:02.000] The heron waits.'); else { const { ppid } = process; setInterval(() => process.ppid === ppid || process.exit(), 1000); }",
   );
   const web = await Site.open(t, { '/a.mp3': say(Buffer.alloc(1_000_000, 'x'), { 'content-type': 'audio/mpeg' }) });
   const service = await RunningService.start(t, {

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { haveRealPages, realPagesDir, searchRealPages, shareWithin } from '../../bench/real-pages.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { RunningService } from './service.ts';
 
 const skip = haveRealPages ? false : `the real pages are not at ${realPagesDir}`;

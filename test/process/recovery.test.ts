@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 

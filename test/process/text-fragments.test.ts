@@ -7,7 +7,7 @@ import { type BrowserContext, chromium } from 'playwright-core';
 import { haveRealPages, realPagesDir, searchRealPages } from '../../bench/real-pages.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { type Page, Site } from '../providers/small-web.ts';
-import { RunningService, realEncoder, until } from './service.ts';
+import { patienceMs, RunningService, realEncoder, until } from './service.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const skip = !haveRealPages
@@ -33,9 +33,14 @@ async function savedPages(t: TestContext): Promise<string> {
 /** A browser without the network, in which pages run no scripts: theirs are elsewhere. */
 async function browserOf(t: TestContext, origin: string): Promise<BrowserContext> {
   const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
-  const browser = await chromium.launch({ executablePath, args: [...args, '--disable-component-update'] });
+  const browser = await chromium.launch({
+    executablePath,
+    args: [...args, '--disable-component-update'],
+    timeout: patienceMs,
+  });
   t.after(() => browser.close());
   const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1000, height: 800 } });
+  context.setDefaultTimeout(patienceMs);
   await context.route('**/*', (route) =>
     route.request().isNavigationRequest() && route.request().url().startsWith(origin)
       ? route.continue()

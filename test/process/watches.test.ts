@@ -8,7 +8,7 @@ import { RunningService, until, withoutEntities } from './service.ts';
 const items = 300;
 const kills = 4;
 
-test('a poll that is killed again and again loses no item and doubles none', { timeout: 300_000 }, async (t) => {
+test('a poll that is killed again and again loses no item and doubles none', async (t) => {
   const web = await FeedServer.start(t);
   const links = Array.from({ length: items }, (_, i) => ({ link: `/item/${i}?utm_source=feed`, title: `Item ${i}` }));
   web.serve('/feed', ({ headers }) =>

@@ -7,8 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { type Exit, patienceMs, RunningService, until, withoutEntities } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
 import { type DiskFault, FailingDisk } from './failing-disk.ts';
@@ -119,11 +119,12 @@ test('while flushes go on to fail the library waits longer each time, says so, a
   disk.fail('sync');
   assert.equal((await ingest(10)).status, 503);
   await until(() => /"failures":2/.test(service.output), 'it was tried twice'); // after eight times the process ends
-  const { status, body } = await service.call<{ reason: string }>('GET', '/readyz');
-  assert.deepEqual([status, body.reason], [503, 'metadata store unavailable']);
-  assert.equal((await service.call('GET', '/healthz')).status, 200);
-  assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 503);
+  const [ready, health, read] = await Promise.all(
+    ['/readyz', '/healthz', `/v1/pages/${ids[0]}`].map((path) => service.call<{ reason: string }>('GET', path)),
+  );
   disk.mend('sync');
+  assert.deepEqual([ready.status, ready.body.reason], [503, 'metadata store unavailable']);
+  assert.deepEqual([health.status, read.status], [200, 503]);
   await openAgain(service);
   await indexed(ids);
   assert.equal(await found(), 10);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { RunningService, until } from '../process/service.ts';
 import { SmallDisk } from './small-disk.ts';
 

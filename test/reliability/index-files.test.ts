@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { SearchResponse, SimilarResponse } from '../../src/domain/search.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
 
 const pages = 60;

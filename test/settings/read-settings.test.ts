@@ -159,6 +159,7 @@ test('every fault is reported in one error, each with variable, value and rule',
     SERVICE_RERANKER__KIND: 'api',
     SERVICE_EMBEDDER__DIM: '150',
     SERVICE_LLM__BASE_URL: 'ftp://user:canary@host/',
+    SERVICE_TLS__CERT_FILE: '/etc/tls/cert.pem',
   });
   assert.deepEqual([...problems].sort(), [
     'SERVICE_BIND_PORT="70000": must be a whole number, at least 0, at most 65535',
@@ -172,6 +173,7 @@ test('every fault is reported in one error, each with variable, value and rule',
     'SERVICE_PDF__REPEATED_LINE_RATIO="1.1": must be a number, above 0, at most 1',
     'SERVICE_PDF__STRIP_REPEATED_LINES="maybe": must be true or false',
     'SERVICE_RERANKER__BASE_URL: must be set, or SERVICE_PROVIDERS__<NAME>__BASE_URL, for reranker.kind api',
+    'SERVICE_TLS__CERT_FILE: must be set together with SERVICE_TLS__KEY_FILE',
     'SERVICE_WATCH__DEFAULT_INTERVAL_HOURS="8761": must be a whole number, at least 1, at most 8760',
   ]);
 });

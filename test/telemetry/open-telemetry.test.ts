@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { CommitFeed } from '../../src/actors/system/commit-feed.ts';
+import { remember, traced } from '../../src/compute/span.ts';
 import { noChanges } from '../../src/store/commit.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { startTracing } from '../../src/telemetry/open-telemetry.ts';
-import { remember, traced } from '../../src/tracing/span.ts';
 
 interface SpanLine {
   name: string;

@@ -67,10 +67,10 @@ function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () =
         </div>
       </dl>
       <p class="quiet" aria-hidden={left > 0}>
-        {left > 0 && `Works once, for ${left} s.`}
+        {left > 0 && `Works once, for ${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}.`}
       </p>
       <p class="quiet" role="status">
-        {left === 0 ? 'This code has expired.' : <span class="hidden">Works once, for a minute.</span>}
+        {left === 0 ? 'This code has expired.' : <span class="hidden">Works once, for 10 minutes.</span>}
       </p>
       <div class="dialog-actions">
         {left === 0 && (

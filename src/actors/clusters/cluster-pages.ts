@@ -10,7 +10,7 @@ import { finishRun, queueNaming, storeDraft, storePoints, takeClusterNumbers } f
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../../domain/cluster.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { goOnUnlessSuspect, type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import { goOnUnlessSuspect, type JobContext, type JobHandler, takenOver } from '../system/job-actor.ts';
 import type { OldBefore } from '../system/retention.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { pointBlocks } from './cluster-census.ts';

@@ -8,7 +8,7 @@ import { isPageUnder } from '../../compute/web/domain-match.ts';
 import type { Cluster } from '../../domain/cluster.ts';
 import { type ChatClient, thoughts } from '../../providers/chat-client.ts';
 import { ProviderError } from '../../providers/provider-error.ts';
-import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
+import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { pointBlocks } from './cluster-census.ts';
 import { type ClusteredText, type ClusterPool, evenSample, findKeywords } from './thread-work.ts';

@@ -1,7 +1,7 @@
 /** Pages that come between runs are put to the cluster of the pages nearest to them. Kept here are those that wait for it. */
 import { assignPages } from '../../commands/cluster-runs.ts';
 import type { ClusterPoint } from '../../domain/cluster.ts';
-import type { NearPage } from '../../index/page-space.ts';
+import type { NearPage } from '../indexes/page-space.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { clusterCensus } from './cluster-census.ts';
 

@@ -1,13 +1,13 @@
 /** Hands pages and texts of a run to the clustering thread, a part at a time, so that others get their turn on the main thread. */
 import { randomUUID } from 'node:crypto';
-import type { ChunkRows } from '../../compute/clusters/page-vectors.ts';
+import type { ChunkRows } from '../../compute/embedding/page-vectors.ts';
 import { languageOfTag } from '../../compute/text/language-tags.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { ClusteredPages } from '../../threads/cluster-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
-import type { JobContext } from '../jobs/job-actor.ts';
 import { inParts } from '../system/background.ts';
+import type { JobContext } from '../system/job-actor.ts';
 import { isUnread } from './cluster-census.ts';
 
 export type ClusterPool = SharedPool<typeof import('../../threads/cluster-thread.ts')>;

@@ -1,10 +1,10 @@
 /**
- * The entities: answers what is known of them, merges them by hand and splits merges, reviews merges of earlier versions, has the
- * languages of pages that were indexed earlier decided again and queues these pages to be read, and has names compared when nothing else is to be done.
+ * The entities: answers what is known of them, merges them by hand and splits merges, queues pages that were indexed earlier to be read, and has names
+ * compared when nothing else is to be done.
  */
 import { canonicalForm, mentionsOf, pageCountOf, pagesOfTree, rootOf, treeOf } from '../../commands/entity-trees.ts';
 import { queueMatching } from '../../commands/match-entities.ts';
-import { areReviewed, mergeEntities, rejectMerge, reviewMerges, splitMerge } from '../../commands/merge-entities.ts';
+import { mergeEntities, rejectMerge, splitMerge } from '../../commands/merge-entities.ts';
 import { sweepPages } from '../../commands/page-entities.ts';
 import type {
   Entity,
@@ -19,10 +19,7 @@ import type {
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
-import type { Page } from '../../domain/page.ts';
-import type { ChunkedText } from '../../engine/prepare-page.ts';
-import { chunkedTextOf } from '../../index/recover-index.ts';
-import type { Command, StoreReader } from '../../store/store.ts';
+import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts, StartService } from '../system/service.ts';
 import { listEntities } from './list-entities.ts';
@@ -30,8 +27,6 @@ import { entityIdf, requireEntity } from './resolve-entity.ts';
 import { type SuggestionThresholds, suggestMerges } from './suggest-merges.ts';
 
 interface EntitiesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'maxAttempts' | 'log' | 'now'> {
-  /** Decides the language of a page on a thread for texts. */
-  languageOfPage: (page: ChunkedText, signal: AbortSignal) => Promise<string | null>;
   /** Whether pages are read for entities; those that are known are answered all the same. */
   enabled: boolean;
   /** How alike names are that may be one. */
@@ -40,8 +35,6 @@ interface EntitiesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 
 
 type EntityMessages = Extract<MessageName, `entity.${string}`> | 'page.entities';
 
-/** Pages whose language is decided at a time: each may have 12 MB of text. */
-const decidedAtOnce = 8;
 /** Pages looked at in one transaction of the sweep: some ms. */
 const sweptAtOnce = 100;
 /** How often it is looked whether there is nothing else to do, ms. */
@@ -49,13 +42,10 @@ const idleMs = 30_000;
 /** Rest after a comparison of names for each of them, which takes some 4 µs of the main thread, ms. */
 const restPerNameMs = 1;
 const maxMerges = 1000;
-/** Merges reviewed in one transaction: some ms. */
-const reviewedAtOnce = 20;
 
 export function entitiesService({
   reader,
   commit,
-  languageOfPage,
   maxAttempts,
   enabled,
   thresholds,
@@ -166,45 +156,12 @@ export function entitiesService({
 
   return async () => {
     const background = new Background(log);
-    const review = async () => {
-      let takenBack = 0;
-      await background.slices(!areReviewed(entities) || null, async () => {
-        const reviewed = await commit(reviewMerges(reviewedAtOnce));
-        takenBack += reviewed.takenBack;
-        return reviewed.isLast ? null : true;
-      });
-      if (takenBack > 0) log.info({ merges: takenBack }, 'took back automatic merges of names that are no variants');
-    };
-    background.soon('merges of earlier versions are reviewed from the next start on', review);
-    const decideAgain = async (from: number) => {
-      const numbers = reader.pages.numbersAfter(from, decidedAtOnce);
-      const decided = numbers
-        .flatMap((no) => reader.pages.get(no) ?? [])
-        .filter(hasEarlierLanguage)
-        .map(async (page) => {
-          try {
-            const language = await languageOfPage(chunkedTextOf(reader, page), background.signal);
-            return [{ no: page.no, language }];
-          } catch (error) {
-            background.signal.throwIfAborted();
-            log.warn({ err: error, page_no: page.no }, 'a page keeps the language that an earlier version decided');
-            return [];
-          }
-        });
-      const to = numbers.at(-1) ?? null;
-      if (decided.length > 0 || (to === null && from > 0))
-        await commit(storeLanguages((await Promise.all(decided)).flat(), to));
-      return to;
-    };
-    const sweep = async () => (await commit(sweepPages(sweptAtOnce, policy()))) || null;
-    // Pages are queued in seconds; a language takes the time to read its page.
-    background.soon('pages that came before are looked at for languages and names from the next start on', async () => {
-      if (enabled) await background.slices(true, sweep);
-      const from = entities.state('languages_to');
-      if (from !== allDecided) await background.slices(from, decideAgain);
-    });
     const stop = () => background.stop();
     if (!enabled) return { handlers, stop };
+    const sweep = async () => (await commit(sweepPages(sweptAtOnce, policy()))) || null;
+    background.soon('pages that came before are looked at for names from the next start on', () =>
+      background.slices(true, sweep),
+    );
     const queueIfDue = async () => {
       if (entities.state('unmatched') === 0 || reader.jobs.nextDueAt('entities') !== undefined) return;
       const compared = reader.jobs.get(entities.state('matching_job'))?.updated_at ?? 0;
@@ -232,34 +189,5 @@ function presentMerge(
     merged_at: isoOf(merged_at),
     undone_at: undone_at === null ? null : isoOf(undone_at),
     made_by: made_by ?? null,
-  };
-}
-
-/*
- * Stores languages of pages indexed by an earlier version, and the progress for a restart. `passage_languages` stays absent: the page's
- * segment and vectors follow the old decision. Its passages are still found, since query words are stemmed in every language of the
- * segments. The next indexing renews all.
- */
-
-/** `languages_to` when all are decided. */
-const allDecided = 0xffffffff;
-
-interface DecidedLanguage {
-  no: number;
-  language: string | null;
-}
-
-function hasEarlierLanguage({ status, passage_languages }: Pick<Page, 'status' | 'passage_languages'>): boolean {
-  return status === 'indexed' && passage_languages === undefined;
-}
-
-/** `to`: the last page examined; null when done. */
-function storeLanguages(decided: readonly DecidedLanguage[], to: number | null): Command<void> {
-  return ({ pages, entities }) => {
-    for (const { no, language } of decided) {
-      const page = pages.get(no);
-      if (page !== undefined && hasEarlierLanguage(page)) pages.put({ ...page, language }, page);
-    }
-    entities.setState('languages_to', to ?? allDecided);
   };
 }

@@ -8,9 +8,9 @@ import { JobError } from '../../domain/errors.ts';
 import { localProvider } from '../../domain/model.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
-import { goOnUnlessSuspect, type JobHandler } from '../jobs/job-actor.ts';
 import type { TakeTurn } from '../models/fill-built-in.ts';
 import { encodePages } from '../models/model-embedder.ts';
+import { goOnUnlessSuspect, type JobHandler } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 
 interface ExtractEntitiesDependencies extends Pick<LibraryParts, 'reader' | 'now'> {

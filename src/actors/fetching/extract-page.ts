@@ -4,7 +4,7 @@
  */
 
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
-import type { RepeatedLineSettings } from '../../compute/pdf/repeated-lines.ts';
+import type { RepeatedLineSettings } from '../../compute/extraction/repeated-lines.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { unnamedTypes } from '../../compute/web/content-types.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';

@@ -26,7 +26,7 @@ import type { PageFacts } from '../../domain/page-facts.ts';
 import { endsTries, FetchError, type SaidOfPage } from '../../providers/fetch-error.ts';
 import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import type { PageIndexer } from '../ingest/index-page.ts';
-import { type Completion, type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import { type Completion, type JobContext, type JobHandler, takenOver } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { type ContentReader, type ContentReaders, contentTypeOf, sniffedType } from './content-readers.ts';
 import type { EpisodeReader } from './read-episode.ts';

@@ -8,7 +8,7 @@ import { FetchError } from '../../providers/fetch-error.ts';
 import type { RecordingFile, RecordingFolder } from '../../providers/recording-folder.ts';
 import type { Transcription } from '../../providers/transcription.ts';
 import type { BodySink } from '../../providers/web-fetch.ts';
-import type { JobContext } from '../jobs/job-actor.ts';
+import type { JobContext } from '../system/job-actor.ts';
 
 export interface RecordingReaderDependencies {
   transcription: Transcription;

@@ -3,9 +3,9 @@
  * Without captions the sound is loaded and transcribed, if possible.
  */
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
+import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../../compute/transcript/choose-captions.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
-import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../../compute/video/choose-captions.ts';
-import type { VideoInfo, VideoList } from '../../compute/video/video-info.ts';
+import type { VideoInfo, VideoList } from '../../compute/transcript/video-info.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import type { Page } from '../../domain/page.ts';
 import type { PageFacts } from '../../domain/page-facts.ts';
@@ -15,7 +15,7 @@ import { FetchError } from '../../providers/fetch-error.ts';
 import { statusError, type WebFetch } from '../../providers/web-fetch.ts';
 import type { YtDlp } from '../../providers/yt-dlp.ts';
 import type { CaptionsFile } from '../../threads/video-thread.ts';
-import type { JobContext } from '../jobs/job-actor.ts';
+import type { JobContext } from '../system/job-actor.ts';
 import { contentTypeOf } from './content-readers.ts';
 import { openParserPool, type ParserLimits } from './parser-pool.ts';
 import type { RecordingReader } from './read-recording.ts';

@@ -10,7 +10,7 @@ import { markDeleted, markVerified, purgeSlice } from '../../commands/forget.ts'
 import { purgeFromLog } from '../../commands/log-queries.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
 import { inFlightStatuses } from '../../domain/job.ts';
-import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import { type JobHandler, takenOver } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { maxBatch } from '../system/system-messages.ts';
 

@@ -3,10 +3,6 @@ import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { SparseIndex } from '../../engine/words/sparse-index.ts';
-import type { Catalog } from '../../index/catalog.ts';
-import { labelsOf } from '../../index/model-space.ts';
-import type { ModelSpaces } from '../../index/model-spaces.ts';
-import type { NearRequest, PageSpace } from '../../index/page-space.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { QueueFullError } from '../../threads/thread-pool.ts';
 import { pageMatcher } from '../search/match-pages.ts';
@@ -14,6 +10,10 @@ import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, LibraryParts } from '../system/service.ts';
 import type { NearPagesRequest, SystemMessageName } from '../system/system-messages.ts';
+import type { Catalog } from './catalog.ts';
+import { labelsOf } from './model-space.ts';
+import type { ModelSpaces } from './model-spaces.ts';
+import type { NearRequest, PageSpace } from './page-space.ts';
 import type { IndexCompleteness, StartRecovery } from './start-recovery.ts';
 
 interface IndexHandlersOptions {

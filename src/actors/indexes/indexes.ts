@@ -4,14 +4,9 @@
  * its text and vectors, extra labels deleted.
  */
 import { join } from 'node:path';
-import type { SearchThreadData } from '../../engine/analyze-query.ts';
 import type { IndexThreads, TextPool, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
-import { wordListFingerprint } from '../../engine/words/word-list.ts';
-import { Catalog } from '../../index/catalog.ts';
-import { HighWaterMark } from '../../index/high-water-mark.ts';
-import { ModelSpaces } from '../../index/model-spaces.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitHistory } from '../../store/stored-rows.ts';
@@ -19,8 +14,11 @@ import type { AskQueryVector } from '../search/query-vector.ts';
 import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import type { LibraryParts, StartService } from '../system/service.ts';
+import { Catalog } from './catalog.ts';
+import { openHighWaterMark } from './high-water-mark.ts';
 import { type IndexMessages, idleDetector, indexHandlers, maintainIndex } from './index-handlers.ts';
-import { indexCompleteness, StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
+import { modelSpaces } from './model-spaces.ts';
+import { indexCompleteness, type StartRecoveryOptions, startRecovery } from './start-recovery.ts';
 
 export interface IndexesDependencies extends Pick<LibraryParts, 'reader' | 'feed' | 'log' | 'monotonic'> {
   dir: string;
@@ -28,7 +26,6 @@ export interface IndexesDependencies extends Pick<LibraryParts, 'reader' | 'feed
   texts: TextPool;
   work: WorkPool;
   threads: IndexThreads;
-  searchData: SearchThreadData;
   askQueryVector: AskQueryVector;
   /** Null for a standalone store. */
   history: CommitHistory | null;
@@ -59,21 +56,20 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
 
 /** Registers cleanups in `undo` for a failure half way. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
-  const { dir, storeId, reader, feed, work, threads, searchData, log, monotonic, history } = dependencies;
+  const { dir, storeId, reader, feed, work, threads, log, monotonic, history } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
   const { namespace, searchers: pools, graphs } = threads;
   const searchers = new Searchers(pools, namespace, log);
   undo.push(threads.release);
-  const mark = await HighWaterMark.open({ dir, nextLabel: reader.counters.peek('label'), history, log });
+  const mark = await openHighWaterMark({ dir, nextLabel: reader.counters.peek('label'), history, log });
   const noteLabels = () => mark.raise(catalog.flushedEnd);
-  const spaces = new ModelSpaces({ ...dependencies, catalog, searchers, worker: work, graphs, noteLabels });
+  const spaces = modelSpaces({ ...dependencies, catalog, searchers, worker: work, graphs, noteLabels });
   undo.push(() => spaces.close());
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
 
   const active = reader.models.activeModel();
-  const vocabulary = searchData.wordList === null ? undefined : wordListFingerprint;
-  const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, vocabulary, noteLabels };
+  const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, noteLabels };
   const sparseOptions = { ...files, searchers, saveEveryDocs };
   const sides = [
     SparseIndex.open(sparseOptions, catalog.live()).then((side) => {
@@ -87,7 +83,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const [opened, dense] = await Promise.all(sides);
   const sparse = opened.index;
   const parts = { ...dependencies, catalog, searchers, spaces, sparse };
-  const recovery = new StartRecovery({ ...parts, sparse: opened, dense, waitMs: dependencies.recoveryWaitMs });
+  const recovery = startRecovery({ ...parts, sparse: opened, dense, waitMs: dependencies.recoveryWaitMs });
   const completeness = indexCompleteness({ ...parts, recovery });
   undo.push(() => recovery.stop());
   await recovery.run();

@@ -1,7 +1,7 @@
 /**
  * Restores at start what index files lack, on the sparse side and in the active model's space. Changes unsaved before a crash are waited
  * for (in a cluster: briefly). Lost files (after a restore, or of another version) are rebuilt in the background, with a report by
- * `indexCompleteness`. Spaces opened later recover by themselves (src/index/model-spaces.ts).
+ * `indexCompleteness`. Spaces opened later recover by themselves (src/actors/indexes/model-spaces.ts).
  */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -12,12 +12,12 @@ import { type EmbeddingModel, isBuiltIn } from '../../domain/model.ts';
 import type { IndexLog } from '../../engine/index-log.ts';
 import type { TextPool } from '../../engine/index-threads.ts';
 import type { OpenedIndex } from '../../engine/words/sparse-index.ts';
-import type { Catalog } from '../../index/catalog.ts';
-import { labelsOf, type ModelSpace } from '../../index/model-space.ts';
-import type { ModelSpaces } from '../../index/model-spaces.ts';
-import { IndexRecovery, recoverText } from '../../index/recover-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { tellProgress } from '../system/background.ts';
+import type { Catalog } from './catalog.ts';
+import { labelsOf, type ModelSpace } from './model-space.ts';
+import type { ModelSpaces } from './model-spaces.ts';
+import { chunkedTextOf, indexRecovery } from './recover-index.ts';
 
 export interface StartRecoveryOptions {
   dir: string;
@@ -39,97 +39,76 @@ export type RecoverPage = (pageNo: number) => Promise<void>;
 /** Marker file during a rebuild: after a crash the rest is still rebuilt in the background. */
 const rebuildingMark = 'rebuilding';
 
-export class StartRecovery {
-  readonly #options: StartRecoveryOptions;
-  readonly #text: IndexRecovery;
-  #rebuilding: Promise<void> = Promise.resolve();
+export type StartRecovery = ReturnType<typeof startRecovery>;
 
-  constructor(options: StartRecoveryOptions) {
-    this.#options = options;
-    const { reader, catalog, texts, sparse, log, aroundRecovery = (recoverPage) => recoverPage } = options;
-    const recoverPage = recoverText({
-      reader,
-      catalog,
-      model: (text) => texts.run('segmentOfChunks', text),
-      addSegment: (start, count, segment) => sparse.index.add(segment, labelsOf([{ first: start, count }])),
-    });
-    this.#text = new IndexRecovery({
-      reader,
-      catalog,
-      side: 'sparse',
-      recoverPage: aroundRecovery(recoverPage),
-      log,
-    });
-  }
-
+export function startRecovery(options: StartRecoveryOptions) {
+  const { dir, reader, catalog, texts, sparse, dense, log, waitMs } = options;
+  const { aroundRecovery = (recoverPage) => recoverPage } = options;
+  const mark = join(dir, rebuildingMark);
+  const recoverPage = aroundRecovery(async (no) => {
+    const page = reader.pages.get(no);
+    if (page === undefined || !catalog.isFlushed({ first: page.first_label, count: page.chunk_count })) return;
+    const chunked = chunkedTextOf(reader, page);
+    const segment = await texts.run('segmentOfChunks', chunked);
+    // Indexed again meanwhile: it has other labels and is in the index.
+    if (reader.pages.head(no)?.first_label !== page.first_label) return;
+    await sparse.index.add(segment, labelsOf([{ first: page.first_label, count: chunked.chunks.length }]));
+  });
+  const text = indexRecovery({ reader, catalog, side: 'sparse', recoverPage, log });
   /** Files existed and are unusable. */
-  get lost(): boolean {
-    return this.#options.sparse.lost || this.#options.dense?.lost === true;
-  }
+  const lost = sparse.lost || dense?.lost === true;
+  let rebuilding: Promise<void> = Promise.resolve();
 
-  /** Dead content of the files. */
-  get dropped(): number {
-    return this.#options.sparse.dropped + (this.#options.dense?.dropped ?? 0);
-  }
-
-  get text(): Pick<IndexRecovery, 'lacking' | 'isWhole'> {
-    return this.#text;
-  }
-
-  /** Resolves when the service may be ready. Errors: none. */
-  async run(): Promise<void> {
-    const { dir, log, waitMs } = this.#options;
-    if (this.lost || existsSync(join(dir, rebuildingMark))) return this.#beginRebuilding();
-    const recovered = tellProgress(
-      () => log.info({ pages_left: this.#pagesLeft() }, 'bringing back what was indexed and not saved'),
-      () => this.#recover(),
-    );
-    this.#rebuilding = recovered.then(() => {});
-    await (waitMs === undefined ? recovered : Promise.race([recovered, delay(waitMs, undefined, { ref: false })]));
-  }
-
-  stop(): void {
-    this.#text.stop();
-    this.#options.dense?.stopRecovery();
-  }
-
-  /** Resolves when text recovery has ended and rebuilt files are saved. */
-  async settled(): Promise<void> {
-    await Promise.all([this.#text.settled(), this.#rebuilding]);
-  }
-
-  #pagesLeft(): number {
-    return this.#text.lacking().pages + (this.#options.dense?.lacking().pages ?? 0);
-  }
+  const pagesLeft = () => text.lacking().pages + (dense?.lacking().pages ?? 0);
 
   /** Returns whether everything is back. */
-  async #recover(): Promise<boolean> {
-    const { sparse, dense } = this.#options;
-    const options = { leaveToJobs: true };
-    const sides = [this.#text.recover(sparse.missing, options), dense?.recover(dense.missing, options)];
+  const recover = async (): Promise<boolean> => {
+    const leftOver = { leaveToJobs: true };
+    const sides = [text.recover(sparse.missing, leftOver), dense?.recover(dense.missing, leftOver)];
     return (await Promise.all(sides)).every((complete) => complete !== false);
-  }
+  };
 
-  async #beginRebuilding(): Promise<void> {
-    const { dir, sparse, dense, log } = this.#options;
-    const counts = { sparse_chunks: sparse.missing.length, dense_chunks: dense?.missing.length ?? 0 };
-    if (this.lost) log.warn(counts, 'index files were lost: rebuilding them in the background');
-    else log.info(counts, 'index files are missing: building them from the store in the background');
-    await writeFile(join(dir, rebuildingMark), '', { mode: 0o600 }).catch((error) =>
-      log.error({ err: error }, 'a start after a crash will wait for the rest of the rebuilding'),
-    );
-    this.#rebuilding = this.#rebuild().catch((error) =>
-      log.error({ err: error }, 'the rebuilt index could not be saved'),
-    );
-  }
-
-  async #rebuild(): Promise<void> {
-    const { dir, sparse, dense, log } = this.#options;
-    if (!(await this.#recover())) return; // stopped, or a page could not be: the mark stays for the next start
+  const rebuild = async (): Promise<void> => {
+    if (!(await recover())) return; // stopped, or a page could not be: the mark stays for the next start
     log.info({}, 'the index is whole again');
     await Promise.all([sparse.index.save(), dense?.chunks.save()]);
-    await rm(join(dir, rebuildingMark), { force: true });
-  }
+    await rm(mark, { force: true });
+  };
+
+  const beginRebuilding = async (): Promise<void> => {
+    const counts = { sparse_chunks: sparse.missing.length, dense_chunks: dense?.missing.length ?? 0 };
+    if (lost) log.warn(counts, 'index files were lost: rebuilding them in the background');
+    else log.info(counts, 'index files are missing: building them from the store in the background');
+    await writeFile(mark, '', { mode: 0o600 }).catch((error) =>
+      log.error({ err: error }, 'a start after a crash will wait for the rest of the rebuilding'),
+    );
+    rebuilding = rebuild().catch((error) => log.error({ err: error }, 'the rebuilt index could not be saved'));
+  };
+
+  return {
+    lost,
+    /** Dead content of the files. */
+    dropped: sparse.dropped + (dense?.dropped ?? 0),
+    text,
+    /** Resolves when the service may be ready. Errors: none. */
+    async run(): Promise<void> {
+      if (lost || existsSync(mark)) return beginRebuilding();
+      const recovered = tellProgress(
+        () => log.info({ pages_left: pagesLeft() }, 'bringing back what was indexed and not saved'),
+        recover,
+      );
+      rebuilding = recovered.then(() => {});
+      await (waitMs === undefined ? recovered : Promise.race([recovered, delay(waitMs, undefined, { ref: false })]));
+    },
+    stop(): void {
+      text.stop();
+      dense?.stopRecovery();
+    },
+    /** Resolves when text recovery has ended and rebuilt files are saved. */
+    async settled(): Promise<void> {
+      await Promise.all([text.settled(), rebuilding]);
+    },
+  };
 }
 
 /* Whether the index has everything in the store: the one source for searches and readiness. */
@@ -150,8 +129,8 @@ export interface IndexCompleteness {
 export function indexCompleteness({ reader, catalog, spaces, recovery }: CompletenessDependencies): IndexCompleteness {
   const isWhole = (model: EmbeddingModel): boolean =>
     (model.status === 'ready' || isBuiltIn(model)) &&
-    recovery.text.isWhole &&
-    spaces.opened(model.space)?.isWhole !== false;
+    recovery.text.isWhole() &&
+    spaces.opened(model.space)?.isWhole() !== false;
 
   const missing = (model: EmbeddingModel | undefined): number => {
     const text = recovery.text.lacking().chunks;
@@ -168,7 +147,7 @@ export function indexCompleteness({ reader, catalog, spaces, recovery }: Complet
     isWhole,
     state: () => {
       const model = reader.models.activeModel();
-      const whole = model === undefined ? recovery.text.isWhole : isWhole(model);
+      const whole = model === undefined ? recovery.text.isWhole() : isWhole(model);
       const total_chunks = catalog.liveLabels;
       const indexed_chunks = Math.max(0, total_chunks - missing(model));
       return { state: whole ? 'whole' : 'rebuilding', indexed_chunks, total_chunks };

@@ -7,7 +7,7 @@ import { type EmbeddingModel, localProvider } from '../../domain/model.ts';
 import { BreakerOpenError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Semaphore } from '../../threads/semaphore.ts';
-import type { JobContext } from '../jobs/job-actor.ts';
+import type { JobContext } from '../system/job-actor.ts';
 import type { PageSlice, PageToEmbed } from './backfill-slices.ts';
 
 /** Runs work of a library when it is its turn; the time limit of its attempt leaves out the wait. Errors: of the work; the signal's reason. */

@@ -55,6 +55,8 @@ const maxListedVisits = 10;
 /** Questions with a model, and more that wait for their turn. */
 const generatedAtOnce = 2;
 const maxWaiting = 8;
+/** The encoder splits no query, so the limit is not used. */
+const encoderModel = { ...builtInModel, max_input_tokens: 512 };
 /** Words. */
 const shortQuestion = 6;
 
@@ -114,7 +116,7 @@ export function questionAnswerer(
     const late = AbortSignal.timeout(compareMs);
     const stop = signal === undefined ? late : AbortSignal.any([signal, late]);
     try {
-      const vector = await embedders.queryVector(builtInModel, question, { signal, deadlineMs: compareMs });
+      const vector = await embedders.queryVector(encoderModel, question, { signal, deadlineMs: compareMs });
       if (vector === null) return cosines;
       while (cosines.length < sentences.length && monotonic() < endsAt) {
         const texts = sentences.slice(cosines.length, cosines.length + comparedAtOnce).map(({ text }) => text);

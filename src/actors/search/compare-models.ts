@@ -1,11 +1,11 @@
 /** Compares embedding models on one query: each ranks in turn, and rankings are compared in pairs. Each is logged as an arm of the comparison. */
-import { agreementAtK } from '../../compute/measures/agree.ts';
+import { agreementAtK } from '../../compute/ranking/agree.ts';
 import type { CompareAgreement, CompareRequest, CompareResponse } from '../../domain/compare.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import { searchRequest } from '../../domain/search.ts';
-import type { QueryLogQueue } from '../journal/query-log-queue.ts';
 import type { LibraryParts } from '../system/service.ts';
+import type { QueryLogQueue } from './query-log-queue.ts';
 import type { OrderedPage, RankQuery } from './rank-query.ts';
 
 interface CompareDependencies extends Pick<LibraryParts, 'reader' | 'now' | 'monotonic'> {

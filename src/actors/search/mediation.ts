@@ -12,7 +12,7 @@ import { idOf } from '../../domain/ids.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { namesSharedWith, pagesSharing } from '../entities/shared-entities.ts';
-import { pageDetailsOf } from '../jobs/list-pages.ts';
+import { pageDetailsOf } from '../system/list-pages.ts';
 import type { LibraryParts } from '../system/service.ts';
 import type { NearPagesRequest } from '../system/system-messages.ts';
 import { type OrderedPage, pageFiltersOf } from './rank-query.ts';

@@ -5,7 +5,7 @@ import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { anyPage } from '../../domain/page.ts';
 import { type QueryClause, type QueryClauses, type WordClause, wordClausesIn } from '../../domain/query-clause.ts';
 import type { Searchers } from '../../engine/searchers.ts';
-import type { AllowedLabels, Catalog } from '../../index/catalog.ts';
+import type { AllowedLabels, Catalog } from '../indexes/catalog.ts';
 import type { CandidatePages } from '../system/system-messages.ts';
 
 export interface ClauseMatches {

@@ -7,7 +7,7 @@ import { maxSnippet } from '../../engine/highlight.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { MarkedPassage } from '../../threads/search-thread.ts';
-import { clusterRefOf, pageDetailsOf } from '../jobs/list-pages.ts';
+import { clusterRefOf, pageDetailsOf } from '../system/list-pages.ts';
 import type { OrderedPage, Ranking } from './rank-query.ts';
 
 export interface Presentation {

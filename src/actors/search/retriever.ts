@@ -15,13 +15,13 @@ import {
   type SearchRequest,
   type SearchResponse,
 } from '../../domain/search.ts';
-import type { QueryLogQueue } from '../journal/query-log-queue.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { MatchedPages, RankedPages, SystemMessageName } from '../system/system-messages.ts';
 import { type AskDependencies, questionAnswerer } from './ask.ts';
 import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';
 import { markedBy, placeExplainer, presentPage, textsOf } from './present-page.ts';
+import type { QueryLogQueue } from './query-log-queue.ts';
 import {
   type Asked,
   askedBy,

@@ -2,8 +2,9 @@
  * Publishes each commit's changes in order, twice: when visible, for projections, and when durable, for what leaves the process or goes
  * to other files. A commit that never becomes durable is published once, and the library closes.
  */
+
+import { outsideTraces } from '../../compute/span.ts';
 import type { Changes } from '../../store/commit.ts';
-import { outsideTraces } from '../../tracing/span.ts';
 
 export interface CommittedChanges extends Changes {
   opstamp: number;

@@ -14,7 +14,7 @@ import type { EventSubscription, JobEventData, SubscriptionEnd } from '../../dom
 import { idOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { jobResponseOf } from '../jobs/queries.ts';
+import { jobResponseOf } from './queries.ts';
 import type { LibraryParts, StartService } from './service.ts';
 
 interface EventsDependencies extends Pick<LibraryParts, 'feed' | 'monotonic'> {

@@ -1,7 +1,7 @@
 /** A library's services: started by dependency, stopped in reverse. Every message goes through here to the service whose handlers name it. */
 import type { Logger } from 'pino';
+import { traced } from '../../compute/span.ts';
 import { DomainError, LeaseEndedError } from '../../domain/errors.ts';
-import { traced } from '../../tracing/span.ts';
 import { type RunningService, runService, type StartService } from './service.ts';
 import type { SystemAsk } from './system-messages.ts';
 

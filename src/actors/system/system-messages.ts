@@ -7,9 +7,9 @@ import type { QueryClauses } from '../../domain/query-clause.ts';
 import type { SearchFacets, SearchRequest } from '../../domain/search.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
 import type { Candidates } from '../../engine/retrieve.ts';
-import type { NearPage, RelatedPage } from '../../index/page-space.ts';
 import type { Command } from '../../store/store.ts';
 import type { MarkedPassage, MarkTask } from '../../threads/search-thread.ts';
+import type { NearPage, RelatedPage } from '../indexes/page-space.ts';
 
 /** A search's words and conditions. */
 export interface SearchWords {

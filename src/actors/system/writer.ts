@@ -9,10 +9,11 @@
  *
  * A refused command may have been stored: callers may retry, as commands are idempotent.
  */
+
+import { isTraced, presentContext, remember } from '../../compute/span.ts';
 import { DomainError, FatalError, LeaseEndedError } from '../../domain/errors.ts';
 import { type Commit, storeUnavailable } from '../../store/commit.ts';
 import type { Command, Store } from '../../store/store.ts';
-import { isTraced, presentContext, remember } from '../../tracing/span.ts';
 import type { CommitMoment } from './commit-feed.ts';
 import type { LibraryParts, ServiceHooks, StartService } from './service.ts';
 import { maxBatch } from './system-messages.ts';

@@ -2,7 +2,7 @@
  * The poller of kind `video`: the list at the watch's address by yt-dlp. A channel may be a list of lists (tabs); the first few are read
  * until there are enough videos.
  */
-import type { VideoEntry } from '../../compute/video/video-info.ts';
+import type { VideoEntry } from '../../compute/transcript/video-info.ts';
 import { readConfig } from '../../domain/watch-config.ts';
 import type { VideoReader } from '../fetching/read-video.ts';
 import type { Poller, SourceItem } from './poll-watch.ts';

@@ -24,7 +24,7 @@ import {
   type JobHandler,
   LoggedError,
   takenOver,
-} from '../jobs/job-actor.ts';
+} from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
 
 export interface SourceItem {

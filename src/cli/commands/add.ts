@@ -6,7 +6,8 @@ import { errorMessage } from '../../domain/error-message.ts';
 import type { IngestBatchResult, PageStatusBatchResponse } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, post } from '../context.ts';
-import { plain } from '../terminal.ts';
+import { bar, plain, type Terminal } from '../terminal.ts';
+import { fitted } from '../text-width.ts';
 
 export interface AddArguments {
   title?: string;
@@ -36,7 +37,7 @@ export async function addCommand(context: Context, given: readonly string[], arg
     const pages = slice.map((url) => ({ url, source: args.source, title, body_html, body_extracted }));
     const reply = await post<{ results: IngestBatchResult[] }>(context, '/v1/pages/batch', { pages });
     for (const result of reply.results) results.push({ ...result, index: at + result.index, url: slice[result.index] });
-    if (!json) for (const result of results.slice(at)) terminal.say(lineOf(context, result));
+    if (!json) for (const result of results.slice(at)) terminal.say(lineOf(terminal, result));
     terminal.progress(`${results.length} of ${urls.length}`);
   }
   const refused = results.filter(({ outcome }) => outcome === 'rejected' || outcome === 'blacklisted').length;
@@ -47,13 +48,15 @@ export async function addCommand(context: Context, given: readonly string[], arg
   return refused === results.length ? exitCodes.failed : exitCodes.partly;
 }
 
-function lineOf({ terminal }: Context, result: IngestBatchResult & { url: string }): string {
-  const url = plain(result.url, 120);
+function lineOf(terminal: Terminal, result: IngestBatchResult & { url: string }): string {
+  const url = plain(result.url, 2000);
   switch (result.outcome) {
     case 'accepted':
-      return `${terminal.style('green', 'queued')}   ${result.page_id}  ${url}`;
-    case 'revisit':
-      return `known    ${result.page_id}  ${url}  (${result.status})`;
+      return fitted(`${terminal.style('green', 'queued')}   ${result.page_id}  ${url}`, terminal.columns);
+    case 'revisit': {
+      const status = result.status === 'indexed' ? '' : `${result.status} `;
+      return fitted(`known    ${result.page_id}  ${status}${url}`, terminal.columns);
+    }
     case 'blacklisted':
       return `${terminal.style('red', 'refused')}  ${url}: blocked by ${plain(result.pattern)}`;
     case 'rejected':
@@ -66,9 +69,11 @@ async function waitFor(context: Context, ids: readonly string[]) {
   const { terminal, json, signal } = context;
   const dead: { page_id: string; last_error: string | null }[] = [];
   let open = [...new Set(ids)];
+  let trouble = '';
   const all = open.length;
   while (open.length > 0) {
     const still: string[] = [];
+    trouble = '';
     for (let at = 0; at < open.length; at += 500) {
       const page_ids = open.slice(at, at + 500);
       const reply = await post<PageStatusBatchResponse>(context, '/v1/pages/status/batch', { page_ids });
@@ -76,10 +81,13 @@ async function waitFor(context: Context, ids: readonly string[]) {
         if (!page.found || page.status === 'indexed') continue;
         if (page.status === 'dead') dead.push({ page_id: page.page_id, last_error: page.last_error });
         else still.push(page.page_id);
+        if (page.status === 'failed') trouble = `, retries: ${plain(page.last_error ?? 'failed', 200)}`;
       }
     }
     open = still;
-    terminal.progress(`${all - open.length} of ${all} indexed`);
+    terminal.progress(
+      `${bar((all - open.length) / Math.max(1, all))} ${all - open.length} of ${all} indexed${trouble}`,
+    );
     if (open.length > 0) await delay(pollMs, undefined, { signal });
   }
   terminal.progress('');

@@ -7,13 +7,13 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { clockAheadText, daysAhead } from '../../actors/system/retention.ts';
+import { checkFolder, isClean } from '../../composition/check-folder.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { dimProblem } from '../../domain/known-models.ts';
 import { builtInModel } from '../../domain/model.ts';
 import { Encoder } from '../../encoder/encoder.ts';
 import { checkEncoderFiles, encoderDir } from '../../encoder/encoder-files.ts';
 import { loadWordList } from '../../engine/words/word-list.ts';
-import { checkFolder, isClean } from '../../fsck/check-folder.ts';
 import { findTranscription } from '../../providers/transcription.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
 import { unknownVariableText } from '../../settings/unknown-variables.ts';
@@ -21,7 +21,7 @@ import { proveStore } from '../../store/look-apart.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
 import { withStoppedFolder } from '../stopped-folder.ts';
-import { bytesText, type Style } from '../terminal.ts';
+import { bytesText, counted, type Style } from '../terminal.ts';
 
 export interface Check {
   name: string;
@@ -184,7 +184,7 @@ async function service(context: Context): Promise<Found> {
 async function store(context: Context): Promise<Found> {
   return withStore(context, ({ reader }) => {
     const model = reader.models.activeId();
-    const pages = `${reader.pages.count()} pages`;
+    const pages = counted(reader.pages.count(), 'page');
     if (model === null) return { state: 'warn', detail: `${pages}, no active embedding model` };
     return { state: 'ok', detail: `${pages}, active model ${model}` };
   });
@@ -228,7 +228,7 @@ export async function fsckCommand(context: Context, args: FsckArguments): Promis
   await withStore(context, () => undefined); // there is something to prove
   await withStoppedFolder(context, 'fsck', async () => undefined);
   const { settings, terminal, newId, now, json } = context;
-  const { runFsck } = await import('../../fsck/run-fsck.ts');
+  const { runFsck } = await import('../../composition/run-fsck.ts');
   const lines: string[] = [];
   const say = (line: string) => (json ? lines.push(line) : terminal.say(line));
   const sound = await runFsck({ settings, repair, full, seed: seed ?? now() % 2 ** 31, say, newId, now });

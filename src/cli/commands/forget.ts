@@ -1,8 +1,8 @@
 /** `readback forget`: deletes pages and sites and blocks them; lists the rules. */
 import type { BlacklistResponse, ForgetResponse } from '../../domain/blacklist.ts';
-import type { PageListResponse } from '../../domain/page.ts';
+import type { PageListResponse, PageResponse } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf, get, tell } from '../context.ts';
+import { type Context, deleteEach, get, post, tell } from '../context.ts';
 import { ServiceError } from '../service-client.ts';
 import { counted, day, plain } from '../terminal.ts';
 import { fitted } from '../text-width.ts';
@@ -10,6 +10,7 @@ import { fitted } from '../text-width.ts';
 export interface ForgetArguments {
   domain?: boolean;
   reason?: string;
+  block?: boolean;
   yes?: boolean;
 }
 
@@ -22,12 +23,16 @@ export async function forgetCommand(context: Context, named: string[], args: For
   const failed: { named: string; detail: string }[] = [];
   for (const each of named) {
     try {
-      const reply = await forget(context, each, args);
+      const { reason } = args;
+      const target = await targetOf(context, each, args);
+      const reply = await post<ForgetResponse>(context, '/v1/forget', { ...target, reason });
       forgotten.push(reply);
       const count = counted(reply.pages_purged, 'page');
-      if (!json) terminal.say(fitted(`forgotten  ${count}  ${plain(reply.pattern, 2000)}`, terminal.columns));
+      const done = reply.pages_purged === 0 ? 'blocked' : 'deleted';
+      if (!json) terminal.say(fitted(`${done}  ${count}  ${plain(reply.pattern, 2000)}`, terminal.columns));
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.status === 401 || error.status === 403) throw error;
+      const isOfAll = error instanceof ServiceError && (error.status === 401 || error.status === 403);
+      if (!(error instanceof CliError) || error.exitCode !== exitCodes.failed || isOfAll) throw error;
       failed.push({ named: each, detail: error.message });
       if (!json) terminal.note(`${plain(each, 200)}: ${error.message}`);
     }
@@ -37,18 +42,26 @@ export async function forgetCommand(context: Context, named: string[], args: For
   return forgotten.length === 0 ? exitCodes.failed : exitCodes.partly;
 }
 
-/** A page by id, an address (read or not), or a domain. */
-function forget(context: Context, named: string, { domain, reason }: ForgetArguments): Promise<ForgetResponse> {
-  const client = clientOf(context, 'write');
-  if (!domain && /^pg_[0-9a-z]{8}$/.test(named)) return client.call('DELETE', `/v1/pages/${named}`);
-  const target = domain ? { domain: named } : { url: named };
-  return client.call('POST', '/v1/forget', { ...target, reason });
+/** A page by its id or address, or a domain. Errors: CliError for one without pages, unless `block`. */
+async function targetOf(context: Context, named: string, { domain, block }: ForgetArguments) {
+  if (!domain && /^pg_\w+$/.test(named)) {
+    const page = await get<PageResponse>(context, `/v1/pages/${named}?length=1`);
+    return { url: page.canonical_url };
+  }
+  if (!domain && !URL.canParse(named))
+    throw new CliError(exitCodes.failed, 'neither an id nor an address; --domain deletes a whole site');
+  const { pages } = await pagesOf(context, domain ? { domain: named, limit: '1' } : { url: named });
+  if (pages.length === 0 && !block)
+    throw new CliError(exitCodes.failed, 'not in the library: nothing was deleted (--block blocks it)');
+  return domain ? { domain: named } : { url: pages[0]?.canonical_url ?? named };
 }
+
+const pagesOf = (context: Context, query: Record<string, string>) =>
+  get<PageListResponse>(context, `/v1/pages?${new URLSearchParams(query)}`);
 
 async function refuse(context: Context, domains: readonly string[]): Promise<never> {
   for (const domain of domains) {
-    const query = new URLSearchParams({ domain, limit: String(maxCounted) });
-    const { pages, next_cursor } = await get<PageListResponse>(context, `/v1/pages?${query}`);
+    const { pages, next_cursor } = await pagesOf(context, { domain, limit: String(maxCounted) });
     const count = `${next_cursor === null ? '' : 'more than '}${counted(pages.length, 'page')}`;
     context.terminal.note(`${plain(domain, 200)}: ${count} would be deleted for good`);
   }
@@ -67,12 +80,5 @@ export async function rulesCommand(context: Context): Promise<ExitCode> {
   });
 }
 
-export async function allowCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
-  const client = clientOf(context, 'write');
-  for (const id of ids) {
-    await client.call('DELETE', `/v1/blacklist/${encodeURIComponent(id)}`);
-    if (!context.json) context.terminal.say(`unblocked ${plain(id, 64)}: its pages may be added again`);
-  }
-  if (context.json) context.terminal.json({ removed: ids });
-  return exitCodes.done;
-}
+export const allowCommand = (context: Context, ids: readonly string[]): Promise<ExitCode> =>
+  deleteEach(context, '/v1/blacklist', ids, (id) => `unblocked ${id}: its pages may be added again`);

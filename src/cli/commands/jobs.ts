@@ -1,5 +1,5 @@
 /** `readback jobs`: lists jobs, newest first, and retries dead ones. */
-import { jobResponseOf, jobSubjectOf } from '../../actors/jobs/queries.ts';
+import { jobResponseOf, jobSubjectOf } from '../../actors/system/queries.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, post, withStore } from '../context.ts';
@@ -37,7 +37,7 @@ export async function jobsCommand(context: Context, { status, kind, limit = 20 }
           .map((job) => ({ ...jobResponseOf(job), subject: jobSubjectOf(reader, job) })),
       }));
   if (json) terminal.json({ jobs });
-  else if (jobs.length === 0) terminal.say('no such jobs');
+  else if (jobs.length === 0) terminal.say('no jobs');
   else sayGroups(terminal, jobs);
   if (jobs.length === asked) terminal.note(`the newest ${asked}; --limit changes the number, max ${maxListed}`);
   return exitCodes.done;

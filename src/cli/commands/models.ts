@@ -11,7 +11,7 @@ import { prefixesOf } from '../../providers/model-prefixes.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, get, post, tell } from '../context.ts';
 import { bar, counted, durationText, plain, table } from '../terminal.ts';
-import { fitted, wrapped } from '../text-width.ts';
+import { fitted } from '../text-width.ts';
 
 export interface AddModelArguments {
   provider?: string;
@@ -33,7 +33,7 @@ export async function modelsCommand(context: Context): Promise<ExitCode> {
       plain(model.id, 200),
     ]);
     // Not cut: models differ at the end of their names.
-    for (const row of table(rows)) for (const line of wrapped(row, terminal.columns)) terminal.say(line);
+    for (const line of table(rows)) terminal.say(line);
   });
 }
 
@@ -78,14 +78,8 @@ export function knownModelCommand(context: Context, name: string): ExitCode {
     ['score', score === null ? null : `${score.value} (${score.benchmark}), ${score.source}`],
     ...Object.entries(model.names).map(([provider, called]): [string, string] => [provider, called]),
   ];
-  const width = Math.max(...facts.map(([label]) => label.length)) + 2;
-  return tell(context, model, ({ say, columns }) => {
-    for (const [label, value] of facts) {
-      if (value === null) continue;
-      const [first, ...more] = wrapped(value, columns - width);
-      say(label.padEnd(width) + first);
-      for (const line of more) say(' '.repeat(width) + line);
-    }
+  return tell(context, model, ({ say }) => {
+    for (const line of table(facts.flatMap(([label, value]) => (value === null ? [] : [[label, value]])))) say(line);
   });
 }
 

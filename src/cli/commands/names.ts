@@ -2,20 +2,55 @@
 import type { ClusterDetailResponse, ClusterListResponse, RecomputeResponse } from '../../domain/cluster.ts';
 import type {
   EntityDetailResponse,
+  EntityListResponse,
   EntityMergeListResponse,
   EntityMergeResponse,
   EntitySuggestionListResponse,
+  EntitySummary,
   PageEntitiesResponse,
   UndoMergeResponse,
 } from '../../domain/entity.ts';
 import type { PageResponse } from '../../domain/page.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, get, post, tell } from '../context.ts';
-import { counted, day, plain, table, titled } from '../terminal.ts';
-import { fitted, wrapped } from '../text-width.ts';
+import { counted, day, plain, type Terminal, table, titled } from '../terminal.ts';
+import { fitted } from '../text-width.ts';
 import { pageIdOf } from './pages.ts';
 
-export async function nameCommand(context: Context, name: string, { limit }: { limit: number }): Promise<ExitCode> {
+const maxListed = 500;
+
+export interface NamesArguments {
+  type?: string;
+  limit: number;
+}
+
+/** The most frequent names, or those with `part` in a spelling. */
+export async function namesCommand(
+  context: Context,
+  { type, limit }: NamesArguments,
+  part?: string,
+): Promise<ExitCode> {
+  const query = { limit: String(Math.min(limit, maxListed)), ...(part && { q: part }), ...(type && { type }) };
+  const found = await get<EntityListResponse>(context, `/v1/entities?${new URLSearchParams(query)}`);
+  return tell(context, found, (terminal) => {
+    if (found.entities.length === 0) return terminal.say('no names');
+    sayNames(terminal, found.entities);
+    if (found.next_cursor !== null)
+      terminal.note(`the most frequent ${query.limit}; --limit shows more, max ${maxListed}`);
+  });
+}
+
+function sayNames(terminal: Terminal, entities: readonly EntitySummary[]): void {
+  const rows = entities.map(({ id, type, page_count, canonical_form }) => [
+    id,
+    type,
+    counted(page_count, 'page'),
+    plain(canonical_form, 200),
+  ]);
+  for (const line of table(rows)) terminal.say(fitted(line, terminal.columns));
+}
+
+export async function nameCommand(context: Context, name: string, { limit }: NamesArguments): Promise<ExitCode> {
   const { terminal, json } = context;
   const found = await get<EntityDetailResponse>(context, `/v1/entities/${encodeURIComponent(name)}`);
   if (json) return tell(context, found, () => {});
@@ -25,7 +60,7 @@ export async function nameCommand(context: Context, name: string, { limit }: { l
     `${terminal.style('bold', plain(entity.canonical_form, 200))} (${entity.type}, ${entity.id}): ${mentions}`,
   );
   const others = aliases.filter((alias) => alias !== entity.canonical_form).map((alias) => plain(alias, 100));
-  if (others.length > 0) for (const line of wrapped(`also ${others.join(', ')}`, terminal.columns)) terminal.say(line);
+  if (others.length > 0) terminal.say(`also ${others.join(', ')}`);
   for (const id of page_ids.slice(0, limit)) {
     const page = await get<PageResponse>(context, `/v1/pages/${id}?length=1`);
     terminal.say(fitted(`${id}  ${titled(page.title, page.canonical_url)}`, terminal.columns));
@@ -39,13 +74,7 @@ export async function namesOfPageCommand(context: Context, page: string): Promis
   const found = await get<PageEntitiesResponse>(context, path);
   return tell(context, found, (terminal) => {
     if (found.entities.length === 0) return terminal.say('no names in this page');
-    const rows = found.entities.map(({ id, type, page_count, canonical_form }) => [
-      id,
-      type,
-      counted(page_count, 'page'),
-      plain(canonical_form, 200),
-    ]);
-    for (const line of table(rows)) terminal.say(fitted(line, terminal.columns));
+    sayNames(terminal, found.entities);
   });
 }
 

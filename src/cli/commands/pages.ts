@@ -33,7 +33,7 @@ export async function pagesCommand(context: Context, args: PagesArguments): Prom
     cursor = part.next_cursor;
   } while (cursor !== null && pages.length < args.limit);
   tell(context, { pages }, () => {
-    if (pages.length === 0) terminal.say('no such pages');
+    if (pages.length === 0) terminal.say('no pages');
     for (const page of pages) terminal.say(fitted(lineOf(terminal, page), terminal.columns));
   });
   if (cursor !== null) terminal.note(`the newest ${args.limit}; --limit shows more`);
@@ -61,7 +61,7 @@ export async function pageCommand(
   const id = encodeURIComponent(await pageIdOf(context, named));
   const page = await get<PageResponse>(context, `/v1/pages/${id}${text || context.json ? '' : '?length=1'}`);
   return tell(context, page, (terminal) => {
-    for (const line of table(factsOf(page))) terminal.say(fitted(line, terminal.columns));
+    for (const line of table(factsOf(page))) terminal.say(line);
     if (!text) return;
     terminal.say('');
     if (page.body_text === null) terminal.note('no text yet');

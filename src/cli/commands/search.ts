@@ -7,7 +7,7 @@ import { byline, counted, day, plain, type Terminal } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface SearchArguments {
-  k: number;
+  limit: number;
   domain?: string;
   after?: number;
   before?: number;
@@ -56,7 +56,7 @@ export async function searchCommand(
     spelling: args.spelling ? undefined : false,
     sort: args.sort === 'relevance' ? undefined : args.sort,
     ...zoneFor(query),
-    k: args.k,
+    k: args.limit,
     chunks_per_page: 1,
     rerank: args.rerank,
     filters: { domain: args.domain, after, before },
@@ -91,7 +91,9 @@ export async function searchCommand(
   }
   if (found.has_more)
     terminal.note(
-      args.k < maxPages ? `more results: -k ${Math.min(maxPages, args.k * 2)}` : 'more results: narrow the search',
+      args.limit < maxPages
+        ? `more results: -k ${Math.min(maxPages, args.limit * 2)}`
+        : 'more results: narrow the search',
     );
   return exitCodes.done;
 }

@@ -12,7 +12,6 @@ import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
 import { type ServiceClient, ServiceError, UnreachableError } from '../service-client.ts';
 import { bytesText, counted, plain, table } from '../terminal.ts';
-import { wrapped } from '../text-width.ts';
 
 interface ServiceStatus {
   url: string;
@@ -52,11 +51,8 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
     if (store !== null) rows.push(...storeRows(store));
     if (store?.clock_days_ahead != null)
       rows.push(['clock', terminal.style('yellow', clockAheadText(store.clock_days_ahead))]);
-    const name = 'data folder'.length;
-    for (const line of table(rows.map(([first, value]) => [first.padEnd(name), value]))) terminal.say(line);
-    for (const hint of store === null ? [] : hints(store)) {
-      for (const line of wrapped(hint.trimStart(), terminal.columns, /^ */.exec(hint)?.[0])) terminal.say(line);
-    }
+    for (const line of table(rows)) terminal.say(line);
+    for (const hint of store === null ? [] : hints(store)) terminal.say(hint);
   }
   if (!service.running) return exitCodes.unreachable;
   return service.ready ? exitCodes.done : exitCodes.failed;
@@ -72,7 +68,7 @@ function storeRows(store: StoreStatus) {
     ['model', `${active_model ?? 'none'}${vectors_pending === null ? '' : pendingText(vectors_pending)}`],
     ['jobs', tallied(store.jobs)],
     ['watches', `${store.watches}${failing}`],
-    ['blacklist', counted(store.rules, 'rule')],
+    ['blocked', counted(store.rules, 'site or page', 'sites and pages')],
   ];
 }
 

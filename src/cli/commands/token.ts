@@ -1,13 +1,20 @@
-/** `readback token new`: creates an access token. */
+/** `readback token`, `pair` and `open`: access tokens and one-time codes. */
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { z } from 'zod';
-import { type codeResponse, libraryName, type Scope } from '../../domain/access.ts';
+import {
+  type codeResponse,
+  type createdTokenResponse,
+  libraryName,
+  type Scope,
+  type tokenListResponse,
+} from '../../domain/access.ts';
 import { replaceText } from '../../files/durable-file.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf, post, tell } from '../context.ts';
+import { type Context, clientOf, deleteEach, get, post, tell } from '../context.ts';
+import { day, plain, table } from '../terminal.ts';
 
 export interface TokenArguments {
   /** Name for SERVICE_AUTH_TOKENS; without one the data folder's token is replaced. */
@@ -41,13 +48,39 @@ export async function newTokenCommand(context: Context, { name, scope }: TokenAr
   return exitCodes.done;
 }
 
+export async function tokensCommand(context: Context): Promise<ExitCode> {
+  const found = await get<z.infer<typeof tokenListResponse>>(context, '/v1/tokens');
+  return tell(context, found, ({ say }) => {
+    const rows = found.tokens.map(({ id, name, scopes, source, created_at, last_used_at }) => [
+      id,
+      plain(name, 30),
+      scopes.includes('write') ? 'write' : 'read',
+      `${source}${created_at === null ? '' : ` ${day(created_at)}`}`,
+      last_used_at === null ? '-' : day(last_used_at),
+    ]);
+    for (const line of table([['id', 'name', 'scope', 'source', 'last used'], ...rows])) say(line);
+  });
+}
+
+export async function addTokenCommand(context: Context, name: string, args: { scope: Scope }): Promise<ExitCode> {
+  const body = { name, scopes: [args.scope] };
+  const made = await post<z.infer<typeof createdTokenResponse>>(context, '/v1/tokens', body);
+  return tell(context, made, ({ say, note }) => {
+    say(made.token);
+    note(`shown only once; revoke it with \`readback token revoke ${made.id}\``);
+  });
+}
+
+export const revokeTokensCommand = (context: Context, ids: readonly string[]): Promise<ExitCode> =>
+  deleteEach(context, '/v1/tokens', ids, (id) => `revoked ${id}; its sessions have ended`);
+
 export async function pairCommand(context: Context): Promise<ExitCode> {
   const { baseUrl: address } = clientOf(context, 'write');
   const { code, expires_at } = await post<z.infer<typeof codeResponse>>(context, '/v1/codes', { purpose: 'pair' });
   return tell(context, { code, address, expires_at }, (terminal) => {
     terminal.say(`code     ${terminal.style('bold', code)}`);
     terminal.say(`address  ${address}`);
-    terminal.note('type both into the extension within a minute; `readback pair` gives another code');
+    terminal.note('type both into the extension within 10 minutes; `readback pair` prints another code');
   });
 }
 

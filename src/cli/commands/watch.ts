@@ -1,9 +1,9 @@
 /** `readback watch`: manages watched sources. */
 import type { WatchKind, WatchListResponse, WatchResponse, WatchRunAccepted } from '../../domain/watch.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, clientOf, get, post, tell } from '../context.ts';
+import { type Context, clientOf, deleteEach, get, post, tell } from '../context.ts';
 import { counted, plain, type Terminal, titled } from '../terminal.ts';
-import { fitted, wrapped } from '../text-width.ts';
+import { fitted } from '../text-width.ts';
 
 export async function watchesCommand(context: Context): Promise<ExitCode> {
   const found = await get<WatchListResponse>(context, '/v1/watches');
@@ -22,10 +22,7 @@ function sayWatch(terminal: Terminal, watch: WatchResponse): void {
   const items = last_item_count === null ? '' : `, ${counted(last_item_count, 'item')}`;
   const last = last_run_at === null ? 'not polled yet' : `polled ${minute(last_run_at)}${items}`;
   terminal.say(terminal.style('dim', fitted(`${indent}${state}; ${last}`, terminal.columns)));
-  if (last_status !== 'error') return;
-  for (const line of wrapped(plain(last_error ?? 'failed', 400), terminal.columns, indent)) {
-    terminal.say(terminal.style('red', line));
-  }
+  if (last_status === 'error') terminal.say(indent + terminal.style('red', plain(last_error ?? 'failed', 400)));
 }
 
 const minute = (at: string): string => at.slice(0, 16).replace('T', ' ');
@@ -43,15 +40,8 @@ export async function addWatchCommand(context: Context, url: string, args: Watch
   return tell(context, watch, (terminal) => sayWatch(terminal, watch));
 }
 
-export async function removeWatchesCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
-  const client = clientOf(context, 'write');
-  for (const id of ids) {
-    await client.call('DELETE', watchPath(id), undefined, context.signal);
-    if (!context.json) context.terminal.say(`deleted ${plain(id, 64)}; its pages stay`);
-  }
-  if (context.json) context.terminal.json({ removed: ids });
-  return exitCodes.done;
-}
+export const removeWatchesCommand = (context: Context, ids: readonly string[]): Promise<ExitCode> =>
+  deleteEach(context, '/v1/watches', ids, (id) => `deleted ${id}; its pages stay`);
 
 export async function runWatchesCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
   const runs: WatchRunAccepted[] = [];

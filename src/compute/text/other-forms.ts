@@ -13,14 +13,16 @@ export interface OtherForm {
   kind: 'joined' | 'part' | 'name';
 }
 
-const mayHave = /[-\u2010\u2011'’ʼ_.@]|\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
 const letters = String.raw`[\p{L}\p{M}\p{N}\p{Join_C}\u00ad]`;
+const letter = new RegExp(letters, 'u');
+const digit = /\p{N}/u;
+const longestPart = 64;
 /** Words joined by hyphens and the like, and names such as `O'Reilly`. */
 const chain = new RegExp(
-  `${letters}{1,64}(?:(?:[-\\u2010\\u2011_.]|['’ʼ](?=\\p{Lu}\\p{Ll}))${letters}{1,64}){1,16}`,
-  'gu',
+  `${letters}{1,${longestPart}}(?:(?:[-\\u2010\\u2011_.]|['’ʼ](?=\\p{Lu}\\p{Ll}))${letters}{1,${longestPart}}){1,16}`,
+  'uy',
 );
-const joiner = /[-\u2010\u2011_.'’ʼ]/u;
+const joiner = /[-\u2010\u2011_.'’ʼ]/g;
 /** `node.js`; longer ones are host names. */
 const dottedPair = /^\p{L}[\p{L}\p{M}\p{N}]*\.\p{L}[\p{L}\p{M}\p{N}]*$/u;
 /** Longer chains (`state-of-the-art-work`) have no joined spelling. */
@@ -37,8 +39,8 @@ const mail = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63
 const dotName = /(?<![^\s([{"'“„«])\.\p{L}[\p{L}\p{N}]{1,40}(?![\p{L}\p{N}.])/gu;
 
 export function otherForms(text: string): OtherForm[] {
-  if (!mayHave.test(text)) return [];
-  const forms = joinedForms(text);
+  const { chains, hasVersion, hasDotName } = chainsOf(text);
+  const forms = joinedForms(chains);
   const add = (kind: OtherForm['kind'], start: number, written: string) =>
     forms.push({ kind, start, end: start + written.length, word: lowered(written) });
   for (const { 0: written, index } of hump.test(text) ? text.matchAll(wholeWord) : []) {
@@ -48,13 +50,42 @@ export function otherForms(text: string): OtherForm[] {
     if (parts.length < 3 && !/^\p{Ll}/u.test(written) && !isOfCode(text, index, index + written.length)) continue;
     for (const { 0: part, index: at } of parts) add('part', index + at, part);
   }
-  for (const { 0: written, index } of text.matchAll(version)) {
+  for (const { 0: written, index } of hasVersion ? text.matchAll(version) : []) {
     const second = written.indexOf('.', written.indexOf('.') + 1);
     for (let at = second; at >= 0; at = written.indexOf('.', at + 1)) add('part', index, written.slice(0, at));
   }
   if (text.includes('@')) for (const { 0: written, index } of text.matchAll(mail)) add('name', index, written);
-  for (const { 0: written, index } of text.matchAll(dotName)) add('name', index, written);
+  if (hasDotName) for (const { 0: written, index } of text.matchAll(dotName)) add('name', index, written);
   return forms;
+}
+
+/** Looks at the marks only, which are few: the patterns take ten times as long for a whole text. */
+function chainsOf(text: string) {
+  const chains: { written: string; index: number }[] = [];
+  const isLetter = (at: number) => at >= 0 && at < text.length && isOf(letter, text, at);
+  let [end, hasVersion, hasDotName] = [0, false, false];
+  for (const { 0: mark, index } of text.matchAll(joiner)) {
+    if (mark === '.') {
+      hasVersion ||= index > 0 && isOf(digit, text, index - 1) && isOf(digit, text, index + 1);
+      hasDotName ||= !isLetter(index - 1) && isLetter(index + 1);
+    }
+    if (index <= end || !isLetter(index - 1) || !isLetter(index + 1)) continue;
+    let start = index - 1;
+    while (start > end && index - start < longestPart && isLetter(start - 1)) start--;
+    chain.lastIndex = start;
+    const written = chain.exec(text)?.[0];
+    if (written === undefined) continue;
+    chains.push({ written, index: start });
+    end = start + written.length;
+  }
+  return { chains, hasVersion, hasDotName };
+}
+
+/** Whether the character that this UTF-16 unit belongs to matches. */
+function isOf(pattern: RegExp, text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  const isSecond = unit >= 0xdc00 && unit <= 0xdfff && at > 0;
+  return pattern.test(String.fromCodePoint(text.codePointAt(isSecond ? at - 1 : at) ?? 0));
 }
 
 /** Two capitalised parts are a name (`JavaScript`), unless code is around them: `HttpClient(`. */
@@ -65,9 +96,9 @@ function isOfCode(text: string, start: number, end: number): boolean {
 }
 
 /** `Wi-Fi` as one word; of three words also each two. */
-function joinedForms(text: string): OtherForm[] {
+function joinedForms(chains: readonly { written: string; index: number }[]): OtherForm[] {
   const forms: OtherForm[] = [];
-  for (const { 0: written, index } of text.matchAll(chain)) {
+  for (const { written, index } of chains) {
     const words = written.split(joiner);
     if (words.length > mostJoined || (written.includes('.') && !dottedPair.test(written))) continue;
     const ends: number[] = [];

@@ -1,6 +1,6 @@
 /** The nearest other rows of each row by cosine, exact: every pair is scored once, by the kernel that searches use. */
-import type { Neighbours } from '../../compute/clusters/page-graph.ts';
-import type { VectorTable } from '../../compute/clusters/page-vectors.ts';
+import type { Neighbours } from '../../compute/embedding/page-graph.ts';
+import type { VectorTable } from '../../compute/embedding/page-vectors.ts';
 import { VectorRows } from './vector-rows.ts';
 
 /** Rows scored with each other before moving on: both blocks stay in the cache. */

@@ -14,9 +14,10 @@ import { type Bitmap, bitsNotIn } from '../../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../../compute/structures/top-k.ts';
 import type { RelatedTask } from '../../threads/search-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
+import { IndexClosedError } from '../index-folder.ts';
 import type { Searchers } from '../searchers.ts';
-import { SpaceFiles, type SpaceFilesOptions } from './space-files.ts';
-import { type Graphs, SpaceGraph } from './space-graph.ts';
+import { openSpaceFiles, type SpaceFiles, type SpaceFilesOptions } from './space-files.ts';
+import { type Graphs, type SpaceGraph, spaceGraph } from './space-graph.ts';
 import { VectorRows } from './vector-rows.ts';
 
 export type RowTasks = typeof import('./row-tasks.ts');
@@ -43,16 +44,6 @@ export interface SpaceSearchOptions {
   allow?: Bitmap | undefined;
   minScore?: number | undefined;
   signal?: AbortSignal | undefined;
-}
-
-export class SpaceClosedError extends Error {
-  readonly code = 'space_closed';
-  readonly retryable = false;
-
-  constructor(modelId: string) {
-    super(`the vector space of model ${modelId} is closing`);
-    this.name = 'SpaceClosedError';
-  }
 }
 
 /** Erased rows are dropped above this share, and more than a few. */
@@ -86,7 +77,7 @@ export class VectorSpace {
     this.#rows = rows;
     this.#id = id;
     const { graphs = null, noteLabels = async () => {}, ...shared } = options;
-    this.#graph = new SpaceGraph({ ...shared, graphs, noteLabels, rows: () => ({ rows: this.#rows, id: this.#id }) });
+    this.#graph = spaceGraph({ ...shared, graphs, noteLabels, rows: () => ({ rows: this.#rows, id: this.#id }) });
   }
 
   /**
@@ -96,9 +87,9 @@ export class VectorSpace {
    */
   static async open(options: VectorSpaceOptions, live: Bitmap): Promise<OpenedSpace> {
     const { dim, worker, searchers } = options;
-    const files = await SpaceFiles.open(options);
+    const files = await openSpaceFiles(options);
     const rows = VectorRows.create(dim);
-    const { rows: file } = files;
+    const file = files.rows();
     const report = file === null ? null : await worker.run('loadRows', { shared: rows.shared, file, keep: live });
     if (report !== null && report.fault !== null) await files.refuse(report.fault);
     const dropped = report?.dropped ?? 0;
@@ -112,7 +103,7 @@ export class VectorSpace {
     return {
       space,
       missing: report === null ? bitsNotIn(live, new Uint32Array(0)) : bitsNotIn(live, report.held),
-      lost: files.rowsLost || !(files.adopted || fresh),
+      lost: files.rowsLost() || !(files.adopted || fresh),
       dropped,
     };
   }
@@ -126,7 +117,7 @@ export class VectorSpace {
    * Add vectors; searches find them when this resolves. Existing labels stay. `passOverZeros`: skip rows of zeros (chunks without terms)
    * instead of refusing the batch.
    * Shapes: `labels.length` rows of `dim` numbers.
-   * Errors: BadVectorError (nothing stored); SpaceClosedError; RangeError without memory: part may be stored.
+   * Errors: BadVectorError (nothing stored); IndexClosedError; RangeError without memory: part may be stored.
    */
   async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false } = {}): Promise<void> {
     this.#refuseIfClosing();
@@ -205,7 +196,7 @@ export class VectorSpace {
 
   /** Errors: file system errors; the old files then still load. */
   async save(): Promise<void> {
-    const { unsaved } = this.#files;
+    const unsaved = this.#files.unsaved();
     try {
       await this.#files.save((path) => this.#options.worker.run('saveRows', { shared: this.#rows.shared, path }));
       this.#unsavedAtFailure = 0;
@@ -217,7 +208,7 @@ export class VectorSpace {
 
   /** In quiet times. Errors: as of `save`. */
   async saveIfWorthIt(): Promise<void> {
-    if (this.#files.unsaved > Math.max(QUIET_CHANGES, QUIET_SHARE * this.#rows.live)) await this.save();
+    if (this.#files.unsaved() > Math.max(QUIET_CHANGES, QUIET_SHARE * this.#rows.live)) await this.save();
   }
 
   /**
@@ -234,7 +225,7 @@ export class VectorSpace {
   /** Live rows, erased ones that are not dropped yet, and unsaved adds, removals and compactions. */
   stats() {
     const { live, count, bytes } = this.#rows;
-    const { number: generation, unsaved } = this.#files;
+    const [generation, unsaved] = [this.#files.number(), this.#files.unsaved()];
     return { live, deleted: count - live, rowBytes: bytes, generation, unsaved };
   }
 
@@ -245,7 +236,7 @@ export class VectorSpace {
     await this.#tending;
     const isSmall = this.#rows.live * this.#options.dim <= SMALL_BYTES;
     try {
-      if (isSmall || this.#files.unsaved > CLOSE_CHANGES) await this.save();
+      if (isSmall || this.#files.unsaved() > CLOSE_CHANGES) await this.save();
       else await this.#files.settled();
     } finally {
       await this.#options.searchers.closeRows(this.#id);
@@ -318,12 +309,12 @@ export class VectorSpace {
 
   async #saveIfDue(): Promise<void> {
     const { saveEvery = SAVE_EVERY } = this.#options;
-    const unsaved = this.#files.unsaved - this.#unsavedAtFailure;
+    const unsaved = this.#files.unsaved() - this.#unsavedAtFailure;
     if (unsaved >= Math.max(saveEvery, QUIET_SHARE * this.#rows.live)) await this.save();
   }
 
   #refuseIfClosing(): void {
-    if (this.#closing) throw new SpaceClosedError(this.#options.modelId);
+    if (this.#closing) throw new IndexClosedError(`the vector space of model ${this.#options.modelId} is closing`);
   }
 }
 
@@ -333,7 +324,6 @@ const CHECKED_NUMBERS = 2 ** 18;
 /** Invalid vectors were refused with their whole batch. A retry fails the same way. */
 export class BadVectorError extends Error {
   readonly code = 'bad_vector';
-  readonly retryable = false;
   /** Bad rows by position, in order. */
   readonly rows: readonly BadRow[];
 

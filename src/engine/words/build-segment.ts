@@ -4,15 +4,16 @@
  * gets numbers for words: any string can be a term (its own table fails on `constructor`), and numbers need no hashing.
  */
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
-import { buildTermTable, lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
+import { remembered } from '../../compute/structures/remembered.ts';
+import { buildTermTable } from '../../compute/structures/term-table.ts';
+import { accentsTellWords, foldAccents } from '../../compute/text/fold-accents.ts';
 import type { Lexicon } from '../../compute/text/lexicon.ts';
 import { bareTerm } from '../../compute/text/stemmers.ts';
-import { ideographTerm } from '../../compute/text/unspaced-scripts.ts';
+import { ideographTerm, isOfPairs } from '../../compute/text/unspaced-scripts.ts';
 import { type NamedField, namedFields } from '../../domain/query-clause.ts';
 import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUENCY, UNITS } from './bm25f.ts';
-import { buildForwardIndex, type ForwardIndex } from './forward-index.ts';
 import { languageTerm } from './languages.ts';
-import { addressTerm, fieldTerm, joinedTerm } from './marked-terms.ts';
+import { addressTerm, fieldTerm, joinedTerm, wordTerm } from './marked-terms.ts';
 import { allocateSegment, type Segment, sealSegment } from './segment.ts';
 
 /** A lexicon's terms by field, in text order; 0 (punctuation) is no term. */
@@ -28,15 +29,6 @@ export type SparseTermDocument = Readonly<
     run?: readonly number[];
   }
 >;
-export interface ForwardVocabulary {
-  /** Identifies the word list; never 0. */
-  readonly fingerprint: number;
-  readonly rowOf: (word: string) => number;
-}
-interface ForwardMaker {
-  readonly vocabulary: number;
-  readonly make: (terms: TermTable) => ForwardIndex;
-}
 /** Terms numbered by first occurrence in the batch. */
 export interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly number[]>> {
   /** Weighted extra terms that are found but not counted in the length. */
@@ -47,34 +39,24 @@ export interface NumberedDocument extends Readonly<Record<Field | 'facts', reado
 const noFacts = new Uint32Array(0);
 
 /**
- * Build a segment whose ordinals and provisional labels are batch positions (`labelSegment` sets the labels). With a vocabulary it has a
- * forward index.
+ * Build a segment whose ordinals and provisional labels are batch positions (`labelSegment` sets the labels).
  * Shapes: 0 to 65,536 documents, each possibly empty.
  * Errors: RangeError above that.
  */
-export function buildSegmentOfTerms(
-  lexicon: Lexicon,
-  documents: readonly SparseTermDocument[],
-  vocabulary: ForwardVocabulary | null = null,
-): Segment {
+export function buildSegmentOfTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[]): Segment {
   const { numbered, terms } = numberTerms(lexicon, documents);
-  if (vocabulary === null) return modelNumbered(numbered, terms);
-  const { fingerprint, rowOf } = vocabulary;
-  return modelNumbered(numbered, terms, {
-    vocabulary: fingerprint,
-    make: (table) => buildForwardIndex(lexicon, documents, (stem) => lookupTerm(table, stem), rowOf),
-  });
+  return modelNumbered(numbered, terms);
 }
 
 /**
  * Number the documents' terms: stems; words' other forms; each ideograph of a pair, so that a single one finds it; and, in languages
- * with significant accents, each word without accents. Only postings contain the extra terms: lengths, forward index and vectors use stems only.
+ * with significant accents, each word without accents; each word by name. Lengths and vectors use stems only.
  */
 function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[]) {
   const { words, stems, stemOf } = lexicon;
   const terms: string[] = [];
   const numbers = new Int32Array(stems.length).fill(-1);
-  /** Extra terms: other forms, single ideographs, words without accents, languages. */
+  /** Extra terms: other forms, single ideographs, words without accents, names of words, languages. */
   const own = new Map<string, number>();
   const numberOfOwn = (term: string): number => {
     const number = own.get(term) ?? terms.push(term) - 1;
@@ -88,6 +70,13 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
     }
     return numbers[stem];
   };
+  /** Numbers of the terms that name words; -1 for punctuation and pairs of characters, which are in every longer word. */
+  const namesOfWords = (formOf: (word: string) => string) =>
+    remembered(Number.POSITIVE_INFINITY, (term: number): number => {
+      const [word, stem] = [words[term], stems[stemOf[term]]];
+      return stem === '' || isOfPairs(word) ? -1 : numberOfOwn(wordTerm(formOf(word === '' ? stem : word), stem));
+    });
+  const [foldedWord, accentedWord] = [namesOfWords(foldAccents), namesOfWords((word) => word)];
   const stemsOf = (terms: Uint32Array): number[] => Array.from(terms, (term) => stemOf[term]);
   const numberDocument = (document: SparseTermDocument): NumberedDocument => {
     let uncounted = 0;
@@ -119,7 +108,13 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
       return numbered;
     };
     const ofField = (field: Field) => numberAll(document[field], FIELD_WEIGHTS[field]);
+    const [title, section, body] = [ofField('title'), ofField('section'), ofField('body')];
     const facts = numberAll(document.facts ?? noFacts, 0);
+    const nameOf = accentsTellWords(language) ? accentedWord : foldedWord;
+    const named = new Set<number>();
+    for (const terms of [document.title, document.body, document.facts ?? noFacts])
+      for (const term of terms) named.add(nameOf(term));
+    for (const name of named) if (name >= 0) facts.push(name);
     if (language !== '') facts.push(numberOfOwn(languageTerm(language)));
     for (const beginning of document.beginnings ?? []) facts.push(numberOfOwn(addressTerm(beginning)));
     for (const field of namedFields) {
@@ -128,39 +123,27 @@ function numberTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[])
           if (stemOf[form] !== 0) facts.push(numberOfOwn(fieldTerm(field, stems[stemOf[form]])));
       }
     }
-    return { title: ofField('title'), section: ofField('section'), body: ofField('body'), facts, uncounted, run };
+    return { title, section, body, facts, uncounted, run };
   };
   return { numbered: documents.map(numberDocument), terms };
 }
 
-export function modelNumbered(
-  documents: readonly NumberedDocument[],
-  terms: readonly string[],
-  forward: ForwardMaker | null = null,
-): Segment {
+export function modelNumbered(documents: readonly NumberedDocument[], terms: readonly string[]): Segment {
   const modeller = createModeller();
   modeller.defineConfig({ fldWeights: { ...FIELD_WEIGHTS, facts: FACT_WEIGHT } });
   for (const [ordinal, { title, section, body, facts }] of documents.entries()) {
     modeller.addDoc({ title, section, body, facts }, ordinal);
   }
-  return layOut(modeller, documents, terms, forward);
+  return layOut(modeller, documents, terms);
 }
 
 /** Lay out postings: count each list, then fill it in ordinal order. */
-function layOut(
-  modeller: Modeller,
-  numbered: readonly NumberedDocument[],
-  terms: readonly string[],
-  forward: ForwardMaker | null,
-): Segment {
+function layOut(modeller: Modeller, numbered: readonly NumberedDocument[], terms: readonly string[]): Segment {
   const { starts, occurrences } = countPostings(numbered, terms.length);
-  const table = buildTermTable(terms);
   const segment = allocateSegment({
     docs: numbered.length,
-    terms: table,
+    terms: buildTermTable(terms),
     starts,
-    vocabulary: forward?.vocabulary ?? 0,
-    forward: forward?.make(table) ?? null,
     runBytes: numbered.reduce((sum, { run }) => sum + run.length, 0),
   });
   const documents = modeller.getDocs();

@@ -1,12 +1,12 @@
 /**
- * The words of a corpus in written form: by their place in the word list, or the stem of any other word, which is mostly the word. A segment's
- * words are filtered by cheap features: length, letter set, first and last two bytes. Computed when a segment is first asked, and kept
- * with it.
+ * The words of a corpus in written form, from the terms that name them (`wordTerm`). A segment's words are filtered by cheap features:
+ * length, letter set, first and last two bytes. Computed when a segment is first asked, and kept with it.
  */
 import { rememberedOf } from '../../compute/structures/remembered.ts';
-import { lookupTerm, type TermTable, termOf } from '../../compute/structures/term-table.ts';
+import { hashBytes, termOf } from '../../compute/structures/term-table.ts';
 import { foldAccents } from '../../compute/text/fold-accents.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
+import { WORD_MARK, wordOfTerm } from './marked-terms.ts';
 import type { Segment } from './segment.ts';
 
 /** Excludes numbers and words with marks. */
@@ -17,8 +17,10 @@ export interface CorpusWord {
   stem: string;
 }
 
-/** By word of a segment, in forward index order. */
+/** By word of a segment, in the order of its terms. */
 export interface WordShapes {
+  /** Number of the term that names it. */
+  terms: Uint32Array;
   lengths: Uint8Array;
   /** A bit per byte value, by its last five bits (those of a letter). */
   sets: Uint32Array;
@@ -43,12 +45,15 @@ export interface HeldWord {
 export function wordsWith(corpus: readonly CorpusSegment[], part: string, end: WordEnd): HeldWord[] {
   const bytes = encoder.encode(part);
   const set = setOf(bytes, 0, bytes.length);
-  const found = new Map<number | string, HeldWord>();
+  /** By a hash of the word, which two words share once in a billion. */
+  const found = new Map<number, HeldWord>();
   for (const { segment } of corpus) {
     const { lengths, sets } = shapesOf(segment);
     for (const id of wordsAt(segment, bytes, end)) {
-      if (lengths[id] <= bytes.length || (set & ~sets[id]) !== 0 || !has(placeOf(segment, id), bytes, end)) continue;
-      const key = keyOf(segment, id);
+      if (lengths[id] <= bytes.length || (set & ~sets[id]) !== 0) continue;
+      const place = placeOf(segment, id);
+      if (!has(place, bytes, end)) continue;
+      const key = 256 * hashBytes(place.bytes, place.from, place.to) + lengths[id];
       const passages = passagesWith(segment, id);
       const held = found.get(key);
       if (held === undefined) found.set(key, { segment, id, passages });
@@ -68,8 +73,8 @@ export function stemsBeginning(corpus: readonly CorpusSegment[], part: string): 
   const counts = new Map<string, number>();
   for (const beginning of new Set([lower, foldAccents(lower)])) {
     for (const { segment, id, passages } of wordsWith(corpus, beginning, 'beginning')) {
-      const stem = termOf(segment.terms, segment.forward === null ? id : segment.forward.wordStems[id]);
-      counts.set(stem, Math.max(passages, counts.get(stem) ?? 0));
+      const { stem } = named(segment, id);
+      counts.set(stem, passages + (counts.get(stem) ?? 0));
     }
   }
   return [...counts].sort(([, a], [, b]) => b - a).map(([stem]) => stem);
@@ -109,15 +114,6 @@ function oneOfEachStem(
   return [...byStem.values()];
 }
 
-/** Equal for the same word in every segment: its place in the list or its text. */
-function keyOf(segment: Segment, id: number): number | string {
-  const { table, at } = placeOf(segment, id);
-  if (table === segment.list) return at;
-  const text = termOf(table, at);
-  const row = segment.list === null ? -1 : lookupTerm(segment.list, text);
-  return row < 0 ? text : row;
-}
-
 /** Words of a segment with the first or last two bytes of `bytes`. */
 function wordsAt(segment: Segment, bytes: Uint8Array, end: WordEnd): Uint32Array {
   const { byBeginning, byEnd } = shapesOf(segment);
@@ -126,8 +122,8 @@ function wordsAt(segment: Segment, bytes: Uint8Array, end: WordEnd): Uint32Array
     let [low, high] = [0, sorted.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const { table, at } = placeOf(segment, sorted[middle]);
-      if (twoAt(table.bytes, table.offsets[at], table.offsets[at + 1], end) < two) low = middle + 1;
+      const { bytes, from, to } = placeOf(segment, sorted[middle]);
+      if (twoAt(bytes, from, to, end) < two) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -141,39 +137,37 @@ function twoAt(bytes: Uint8Array, from: number, to: number, end: WordEnd): numbe
   return 256 * bytes[at] + bytes[at + 1];
 }
 
-function has(
-  { table: { bytes, offsets }, at }: { table: TermTable; at: number },
-  part: Uint8Array,
-  end: WordEnd,
-): boolean {
-  const from = end === 'beginning' ? offsets[at] : offsets[at + 1] - part.length;
-  for (let place = 0; place < part.length; place++) if (bytes[from + place] !== part[place]) return false;
+function has({ bytes, from, to }: WordPlace, part: Uint8Array, end: WordEnd): boolean {
+  const start = end === 'beginning' ? from : to - part.length;
+  for (let place = 0; place < part.length; place++) if (bytes[start + place] !== part[place]) return false;
   return true;
 }
 
-/** Passages with a word's stem, including deleted ones. */
-function passagesWith({ forward, starts }: Segment, id: number): number {
-  const stem = forward === null ? id : forward.wordStems[id];
-  return starts[stem + 1] - starts[stem];
+/** Passages with a word, including deleted ones. */
+function passagesWith(segment: Segment, id: number): number {
+  const term = shapesOf(segment).terms[id];
+  return segment.starts[term + 1] - segment.starts[term];
 }
 
-function makeShapes(segment: Segment): WordShapes {
-  const count = segment.forward === null ? segment.starts.length - 1 : segment.forward.wordStems.length;
+function makeShapes({ terms: { bytes, offsets } }: Segment): WordShapes {
+  const terms: number[] = [];
+  for (let term = 0; term + 1 < offsets.length; term++) if (bytes[offsets[term]] === WORD_MARK) terms.push(term);
+  const count = terms.length;
   const lengths = new Uint8Array(count);
   const sets = new Uint32Array(count);
   const beginnings = new Uint16Array(count);
   const ends = new Uint16Array(count);
   for (let id = 0; id < count; id++) {
-    const { table, at } = placeOf(segment, id);
-    const [from, to] = [table.offsets[at], table.offsets[at + 1]];
+    const from = offsets[terms[id]] + 1;
+    const to = bytes.indexOf(WORD_MARK, from);
     lengths[id] = Math.min(255, to - from);
-    sets[id] = setOf(table.bytes, from, to);
+    sets[id] = setOf(bytes, from, to);
     if (to - from < 2) continue;
-    beginnings[id] = twoAt(table.bytes, from, to, 'beginning');
-    ends[id] = twoAt(table.bytes, from, to, 'end');
+    beginnings[id] = twoAt(bytes, from, to, 'beginning');
+    ends[id] = twoAt(bytes, from, to, 'end');
   }
   const sorted = (keys: Uint16Array) => sortedWords(keys, lengths);
-  return { lengths, sets, byBeginning: sorted(beginnings), byEnd: sorted(ends) };
+  return { terms: Uint32Array.from(terms), lengths, sets, byBeginning: sorted(beginnings), byEnd: sorted(ends) };
 }
 
 /** Counting sort of words of two or more bytes. */
@@ -186,20 +180,27 @@ function sortedWords(keys: Uint16Array, lengths: Uint8Array): Uint32Array {
   return sorted;
 }
 
-export function placeOf({ forward, terms, list }: Segment, id: number): { table: TermTable; at: number } {
-  if (forward === null) return { table: terms, at: id };
-  const row = forward.wordRows[id];
-  return row >= 0 && list !== null ? { table: list, at: row } : { table: terms, at: forward.wordStems[id] };
+/** Where a word is among the bytes of a segment's terms. */
+export interface WordPlace {
+  bytes: Uint8Array;
+  from: number;
+  to: number;
+}
+
+export function placeOf(segment: Segment, id: number): WordPlace {
+  const { bytes, offsets } = segment.terms;
+  const from = offsets[shapesOf(segment).terms[id]] + 1;
+  return { bytes, from, to: bytes.indexOf(WORD_MARK, from) };
 }
 
 /** Null if it has other characters than letters. */
 export function wordOf(segment: Segment, id: number): CorpusWord | null {
-  const { table, at } = placeOf(segment, id);
-  const word = termOf(table, at);
-  if (!letters.test(word)) return null;
-  const { forward, terms } = segment;
-  if (forward === null) return { word, stem: word };
-  return { word, stem: termOf(terms, forward.wordStems[id]) };
+  const found = named(segment, id);
+  return letters.test(found.word) ? found : null;
+}
+
+function named(segment: Segment, id: number): CorpusWord {
+  return wordOfTerm(termOf(segment.terms, shapesOf(segment).terms[id]));
 }
 
 export function setOf(bytes: Uint8Array, from: number, to: number): number {

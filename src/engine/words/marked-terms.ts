@@ -28,3 +28,17 @@ export function addressTerm(beginning: string): string {
 export function pathWord(word: string): string {
   return `/${word}`;
 }
+
+/** Before a written word and before its stem. */
+export const WORD_MARK = 7;
+const wordMark = String.fromCharCode(WORD_MARK);
+
+/** A word as it is written (without accents where they tell no words apart), with its stem: by these terms spelling, completions and compounds know the words of texts. */
+export function wordTerm(word: string, stem: string): string {
+  return wordMark + word + wordMark + stem;
+}
+
+export function wordOfTerm(term: string): { word: string; stem: string } {
+  const [, word = '', stem = ''] = term.split(wordMark);
+  return { word, stem };
+}

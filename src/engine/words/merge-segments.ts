@@ -1,13 +1,11 @@
 /**
  * Merges segments and drops deleted documents, without reading text. Live documents are renumbered by label, dictionaries united, and
  * lists concatenated after remapping. If label ranges do not overlap (the usual case) lists are already sorted; else they are sorted as
- * plain numbers. Forward indexes are merged if every input has one for the same word list. Pure; searches like a segment built from
- * the live documents.
+ * plain numbers. Pure; searches like a segment built from the live documents.
  */
 
 import { buildTermTable, type TermTable } from '../../compute/structures/term-table.ts';
 import { type Deletions, isDeleted } from './deletions.ts';
-import { type ForwardIndex, ForwardWords } from './forward-index.ts';
 import { allocateSegment, type Segment, sealSegment } from './segment.ts';
 
 export interface MergeInput {
@@ -43,8 +41,6 @@ export function mergeSegments(inputs: readonly MergeInput[]): Segment {
     docs,
     terms: buildTermTable(terms),
     starts,
-    vocabulary: inputs[0]?.segment.vocabulary ?? 0,
-    forward: uniteForwards(inputs, sources, termIds),
     runBytes,
   });
   for (let doc = 0; doc < docs; doc++) {
@@ -137,20 +133,6 @@ function utf16Length(bytes: Uint8Array, start: number, end: number): number {
   return length;
 }
 
-/** Null unless every input has one for the same word list. */
-function uniteForwards(
-  inputs: readonly MergeInput[],
-  sources: ChunkSources,
-  termIds: readonly Int32Array[],
-): ForwardIndex | null {
-  const parts: ForwardMergeInput[] = [];
-  for (const [i, { segment }] of inputs.entries()) {
-    if (segment.forward === null || segment.vocabulary !== inputs[0].segment.vocabulary) return null;
-    parts.push({ index: segment.forward, stemIds: termIds[i] });
-  }
-  return parts.length === 0 ? null : mergeForwards(parts, sources);
-}
-
 function fillPostings(
   merged: Segment,
   inputs: readonly MergeInput[],
@@ -176,71 +158,4 @@ function fillPostings(
     }
   });
   for (const id of unsorted) merged.postings.subarray(merged.starts[id], merged.starts[id + 1]).sort();
-}
-
-/*
- * Merges forward indexes like their segments: the remaining chunks in new order, with renumbered words; equals building from the same chunks
- * again. Pure.
- */
-
-interface ForwardMergeInput {
-  readonly index: ForwardIndex;
-  /** New numbers of the input's stems; below 0 for a dropped stem. */
-  readonly stemIds: Int32Array;
-}
-
-/** Source of each chunk of the result, aligned. */
-interface ChunkSources {
-  readonly inputs: readonly number[];
-  readonly chunks: readonly number[];
-}
-
-const DROPPED = -1;
-const UNSEEN = -2;
-
-/** Omits words with a dropped stem, and words beyond the limit. */
-export function mergeForwards(
-  inputs: readonly ForwardMergeInput[],
-  { inputs: from, chunks }: ChunkSources,
-): ForwardIndex {
-  const numbering = numberWords(inputs);
-  const starts = new Uint32Array(chunks.length + 1);
-  let most = 0;
-  chunks.forEach((chunk, i) => {
-    const { index } = inputs[from[i]];
-    most += index.starts[chunk + 1] - index.starts[chunk];
-  });
-  const words = new Uint32Array(most);
-  let end = 0;
-  for (let i = 0; i < chunks.length; i++) {
-    const input = from[i];
-    const { index } = inputs[input];
-    for (let at = index.starts[chunks[i]]; at < index.starts[chunks[i] + 1]; at++) {
-      const word = numbering.wordOf(input, index.words[at]);
-      if (word >= 0) words[end++] = word;
-    }
-    starts[i + 1] = end;
-  }
-  return {
-    starts,
-    words: words.subarray(0, end),
-    wordStems: Uint32Array.from(numbering.stems),
-    wordRows: Int32Array.from(numbering.rows),
-  };
-}
-
-/** Renumbers the inputs' words on demand. */
-function numberWords(inputs: readonly ForwardMergeInput[]) {
-  const known = inputs.map(({ index }) => new Int32Array(index.wordStems.length).fill(UNSEEN));
-  const words = new ForwardWords();
-  const number = ({ index, stemIds }: ForwardMergeInput, word: number): number => {
-    const stem = stemIds[index.wordStems[word]];
-    return stem < 0 ? DROPPED : words.numberOf(stem, index.wordRows[word]);
-  };
-  const wordOf = (input: number, word: number): number => {
-    const numbers = known[input];
-    if (numbers[word] === UNSEEN) numbers[word] = number(inputs[input], word);
-    return numbers[word];
-  };
-  return { wordOf, stems: words.stems, rows: words.rows };
 }

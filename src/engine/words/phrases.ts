@@ -114,7 +114,7 @@ export function pairPostings(segment: Segment, pair: string): Uint32Array {
 
 const pairsIn = rememberedOf((segment: Segment) =>
   remembered(mostPairs, (pair: string): Uint32Array => {
-    const languages = languagesOfSegment(segment).slice(0, mostLanguages);
+    const languages = languagesOfPairs([segment]);
     const words: string[][] = [];
     let fewest = mostPassages + 1;
     for (const word of pair.split(' ')) {
@@ -134,7 +134,12 @@ const pairsIn = rememberedOf((segment: Segment) =>
   }),
 );
 
-function stemsOf(word: string, languages: readonly string[]): string[] {
+/** Languages by whose stems the words of pairs are looked for. */
+export function languagesOfPairs(segments: readonly Segment[]): string[] {
+  return [...new Set(segments.flatMap((segment) => languagesOfSegment(segment).slice(0, mostLanguages)))];
+}
+
+export function stemsOf(word: string, languages: readonly string[]): string[] {
   const inLanguages = languages.map((language) => stemIn(language, word) ?? word);
   return [...new Set([porterStem(foldAccents(word)), ...inLanguages])];
 }

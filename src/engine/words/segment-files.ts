@@ -3,13 +3,13 @@
  *
  *   <id>.segment    the bytes of a segment (segment.ts); immutable once named
  *
- * A file counts if size, checksum, format, word list and number of documents match; chunks of others are indexed again from the text.
+ * A file counts if size, checksum, format and number of documents match; chunks of others are indexed again from the text.
  * One owner, one call at a time.
  */
 import { z } from 'zod';
 import { errorMessage } from '../../domain/error-message.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
-import { fileFacts, IndexFolder } from '../index-folder.ts';
+import { fileFacts, indexFolder } from '../index-folder.ts';
 import type { IndexLog } from '../index-log.ts';
 import { openSegment, type Segment } from './segment.ts';
 import type { SegmentMember } from './segment-members.ts';
@@ -35,98 +35,81 @@ export interface SegmentFilesOptions {
   storeId: string;
   worker: SharedPool<SegmentTasks>;
   log: IndexLog;
-  /** Required fingerprint of the word list; optional. */
-  vocabulary?: number | undefined;
   /** Called before files become valid, so the mark covers their labels. */
   noteLabels?: () => Promise<void>;
 }
 
-export class SegmentFiles {
-  readonly #options: SegmentFilesOptions;
-  readonly #folder: IndexFolder<Manifest>;
-  #saved = new Map<number, SegmentEntry>();
-  #generation = 0;
-  #lost = false;
+export type SegmentFiles = ReturnType<typeof segmentFiles>;
 
-  constructor(options: SegmentFilesOptions) {
-    const { dir, storeId, log, noteLabels } = options;
-    this.#options = options;
-    this.#folder = new IndexFolder({
-      dir,
-      manifest: segmentManifest,
-      ours: segmentName,
-      filesOf: ({ segments }) => segments.map(({ file }) => file),
-      foreign: ({ store_id }) => (store_id === storeId ? null : 'of another store'),
-      told: ([file], reason) =>
-        log.warn({ file, reason }, 'sparse index: file set aside, its chunks are indexed again'),
-      noteLabels,
-    });
-  }
+export function segmentFiles({ dir, storeId, worker, log, noteLabels }: SegmentFilesOptions) {
+  const folder = indexFolder<Manifest>({
+    dir,
+    manifest: segmentManifest,
+    ours: segmentName,
+    filesOf: ({ segments }) => segments.map(({ file }) => file),
+    foreign: ({ store_id }) => (store_id === storeId ? null : 'of another store'),
+    told: ([file], reason) => log.warn({ file, reason }, 'sparse index: file set aside, its chunks are indexed again'),
+    noteLabels,
+  });
+  let saved = new Map<number, SegmentEntry>();
+  let generation = 0;
+  let lost = false;
 
-  get generation(): number {
-    return this.#generation;
-  }
-
-  /** Whether `load` found no manifest, or set something aside. */
-  get lost(): boolean {
-    return this.#lost;
-  }
-
-  /** The segments that pass every check. Errors: only if the folder cannot be created or listed. */
-  async load(): Promise<StoredSegment[]> {
-    const manifest = await this.#folder.read();
-    this.#lost = manifest === null;
-    this.#generation = manifest?.generation ?? 0;
-    const stored: StoredSegment[] = [];
-    for (const entry of manifest?.segments ?? []) {
-      const id = Number.parseInt(entry.file, 10);
-      const segment = await this.#read(entry);
-      if (segment === undefined || this.#saved.has(id)) continue;
-      this.#saved.set(id, entry);
-      stored.push({ id, segment });
-    }
-    await this.#folder.sweep(manifest, { isSaved: false });
-    return stored;
-  }
-
-  /**
-   * Make the folder contain exactly these segments: write new ones, then the manifest, then delete the rest.
-   * Errors: file system errors; the folder then loads in its old state, and the next save retries.
-   */
-  async save(segments: readonly StoredSegment[]): Promise<void> {
-    const entries = new Map<number, SegmentEntry>();
-    const generation = this.#generation + 1;
-    const manifest = await this.#folder.replace(async () => {
-      for (const stored of segments) entries.set(stored.id, this.#saved.get(stored.id) ?? (await this.#write(stored)));
-      return { format: 1, store_id: this.#options.storeId, generation, segments: [...entries.values()] };
-    });
-    this.#generation = generation;
-    this.#saved = entries;
-    await this.#folder.sweep(manifest, { isSaved: true });
-  }
-
-  async #write({ id, segment }: StoredSegment): Promise<SegmentEntry> {
+  const write = async ({ id, segment }: StoredSegment): Promise<SegmentEntry> => {
     const file = `${id}.segment`;
-    const path = this.#folder.temporary(file);
-    const sha256 = await this.#options.worker.run('writeSegment', { path, segment: segment.buffer });
-    return { file, docs: segment.docs, bytes: await this.#folder.keep(path, file), sha256 };
-  }
+    const path = folder.temporary(file);
+    const sha256 = await worker.run('writeSegment', { path, segment: segment.buffer });
+    return { file, docs: segment.docs, bytes: await folder.keep(path, file), sha256 };
+  };
 
-  async #read(entry: SegmentEntry): Promise<Segment | undefined> {
-    const { worker } = this.#options;
+  const read = async (entry: SegmentEntry): Promise<Segment | undefined> => {
     try {
-      const read = await worker.run('readSegment', this.#folder.path(entry.file));
-      if (read.segment.byteLength !== entry.bytes) throw new Error('its size is not the manifest’s');
-      if (read.sha256 !== entry.sha256) throw new Error('its checksum is not the manifest’s');
-      const segment = openSegment(read.segment);
-      const { vocabulary = segment.vocabulary } = this.#options;
-      if (segment.vocabulary !== vocabulary) throw new Error('its forward index is of another word list');
+      const found = await worker.run('readSegment', folder.path(entry.file));
+      if (found.segment.byteLength !== entry.bytes) throw new Error('its size is not the manifest’s');
+      if (found.sha256 !== entry.sha256) throw new Error('its checksum is not the manifest’s');
+      const segment = openSegment(found.segment);
       if (segment.docs !== entry.docs) throw new Error('its number of documents is not the manifest’s');
       return segment;
     } catch (error) {
-      this.#lost = true;
-      await this.#folder.setAside([entry.file], errorMessage(error));
+      lost = true;
+      await folder.setAside([entry.file], errorMessage(error));
       return undefined;
     }
-  }
+  };
+
+  return {
+    generation: () => generation,
+    /** Whether `load` found no manifest, or set something aside. */
+    lost: () => lost,
+    /** The segments that pass every check. Errors: only if the folder cannot be created or listed. */
+    async load(): Promise<StoredSegment[]> {
+      const manifest = await folder.read();
+      lost = manifest === null;
+      generation = manifest?.generation ?? 0;
+      const stored: StoredSegment[] = [];
+      for (const entry of manifest?.segments ?? []) {
+        const id = Number.parseInt(entry.file, 10);
+        const segment = await read(entry);
+        if (segment === undefined || saved.has(id)) continue;
+        saved.set(id, entry);
+        stored.push({ id, segment });
+      }
+      await folder.sweep(manifest, { isSaved: false });
+      return stored;
+    },
+    /**
+     * Make the folder contain exactly these segments: write new ones, then the manifest, then delete the rest.
+     * Errors: file system errors; the folder then loads in its old state, and the next save retries.
+     */
+    async save(segments: readonly StoredSegment[]): Promise<void> {
+      const entries = new Map<number, SegmentEntry>();
+      const manifest = await folder.replace(async () => {
+        for (const stored of segments) entries.set(stored.id, saved.get(stored.id) ?? (await write(stored)));
+        return { format: 1, store_id: storeId, generation: generation + 1, segments: [...entries.values()] };
+      });
+      generation = manifest.generation;
+      saved = entries;
+      await folder.sweep(manifest, { isSaved: true });
+    },
+  };
 }

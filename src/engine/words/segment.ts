@@ -11,36 +11,23 @@
  *   postings      u32 × postings   ordinal << 16 | frequency in 1/UNITS; ascending, so a list is sorted by ordinal
  *   termSlots, termOffsets   the term dictionary (term-table.ts)
  *   runStarts     u32 × docs + 1   a document's words are runs[runStarts[d] .. runStarts[d + 1])
- *   forward starts, words, wordStems, wordRows   the words of each document (forward-index.ts); or nothing
  *   termBytes   the dictionary's text
  *   runs   the documents' words in their order, a byte each (compute/text/word-bytes.ts): what phrases are looked for in
  *
  * Why one word per posting: ordinal and frequency arrive in one load, half the memory of two arrays, and a sort or a
  * binary search over lists is one over plain numbers. 16 bits of ordinal bound a segment, and with it the cost of a merge.
- * The forward index has the ordinals and the term ids of its segment, and places in the word list, which the header names by
- * its fingerprint; 0: there is no forward index, because no word list was loaded where the segment was made.
  * Positions of words are not stored. Another version or a wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
  */
 
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { slotCount, type TermTable } from '../../compute/structures/term-table.ts';
-import type { ForwardIndex } from './forward-index.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
 /** Increase on any change of layout, content or analysis. */
-const VERSION = 13;
+const VERSION = 14;
 /** What the header counts, after magic and version. */
-const counted = [
-  'docs',
-  'terms',
-  'postings',
-  'termBytes',
-  'vocabulary',
-  'forwardWords',
-  'chunkWords',
-  'runBytes',
-] as const;
+const counted = ['docs', 'terms', 'postings', 'termBytes', 'runBytes'] as const;
 type SegmentCounts = Record<(typeof counted)[number], number>;
 const HEADER_BYTES = 64;
 
@@ -55,13 +42,10 @@ export interface Segment {
   readonly starts: Uint32Array;
   readonly peaks: Uint32Array;
   readonly postings: Uint32Array;
-  /** Fingerprint of the forward index's word list; 0 without one. */
-  readonly vocabulary: number;
-  readonly forward: ForwardIndex | null;
   readonly runStarts: Uint32Array;
   /** Neighbouring documents of a page follow each other without the overlap. */
   readonly runs: Uint8Array;
-  /** Where a searcher finds the words of `forward` by their rows. */
+  /** The word list of a searcher. */
   readonly list: TermTable | null;
 }
 
@@ -70,28 +54,22 @@ interface SegmentParts {
   docs: number;
   terms: TermTable;
   starts: Uint32Array;
-  vocabulary: number;
-  forward: ForwardIndex | null;
   runBytes: number;
 }
 
 /** Not a segment of this version: set it aside and rebuild from the text. */
 export class SegmentFormatError extends Error {
   readonly code = 'segment_format';
-  readonly retryable = false;
 }
 
-/** A segment with terms and forward index; the builder fills the rest, which is zero, and calls `sealSegment`. */
-export function allocateSegment({ docs, terms, starts, vocabulary, forward, runBytes }: SegmentParts): Segment {
+/** A segment with terms; the builder fills the rest, which is zero, and calls `sealSegment`. */
+export function allocateSegment({ docs, terms, starts, runBytes }: SegmentParts): Segment {
   if (docs > MAX_SEGMENT_DOCS) throw new RangeError(`a segment holds ${MAX_SEGMENT_DOCS} documents`);
   const counts: SegmentCounts = {
     docs,
     terms: starts.length - 1,
     postings: starts[starts.length - 1],
     termBytes: terms.bytes.length,
-    vocabulary: forward === null ? 0 : vocabulary,
-    forwardWords: forward?.wordStems.length ?? 0,
-    chunkWords: forward?.words.length ?? 0,
     runBytes,
   };
   const buffer = allocateSharedBytes(layout(counts).bytes);
@@ -101,12 +79,6 @@ export function allocateSegment({ docs, terms, starts, vocabulary, forward, runB
   segment.terms.offsets.set(terms.offsets);
   segment.terms.bytes.set(terms.bytes);
   segment.starts.set(starts);
-  if (forward !== null) {
-    segment.forward?.starts.set(forward.starts);
-    segment.forward?.words.set(forward.words);
-    segment.forward?.wordStems.set(forward.wordStems);
-    segment.forward?.wordRows.set(forward.wordRows);
-  }
   return segment;
 }
 
@@ -177,7 +149,7 @@ function peakOf({ starts, postings, lengths }: Segment, term: number): number {
 
 /** Where each part begins, in the order of the file. */
 function layout(counts: SegmentCounts) {
-  const { docs, terms, postings, termBytes, vocabulary, forwardWords, chunkWords, runBytes } = counts;
+  const { docs, terms, postings, termBytes, runBytes } = counts;
   let end = HEADER_BYTES;
   const take = (bytes: number): number => {
     end += bytes;
@@ -193,10 +165,6 @@ function layout(counts: SegmentCounts) {
     termSlots: take(4 * slotCount(terms)),
     termOffsets: take(4 * (terms + 1)),
     runStarts: take(4 * (docs + 1)),
-    forwardStarts: take(vocabulary === 0 ? 0 : 4 * (docs + 1)),
-    forwardWords: take(4 * chunkWords),
-    wordStems: take(4 * forwardWords),
-    wordRows: take(4 * forwardWords),
     text: take(termBytes),
     runs: take(runBytes),
   };
@@ -204,7 +172,7 @@ function layout(counts: SegmentCounts) {
 }
 
 function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment {
-  const { docs, terms, postings, termBytes, vocabulary, forwardWords, chunkWords, runBytes } = counts;
+  const { docs, terms, postings, termBytes, runBytes } = counts;
   const at = layout(counts);
   const [totalLength] = new Float64Array(buffer, at.totals, 1);
   return {
@@ -221,16 +189,6 @@ function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment 
     starts: new Uint32Array(buffer, at.starts, terms + 1),
     peaks: new Uint32Array(buffer, at.peaks, terms),
     postings: new Uint32Array(buffer, at.postings, postings),
-    vocabulary,
-    forward:
-      vocabulary === 0
-        ? null
-        : {
-            starts: new Uint32Array(buffer, at.forwardStarts, docs + 1),
-            words: new Uint32Array(buffer, at.forwardWords, chunkWords),
-            wordStems: new Uint32Array(buffer, at.wordStems, forwardWords),
-            wordRows: new Int32Array(buffer, at.wordRows, forwardWords),
-          },
     runStarts: new Uint32Array(buffer, at.runStarts, docs + 1),
     runs: new Uint8Array(buffer, at.runs, runBytes),
     list: null,

@@ -17,11 +17,12 @@
 import pLimit from 'p-limit';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { QueueFullError } from '../../threads/thread-pool.ts';
+import { IndexClosedError } from '../index-folder.ts';
 import type { Searchers } from '../searchers.ts';
 import { deletedCount } from './deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from './merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from './segment.ts';
-import { SegmentFiles, type SegmentFilesOptions } from './segment-files.ts';
+import { type SegmentFiles, type SegmentFilesOptions, segmentFiles } from './segment-files.ts';
 import {
   carryDeletions,
   createMember,
@@ -52,11 +53,6 @@ export interface OpenedIndex {
   dropped: number;
 }
 
-export class IndexClosedError extends Error {
-  readonly code = 'index_closed';
-  readonly retryable = false;
-}
-
 interface WaitingAdd {
   readonly member: SegmentMember;
   readonly resolve: () => void;
@@ -64,7 +60,7 @@ interface WaitingAdd {
 }
 
 export class SparseIndex {
-  readonly #options: Required<Omit<SparseIndexOptions, 'vocabulary' | 'noteLabels'>>;
+  readonly #options: Required<Omit<SparseIndexOptions, 'noteLabels'>>;
   readonly #files: SegmentFiles;
   #members: SegmentMember[] = [];
   #retiring: SegmentMember[] = [];
@@ -82,7 +78,7 @@ export class SparseIndex {
 
   private constructor(options: SparseIndexOptions) {
     this.#options = { maxWaiting: 1024, maxSegments: 64, saveEveryDocs: 20_000, ...options };
-    this.#files = new SegmentFiles(options);
+    this.#files = segmentFiles(options);
   }
 
   /**
@@ -103,11 +99,11 @@ export class SparseIndex {
       index.#members.push(member);
       index.#nextId = Math.max(index.#nextId, id + 1);
     }
-    const fresh = index.#files.lost && live.every((word) => word === 0);
+    const fresh = index.#files.lost() && live.every((word) => word === 0);
     if (fresh) await index.#files.save(index.#members);
     await index.#publish();
     index.#mergeSoon();
-    return { index, missing: bitsNotIn(live, indexed), lost: index.#files.lost && !fresh, dropped };
+    return { index, missing: bitsNotIn(live, indexed), lost: index.#files.lost() && !fresh, dropped };
   }
 
   /**
@@ -173,7 +169,7 @@ export class SparseIndex {
       deletions,
       bytes: this.#members.reduce((sum, { segment }) => sum + segment.buffer.byteLength, 0),
       waiting: this.#waiting.length,
-      generation: this.#files.generation,
+      generation: this.#files.generation(),
     };
   }
 

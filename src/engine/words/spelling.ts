@@ -4,7 +4,7 @@
  */
 
 import type { ContentWord } from '../../compute/ranking/query-terms.ts';
-import { lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
+import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
 import { foldAccents } from '../../compute/text/fold-accents.ts';
 import { isStopWord } from '../../compute/text/stop-words.ts';
@@ -19,11 +19,12 @@ import {
   setOf,
   shapesOf,
   stemsBeginning,
+  type WordPlace,
   wordOf,
   wordsWith,
 } from './corpus-words.ts';
 import { languagesOf, spokenLanguages } from './languages.ts';
-import { pairsOf } from './phrases.ts';
+import { languagesOfPairs, pairsOf, stemsOf } from './phrases.ts';
 import type { Segment } from './segment.ts';
 
 /** What each of the words weighs that an unfinished word may become, the commonest first. */
@@ -83,10 +84,8 @@ function nearTo(corpus: readonly CorpusSegment[], word: string): { word: CorpusW
 }
 
 /** Whether a word of ASCII letters is so many edits from this one: told by its bytes, before it is decoded. */
-function isNear({ table, at }: { table: TermTable; at: number }, bytes: Uint8Array, mostEdits: number): boolean {
-  const { offsets } = table;
-  const length = offsets[at + 1] - offsets[at];
-  return editsBetween(bytes, bytes.length, table.bytes, offsets[at], length, mostEdits) <= mostEdits;
+function isNear({ bytes: all, from, to }: WordPlace, bytes: Uint8Array, mostEdits: number): boolean {
+  return editsBetween(bytes, bytes.length, all, from, to - from, mostEdits) <= mostEdits;
 }
 
 /**
@@ -127,7 +126,15 @@ function writtenApart(
 ): string[] {
   const whole = Math.max(...stems.map((stem) => documentFrequency(corpus, stem)));
   const least = Math.max(1, leastApart * whole);
-  return pairsOf(word, language).filter((pair) => documentFrequency(corpus, pair) >= least);
+  const languages = languagesOfPairs(corpus.map(({ segment }) => segment));
+  const isKnown = (part: string) => stemsOf(part, languages).some((stem) => documentFrequency(corpus, stem) > 0);
+  // Most pairs are none: told for all segments at once, by the longer part first, which is seldom a word.
+  const hasParts = (pair: string) =>
+    pair
+      .split(' ')
+      .sort((a, b) => b.length - a.length)
+      .every(isKnown);
+  return pairsOf(word, language).filter((pair) => hasParts(pair) && documentFrequency(corpus, pair) >= least);
 }
 
 /** What a corpus knows of the words of queries. */

@@ -1,6 +1,6 @@
 /**
- * The words of English, the commonest first, that come with the program (models/README.md). A word's place in the list, from 0, names it in
- * the forward indexes of segments. Threads share one table of them: u32 offsets, u32 slots (term-table.ts), and the words' text.
+ * The words of English, the commonest first, that come with the program (models/README.md). None of them is
+ * taken for misspelt. Threads share one table of them: u32 offsets, u32 slots (term-table.ts), and the words' text.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,8 +13,6 @@ import { programDir } from '../../files/program-files.ts';
 const installedPath = join(programDir, 'models', 'words.txt');
 const sha256 = '4efc9e0c6180e70139fdbb619ff89151ae50a5161bb305271ab98e89b309a8ae';
 const count = 341_479;
-/** Segments with the same fingerprint mean the same words by the same numbers. */
-export const wordListFingerprint = Number.parseInt(sha256.slice(0, 8), 16);
 
 const newline = 0x0a;
 const offsetBytes = 4 * (count + 1);

@@ -15,9 +15,9 @@ import {
   suggestQuery,
   suggestResponse,
 } from '../../domain/search.ts';
-import { eventOfError } from '../errors.ts';
+import { errorResponse, eventOfError } from '../errors.ts';
 import { holderOf, type RouteGroup } from '../http-app.ts';
-import { errorAnswers } from '../openapi.ts';
+import { described, errorAnswers } from '../openapi.ts';
 import { askingRoutes } from './asking-routes.ts';
 
 const takesEvents = /text\/event-stream/i;
@@ -44,6 +44,7 @@ const askRoute: RouteGroup = (app, { asking, heartbeatMs }) => {
             description: 'The answer',
             content: { 'application/json': { schema: askResponse }, 'text/event-stream': { schema: z.string() } },
           },
+          403: described(403, errorResponse),
           ...errorAnswers(404, 409, 422),
         },
       },

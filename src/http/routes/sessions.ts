@@ -14,9 +14,9 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
     '/v1/codes',
     needsWrite({
       operationId: 'create_code',
-      summary: 'Make a one-time code, valid for 60 seconds: to sign a browser in, or to pair an extension',
+      summary: 'Make a one-time code: to sign a browser in, or to pair an extension',
       description:
-        'A `pair` code has eight characters. `scopes` are those of the new session or token; by default the caller’s. A library has at most 20 codes.',
+        'A `session` code is valid for 60 seconds. A `pair` code has eight characters and is valid for 10 minutes. `scopes` are those of the new session or token; by default the caller’s. A library has at most 20 codes of each purpose.',
       body: access.createCodeRequest,
       response: { 201: access.codeResponse },
     }),

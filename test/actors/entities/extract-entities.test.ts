@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { extractEntitiesHandler } from '../../../src/actors/entities/extract-entities.ts';
-import type { JobContext } from '../../../src/actors/jobs/job-actor.ts';
+import type { JobContext } from '../../../src/actors/system/job-actor.ts';
 import type { Job } from '../../../src/domain/job.ts';
 import { ProviderError } from '../../../src/providers/provider-error.ts';
 import type { StoreReader } from '../../../src/store/store.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openPdfReader } from '../../../src/actors/fetching/extract-page.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
-import { hostilePdfs } from '../../compute/pdf/hostile-pdfs.ts';
-import { type SmallLine, smallPdf } from '../../compute/pdf/small-pdf.ts';
+import { hostilePdfs } from '../../compute/extraction/hostile-pdfs.ts';
+import { type SmallLine, smallPdf } from '../../compute/extraction/small-pdf.ts';
 
 const settings = {
   strip_repeated_lines: true,

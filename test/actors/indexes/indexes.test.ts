@@ -22,7 +22,7 @@ let texts: ThreadPool<typeof import('../../../src/threads/text-thread.ts')>;
 let threads: ReturnType<typeof openIndexThreads>;
 let opened = 0;
 before(() => {
-  const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordList: null };
+  const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 } };
   const entryOf = (name: string) => new URL(`../../../src/threads/${name}-thread.ts`, import.meta.url);
   work = openThreadPool({ entry: entryOf('work'), name: 'work', threads: 1, maxQueue: 1000 });
   texts = openThreadPool({ entry: entryOf('text'), name: 'texts', threads: 1, maxQueue: 1000, data });
@@ -47,7 +47,6 @@ async function readyIndexes(
     texts,
     work,
     askQueryVector: async () => ({ vector: Float32Array.of(1, 0), degraded: false }),
-    searchData: { wordList: null },
     threads: threads.of(String(++opened)),
     log,
     monotonic: () => 0,

@@ -8,7 +8,6 @@ import fc from 'fast-check';
 import { phraseFinder } from '../../../src/actors/search/find-phrases.ts';
 import { quotingPages } from '../../../src/actors/search/pages-of-clauses.ts';
 import { foldPhrase } from '../../../src/compute/ranking/exact-query.ts';
-import { buildTermTable, lookupTerm } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
@@ -27,13 +26,10 @@ interface Text {
   sections: { char_start: number; title: string }[];
 }
 
-const list = buildTermTable(['the', 'of', 'heron', 'river']);
-const rowOf = (word: string) => lookupTerm(list, word);
 const queryAnalyzer = createTextAnalyzer(createRuleTokenizer);
 const tools = {
   analyzer: createTextAnalyzer(createWinkTokenizer),
   embedder: null,
-  vocabulary: { fingerprint: 1, rowOf },
   chunking: { target_tokens: 12, overlap_tokens: 3, hard_max_tokens: 16 },
 };
 

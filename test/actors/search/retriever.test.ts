@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { QueryLogQueue } from '../../../src/actors/journal/query-log-queue.ts';
 import { openOutsideReranker } from '../../../src/actors/search/outside-reranker.ts';
+import { QueryLogQueue } from '../../../src/actors/search/query-log-queue.ts';
 import { type RetrieverDependencies, retrieverService } from '../../../src/actors/search/retriever.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { compareRequest, compareResponse } from '../../../src/domain/compare.ts';
@@ -18,6 +18,8 @@ const whole = (text: string) => ({ highlights: [], snippet: { start: 0, end: tex
 
 const day = 86_400_000;
 const now = 1000 * day;
+
+const unused = () => Promise.reject(new Error('not used'));
 
 function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
   let queries = 0;
@@ -36,6 +38,8 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
       newCompareId: () => 'cp_1',
       now: () => now,
       monotonic: () => 0,
+      embedders: { queryVector: unused, passages: unused },
+      ...{ compareMs: 0, chat: null, llm: { exclude: [], max_input_tokens: 4000 } },
       ...changes,
     }),
   );

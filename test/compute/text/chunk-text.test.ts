@@ -107,7 +107,7 @@ test('a chunk is whole sentences up to the target and repeats the last sentences
 });
 
 test('a sentence over the target but within the maximum stays whole', () => {
-  const text = `Short one. ${'word '.repeat(480)}end. Another one.`;
+  const text = `Short one. A ${'word '.repeat(479)}end. Another one.`;
   assert.deepEqual(
     chunkText(analyzer.analyze(text), [], defaults).map((chunk) => chunk.token_count),
     [3, 482, 3],

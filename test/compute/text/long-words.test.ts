@@ -27,7 +27,6 @@ test('a page that is one word takes time in proportion to its length', () => {
   const tools = {
     chunking: { target_tokens: 300, overlap_tokens: 40, hard_max_tokens: 480 },
     analyzer: createTextAnalyzer(createWinkTokenizer),
-    vocabulary: null,
   };
   for (const letter of ['x', 'д'])
     assertGrowsInProportion(

@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { createBitmap } from '../../../src/compute/structures/bitmap.ts';
-import {
-  BadVectorError,
-  SpaceClosedError,
-  VectorSpace,
-  type VectorSpaceOptions,
-} from '../../../src/engine/vectors/vector-space.ts';
+import { IndexClosedError } from '../../../src/engine/index-folder.ts';
+import { BadVectorError, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
 import {
   DIM,
   nearest,
@@ -341,8 +337,8 @@ test('a closed space takes nothing more', async () => {
   await using made = await spaceFixture(threads);
   const space = await open(made.options);
   await space.close();
-  await assert.rejects(addAll(space, range(0, 3)), SpaceClosedError);
-  assert.throws(() => space.remove([1]), SpaceClosedError);
+  await assert.rejects(addAll(space, range(0, 3)), IndexClosedError);
+  assert.throws(() => space.remove([1]), IndexClosedError);
   await rm(made.options.dir, { recursive: true });
 });
 

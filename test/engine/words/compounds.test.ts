@@ -8,6 +8,7 @@ import { COMPOUND, compoundsOf, PART, partsOf } from '../../../src/engine/words/
 import { corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { languageTerm } from '../../../src/engine/words/languages.ts';
+import { wordTerm } from '../../../src/engine/words/marked-terms.ts';
 import { wordsIn } from '../../../src/engine/words/spelling.ts';
 import { buildSegment } from './small-corpus.ts';
 
@@ -22,7 +23,7 @@ function corpusOf(...segments: readonly string[][]) {
       title: [],
       section: [],
       body: termsOf(text),
-      facts: [languageTerm('de')],
+      facts: [languageTerm('de'), ...new Set(termsOf(text).map((term) => wordTerm(term, term)))],
     }));
     return corpusSegment(id, buildSegment(documents), createDeletions(texts.length));
   });

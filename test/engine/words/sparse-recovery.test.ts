@@ -128,14 +128,6 @@ test('a folder of another store is set aside whole', async () => {
   await assertRecovers(folder.path, documents, 90, 'store 2');
 });
 
-test('segments whose forward index is of another word list, or missing, are set aside', async () => {
-  await using folder = await temporaryFolder();
-  const { documents } = await makeIndex(folder.path);
-  const harness = await SparseHarness.open(threads, folder.path, documents, { vocabulary: 5 });
-  assert.deepEqual([harness.missing.length, harness.lines.length], [90, 3]);
-  await harness.index.close();
-});
-
 test('a damaged, empty or missing manifest costs the index, not the start', async () => {
   for (const damage of ['{"format":1,', '', '{"format":2}', 'null', undefined]) {
     await using folder = await temporaryFolder();

@@ -1,0 +1,208 @@
+/**
+ * Models with vectors in memory. The active model opens at the start and stays; others open on first use (comparison, backfill,
+ * activation) and close when idle, as 100,000 chunks of 1,024 numbers take 200 MB.
+ *
+ * - Open spaces get new content. A closed one reads it from the store when opened: its live labels are read in the turn in which it
+ * joins the open ones, so nothing is missed.
+ * - A space is closed or dropped after its last user leaves. Dropping aborts the users' signal: a search does not wait for its vector then.
+ * - A dropped space is gone at once; a later model of the same id waits until its files are deleted.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DomainError } from '../../domain/errors.ts';
+import type { EmbeddingModel } from '../../domain/model.ts';
+import type { LabelRange } from '../../domain/page.ts';
+import { type ModelSpace, type ModelSpaceOptions, openModelSpace, spaceFolders } from './model-space.ts';
+
+export interface ModelSpacesOptions extends ModelSpaceOptions {
+  /** Monotonic, ms. */
+  monotonic: () => number;
+  /** Idle time before a space is closed, ms. */
+  idleMs?: number;
+}
+
+interface Entry {
+  model: EmbeddingModel;
+  /** Its files are loaded: it gets new content. */
+  loaded: Promise<ModelSpace>;
+  space: ModelSpace | null;
+  /** Nothing is missing. */
+  complete: Promise<ModelSpace>;
+  users: number;
+  /** Aborted when the space is dropped; reason: DomainError `invalid`. */
+  dropped: AbortController;
+  usedAt: number;
+  /** Called when the last user leaves a space that is to go. */
+  whenUnused: (() => void) | undefined;
+}
+
+const defaultIdleMs = 600_000;
+
+export type ModelSpaces = ReturnType<typeof modelSpaces>;
+
+export function modelSpaces(options: ModelSpacesOptions) {
+  const { dir, reader, log, monotonic, idleMs = defaultIdleMs } = options;
+  const entries = new Map<number, Entry>();
+  /** Dropped spaces; their numbers are never reused. */
+  const gone = new Set<number>();
+  const leaving = new Set<Promise<void>>();
+
+  const enter = (model: EmbeddingModel, completed: (loaded: Promise<ModelSpace>) => Promise<ModelSpace>): Entry => {
+    const loaded =
+      leaving.size === 0
+        ? openModelSpace(model, options)
+        : Promise.allSettled(leaving).then(() => openModelSpace(model, options));
+    const complete = completed(loaded);
+    const dropped = new AbortController();
+    const used = { users: 0, usedAt: monotonic(), whenUnused: undefined };
+    const entry: Entry = { model, loaded, space: null, complete, dropped, ...used };
+    loaded.then(
+      (space) => {
+        entry.space = space;
+      },
+      () => {}, // told by `complete`
+    );
+    entries.set(model.space, entry);
+    complete.catch(() => {
+      // The waiting callers get the error; the next one retries.
+      if (entries.get(model.space) === entry) entries.delete(model.space);
+    });
+    return entry;
+  };
+
+  const leave = (no: number, end: (space: ModelSpace) => Promise<void>): Promise<void> => {
+    const entry = entries.get(no);
+    if (entry === undefined) return Promise.resolve();
+    entries.delete(no);
+    const left = (async () => {
+      if (entry.users > 0) {
+        await new Promise<void>((resolve) => {
+          entry.whenUnused = resolve;
+        });
+      }
+      const space = await entry.loaded.catch(() => null); // it never opened; its callers have the error
+      if (space !== null) await end(space);
+    })();
+    leaving.add(left);
+    const forget = () => leaving.delete(left);
+    left.then(forget, forget);
+    return left;
+  };
+
+  /**
+   * Work with a model's complete vectors. `dropped`: aborted with such an error when the model is deleted meanwhile. Errors: DomainError
+   * `invalid` for a dropped one; of opening and of the work.
+   */
+  const use = async <Result>(
+    model: EmbeddingModel,
+    work: (space: ModelSpace, dropped: AbortSignal) => Promise<Result>,
+  ): Promise<Result> => {
+    if (gone.has(model.space)) throw deleted(model);
+    const entry =
+      entries.get(model.space) ??
+      enter(model, async (space) => {
+        const loaded = await space;
+        await loaded.recover(loaded.missing);
+        await loaded.settled();
+        return loaded;
+      });
+    return held(entry, async () => {
+      try {
+        return await work(await entry.complete, entry.dropped.signal);
+      } finally {
+        entry.usedAt = monotonic();
+      }
+    });
+  };
+
+  /** Close a space after its last user; the next one reloads it. */
+  const forget = (no: number): void => {
+    leave(no, (space) => space.close()).catch((err) => log.error({ err, space: no }, 'a vector space was not saved'));
+  };
+
+  return {
+    use,
+    forget,
+    /** Load a model without recovery, for the start. */
+    load: (model: EmbeddingModel): Promise<ModelSpace> => enter(model, async (loaded) => loaded).loaded,
+    /** Null if closed or still loading; not searched until complete. */
+    opened: (space: number): ModelSpace | null => entries.get(space)?.space ?? null,
+    /** Apply new and replaced content to open spaces. Shapes: `vectors` by space, rows of all `pages`. */
+    async update(
+      pages: readonly LabelRange[],
+      obsolete: readonly LabelRange[],
+      vectors: ReadonlyMap<number, Float32Array>,
+    ): Promise<void> {
+      await Promise.all(
+        [...entries].map(([no, entry]) =>
+          held(entry, async () => {
+            const space = await entry.loaded;
+            if (obsolete.length > 0) space.remove(obsolete);
+            const rows = vectors.get(no);
+            const whole = pages.map(({ first }) => first);
+            if (rows !== undefined && pages.length > 0) await space.add(pages, rows, whole);
+          }),
+        ),
+      );
+    },
+    async settled(): Promise<void> {
+      for (const { complete } of entries.values()) await (await complete).settled();
+    },
+    /** Delete removed content permanently, in memory and files of every model. */
+    async purge(): Promise<void> {
+      for (const model of reader.models.all()) {
+        const { chunks, pages } = spaceFolders(dir, model.space);
+        if (gone.has(model.space) || !(existsSync(chunks) || existsSync(pages))) continue;
+        await use(model, (space) => space.purge());
+      }
+    },
+    /** Errors: those of the files. */
+    async saveIfWorthIt(): Promise<void> {
+      await Promise.all(
+        [...entries.values()].map((entry) => held(entry, async () => (await entry.loaded).saveIfWorthIt())),
+      );
+    },
+    /** Close idle spaces; `keep` is the active model's. */
+    closeIdle(keep: number | null): void {
+      for (const [no, { users, usedAt }] of entries)
+        if (no !== keep && users === 0 && monotonic() - usedAt >= idleMs) forget(no);
+    },
+    /** Drop a model and delete its files. Resolves when they are gone. */
+    async drop(space: number): Promise<void> {
+      gone.add(space);
+      const entry = entries.get(space);
+      entry?.dropped.abort(deleted(entry.model));
+      await leave(space, (open) => open.drop());
+      await Promise.allSettled(leaving); // it may have been closing
+      const { chunks, pages } = spaceFolders(dir, space);
+      await Promise.all([chunks, pages].map((folder) => rm(folder, { recursive: true, force: true })));
+    },
+    /** Delete files of unknown models: leftovers of a crash. */
+    async sweep(spaces: ReadonlySet<number>): Promise<void> {
+      for (const side of ['dense', 'pages']) {
+        const names = existsSync(join(dir, side)) ? readdirSync(join(dir, side)) : [];
+        for (const name of names.filter((each) => /^\d+$/.test(each) && !spaces.has(Number(each)))) {
+          log.warn({ side, space: name }, 'index files of a model that is gone are deleted');
+          await rm(join(dir, side, name), { recursive: true, force: true });
+        }
+      }
+    },
+    async close(): Promise<void> {
+      for (const no of [...entries.keys()]) void leave(no, (space) => space.close());
+      await Promise.all(leaving);
+    },
+  };
+}
+
+/** Keeps a space from being closed or dropped during the work. */
+async function held<Result>(entry: Entry, work: () => Promise<Result>): Promise<Result> {
+  entry.users++;
+  try {
+    return await work();
+  } finally {
+    if (--entry.users === 0) entry.whenUnused?.();
+  }
+}
+
+const deleted = ({ id }: EmbeddingModel) => new DomainError('invalid', `the model ${id} was deleted`);

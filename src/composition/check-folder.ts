@@ -1,0 +1,112 @@
+/**
+ * Verifies a stopped service's data folder: the store's records against each other, and the index files (postings,
+ * chunk vectors, page vectors) against the store. Reads only.
+ */
+import { join } from 'node:path';
+import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../actors/indexes/audit-files.ts';
+import type { PageTools } from '../engine/prepare-page.ts';
+import { auditStore, type StoreAudit } from '../store/audit.ts';
+import { StoreView } from '../store/store-view.ts';
+import { PageComparison, type Sample, type TextComparison } from './compare-pages.ts';
+
+export interface FolderReport {
+  pages: number;
+  chunks: number;
+  /** Inconsistencies within the store. */
+  store: string[];
+  /** Faults of index files by folder below `index/`; the folder must be rebuilt. */
+  index: { dir: string; findings: string[] }[];
+  /** Entries missing in index files, over all files; the next start restores them. */
+  missing: number;
+  /** Page vectors that a running or failed backfill still has to compute. */
+  waiting: number;
+  /** Chunks that a model's provider refuses to embed. */
+  refused: number;
+  /** Labels of replaced content in index files; the next start removes them. */
+  obsolete: number;
+  /** Of a requested comparison. */
+  compared?: {
+    pages: number;
+    of: number;
+    /** Vectors that were compared with their texts. */
+    vectors: number;
+    /** Pages whose words were not compared. */
+    ofEarlierVersions: number;
+    /** Pages that a repair must index again. */
+    changed: ReadonlySet<number>;
+  };
+}
+
+export interface Comparing {
+  sample: Sample;
+  tools: PageTools;
+  /** Compares vectors with texts, where that is wanted. */
+  texts?: TextComparison;
+}
+
+export async function checkFolder(dataDir: string, comparing?: Comparing): Promise<FolderReport> {
+  const store = await auditStore(dataDir);
+  if (comparing === undefined) return checkFiles(dataDir, store, null);
+  const view = StoreView.open(dataDir);
+  try {
+    const comparison = new PageComparison(view.reader, comparing.tools, comparing.sample);
+    const ofVectors = comparing.texts === undefined ? [] : await comparison.vectorFindings(comparing.texts);
+    const findings = [...store.findings, ...comparison.storeFindings(), ...ofVectors];
+    return {
+      ...(await checkFiles(dataDir, { ...store, findings }, comparison)),
+      compared: {
+        pages: comparison.numbers.length,
+        of: store.pages,
+        vectors: comparison.vectors,
+        ofEarlierVersions: comparison.ofEarlierVersions,
+        changed: comparison.changed,
+      },
+    };
+  } finally {
+    await view.close();
+  }
+}
+
+async function checkFiles(
+  dataDir: string,
+  store: StoreAudit,
+  comparison: PageComparison | null,
+): Promise<FolderReport> {
+  const index = join(dataDir, 'index');
+  const sparse = await auditSegmentFiles(join(index, 'sparse'), store, comparison?.lookAtSegments);
+  const audits: { dir: string; audit: FilesAudit }[] = [{ dir: 'sparse', audit: sparse }];
+  for (const model of store.models) {
+    const { id, space } = model;
+    const spaces = [
+      [join('dense', String(space)), store.vectorLabels, comparison?.lookAtVectors(model)],
+      [join('pages', String(space)), store.pageLabels, comparison?.lookAtPageVectors(model)],
+    ] as const;
+    for (const [dir, labelsOf, look] of spaces) {
+      const labels = labelsOf.get(id) ?? [];
+      audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }, look) });
+    }
+  }
+  return {
+    pages: store.pages,
+    chunks: store.labels.length,
+    store: store.findings,
+    index: audits
+      .map(({ dir, audit }) => ({ dir, findings: [...audit.findings, ...forgottenIn(audit, store.verifiedLabels)] }))
+      .filter(({ findings }) => findings.length > 0),
+    waiting: store.waiting,
+    refused: store.refused,
+    missing: audits.reduce((sum, { audit }) => sum + audit.missing.length, 0),
+    obsolete: audits.reduce((sum, { audit }) => sum + audit.obsolete.length, 0),
+  };
+}
+
+/** Whether nothing needs repair; the next start fixes some faults itself. */
+export function isClean(report: FolderReport): boolean {
+  return report.store.length === 0 && report.index.length === 0;
+}
+
+/** A verified deletion is back in the files: an older file was restored. */
+function forgottenIn({ obsolete }: FilesAudit, verified: ReadonlySet<number>): string[] {
+  const found = obsolete.filter((label) => verified.has(label)).length;
+  return found === 0 ? [] : [`${found} chunks of forgotten pages are in the files`];
+}
