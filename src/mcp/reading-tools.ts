@@ -88,7 +88,7 @@ const ask = defineTool({
     filters: filters.nullish().describe('What the pages must be.'),
   }),
   // The assistant is a language model itself.
-  asks: { use_model: false },
+  own: ['use_model', 'preview'],
   answer: (found: AskResponse) => askAnswer(found),
 });
 

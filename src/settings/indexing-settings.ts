@@ -2,6 +2,7 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 import { defaultTrackingParams, presetKeepParams } from '../compute/web/canonical-url.ts';
+import { isPlace } from '../compute/web/domain-match.ts';
 import { builtInModel, graphFrom } from '../domain/model.ts';
 import {
   aboveZero,
@@ -196,10 +197,11 @@ export const llm = z.object({
   api_key: secretOrNone('Its key.'),
   model: textOrNone('Name of the model; by default the server’s own.'),
   timeout_s: aboveZero(30, 'Max seconds of one call.'),
-  exclude: textList(
-    [],
-    'Sites and addresses whose pages are never sent, such as `example.com` or `example.com/private`.',
-  ),
+  exclude: z.array(z.string().refine(isPlace)).default([]).meta({
+    description:
+      'Sites and addresses whose pages are never sent, such as `example.com` or `example.com/private`; `www.example.com` does not exclude `example.com`.',
+    rule: 'a JSON list of sites or addresses, such as example.com/private, without *, ?, # and @',
+  }),
   max_input_tokens: integer(4000, 100, 'Max tokens of the passages that are sent with one question.'),
 });
 

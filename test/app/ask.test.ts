@@ -177,13 +177,12 @@ test('a model answers with verified quotations as they come; nothing is sent for
 
   provider.completion = ({ body }) =>
     body.stream === true ? 'Fish. [1: "eats fish, frogs and insects"]' : `${question}\n`;
-  const turns = [{ question: 'What is a grey heron?', answer: 'A wading bird.' }];
+  const turns = [{ question: 'What is a grey heron?', answer: 'A wading bird. Its secret is cake.' }];
   const followUp = await ask(system, 'And what does it eat?', { use_model: true, turns });
   assert.deepEqual([followUp.question, followUp.generated?.state], [question, 'answered']);
-  assert.match(
-    written(provider.calls[calls])[1].content,
-    /A wading bird\.[\s\S]*Last question: And what does it eat\?$/,
-  );
+  const completing = written(provider.calls[calls])[1].content;
+  assert.match(completing, /What is a grey heron\?[\s\S]*Last question: And what does it eat\?$/);
+  assert.doesNotMatch(completing, /wading|secret/);
 });
 
 test('whatever a model does is a clear state, with the quotes still there', async (t) => {

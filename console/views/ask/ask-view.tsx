@@ -219,7 +219,12 @@ function OneTurn({ turn, criteria, conversation: { again, cancel, offer: show, a
       )}
       {model && state === 'done' && offer === null && (
         <p class="toolbar quiet">
-          {generated && <span>From {modelName(model)}, checked word by word against your pages</span>}
+          {generated && generated.sentences.length > 0 && (
+            <span>
+              Written by {modelName(model)}. Its sources are quoted word for word from your pages; check that they say
+              the same.
+            </span>
+          )}
           {maySendTo(model.host) ? (
             <>
               <button type="button" class="button button-small" onClick={() => again(turn)}>
@@ -267,8 +272,8 @@ function Offer({ offer, allow, refuse }: { offer: Sent; allow: () => void; refus
     <section class="card stack" aria-labelledby="offer">
       <h3 id="offer">Answer with {modelName(offer)}?</h3>
       <p>
-        This sends your question, earlier turns and {many(passages.length, 'passage')} (about {many(tokens, 'token')})
-        to <bdi>{host}</bdi>. This browser remembers your choice.{' '}
+        This sends your question, earlier questions and {many(passages.length, 'passage')} (about{' '}
+        {many(tokens, 'token')}) to <bdi>{host}</bdi>. This browser remembers your choice.{' '}
         {excluded_pages > 0 && `Excluded by the settings: ${many(excluded_pages, 'page')}.`}
       </p>
       <ol class="offer-passages">

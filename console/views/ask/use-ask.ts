@@ -125,10 +125,10 @@ export function useAsk(criteria: Criteria) {
   };
   // A question of the address, one that was left unanswered, or one that waits for the service.
   useEffect(() => {
-    const last = turnsNow().at(-1);
-    if (last === undefined) {
+    const left = turnsNow().find((turn) => isRunning(turn) || isWaiting(turn));
+    if (turnsNow().length === 0) {
       if (criteria.query.trim() !== '') ask(criteria.query.trim());
-    } else if (isRunning(last) || isWaiting(last)) void answer(last);
+    } else if (left !== undefined) void answer(left);
     return () => running.current?.abort();
   }, [stepNow(), epoch.value]);
 

@@ -36,7 +36,7 @@ export interface AskDependencies extends Pick<LibraryParts, 'reader' | 'now' | '
   compareMs: number;
   /** Null: none is configured. */
   chat: ChatClient | null;
-  llm: { exclude: readonly string[]; max_input_tokens: number };
+  llm: { exclude: readonly string[]; max_input_tokens: number; timeout_s: number };
 }
 
 type Search = (request: SearchRequest, signal: AbortSignal | undefined) => Promise<SearchResponse>;
@@ -183,7 +183,7 @@ export function questionAnswerer(
     let tokens = 0;
     for (const each of passages.filter((each) => !isExcluded(each)).slice(0, sentPassages)) {
       const more = tokensIn(each.chunk.text);
-      if (tokens + more > llm.max_input_tokens) break;
+      if (tokens + more > llm.max_input_tokens) continue;
       tokens += more;
       allowed.push(each);
     }
@@ -198,7 +198,7 @@ export function questionAnswerer(
     client: ChatClient,
     question: string,
     allowed: readonly Passage[],
-    { report, signal, ending }: { report: Report; signal: AbortSignal | undefined; ending: AbortSignal },
+    { report, stop }: { report: Report; stop: AbortSignal },
   ): Promise<Generated> => {
     const quotations: Quote[] = [];
     const sentences: Generated['sentences'] = [];
@@ -215,14 +215,8 @@ export function questionAnswerer(
       sentences.push({ text, quotations: numbered.map(({ number }) => number) });
       report({ event: 'sentence', data: { text, quotations: numbered } });
     };
-    const stop = signal === undefined ? ending : AbortSignal.any([signal, ending]);
-    try {
-      const ended = await generateAnswer(client, question, passages, { take, signal: stop });
-      return { ...ended, sentences, quotations };
-    } catch (error) {
-      if (ending.aborted) throw new DomainError('shutting_down', 'the service is stopping', { cause: error });
-      throw error;
-    }
+    const options = { take, signal: stop, deadlineMs: llm.timeout_s * 1000 };
+    return { ...(await generateAnswer(client, question, passages, options)), sentences, quotations };
   };
 
   return async (
@@ -231,13 +225,28 @@ export function questionAnswerer(
     ending: AbortSignal,
   ): Promise<AskResponse> => {
     const began = monotonic();
+    const { turns, tz = 'UTC', preview } = request;
     const client = request.use_model ? chat : null;
     if (request.use_model && client === null) throw new DomainError('conflict', 'no language model is configured');
-    if (client !== null && inTurn.pendingCount >= maxWaiting)
+    if (client !== null && !preview && inTurn.pendingCount >= maxWaiting)
       throw new DomainError('overloaded', 'too many questions are waiting for the language model', { retryAfterS: 5 });
-    const { turns, tz = 'UTC', preview } = request;
+    const stop = signal === undefined ? ending : AbortSignal.any([signal, ending]);
+    /** Work of the language model, when it is this request's turn. */
+    const whenFree = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+      try {
+        return await inTurn(() => {
+          stop.throwIfAborted();
+          return run();
+        });
+      } catch (error) {
+        if (!ending.aborted) throw error;
+        throw new DomainError('shutting_down', 'the service is stopping', { cause: error });
+      }
+    };
     const completed =
-      client === null || preview || turns.length === 0 ? null : await completeQuestion(client, request, signal);
+      client === null || preview || turns.length === 0
+        ? null
+        : await whenFree(() => completeQuestion(client, request, stop));
     const question = completed ?? request.question;
     const list = readListQuestion(question, { now: now(), zone: tz });
     const listed = list === null ? null : await listPages(list, request, signal);
@@ -263,7 +272,7 @@ export function questionAnswerer(
     report({ event: 'quotes', data: answer });
     const allowed = outgoing?.allowed ?? [];
     if (client === null || preview || allowed.length === 0) return answer;
-    const generated = await inTurn(() => generate(client, answer.question, allowed, { report, signal, ending }));
+    const generated = await whenFree(() => generate(client, answer.question, allowed, { report, stop }));
     return { ...answer, generated, timing_ms: { ...answer.timing_ms, generated: Math.round(monotonic() - known) } };
   };
 }

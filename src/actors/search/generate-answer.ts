@@ -3,8 +3,10 @@
  * writes only sentences with a quotation that stands word for word in a passage are kept, as plain text, and quotations are cut from the
  * stored text.
  */
+
 import { enveloped, neutralText } from '../../compute/text/neutral-text.ts';
 import type { AskRequest, Generated } from '../../domain/ask.ts';
+import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
 import type { Span } from '../../engine/highlight.ts';
 import { type ChatClient, thoughts } from '../../providers/chat-client.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
@@ -37,17 +39,26 @@ const completing =
 
 /** Of an answer; what comes later is not read. */
 const maxAnswer = 12_000;
+/** Searching for citations takes quadratic time in a line, at worst. */
+const maxLine = 4000;
 const maxSentences = 12;
 const maxSentence = 1000;
 /** Of the completion of a follow-up question. */
 const completionMs = 15_000;
 const maxCompleted = 400;
 
+interface GenerateOptions {
+  take: (sentence: VerifiedSentence) => void;
+  signal: AbortSignal | undefined;
+  /** For all attempts. */
+  deadlineMs: number;
+}
+
 export async function generateAnswer(
   chat: Pick<ChatClient, 'stream'>,
   question: string,
   passages: readonly SentPassage[],
-  { take, signal }: { take: (sentence: VerifiedSentence) => void; signal: AbortSignal | undefined },
+  { take, signal, deadlineMs }: GenerateOptions,
 ): Promise<Pick<Generated, 'state' | 'detail' | 'dropped'>> {
   const data = passages.map(({ title, read_at, text }, at) => ({ passage: at + 1, title, read: read_at, text }));
   const messages = [
@@ -59,7 +70,7 @@ export async function generateAnswer(
     take,
   );
   try {
-    await chat.stream(messages, (piece) => answer.take(piece), { signal });
+    await chat.stream(messages, (piece) => answer.take(piece), { signal, deadlineMs });
     answer.end();
     return { state: answer.state(), detail: null, dropped: answer.dropped };
   } catch (error) {
@@ -70,20 +81,25 @@ export async function generateAnswer(
   }
 }
 
-/** A follow-up question with what it refers to; null if the model has none. */
+/**
+ * A follow-up question with what it refers to; null if the model has none. Earlier answers may quote pages that must not be sent, so only
+ * the questions are.
+ */
 export async function completeQuestion(
   chat: Pick<ChatClient, 'complete'>,
   { turns, question }: Pick<AskRequest, 'turns' | 'question'>,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
+  const earlier = turns.map((turn) => ({ question: turn.question }));
   const messages = [
     { role: 'system', content: completing },
-    { role: 'user', content: `${enveloped(turns)}\nLast question: ${question}` },
+    { role: 'user', content: `${enveloped(earlier)}\nLast question: ${question}` },
   ] as const;
   try {
     const answer = await chat.complete(messages, { signal, deadlineMs: completionMs });
-    const [line = ''] = answer.replace(thoughts, '').trim().split('\n');
-    return line === '' || line.length > maxCompleted ? null : plainSentence(line);
+    const [line] = answer.replace(thoughts, '').trim().split('\n', 1);
+    const plain = line.length > maxCompleted ? '' : plainSentence(line);
+    return hasWords.test(plain) ? plain : null;
   } catch (error) {
     signal?.throwIfAborted();
     if (!isOfProvider(error)) throw error;
@@ -94,7 +110,10 @@ export async function completeQuestion(
 const isOfProvider = (error: unknown): error is ProviderError | BreakerOpenError =>
   error instanceof ProviderError || error instanceof BreakerOpenError;
 
-const citation = /\[{1,2}\s*(\d{1,2})\s*[:,]?\s*["“”«»„‚‘'「『]?([^\]]*?)["“”«»„‘’'」』]?\s*\]{1,2}/gu;
+/** Quoted words may contain short notes in brackets. */
+const citation =
+  /\[{1,2}\s*(\d{1,2})\s*[:,]?\s*["“”«»„‚‘'「『]?((?:\[[^[\]]{0,12}\]|[^\]])*?)["“”«»„‘’'」』]?\s*\]{1,2}/gu;
+const hasWords = /[\p{L}\p{N}]/u;
 const opened = /^\s*<think(?:ing)?>/i;
 const closed = /<\/think(?:ing)?>/i;
 
@@ -120,13 +139,20 @@ class AnswerReader {
 
   /** False when enough was read. */
   take(piece: string): boolean {
-    this.#rest += piece;
-    if (piece.includes('\n')) {
-      const lines = this.#rest.split('\n');
-      this.#rest = lines.pop() ?? '';
-      for (const line of lines) this.#readLine(line);
+    // A server that does not stream gives all at once, with its thoughts.
+    for (const [at, part] of piece.split('\n').entries()) {
+      if (at > 0) {
+        this.#readLine(this.#rest);
+        this.#rest = '';
+      }
+      if (!this.#isReadable()) return false;
+      this.#rest += part.slice(0, Math.max(0, maxAnswer - this.#rest.length));
+      this.#length = this.#isThinking ? 0 : this.#length + part.length + 1;
     }
-    this.#length = this.#isThinking ? 0 : this.#length + piece.length;
+    return this.#isReadable();
+  }
+
+  #isReadable(): boolean {
     return this.#length < maxAnswer && this.#given < maxSentences;
   }
 
@@ -145,7 +171,8 @@ class AnswerReader {
     const end = closed.exec(written);
     this.#isThinking = end === null && (this.#isThinking || opened.test(written));
     if (this.#isThinking) return;
-    const line = end === null ? written : written.slice(end.index + end[0].length);
+    const rest = end === null ? written : written.slice(end.index + end[0].length);
+    const line = rest.slice(0, maxLine).replace(/\s+/g, ' ');
     let at = 0;
     for (const { 0: whole, 1: number, 2: words, index } of line.matchAll(citation)) {
       this.#addText(line.slice(at, index));
@@ -159,7 +186,7 @@ class AnswerReader {
 
   #addText(written: string): void {
     const text = plainSentence(written);
-    if (!/[\p{L}\p{N}]/u.test(text)) return;
+    if (!hasWords.test(text)) return;
     if (this.#cited.length > 0) this.#flush();
     else this.#drop();
     if (text.includes(notInReading)) this.#saysNothing = true;
@@ -184,17 +211,23 @@ const words = /[\p{L}\p{M}\p{N}]+/gu;
 /** A quotation of fewer words or letters shows nothing. */
 const fewest = { words: 3, letters: 8 };
 const maxQuotation = 1000;
+/** Soft hyphens and the like, between letters of a stored word. */
+const hidden = '[\\u00ad\\u200b\\u2060\\ufeff]*';
 
 /** Where the words stand in a row in a passage, first in the named passage; null if in none. */
 export function findQuotation(quoted: string, passages: readonly string[], named: number): Quotation | null {
-  const wanted = neutralText(quoted).slice(0, maxQuotation).normalize('NFC').match(words) ?? [];
+  const plain = withoutJoiners(neutralText(quoted).slice(0, maxQuotation));
+  const wanted = normalizeText(plain, 'NFC').match(words) ?? [];
   const letters = wanted.join('').length;
   const isUnspaced =
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
   const cuts = isUnspaced.test(quoted);
   if (letters < fewest.letters || (wanted.length < fewest.words && !cuts)) return null;
   const [before, after] = cuts ? ['', ''] : ['(?<![\\p{L}\\p{M}\\p{N}])', '(?![\\p{L}\\p{M}\\p{N}])'];
-  const row = new RegExp(`${before}${wanted.join('[^\\p{L}\\p{M}\\p{N}]+')}${after}`, 'iu');
+  const forms = (['NFC', 'NFD'] as const).map((form) =>
+    wanted.map((word) => [...normalizeText(word, form)].join(hidden)).join('[^\\p{L}\\p{M}\\p{N}]+'),
+  );
+  const row = new RegExp(`${before}(?:${[...new Set(forms)].join('|')})${after}`, 'iu');
   const order = [named, ...passages.keys()].filter((at) => passages[at] !== undefined);
   for (const passage of order) {
     const found = row.exec(passages[passage]);

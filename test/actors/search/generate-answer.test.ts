@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  completeQuestion,
   findQuotation,
   generateAnswer,
   plainSentence,
@@ -29,6 +30,7 @@ async function readAnswer(text: string, length = text.length) {
   const ended = await generateAnswer({ stream }, 'What do herons eat?', passages, {
     take: (sentence) => sentences.push(sentence),
     signal: undefined,
+    deadlineMs: 1000,
   });
   const quoted = sentences.map(({ text, quotations }) => [
     text,
@@ -70,6 +72,7 @@ test('of a model’s text only sentences with a quotation that stands in a passa
     ['Herons eat fish.', 'unverified', 1],
     ['Herons. [1: "rey heron waits"]', 'unverified', 1],
     ['Cake. [1: "eats much cake"]\nFish. [1: "It eats fish"]\nMore.', 'answered', 2, ['Fish.', 'It eats fish']],
+    ['Both. [1: "It eats fish [1] and frogs"]', 'answered', 0, ['Both.', 'It eats fish [1] and frogs']],
     // Markup, thoughts, nothing.
     [
       '- **Herons** <b>eat</b> [fish](https://evil.example) [1: "It eats fish"]',
@@ -97,6 +100,27 @@ test('an answer without end is read to a limit', async () => {
   assert.deepEqual([state, sentences.length <= 14], ['answered', true]);
   const [empty, dropped] = await readAnswer('no end '.repeat(10_000), 50);
   assert.deepEqual([empty, dropped], ['unverified', 1]);
+});
+
+test('brackets and spaces of a model cost little', async () => {
+  for (const text of [`[1${' '.repeat(5000)}`, '[1 '.repeat(5000), '[1: [1] '.repeat(5000), '[1 [a] '.repeat(5000)])
+    assert.equal((await readAnswer(`Fish. [1: "It eats fish"]\n${text}`))[0], 'answered');
+  const chat = { complete: async () => `[1${' '.repeat(300)}` };
+  assert.equal(await completeQuestion(chat, { turns: [], question: 'And?' }, undefined), '[1');
+  assert.equal(
+    await completeQuestion({ complete: async () => '**' }, { turns: [], question: 'And?' }, undefined),
+    null,
+  );
+});
+
+test('soft hyphens and decomposed letters of a passage are found by plain words', () => {
+  for (const text of ['Der Grau\u00adreiher bru\u0308tet hoch.', 'Der Grau\u200breiher brütet hoch.'])
+    for (const quoted of ['graureiher brütet hoch', 'Graureiher bru\u0308tet hoch', 'Grau\u00adreiher brütet hoch'])
+      assert.deepEqual(
+        findQuotation(quoted, [text], 0),
+        { passage: 0, start: 4, end: text.length - 1 },
+        `${text} ${quoted}`,
+      );
 });
 
 test('words of scripts without spaces are found, and numbers of passages that do not exist change nothing', () => {

@@ -39,7 +39,7 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
       now: () => now,
       monotonic: () => 0,
       embedders: { queryVector: unused, passages: unused },
-      ...{ compareMs: 0, chat: null, llm: { exclude: [], max_input_tokens: 4000 } },
+      ...{ compareMs: 0, chat: null, llm: { exclude: [], max_input_tokens: 4000, timeout_s: 1 } },
       ...changes,
     }),
   );
