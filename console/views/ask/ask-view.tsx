@@ -138,10 +138,11 @@ function statusOf({ state, answer, offer }: Turn): string {
   if (answer.kind === 'none') return notRead;
   if (answer.kind === 'pages') return many(answer.pages.length, 'page');
   if (answer.generated !== null) return 'Answered';
-  return `${many(answer.quotes.length, 'sentence')}${offer === null ? '' : '. A language model can answer, too.'}`;
+  return `${many(answer.quotes.length, 'sentence')}${offer === null || isNothing(offer) ? '' : '. A language model can answer, too.'}`;
 }
 
 const notRead = 'Not in your reading';
+const isNothing = ({ passages }: Sent): boolean => passages.length === 0;
 const modelName = ({ host, model }: { host: string; model: string | null }) => (
   <bdi>{model === null ? host : `${model} at ${host}`}</bdi>
 );
@@ -195,7 +196,17 @@ function OneTurn({ turn, criteria, conversation: { again, cancel, offer: show, a
         </p>
       )}
       <Fault error={error} retry={() => again(turn)} />
-      {offer && <Offer offer={offer} allow={() => allow(turn, offer.host)} refuse={() => refuse(turn, offer.host)} />}
+      {[offer, answer?.sent].some((sent) => sent && isNothing(sent)) && (
+        <p class="quiet">No passage may be sent: excluded by the settings, or too long.</p>
+      )}
+      {offer && !isNothing(offer) && (
+        <Offer
+          isFollowUp={turn.id > 0}
+          offer={offer}
+          allow={() => allow(turn, offer.host)}
+          refuse={() => refuse(turn, offer.host)}
+        />
+      )}
       {answer?.kind === 'quotes' && (
         <>
           {written.sentences.length > 0 && <h3 class="quiet">Best sentences</h3>}
@@ -265,8 +276,15 @@ function GeneratedNote({ generated: { state, detail, dropped } }: { generated: G
   );
 }
 
+interface OfferProps {
+  offer: Sent;
+  isFollowUp: boolean;
+  allow: () => void;
+  refuse: () => void;
+}
+
 /** What is sent where, before anything is sent to this host from this browser. */
-function Offer({ offer, allow, refuse }: { offer: Sent; allow: () => void; refuse: () => void }) {
+function Offer({ offer, isFollowUp, allow, refuse }: OfferProps) {
   const { passages, excluded_pages, tokens, host } = offer;
   return (
     <section class="card stack" aria-labelledby="offer">
@@ -274,6 +292,7 @@ function Offer({ offer, allow, refuse }: { offer: Sent; allow: () => void; refus
       <p>
         This sends your question, earlier questions and {many(passages.length, 'passage')} (about{' '}
         {many(tokens, 'token')}) to <bdi>{host}</bdi>. This browser remembers your choice.{' '}
+        {isFollowUp && 'The question is first completed by the model, so the passages may differ. '}
         {excluded_pages > 0 && `Excluded by the settings: ${many(excluded_pages, 'page')}.`}
       </p>
       <ol class="offer-passages">

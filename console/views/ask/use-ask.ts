@@ -108,7 +108,7 @@ export function useAsk(criteria: Criteria) {
         if (model === null || isChosen(model.host)) return show({ state: 'done' });
       }
       const { sent } = await request({ use_model: true, preview: true });
-      show({ state: 'done', offer: sent?.passages.length === 0 ? null : sent });
+      show({ state: 'done', offer: sent });
     } catch (error) {
       if (!isAbort(error)) show({ state: 'failed', error });
     }

@@ -1,4 +1,5 @@
 /** `readback ask`: sentences of pages that answer a question, and an answer of the language model. */
+import { knownZone } from '../../compute/ranking/query-operators.ts';
 import type { AskedPage, AskResponse, Quote } from '../../domain/ask.ts';
 import { noResultsText } from '../../domain/no-results-text.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
@@ -20,11 +21,10 @@ export interface AskArguments {
 export async function askCommand(context: Context, words: readonly string[], args: AskArguments): Promise<ExitCode> {
   const [after, before] = [args.after, args.before].map((at) => (at === undefined ? at : new Date(at).toISOString()));
   const { model = false, yes = false } = args;
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const request = {
     question: words.join(' '),
     sentences: args.sentences,
-    ...(Intl.supportedValuesOf('timeZone').includes(zone) && { tz: zone }),
+    ...knownZone(),
     filters: { domain: args.domain, after, before },
     use_model: model,
     preview: model && !yes,
@@ -72,6 +72,10 @@ function tellAnswer(terminal: Terminal, { kind, no_results, quotes, pages, gener
 function tellPreview({ note, columns }: Terminal, sent: AskResponse['sent']): void {
   if (sent === null) {
     note('nothing to send to the language model');
+    return;
+  }
+  if (sent.passages.length === 0) {
+    note('no passage may be sent: excluded by the settings, or too long');
     return;
   }
   const place = [sent.model, sent.host].filter((part) => part !== null).join(' at ');
