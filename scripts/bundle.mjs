@@ -26,6 +26,7 @@ const entries = [
   'domain/errors',
   'composition/run-fsck',
   'store/look-process',
+  'encoder/encoder',
   'encoder/encoder-process',
   'engine/search-index',
 ];

@@ -31,8 +31,8 @@ execFileSync(process.execPath, ['scripts/build-if-stale.mjs'], { stdio: 'inherit
 const loader = ['--import', './scripts/tsx-in-threads.mjs', '--import', './scripts/test-seed.mjs'];
 const run = spawn(process.execPath, [...loader, './scripts/test-lanes.mjs', JSON.stringify(plan)], {
   stdio: ['ignore', 'pipe', 'inherit'],
-  // Tests wait for what yields to other work, too: beside a busy program it would hardly run.
-  env: { READBACK_PRIORITIES: 'equal', ...process.env },
+  // Tests wait for what yields to other work, too: beside a busy program it would hardly run. Threads load in no time from what is built.
+  env: { READBACK_PRIORITIES: 'equal', READBACK_THREADS: 'compiled', ...process.env },
 });
 const counts = { pass: 0, fail: 0, skipped: 0 };
 for await (const line of createInterface({ input: run.stdout })) {

@@ -8,6 +8,8 @@ import { pathToFileURL } from 'node:url';
 /** Folders whose files install the program, start whole services, kill them, fill disks or send thousands of requests: minutes. */
 const slowFolders = [
   'install',
+  'extension-browser',
+  'cluster',
   'console',
   'process',
   'cli',
@@ -15,8 +17,6 @@ const slowFolders = [
   'fuzz',
   'app',
   'scripts',
-  'extension-browser',
-  'cluster',
 ];
 /** Files elsewhere that take ten seconds of processor time and more: hundreds of real documents, thousands of random steps, repairs. */
 const slowFiles = new Set([
@@ -37,10 +37,7 @@ const quickThere = ['test/app/near-pages.test.ts'];
 /** What a file changes for the whole of its process, or has done before each of its tests. */
 const ownsProcess =
   /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
-/**
- * Whole systems take threads as they are built, and share them: which takes longer to load than most of their tests take. A process has its threads from
- * the sources or as they are built, so whatever takes built ones is run with those.
- */
+/** Whole systems share threads and encoders: those take longer to load than most tests take. */
 const hasSystems = /(?:whole|video)-system\.ts|\/compiled\.ts/;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
 const filesTogether = 10;

@@ -193,7 +193,7 @@ test('the languages of a page are decided in one place, which asks the one modul
 });
 
 /** Beside the settings: what is no setting, since only the runner of tests gives it. */
-const readsEnvironment = ['encoder/encoder.ts', 'threads/thread-pool.ts'];
+const readsEnvironment = ['encoder/encoder.ts', 'files/program-files.ts', 'threads/thread-pool.ts'];
 
 test('the environment is read in the settings only; the process hands it over', () => {
   const readers = files.filter((file) => /process\s*\.\s*env\b|['"]node:process['"]/.test(codeOf(file)));

@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import { signedIn, startBrowser } from '../../test/console/browser.ts';
-import { RunningService, until, withoutEntities } from '../../test/process/service.ts';
+import { RunningService, until } from '../../test/process/service.ts';
 import { CleanUps } from '../../test/scope.ts';
 import { describeMachine } from '../machine.ts';
 
@@ -21,7 +21,7 @@ const restartEveryMinutes = 2;
 const shownJobs = 200;
 
 const scope = new CleanUps();
-const service = await RunningService.start(scope, withoutEntities);
+const service = await RunningService.start(scope);
 const browser = await startBrowser(scope);
 const { page, show } = await signedIn(browser, service, { allowed: /./ });
 const session = await page.context().newCDPSession(page);

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
 import { ChromiumWithExtension, copyOfExtension } from '../../test/extension-browser/chromium.ts';
 import { Site } from '../../test/extension-browser/site.ts';
-import { RunningService, withoutEntities } from '../../test/process/service.ts';
+import { RunningService } from '../../test/process/service.ts';
 import { CleanUps, temporaryFolder } from '../../test/scope.ts';
 import { realPagesDir } from '../real-pages.ts';
 
@@ -117,7 +117,7 @@ async function costOf({ page, session }: Tab, work: () => Promise<unknown>): Pro
   return (await spent(session)) - before;
 }
 
-const service = await RunningService.start(scope, withoutEntities);
+const service = await RunningService.start(scope);
 const browser = await ChromiumWithExtension.start(scope, site, { loaded: [ours, empty, timed].join(',') });
 await browser.pair(service);
 await browser.setOptions({ seconds: 600 });

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { ChromiumWithExtension } from '../../test/extension-browser/chromium.ts';
 import { Site } from '../../test/extension-browser/site.ts';
-import { RunningService, withoutEntities } from '../../test/process/service.ts';
+import { RunningService } from '../../test/process/service.ts';
 import { CleanUps } from '../../test/scope.ts';
 
 const loads = Number(process.env.LOADS ?? 1000);
@@ -61,7 +61,7 @@ async function workerHeap(browser: ChromiumWithExtension): Promise<Heap> {
 }
 
 const site = await Site.open(scope);
-const service = await RunningService.start(scope, withoutEntities);
+const service = await RunningService.start(scope);
 const browser = await ChromiumWithExtension.start(scope, site);
 await browser.pair(service);
 await browser.setOptions({ seconds: 600 });

@@ -24,7 +24,6 @@ const textOf = (no: number) =>
 test('churn beside slow readers leaves the data file small', { timeout: 460_000 }, async (t) => {
   const service = await RunningService.start(t, {
     SERVICE_FORGET__COMPACT_AFTER_S: '1',
-    SERVICE_ENTITY__ENABLED: 'false',
   });
   const bytes = () => statSync(join(service.dataDir, 'store', 'data.mdb')).size;
   const push = async (host: string, count: number) => {

@@ -57,7 +57,6 @@ test('a clock that jumps and a process that sleeps lose leases and no job', { sk
     SERVICE_JOBS__LEASE_MINUTES: String(leaseS / 60),
     SERVICE_JOBS__HANDLER_TIMEOUT_S: '600',
     SERVICE_JOBS__BACKOFF_BASE_S: '0.1',
-    SERVICE_ENTITY__ENABLED: 'false',
   });
   const linesWith = (text: string) => service.output.split(text).length - 1;
   const done = () => metric(service, 'job_changes_total{kind="fetch_and_index",status="done"}');

@@ -29,7 +29,6 @@ test('nothing that is done holds up the event loop', { timeout: 560_000 }, async
   const service = await RunningService.start(t, {
     SERVICE_CLUSTER__MIN_PAGES: '10',
     SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '10000',
-    SERVICE_ENTITY__ENABLED: 'false',
   });
   const ids: string[] = [];
   for (let at = 0; at < pages; at += 100) {

@@ -11,7 +11,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { note } from '../../test/process/rare-states.ts';
 import { sampleProcess } from '../../test/process/samples.ts';
-import { RunningService, token, until, withoutEntities } from '../../test/process/service.ts';
+import { RunningService, token, until } from '../../test/process/service.ts';
 import { startFakeProvider } from '../../test/providers/fake-provider-server.ts';
 import { newestFirst, type Scope } from '../../test/scope.ts';
 import { Attacker, HostileSite } from './attacker.ts';
@@ -51,7 +51,6 @@ async function prepare(outer: Scope): Promise<{ service: RunningService; stage: 
   const provider = await startFakeProvider(t, { dim: 16 });
   const site = await HostileSite.open(t);
   const service = await RunningService.start(t, {
-    ...withoutEntities,
     SERVICE_AUTH_TOKENS: JSON.stringify([
       { name: 'owner', token, scopes: ['write'] },
       { name: 'reader', token: readToken, scopes: ['read'] },

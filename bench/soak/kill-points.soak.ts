@@ -11,7 +11,7 @@ import type { ModelBackfillResponse, ModelListResponse } from '../../src/domain/
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { FeedServer, rss } from '../../test/app/feed-server.ts';
 import { note } from '../../test/process/rare-states.ts';
-import { RunningService, until } from '../../test/process/service.ts';
+import { RunningService, until, withEntities } from '../../test/process/service.ts';
 import { FailingDisk } from '../../test/reliability/failing-disk.ts';
 
 const disk = FailingDisk.build();
@@ -245,6 +245,7 @@ test('a kill at any flush of any write leaves all of it or nothing', { skip, tim
   if (typeof disk === 'string') return;
   const web = await FeedServer.start(t);
   const service = await RunningService.start(t, {
+    ...withEntities,
     SERVICE_FORGET__COMPACT_AFTER_S: '0.5',
     SERVICE_JOBS__BACKOFF_BASE_S: '0.1',
     SERVICE_PROVIDERS__OLLAMA__BASE_URL: 'http://127.0.0.1:9/v1', // registered and never called

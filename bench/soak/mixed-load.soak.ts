@@ -19,7 +19,7 @@ import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import { FeedServer, rss } from '../../test/app/feed-server.ts';
 import { note } from '../../test/process/rare-states.ts';
 import { mean, metric, round, sampleProcess, slope } from '../../test/process/samples.ts';
-import { RunningService, token, until } from '../../test/process/service.ts';
+import { RunningService, token, until, withEntities } from '../../test/process/service.ts';
 import { startFakeProvider } from '../../test/providers/fake-provider-server.ts';
 
 const minutes = Number(process.env.READBACK_SOAK_MINUTES ?? '10');
@@ -41,6 +41,7 @@ test('mixed load leaves memory, files, threads and timers as they are', {
   const provider = await startFakeProvider(t, { dim: 32 });
   const web = await FeedServer.start(t);
   const service = await RunningService.start(t, {
+    ...withEntities,
     SERVICE_RERANKER__KIND: 'api',
     SERVICE_RERANKER__PROVIDER: 'openai',
     SERVICE_RERANKER__MODEL: 'cross-encoder',

@@ -31,7 +31,6 @@ test('a start with much to do is ready soon and floods nobody', { timeout: 540_0
     SERVICE_PROVIDERS__OPENAI__API_KEY: 'key-of-the-storm',
     SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',
     SERVICE_RESILIENCE__BREAKER_FAILURE_THRESHOLD: '1000000',
-    SERVICE_ENTITY__ENABLED: 'false',
     SERVICE_EVENTS__QUEUE_SIZE: '16',
     SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
     SERVICE_FETCH__PER_HOST_GAP_MS: '0',

@@ -28,6 +28,8 @@ export interface CallOptions {
   query?: Query;
   body?: unknown;
   signal?: AbortSignal;
+  /** Whether the request outlives the page; for small bodies. */
+  keepalive?: boolean;
 }
 
 /** Whether the last request succeeded. */
@@ -41,9 +43,10 @@ export const sessionsPath = '/v1/sessions';
 const clientHeaders = { 'x-readback': 'console' };
 
 export async function call<Body>(method: Method, path: string, options: CallOptions = {}): Promise<Body> {
-  const { query = {}, body, signal } = options;
+  const { query = {}, body, signal, keepalive = false } = options;
   const response = await send(path + queryText(query), {
     method,
+    keepalive,
     headers: { ...clientHeaders, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal && { signal }),

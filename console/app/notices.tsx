@@ -1,4 +1,4 @@
-/** Short notices. They disappear by themselves; errors when closed, or with their view. */
+/** Short notices. They disappear by themselves; errors when closed, or with their view; what waits and can be undone, when its caller says so. */
 import { effect, signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
 import { isAbort, wordsFor } from '../api/client.ts';
@@ -8,7 +8,8 @@ import { currentView } from './router.ts';
 interface Notice {
   id: number;
   text: string;
-  kind: 'done' | 'error';
+  kind: 'done' | 'error' | 'waiting';
+  undo?: () => void;
 }
 
 const notices = signal<readonly Notice[]>([]);
@@ -20,14 +21,17 @@ let viewBefore = currentView.peek();
 effect(() => {
   if (currentView.value === viewBefore) return;
   viewBefore = currentView.value;
-  notices.value = notices.peek().filter(({ kind }) => kind === 'done');
+  notices.value = notices.peek().filter(({ kind }) => kind !== 'error');
 });
 
-export function notify(text: string, kind: Notice['kind'] = 'done'): void {
-  const notice = { id: next++, text, kind };
+/** Returns a function that dismisses the notice. */
+export function notify(text: string, kind: Notice['kind'] = 'done', undo?: () => void): () => void {
+  const notice = { id: next++, text, kind, ...(undo && { undo }) };
   const done = notices.value.filter((each) => each.kind === 'done').slice(1 - maxDone);
-  notices.value = [...notices.value.filter((each) => each.kind === 'error' || done.includes(each)), notice];
-  if (kind === 'done') setTimeout(() => dismiss(notice.id), shownMs);
+  notices.value = [...notices.value.filter((each) => each.kind !== 'done' || done.includes(each)), notice];
+  const dismissIt = () => dismiss(notice.id);
+  if (kind === 'done') setTimeout(dismissIt, shownMs);
+  return dismissIt;
 }
 
 function dismiss(id: number): void {
@@ -37,7 +41,7 @@ function dismiss(id: number): void {
 /** Run an action and show its error. */
 export async function attempt(
   work: () => Promise<unknown>,
-  tell = (said: string) => notify(said, 'error'),
+  tell: (said: string) => unknown = (said) => notify(said, 'error'),
 ): Promise<void> {
   try {
     await work();
@@ -66,15 +70,21 @@ export function useAttempt() {
 export function Notices() {
   return (
     <div class="notices" role="status" aria-live="polite">
-      {notices.value.map(({ id, text, kind }) => (
+      {notices.value.map(({ id, text, kind, undo }) => (
         <div key={id} class={`notice notice-${kind}`}>
-          <Icon name={kind === 'done' ? 'check' : 'alert'} />
+          <Icon name={kind === 'done' ? 'check' : kind === 'error' ? 'alert' : 'trash'} />
           <span>
             <bdi>{text}</bdi>
           </span>
-          <button type="button" class="icon-button" aria-label="Close notice" onClick={() => dismiss(id)}>
-            <Icon name="x" />
-          </button>
+          {undo !== undefined ? (
+            <button type="button" class="button button-small" aria-label={`Undo: ${text}`} onClick={undo}>
+              Undo
+            </button>
+          ) : (
+            <button type="button" class="icon-button" aria-label="Close notice" onClick={() => dismiss(id)}>
+              <Icon name="x" />
+            </button>
+          )}
         </div>
       ))}
     </div>

@@ -14,6 +14,8 @@ interface Holder {
 }
 
 export const holder = signal<Holder | null>(null);
+/** Work that waits and belongs to this session: done before the session ends by its user, else dropped. */
+export const waitingWork = { send: async () => {}, drop: () => {} };
 /** Other tabs share the session and learn of sign-ins (`in`) and sign-outs (`out`). */
 const otherTabs = new BroadcastChannel('readback session');
 
@@ -59,6 +61,7 @@ export function SwitchDialog() {
   if (offered.value === null || holder.value === null) return null;
   const { code, library } = offered.value;
   const switchTo = async () => {
+    await waitingWork.send();
     await signIn({ code }).catch((error) => {
       throw error instanceof ApiError && error.status === 401 ? new Error(usedLink, { cause: error }) : error;
     });
@@ -156,6 +159,7 @@ function entered(who: Holder): void {
 }
 
 export async function signOut(): Promise<void> {
+  await waitingWork.send();
   await call('DELETE', `${sessionsPath}/current`);
   otherTabs.postMessage('out');
   leaveNothing();
@@ -163,6 +167,7 @@ export async function signOut(): Promise<void> {
 
 /** Reloads the page, so that the next user sees nothing of the previous one, even with the back button. */
 function leaveNothing(): void {
+  waitingWork.drop();
   go('#/search', { replace: true });
   location.reload();
 }

@@ -10,6 +10,10 @@ interface Props {
   children?: ComponentChildren;
 }
 
+/** To a page at a passage. `at` finds it if indexing has given it another id. */
+export const passageLink = (pageId: string, passage?: { chunk_id: string; char_start: number }): string =>
+  linkTo('page', pageId, passage && { passage: passage.chunk_id, at: String(passage.char_start) });
+
 /** Short links with sites. */
 export function PageLinks({ pages }: { pages: readonly (Props['page'] & { domain: string })[] }) {
   return (

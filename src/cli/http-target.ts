@@ -8,7 +8,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterBatch, type ItemOutcome, type PlacedItem } from '../compute/import-progress.ts';
+import { type importTarget, withPdfTexts } from '../actors/ingest/import-target.ts';
+import { afterBatch, type ItemOutcome, outcomeOf, type PlacedItem } from '../compute/import-progress.ts';
 import type { FailedItem, ImportCheckpoint, ImportListResponse } from '../domain/import.ts';
 import type { IngestBatchResult } from '../domain/page.ts';
 import { replaceText } from '../files/durable-file.ts';
@@ -34,6 +35,7 @@ export async function httpTarget(
   { stateDir, library, now, signal }: Context,
   client: ServiceClient,
   label: string,
+  pdfs: Parameters<typeof importTarget>[0]['pdfs'],
 ): Promise<ImportTarget> {
   // Checkpoints are per library. Without a library id, the address identifies the service.
   const { library_id } = await client
@@ -79,8 +81,10 @@ export async function httpTarget(
       try {
         const batch = { pages };
         const { results } = await client.call<BatchReply>('POST', '/v1/pages/batch', batch, signal);
-        return results.map((result) =>
-          result.outcome === 'rejected' ? { outcome: 'failed', reason: result.detail } : { outcome: result.outcome },
+        return results.map((result, i) =>
+          result.outcome === 'rejected'
+            ? { outcome: 'failed', reason: result.detail }
+            : outcomeOf(items[i].item, result),
         );
       } catch (error) {
         if (error instanceof ServiceError && error.status === 413) return sendParts(items, error);
@@ -120,7 +124,8 @@ export async function httpTarget(
       rmSync(failuresPath(id), { force: true });
     },
     take: async (before, batch) => {
-      const result = afterBatch(before, batch, await taken(batch.items), now());
+      const items = await withPdfTexts(batch.items, pdfs, signal);
+      const result = afterBatch(before, { ...batch, items }, await taken(items), now());
       return save(result.checkpoint, result.failures, result.mended);
     },
   };

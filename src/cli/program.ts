@@ -1,5 +1,5 @@
 /** The command line of `readback`: names, arguments, options and help texts. */
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option, type OutputConfiguration } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { jobKinds, jobStatuses } from '../domain/job.ts';
 import { pageStatuses } from '../domain/page.ts';
@@ -60,6 +60,7 @@ interface ProgramOptions {
   serve: (options: { demo: boolean }) => Promise<void>;
   run: RunCommand;
   helpWidth: number;
+  output?: OutputConfiguration;
   /** Of a line of standard error. */
   errorWidth?: number | undefined;
   /** Only for the help of `import`: loading them costs as much as most commands. */
@@ -68,7 +69,7 @@ interface ProgramOptions {
 
 /** Throws CommanderError instead of ending the process. */
 export function createProgram(options: ProgramOptions): Command {
-  const { version, serve, run, helpWidth, errorWidth = Number.POSITIVE_INFINITY, formats } = options;
+  const { version, serve, run, helpWidth, output = {}, errorWidth = Number.POSITIVE_INFINITY, formats } = options;
   const program = new Command('readback')
     .description('A self-hosted index of everything you have read.')
     .version(version, '--version', 'print the version')
@@ -79,7 +80,7 @@ export function createProgram(options: ProgramOptions): Command {
     .option('--no-color', 'no colours (like NO_COLOR)')
     .showSuggestionAfterError()
     .showHelpAfterError('(-h prints the help)')
-    .configureOutput({ outputError: (text, write) => write(foldedText(text, errorWidth)) })
+    .configureOutput({ ...output, outputError: (text, write) => write(foldedText(text, errorWidth)) })
     .exitOverride()
     .addHelpText('after', () => foldedText(helpEnd, helpWidth));
   const command = (nameAndArguments: string, description: string) => inside(program, nameAndArguments, description);
@@ -166,8 +167,8 @@ export function createProgram(options: ProgramOptions): Command {
     .action(runs(load.doctor, 'fsckCommand'));
 
   program.commandsGroup('Import, export and backup:');
-  command('import', 'import bookmarks, histories, read-it-later lists or an export of readback')
-    .argument('<file>', 'a file, the folder of an Omnivore export, or - for standard input')
+  command('import', "import bookmarks, histories, read-it-later lists, one's own files or an export of readback")
+    .argument('<file>', 'a file, a ZIP archive, a folder of files, or - for standard input')
     .addOption(new Option('--format <name>', 'format of the file, if it is not detected').argParser(importFormat))
     .option('--dry-run', 'report what would be imported; write nothing')
     .option('--since <date>', 'only what was visited or saved at or after this date', date)
@@ -179,8 +180,13 @@ export function createProgram(options: ProgramOptions): Command {
     .addHelpText('afterAll', () => foldedText(formatsHelp(formats), helpWidth))
     .action(runs(load.import, 'importCommand'));
 
-  command('export', 'export pages, blocked sites, watches and feedback as JSONL')
-    .argument('<file>', 'a file, or - for standard output')
+  command('export', 'export pages, blocked sites, watches and feedback')
+    .argument('<file>', 'a file, a new folder (markdown), or - for standard output')
+    .addOption(
+      new Option('--format <name>', 'JSONL, bookmarks for browsers, or a folder with a Markdown file for each page')
+        .choices(['jsonl', 'bookmarks', 'markdown'])
+        .default('jsonl'),
+    )
     .option('--force', 'overwrite an existing file')
     .action(runs(load.export, 'exportCommand'));
 
@@ -244,6 +250,16 @@ function addReading(program: Command, runs: Runs): void {
   inside(pages, 'show <page>', 'show one page, by id or address')
     .option('--text', 'print its text, too')
     .action(runs(load.pages, 'pageCommand'));
+
+  inside(program, 'tag', 'add tags to pages, or remove them')
+    .argument('<page...>', 'ids or addresses of pages')
+    .option('--add <tag>', 'tag to add; may be repeated', collected)
+    .option('--remove <tag>', 'tag to remove; may be repeated', collected)
+    .action(runs(load.pages, 'tagCommand'));
+  inside(program, 'note', 'print the note on a page, or replace it')
+    .argument('<page>', 'id or address of a page')
+    .argument('[text]', "the new note; '' removes it")
+    .action(runs(load.pages, 'noteCommand'));
 
   const forget = inside(program, 'forget', 'delete pages for good and block them')
     .alias('delete')
@@ -461,6 +477,8 @@ function serviceAddress(text: string): string {
   if (!isPlain) throw new InvalidArgumentError('It must be an http or https address such as http://127.0.0.1:8000.');
   return text;
 }
+
+const collected = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
 function integer(min: number, max: number) {
   return (text: string): number => {

@@ -3,15 +3,19 @@
  * if the attempt no longer owns its job, so a late worker cannot overwrite newer content. A bare chunk has no attempt and is refused if
  * the page has a text by now. A page without any known word gets no bare chunk, which would be made again and again.
  */
+import { factsText } from '../compute/text/facts-text.ts';
 import { type Chunk, isBare, type LabelRange, mayBeBare, type Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { leaveGap } from './backfill-model.ts';
+import { queueFacts } from './edit-pages.ts';
 import { moveTombstones } from './forget.ts';
 import type { JobPolicy } from './move-job.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
 
 interface PageContent {
   page_no: number;
+  /** Facts among the indexed words (compute/text/facts-text.ts): others by now are indexed next. */
+  facts?: string;
   chunks: Chunk[];
   /** Per vector space: chunk count × dim, row by row. */
   vectors: ReadonlyMap<number, Float32Array>;
@@ -38,7 +42,10 @@ export function commitContent(attempt: Attempt | null, content: PageContent): Co
     const obsolete = { first: page.first_label, count: page.chunk_count };
     const { language = null, passage_languages = [], word_count = 0 } = content;
     const decided = { language, passage_languages, word_count };
-    transaction.pages.put({ ...page, first_label: first, chunk_count: count, ...decided }, page);
+    const indexed = { ...page, first_label: first, chunk_count: count, ...decided };
+    transaction.pages.put(indexed, page);
+    if (content.facts !== undefined && content.facts !== factsText(page))
+      queueFacts(transaction, indexed, job.updated_at);
     transaction.pages.putChunks(page.no, content.chunks);
     storeVectors(transaction, content, { at: job.updated_at, max_attempts: job.max_attempts });
     return { labels: { first, count }, obsolete };

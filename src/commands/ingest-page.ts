@@ -9,6 +9,7 @@ import { type PageMetadata, withMore } from '../domain/metadata.ts';
 import { ownTitle, type Page, type PageStatus, pageStatusUnder, type Section } from '../domain/page.ts';
 import { beginPage } from '../machines/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
+import { putFacts } from './edit-pages.ts';
 import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
 export interface PageSubmission extends GivenPage, JobPolicy {
@@ -41,10 +42,10 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
       const revisit = { outcome: 'revisit', page_no: known.no, status: told.status, content_hash_differs } as const;
       if (once && isVisitedWithin(known, seen_at, seen_at + 1)) {
         if (told.title !== known.title || metadata !== known.metadata || told.index_job !== known.index_job)
-          transaction.pages.put(told, known);
+          putFacts(transaction, told, known, submission.at);
         return revisit;
       }
-      transaction.pages.put({ ...withVisit(told, seen_at), visit_count: known.visit_count + 1 }, known);
+      putFacts(transaction, { ...withVisit(told, seen_at), visit_count: known.visit_count + 1 }, known, submission.at);
       return revisit;
     }
 

@@ -17,6 +17,7 @@ import { ownTitle, type Page } from '../domain/page.ts';
 import { settingsKey } from '../store/blacklist.ts';
 import type { PageHead } from '../store/pages.ts';
 import type { Command, Transaction } from '../store/store.ts';
+import { putFacts } from './edit-pages.ts';
 import { type ErasedPage, erasePage } from './forget.ts';
 
 /** Increase it when canonical-url.ts or known-addresses.ts give another URL to stored pages: all are examined again. */
@@ -100,7 +101,7 @@ function readdress(
   const [kept, gone] = isFuller(transaction, page, other) ? [page, other] : [other, page];
   const feedContent = pages.hasBody(kept.no) ? undefined : (pages.feedContent(kept.no) ?? pages.feedContent(gone.no));
   erase(gone, MERGED);
-  pages.put({ ...united(kept, gone), ...address }, kept);
+  putFacts(transaction, { ...united(kept, gone), ...address }, kept, at);
   if (feedContent !== undefined) pages.putFeedContent(kept.no, feedContent);
   pages.noteMerge(gone.no, kept.no);
 }

@@ -1,11 +1,16 @@
-/** Imports lines of an export. Idempotent: known values stay, visits are united, and of two visit counts the higher wins. */
+/**
+ * Imports lines of an export. Idempotent: known values stay, tags, highlights and visits are united, and of two visit counts the higher
+ * wins.
+ */
 import { type VisitTimes, visitTimes, withVisit } from '../compute/structures/visit-times.ts';
 import type { CanonicalizeSettings } from '../compute/web/canonical-url.ts';
 import type { ExportLine } from '../domain/export.ts';
 import { instantOf } from '../domain/ids.ts';
+import { withMore } from '../domain/metadata.ts';
 import type { Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createWatch } from './change-watches.ts';
+import { putFacts } from './edit-pages.ts';
 import { createPage } from './ingest-page.ts';
 import type { JobPolicy } from './move-job.ts';
 import { currentAddress } from './readdress-pages.ts';
@@ -83,7 +88,8 @@ function takePage(
   const knownNo = transaction.pages.numberByUrl(canonical_url);
   const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);
   if (known !== undefined) {
-    transaction.pages.put(visitedAt(known, times, line.visit_count), known);
+    const told = { ...known, metadata: withMore(known.metadata, line.metadata) };
+    putFacts(transaction, visitedAt(told, times, line.visit_count), known, policy.at);
     return 'known_pages';
   }
   const stored = sections.map(({ char_start, title, start_s }) => ({

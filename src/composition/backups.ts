@@ -12,7 +12,7 @@ import type { BackupResponse, NewBackupResponse } from '../domain/backup.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { DomainError, isOperatorError } from '../domain/errors.ts';
 import { isoOf } from '../domain/ids.ts';
-import { isSource, programFile } from '../files/program-files.ts';
+import { programFile, startsSource } from '../files/program-files.ts';
 import type { BackupMaker } from '../http/http-app.ts';
 import { runProgram } from '../providers/run-program.ts';
 import { isClustered, libraryFolders } from '../settings/library-folders.ts';
@@ -23,7 +23,7 @@ export interface Backups extends BackupMaker {
   close(): Promise<void>;
 }
 
-const flags = isSource ? ['--import', import.meta.resolve('tsx')] : [];
+const flags = startsSource ? ['--import', import.meta.resolve('tsx')] : [];
 const maxListed = 100;
 const maxOutputBytes = 64 * 1024;
 

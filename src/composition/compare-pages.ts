@@ -114,7 +114,7 @@ export class PageComparison {
   readonly lookAtSegments: LookAtSegments = (segments) => {
     const documents = [...segments].map(([file, segment]) => ({ file, segment, counts: postingCounts(segment) }));
     return Array.from(this.#pages(), (page) => {
-      if (!hasLanguages(page)) return [];
+      if (!hasLanguages(page) || hasOtherFacts(this.#reader, page)) return [];
       const holding = documents.filter(({ segment }) => ordinalOf(segment, page.first_label) >= 0);
       const isOf = ({ segment, counts }: (typeof documents)[number]) =>
         this.#asIndexed(page).some((text) => {
@@ -184,6 +184,11 @@ export class PageComparison {
     const pages = page.title === null ? [page] : [page, { ...page, title: null }];
     return pages.map((each) => chunkedTextOf(this.#reader, each));
   }
+}
+
+/** Whether its facts changed and are not indexed yet. */
+function hasOtherFacts({ jobs }: StoreReader, { facts_job = 0 }: Page): boolean {
+  return (jobs.get(facts_job)?.status ?? 'done') !== 'done';
 }
 
 function hasLanguages({ passage_languages }: Pick<Page, 'passage_languages'>): boolean {

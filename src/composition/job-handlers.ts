@@ -19,6 +19,7 @@ import type { OldBefore } from '../actors/system/retention.ts';
 import type { LibraryParts } from '../actors/system/service.ts';
 import { pollWatchHandler } from '../actors/watches/poll-watch.ts';
 import type { JobKind } from '../domain/job.ts';
+import type { ChunkedText } from '../engine/prepare-page.ts';
 import type { Store } from '../store/store.ts';
 import type { CommitHistory } from '../store/stored-rows.ts';
 import type { LibraryMetrics } from '../telemetry/metrics.ts';
@@ -33,7 +34,9 @@ export function jobHandlersOf(
   const common = { ...library, embedders: outside.embedders };
   const { reader, monotonic } = common;
   const readEntities = settings.entity.enabled;
-  const indexPage = aroundIndexPage(indexPageHandler({ ...common, readEntities }));
+  const segmentOfChunks = (text: ChunkedText, signal: AbortSignal) =>
+    threads.texts.run('segmentOfChunks', text, { signal });
+  const indexPage = aroundIndexPage(indexPageHandler({ ...common, segmentOfChunks, readEntities }));
   const takeTurn = encoderTurns({
     place: encoderPlace,
     library: path,

@@ -23,6 +23,7 @@ export interface HostOptions extends Partial<Surroundings> {
   aroundEmbedders?: (embedders: Embedders) => Embedders;
   /** Shared by several hosts of one process; the creator closes them. */
   threads?: HostThreads;
+  encoder?: Encoder;
   /** Put around the handler of `index_page` jobs: where tests plant their faults. */
   aroundIndexPage?: (handler: JobHandler) => JobHandler;
   /** The same around bringing back a page's text to the index. */
@@ -59,7 +60,8 @@ export function openHost(options: HostOptions): Host {
   const dir = settings.encoder.dir ?? encoderDir;
   checkEncoderFiles(dir);
   const threads = options.threads ?? openThreads(settings);
-  const encoder = new Encoder({ dir, dim: builtInModel.dim, hangMs: encoderHangMs(settings), log });
+  const own = { dir, dim: builtInModel.dim, hangMs: encoderHangMs(settings), log };
+  const encoder = options.encoder ?? new Encoder(own);
   const opened = openOutside({ ...surroundings, settings, log, metrics, threads, encoder, web });
   const outside = { ...opened, embedders: options.aroundEmbedders?.(opened.embedders) ?? opened.embedders };
   metrics.breakers.collected = outside.breakers.states;
@@ -78,7 +80,7 @@ export function openHost(options: HostOptions): Host {
     aroundRecovery: options.aroundRecovery ?? ((recoverPage) => recoverPage),
     async close() {
       await outside.close();
-      await encoder.close();
+      if (options.encoder === undefined) await encoder.close();
       if (options.threads === undefined) await threads.close();
     },
   };

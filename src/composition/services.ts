@@ -80,6 +80,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       intake: intakeService({ ...submissions, index }),
       imports: importsService({
         ...submissions,
+        pdfs: threads.pdfs,
         storeId: store.storeId,
         dir: join(temporaryFolder(path), 'imports'),
       }),

@@ -1,6 +1,7 @@
 /** Computes an import's next checkpoint from a batch and its outcomes. Pure. */
 import {
   type FailedItem,
+  fileHost,
   type ImportCheckpoint,
   type ImportCounts,
   type ImportItem,
@@ -34,6 +35,18 @@ export interface BatchResult {
   mended: number[];
 }
 
+/** A stored text never changes, so another text of one's own file is reported instead of dropped. */
+export function outcomeOf(
+  { url }: ImportItem,
+  result: { outcome: 'accepted' | 'blacklisted' } | { outcome: 'revisit'; content_hash_differs: boolean },
+): ItemOutcome {
+  return isOwnFile(url) && result.outcome === 'revisit' && result.content_hash_differs
+    ? { outcome: 'failed', reason: 'another text is stored under this address: delete that page to import this one' }
+    : { outcome: result.outcome };
+}
+
+const isOwnFile = (url: string): boolean => url.toLowerCase().startsWith(`http://${fileHost}/`);
+
 const maxReasonLength = 500;
 
 /** `outcomes`: of the batch's items, in order. */
@@ -59,7 +72,7 @@ export function afterBatch(
       continue;
     }
     counts[result.outcome]++;
-    if (result.outcome === 'accepted' && item.body_html === null && item.body_text === null) counts.to_fetch++;
+    if (result.outcome === 'accepted' && !hasText(item)) counts.to_fetch++;
     if (batch.retry) {
       counts.failed--;
       mended.push(place);
@@ -71,11 +84,16 @@ export function afterBatch(
   return { checkpoint: { ...before, next: batch.next, counts, newest, finished, updated_at: at }, failures, mended };
 }
 
+export const hasText = ({ body_html, body_text, pdf }: ImportItem): boolean =>
+  body_html !== null || body_text !== null || pdf !== undefined;
+
 /** Why to skip an item, or null. Unreadable items are failures. */
 export function skipReason(item: ImportItem, { since, min_visits }: ImportCheckpoint['options']): string | null {
   if (item.fault !== null) return null;
+  if (item.left_out !== undefined) return item.left_out;
   if (item.url === '') return 'no address';
   if (!/^https?:/i.test(item.url)) return 'not a web address';
+  if (!hasText(item) && isOwnFile(item.url)) return 'no text';
   if (item.url.length > maxUrlLength) return `an address of more than ${maxUrlLength} characters`;
   if (item.visits !== null && item.visits < min_visits) return 'too few visits';
   if (since === null) return null;

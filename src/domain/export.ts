@@ -74,3 +74,40 @@ export const exportLine = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('end'), lines: z.int() }),
 ]);
 export type ExportLine = z.infer<typeof exportLine>;
+export type PageLine = Extract<ExportLine, { kind: 'page' }>;
+
+/** In a folder of Markdown files: all lines but those of pages. */
+export const exportFile = 'readback.jsonl';
+
+const facts = Object.keys(exportLine.options.find(({ shape }) => shape.kind.value === 'page')?.shape ?? {});
+const plainKey = /^[a-z][\w-]*$/i;
+
+/** A page as a Markdown file: its facts and metadata as front matter, each a line of JSON, and its text. */
+export function pageFile({ kind: _, body_text, metadata, ...line }: PageLine): string {
+  const own = Object.entries(metadata ?? {}).filter(([key]) => plainKey.test(key) && !facts.includes(key));
+  const rest = Object.entries(metadata ?? {}).filter(([key]) => !plainKey.test(key) || facts.includes(key));
+  const isEmpty = metadata !== null && own.length === 0;
+  const matter = [
+    ...Object.entries(line).filter(([, value]) => value !== undefined),
+    ...own,
+    ...(rest.length > 0 || isEmpty ? [['metadata', Object.fromEntries(rest)] as const] : []),
+    ...(body_text === null ? [['body_text', null] as const] : []),
+  ];
+  return `---\n${matter.map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`).join('')}---\n\n${body_text ?? ''}`;
+}
+
+/** The line of such a file, unchecked. Errors: SyntaxError. */
+export function pageOfFile(text: string): unknown {
+  const end = text.indexOf('\n---\n');
+  if (!text.startsWith('---\n') || end < 0) throw new SyntaxError('no front matter');
+  const matter = text
+    .slice(4, end)
+    .split('\n')
+    .map((line) => [line.slice(0, line.indexOf(': ')), JSON.parse(line.slice(line.indexOf(': ') + 2))] as const);
+  const [line, metadata] = [true, false].map((is) =>
+    Object.fromEntries(matter.filter(([key]) => facts.includes(key) === is)),
+  );
+  const all = { ...metadata, ...line.metadata };
+  const hasNone = Object.keys(all).length === 0 && line.metadata === undefined;
+  return { kind: 'page', body_text: text.slice(end + 6), ...line, metadata: hasNone ? null : all };
+}

@@ -25,9 +25,20 @@ export const importFormats = [
   'pinboard',
   'hypothesis',
   'zotero',
+  'google',
+  'reader',
+  'opml',
+  'page',
+  'warc',
+  'files',
   'urls',
+  'csv',
+  'json',
 ] as const;
 export type ImportFormat = (typeof importFormats)[number];
+
+/** Host of the addresses of one's own files, which are never fetched. */
+export const fileHost = 'files.localhost';
 
 /** One visit, bookmark or saved link, in a stable order. */
 export interface ImportItem {
@@ -41,6 +52,14 @@ export interface ImportItem {
   body_text: string | null;
   /** Why this place could not be read; null for an item. */
   fault: string | null;
+  /** `body_html` is a page with menus, not an article. */
+  whole_page?: true;
+  /** Instead of a text: a PDF to read. */
+  pdf?: Uint8Array;
+  /** A visit of this date counts once. */
+  once?: true;
+  /** Why it is no entry. */
+  left_out?: string;
 }
 
 export interface ImportCounts {

@@ -3,6 +3,7 @@
  * is typed by this map; the library routes each to the service whose handlers name it. Expected outcomes are replies; a rejected ask is a
  * DomainError. Messages between actors: src/actors/system/system-messages.ts.
  */
+
 import type { z } from 'zod';
 import type * as asking from './ask.ts';
 import type * as blacklist from './blacklist.ts';
@@ -14,6 +15,7 @@ import type * as evaluation from './evaluation.ts';
 import type * as events from './events.ts';
 import type * as imports from './import.ts';
 import type * as job from './job.ts';
+import type { MetadataEdit } from './metadata.ts';
 import type * as metrics from './metrics.ts';
 import type * as model from './model.ts';
 import type * as page from './page.ts';
@@ -63,6 +65,8 @@ export interface Messages {
   'page.visits': { request: { page_id: string }; reply: page.PageVisitsResponse };
   'page.status': { request: { page_id: string }; reply: page.PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: page.PageStatusBatchResponse };
+  /** Change tags, notes and highlights, in one commit; results in the order of the ids. */
+  'page.edit': { request: MetadataEdit & { page_ids: string[] }; reply: page.PageEditBatchResponse };
   'page.entities': { request: { page_id: string }; reply: entity.PageEntitiesResponse };
   'entity.list': { request: entity.EntityListQuery; reply: entity.EntityListResponse };
   'entity.get': { request: { ref: string }; reply: entity.EntityDetailResponse };

@@ -1,6 +1,7 @@
 /** A page's `metadata`: any JSON object within bounds, returned unchanged or refused. */
 import { z } from 'zod';
-import { isWellFormed, loneSurrogates } from './texts.ts';
+import { foldTitle } from './normalize-text.ts';
+import { isWellFormed, loneSurrogates, storedText } from './texts.ts';
 
 export type PageMetadata = Record<string, unknown>;
 
@@ -75,7 +76,7 @@ export const pageMetadata = z
 /** Lists that merge instead of conflicting. */
 const grownLists = ['tags', 'highlights'] as const;
 /** What people wrote or chose: where two pages differ, the merged page has a list of both. */
-const personalKeys = [...grownLists, 'folder', 'note', 'description', 'status'];
+const personalKeys = [...grownLists, 'removed_tags', 'removed_highlights', 'folder', 'note', 'description', 'status'];
 /** Facts of merged pages that differ from those of the page they became. */
 const MERGED = 'merged';
 
@@ -95,6 +96,7 @@ export function withAll(
     if (value == null && Object.hasOwn(both, key)) continue;
     const isSame = JSON.stringify(has) === JSON.stringify(value);
     if (has == null || isSame) define(both, key, value);
+    else if (key === 'note' && (has === '' || value === '')) define(both, key, has === '' ? value : has);
     else if (key === MERGED || personalKeys.includes(key)) define(both, key, distinct([has].flat(), [value].flat()));
     else define(differing, key, value);
   }
@@ -111,9 +113,43 @@ function distinct(...lists: unknown[][]): unknown[] {
   return [...new Map(lists.flat().map((each) => [JSON.stringify(each), each])).values()];
 }
 
+/** Tags are equal whatever their case, highlights if they quote the same. */
+function keyOf(element: unknown): string {
+  const { name, quote } = typeof element === 'object' && element !== null ? (element as PageMetadata) : {};
+  const text = [element, name, quote].find((each) => typeof each === 'string');
+  return typeof text === 'string' ? foldTitle(text) : JSON.stringify(element);
+}
+
+const listIn = (value: unknown): unknown[] => (value == null ? [] : [value].flat());
+
+const isPlaced = (element: unknown): boolean =>
+  typeof element === 'object' && element !== null && 'start' in element && element.start != null;
+
+/** Elements that a list lacks. Of the same quote, a list may have highlights at several places, or one without a place. */
+function lackedBy(list: readonly unknown[], removed: readonly unknown[], elements: readonly unknown[]): unknown[] {
+  const out = new Set(removed.map(keyOf));
+  const present = new Set<string>();
+  const add = (element: unknown) => {
+    const key = keyOf(element);
+    present.add(`any ${key}`);
+    present.add(isPlaced(element) ? `placed ${JSON.stringify(element)}` : `bare ${key}`);
+  };
+  const has = (element: unknown): boolean => {
+    const key = keyOf(element);
+    if (!isPlaced(element)) return present.has(`any ${key}`);
+    return present.has(`bare ${key}`) || present.has(`placed ${JSON.stringify(element)}`);
+  };
+  list.forEach(add);
+  return elements.filter((element) => {
+    const isLacking = !out.has(keyOf(element)) && !has(element);
+    if (isLacking) add(element);
+    return isLacking;
+  });
+}
+
 /**
- * The known metadata with the missing or null keys and new `tags` and `highlights` of another submission. Returns
- * `known` itself if nothing is new or the result is too large.
+ * The known metadata with the missing or null keys and new `tags` and `highlights` of another submission, without those that the user
+ * removed. Returns `known` itself if nothing is new or the result is too large.
  */
 export function withMore(known: PageMetadata | null, more: PageMetadata | null): PageMetadata | null {
   if (more === null) return known;
@@ -121,14 +157,76 @@ export function withMore(known: PageMetadata | null, more: PageMetadata | null):
     const has = known !== null && Object.hasOwn(known, key) ? known[key] : null;
     if (has == null) return value == null ? [] : [[key, value]];
     if (!Array.isArray(has) || !Array.isArray(value) || !grownLists.some((list) => list === key)) return [];
-    const present = new Set(has.map((element) => JSON.stringify(element)));
-    const further = value.filter((element) => {
-      const text = JSON.stringify(element);
-      return !present.has(text) && present.add(text);
-    });
+    const further = lackedBy(has, listIn(known?.[`removed_${key}`]), value);
     return further.length === 0 ? [] : [[key, [...has, ...further]]];
   });
   if (added.length === 0) return known;
   const both = { ...known, ...Object.fromEntries(added) };
   return faultsOf(both).length === 0 ? both : known;
+}
+
+const maxTagLength = 200;
+const maxNoteLength = 10_000;
+const maxQuoteLength = 10_000;
+const maxContextLength = 100;
+const maxEdits = 100;
+
+const tags = z.array(storedText(maxTagLength).regex(/\S/)).max(maxEdits);
+/** A range of the text: found again by its quote and the text next to it, also if `start` (UTF-16) is another by then. */
+const highlight = z.strictObject({
+  quote: storedText(maxQuoteLength).regex(/\S/),
+  prefix: storedText(maxContextLength).optional(),
+  suffix: storedText(maxContextLength).optional(),
+  start: z.int().min(0).optional(),
+});
+
+export const metadataEdit = z.strictObject({
+  add_tags: tags.optional(),
+  remove_tags: tags.optional().describe('whatever their case'),
+  note: storedText(maxNoteLength).nullable().optional().describe('null removes it'),
+  add_highlights: z.array(highlight).max(maxEdits).optional(),
+  remove_highlights: z
+    .array(z.unknown())
+    .max(maxEdits)
+    .superRefine((list, context) => {
+      for (const message of faultsOf({ list })) context.addIssue({ code: 'custom', message });
+    })
+    .optional()
+    .describe('as they are in `metadata`'),
+});
+export type MetadataEdit = z.infer<typeof metadataEdit>;
+
+/** Removed elements that imports do not add again: the latest. */
+const maxRemoved = 200;
+
+/**
+ * The metadata after a user's changes. What was removed is remembered in `removed_tags` and `removed_highlights`, and a removed note is
+ * '', so that no later import brings it back. Returns `known` itself if nothing changes.
+ */
+export function withEdit(known: PageMetadata | null, edit: MetadataEdit): PageMetadata | null | 'too_large' {
+  const changed: PageMetadata = {};
+  for (const list of grownLists) {
+    const has = listIn(known?.[list]);
+    const added: readonly unknown[] = edit[`add_${list}`] ?? [];
+    // Two highlights may quote the same.
+    const idOf = list === 'tags' ? keyOf : (element: unknown) => JSON.stringify(element);
+    const unwanted = new Set((edit[`remove_${list}`] ?? []).map(idOf));
+    const [gone, kept] = [true, false].map((isGone) => has.filter((element) => unwanted.has(idOf(element)) === isGone));
+    const present = new Set(kept.map(idOf));
+    const fresh = added
+      .map((element) => (typeof element === 'string' ? element.replace(/\s+/g, ' ').trim() : element))
+      .filter((element) => !present.has(idOf(element)) && present.add(idOf(element)));
+    if (gone.length === 0 && fresh.length === 0) continue;
+    changed[list] = [...kept, ...fresh];
+    const wanted = new Set([...kept, ...fresh].map(keyOf));
+    const before = listIn(known?.[`removed_${list}`]);
+    const out = distinct(before, gone).filter((element) => !wanted.has(keyOf(element)));
+    if (before.length > 0 || out.length > 0) changed[`removed_${list}`] = out.slice(-maxRemoved);
+  }
+  const { note } = edit;
+  const text = note?.trim() ?? '';
+  if (note !== undefined && text !== (known?.note ?? '')) changed.note = text;
+  if (Object.keys(changed).length === 0) return known;
+  const both = { ...known, ...changed };
+  return faultsOf(both).length === 0 ? both : 'too_large';
 }

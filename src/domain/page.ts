@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
-import { type PageMetadata, pageMetadata } from './metadata.ts';
+import { metadataEdit, type PageMetadata, pageMetadata } from './metadata.ts';
 import type { PageFact, PageType } from './query-clause.ts';
 import { optionalQueryInteger, queryBoolean, queryInteger } from './query-values.ts';
 import type { TextInParts } from './rows.ts';
@@ -85,6 +85,8 @@ export interface Page
   content_hash: string | null;
   index_job: number;
   entity_job: number | null;
+  /** Indexes changed facts of indexed chunks (commands/edit-pages.ts); absent if there was none. */
+  facts_job?: number;
   /** Labels of its chunks: first_label … first_label + chunk_count − 1. */
   first_label: number;
   chunk_count: number;
@@ -188,6 +190,20 @@ export const pageResponse = z.strictObject({
   ...pageDetails.shape,
 });
 export type PageResponse = z.infer<typeof pageResponse>;
+
+export const pageEditRequest = metadataEdit;
+export const pageEditResponse = pageResponse.pick({ page_id: true, metadata: true });
+export type PageEditResponse = z.infer<typeof pageEditResponse>;
+/** Tags alone: notes and highlights of so many pages are too much for one transaction. */
+export const pageEditBatchRequest = metadataEdit
+  .pick({ add_tags: true, remove_tags: true })
+  .extend({ page_ids: z.array(idText).min(1).max(500) });
+export const pageEditBatchResponse = z.strictObject({
+  results: z.array(
+    z.strictObject({ page_id: z.string(), outcome: z.enum(['changed', 'unchanged', 'not_found', 'too_large']) }),
+  ),
+});
+export type PageEditBatchResponse = z.infer<typeof pageEditBatchResponse>;
 
 export const pageVisitsResponse = z.strictObject({
   page_id: z.string(),

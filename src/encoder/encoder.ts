@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { NameSpans } from '../compute/text/name-tags.ts';
 import { errorMessage } from '../domain/error-message.ts';
-import { isSource, programDir, programFile } from '../files/program-files.ts';
+import { programDir, programFile, startsSource } from '../files/program-files.ts';
 import { encoderDir } from './encoder-files.ts';
 import type { FromEncoder, InputKind, Runtime, ToEncoder } from './encoder-messages.ts';
 
@@ -182,7 +182,7 @@ export class Encoder {
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
         // No secret of this process, and nothing for a runtime to report to its makers.
         env: { ORT_DISABLE_TELEMETRY: '1' },
-        execArgv: isSource ? ['--import', loader] : [],
+        execArgv: startsSource ? ['--import', loader] : [],
       });
     } catch (error) {
       // Too little memory, or too many processes.

@@ -13,7 +13,10 @@ function folderAbove(dir: string): string {
   return existsSync(join(dir, 'package.json')) ? dir : folderAbove(dirname(dir));
 }
 
+/** Whether threads and processes are started from sources, too: tests set READBACK_THREADS=compiled, as loading those takes a second each. */
+export const startsSource = isSource && process.env.READBACK_THREADS !== 'compiled';
+
 /** The file of a module that is started by its path, `threads/work-thread` say: below src/ or dist/. */
 export function programFile(module: string): URL {
-  return pathToFileURL(join(programDir, isSource ? `src/${module}.ts` : `dist/${module}.js`));
+  return pathToFileURL(join(programDir, startsSource ? `src/${module}.ts` : `dist/${module}.js`));
 }

@@ -25,6 +25,8 @@ export class EntryMarks {
   #dealt = 0;
   readonly #lost: LostEntries[] = [];
   #isRow = false;
+  /** Of the last entry that was read, from 1; 0 if it is not known. */
+  line = 0;
 
   /** `pattern`: global; matches the start of an entry in at most 4,096 characters. */
   constructor(pattern: RegExp) {
@@ -58,6 +60,7 @@ export class EntryMarks {
   /** An entry was read from `start` to `end`, in characters of the file. */
   reached(start: number, end = start + 1): void {
     this.#loseUpTo(start);
+    this.line = this.#offsets[this.#dealt] < end ? this.#lines[this.#dealt] : 0;
     while (this.#dealt < this.#offsets.length && this.#offsets[this.#dealt] < end) this.#dealt++;
     this.#isRow = false;
     if (this.#dealt < 10_000 || this.#dealt < this.#offsets.length / 2) return;
@@ -68,6 +71,7 @@ export class EntryMarks {
 
   /** An entry was read at an unknown place. */
   reachedNext(): void {
+    this.line = this.#lines[this.#dealt] ?? 0;
     this.#dealt++;
   }
 

@@ -2,40 +2,53 @@
  * The table of import formats: how content (never the name) identifies each, and its reader. A format of `--format` may
  * have several rows. docs/command-line.md shows the table.
  */
-import { statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
 import { jsonElements } from './json-elements.ts';
-import { readHypothesis, readwiseItem } from './read-annotations.ts';
-import { chromiumMark, firefoxMark, readChromiumBookmarks, readFirefoxBookmarks } from './read-bookmark-tree.ts';
-import { linkMark, netscapeLink, pocketLink, postMark, readBookmarks, readPosts } from './read-bookmarks.ts';
+import { readHypothesis } from './read-annotations.ts';
 import {
-  instapaperRow,
-  pocketRow,
-  raindropRow,
-  readCsv,
-  readwiseRow,
-  rowMark,
-  wallabagRow,
-  zoteroRow,
-} from './read-csv.ts';
-import { type Browser, readHistory } from './read-history.ts';
+  activityMark,
+  isOpml,
+  linkMark,
+  netscapeLink,
+  outlineMark,
+  pocketLink,
+  postMark,
+  readActivity,
+  readBookmarks,
+  readElements,
+} from './read-bookmarks.ts';
+import { addressColumns, readCsv, rowMark } from './read-csv.ts';
+import { type OwnFile, readHtmlFile, readPackedFile, readPdfFile, readTextFile } from './read-documents.ts';
 import {
-  deliciousItem,
-  elcuratorItem,
-  linkdingItem,
-  pinboardItem,
-  readabilityItem,
+  chromiumMark,
+  type Dialect,
+  dialects,
+  fieldsOf,
+  firefoxMark,
+  itemReader,
+  itemsWithin,
   readEntries,
+  readJsonLines,
   readKarakeep,
   readLinkwarden,
   readOmnivore,
-  wallabagItem,
-} from './read-json.ts';
-import { cslItem, lineMark, readRis, readUrls, risMark, zoteroItem } from './read-references.ts';
+  readTree,
+} from './read-entries.ts';
+import { type Browser, type HistoryFile, readHistory } from './read-history.ts';
+import { isMhtml, isSavedPage, readMhtml, readSavedPage, readWarc } from './read-pages.ts';
+import {
+  isLinkList,
+  isUrlList,
+  lineMark,
+  markdownMark,
+  readMarkdownLinks,
+  readRis,
+  readUrls,
+  risMark,
+} from './read-references.ts';
 
-export type FileKind = 'SQLite' | 'HTML' | 'XML' | 'JSON' | 'CSV' | 'text';
+export type FileKind = 'SQLite' | 'HTML' | 'XML' | 'JSON' | 'CSV' | 'text' | 'PDF' | 'ZIP' | 'WARC';
 
 export interface FileHead {
   kinds: readonly FileKind[];
@@ -45,196 +58,207 @@ export interface FileHead {
 }
 
 export interface SourceFile {
-  path: string;
+  file: HistoryFile;
   name: string;
   head: FileHead;
   text(): AsyncIterable<string>;
   again(): AsyncIterable<string>;
   marks: EntryMarks;
+  own: OwnFile;
+  /** The text of another file of the export. */
+  sibling(path: string): Promise<string | null>;
 }
 
 export interface FormatRow {
   format: ImportFormat;
   kind: FileKind;
   from: string;
-  sign: string;
   matches(head: FileHead): boolean;
-  /** The start of an entry (entry-marks.ts); null for a database, whose rows are counted. */
+  /** The start of an entry (entry-marks.ts); null for a database, whose rows are counted, and for pages. */
   mark: RegExp | null;
   read(file: SourceFile): AsyncIterable<ImportItem>;
 }
 
-const history = (browser: Browser, from: string, tables: string): FormatRow => ({
-  format: browser,
-  kind: 'SQLite',
-  from,
-  sign: `tables ${tables}`,
+type Sign = RegExp | ((text: string) => boolean);
+
+const row = (
+  format: ImportFormat,
+  kind: FileKind,
+  from: string,
+  sign: Sign,
+  mark: RegExp | null,
+  read: FormatRow['read'],
+): FormatRow => {
+  const matches: FormatRow['matches'] = ({ text }) => (sign instanceof RegExp ? sign.test(text) : sign(text));
+  return { format, kind, from, matches, mark, read };
+};
+
+const history = (browser: Browser, from: string): FormatRow => ({
+  ...row(browser, 'SQLite', from, /^$/, null, ({ file }) => readHistory(file, browser)),
   matches: (head) => head.browser === browser,
-  mark: null,
-  read: ({ path }) => readHistory(path, browser),
 });
 
-const html = (
-  format: ImportFormat,
-  from: string,
-  sign: string,
-  pattern: RegExp,
-  link: Parameters<typeof readBookmarks>[2],
-): FormatRow => ({
-  format,
-  kind: 'HTML',
-  from,
-  sign,
-  matches: ({ text }) => pattern.test(text),
-  mark: linkMark,
-  read: ({ text, marks }) => readBookmarks(text(), marks, link),
-});
+const html = (format: ImportFormat, from: string, sign: RegExp, link: Parameters<typeof readBookmarks>[2]) =>
+  row(format, 'HTML', from, sign, linkMark, ({ text, marks }) => readBookmarks(text(), marks, link));
 
 /** Recognized by a unique set of columns. */
-const csv = (format: ImportFormat, from: string, columns: string[], row: Parameters<typeof readCsv>[2]): FormatRow => ({
-  format,
-  kind: 'CSV',
-  from,
-  sign: `columns ${columns.join(', ')}`,
+const csv = (format: ImportFormat, from: string, columns: string[], dialect: Dialect = dialects.usual): FormatRow => ({
+  ...row(format, 'CSV', from, /^$/, rowMark, ({ text, head, name, marks }) =>
+    readCsv(text(), { head: head.text, name, marks }, itemReader(dialect)),
+  ),
   matches: (head) => columns.every((column) => head.columns.includes(column)),
-  mark: rowMark,
-  read: ({ text, head, name, marks }) => readCsv(text(), { head: head.text, name, marks }, row),
 });
+
+/** Recognized by unique field names. */
+function json(format: ImportFormat, from: string, fields: string[], dialect: Dialect = dialects.usual): FormatRow {
+  const itemOfEntry = itemReader(dialect);
+  return jsonBy(format, from, fields, dialect.mark ?? 'url', (entries, file) =>
+    isJsonLines(file.head.text)
+      ? readJsonLines(file, (entry) => [itemOfEntry(fieldsOf(entry))])
+      : readEntries(entries, itemOfEntry),
+  );
+}
 
 type Read = (entries: AsyncIterable<unknown>, file: SourceFile) => AsyncIterable<ImportItem>;
-type ItemOf = Parameters<typeof readEntries>[1];
 
-/** Recognized by unique field names; each entry has the field `mark`. */
-const json = (
-  format: ImportFormat,
-  from: string,
-  fields: string[],
-  { mark, ...read }: { mark: string } & ({ all: Read } | { each: ItemOf }),
-): FormatRow => ({
-  format,
-  kind: 'JSON',
-  from,
-  sign: `fields ${fields.join(', ')}`,
-  matches: ({ text }) => fields.every((field) => text.includes(`"${field}"`)),
-  mark: new RegExp(`"${mark}"\\s{0,100}:`, 'g'),
-  read: (file) => {
-    const entries = jsonElements(file.text(), file.name, file.marks);
-    return 'all' in read ? read.all(entries, file) : readEntries(entries, read.each);
-  },
-});
+function jsonBy(format: ImportFormat, from: string, fields: string[], mark: string, read: Read): FormatRow {
+  const hasAll = (text: string) => fields.every((field) => text.includes(`"${field}"`));
+  return row(format, 'JSON', from, hasAll, new RegExp(`"${mark}"\\s{0,100}:`, 'g'), (file) =>
+    read(jsonElements(file.text(), file.name, file.marks), file),
+  );
+}
+
+/** One object a line, of which the first may be longer than the head; lists have an array of objects. */
+function isJsonLines(text: string): boolean {
+  const [line, next] = text.split('\n', 2);
+  if (!line.startsWith('{')) return false;
+  const isList = /"\s*:\s*\[\s*\{/.test(line);
+  try {
+    JSON.parse(line);
+    return next?.startsWith('{') === true || !isList;
+  } catch {
+    return next === undefined && !isList;
+  }
+}
+
+const addressField =
+  /"(?:url|link|href|uri|address|website|page_?url|title_?url|(?:given|source|original|canonical)_?url|permalink)"\s{0,100}:\s{0,100}"https?:/gi;
+
+async function* everyAddress(file: SourceFile): AsyncGenerator<ImportItem> {
+  if (isJsonLines(file.head.text)) yield* readJsonLines(file, (entry) => itemsWithin(entry));
+  else for await (const entry of jsonElements(file.text(), file.name, file.marks)) yield* itemsWithin(entry);
+}
+
+export const textName = /(?:^|\/)[^./]+$|\.(?:md|markdown|txt|text)$/i;
+
+/** Files of a folder that are no lists: pages of their own. A file alone must be named as such. */
+const ownText = "one's own HTML, Markdown and text, in a folder";
+export const ownFileRow = row('files', 'text', ownText, /(?!)/, null, (file) =>
+  textName.test(file.own.path) ? readTextFile(file) : readHtmlFile(file),
+);
+
+const anyCsv = 'any CSV or TSV with addresses: Matter, mymind, Readeck, Scuttle, History Trends, Google reading list …';
+const anyJson = 'any JSON or JSON lines with addresses: GoodLinks, Tab Session Manager, Hister, Readeck …';
+const isTree = /^(?=[\s\S]*"roots")[\s\S]*"bookmark_bar"/;
+const isPosts = /^(?:<\?xml[^>]*>\s*)?<posts[\s>]/;
+const isActivity = /^<html><head><title>[^<]*<\/title>(?=[\s\S]*(?:\bouter-cell\b|\.mdl-))/i;
 
 /** The first match wins, so less specific formats come last. */
 export const formatRows: readonly FormatRow[] = [
-  history('chromium', 'history of Chrome, Chromium, Edge, Brave …: file History', 'urls, visits'),
-  history('firefox', 'history of Firefox: file places.sqlite', 'moz_places, moz_historyvisits'),
-  history('safari', 'history of Safari: file History.db', 'history_items, history_visits'),
-  html('pocket', 'Pocket, ril_export.html', 'links with time_added', /<a\s[^<>]*\btime_added=/i, pocketLink),
-  html('instapaper', 'Instapaper, HTML', 'title Instapaper: Export', /<title>\s*Instapaper: Export/i, netscapeLink),
+  history('chromium', 'history of Chrome, Chromium, Edge, Brave …: file History'),
+  history('firefox', 'history of Firefox: file places.sqlite'),
+  history('safari', 'history of Safari: file History.db'),
+  html('pocket', 'Pocket, ril_export.html', /<a\s[^<>]*\btime_added=/i, pocketLink),
+  html('instapaper', 'Instapaper, HTML', /<title>\s*Instapaper: Export/i, netscapeLink),
   html(
     'bookmarks',
     'bookmarks of browsers and of many services, HTML',
-    'doctype NETSCAPE-Bookmark-file-1, or links and headings in DT',
     /^<!doctype\s+netscape-bookmark-file-1|^(?!<!doctype|<html)<[\s\S]*<dt>\s*<(?:a|h3)\b/i,
     netscapeLink,
   ),
-  {
-    format: 'chromium-bookmarks',
-    kind: 'JSON',
-    from: 'bookmarks of Chrome and its like: file Bookmarks',
-    sign: 'fields roots, bookmark_bar',
-    matches: ({ text }) => text.includes('"roots"') && text.includes('"bookmark_bar"'),
-    mark: chromiumMark,
-    read: (file) => readChromiumBookmarks(file.text(), file),
-  },
-  {
-    format: 'firefox-bookmarks',
-    kind: 'JSON',
-    from: 'backup of Firefox, bookmarks-DATE.json',
-    sign: 'type text/x-moz-place-container',
-    matches: ({ text }) => text.includes('"text/x-moz-place-container"'),
-    mark: firefoxMark,
-    read: (file) => readFirefoxBookmarks(file.text(), file),
-  },
-  csv('pocket', 'Pocket, CSV', ['url', 'time_added'], pocketRow),
-  csv('instapaper', 'Instapaper, CSV', ['url', 'selection', 'folder'], instapaperRow),
-  csv('wallabag', 'Wallabag, CSV', ['url', 'mime type', 'creation date'], wallabagRow),
-  csv('raindrop', 'Raindrop.io, CSV', ['url', 'excerpt', 'folder', 'created'], raindropRow),
-  csv('readwise', 'library of Readwise Reader, CSV', ['url', 'document tags', 'saved date'], readwiseRow),
-  csv('zotero', 'Zotero, CSV', ['item type', 'url', 'date added'], zoteroRow),
-  json('wallabag', 'Wallabag, JSON', ['is_archived', 'is_starred', 'url'], { mark: 'url', each: wallabagItem }),
-  json('wallabag', 'Wallabag 1, JSON', ['is_read', 'is_fav', 'url'], { mark: 'url', each: wallabagItem }),
-  json('pinboard', 'Pinboard, JSON', ['href', 'extended', 'toread'], { mark: 'href', each: pinboardItem }),
-  json('pinboard', 'Delicious, JSON', ['url', 'owner', 'others', 'created'], { mark: 'url', each: deliciousItem }),
-  json('elcurator', 'elCurator, JSON', ['url', 'is_saved', 'created_at'], { mark: 'url', each: elcuratorItem }),
-  json('readability', 'Readability, JSON', ['article__url'], { mark: 'article__url', each: readabilityItem }),
-  json('readwise', 'highlights of Readwise, JSON of its export interface', ['user_book_id', 'highlights'], {
-    mark: 'source_url',
-    each: readwiseItem,
-  }),
-  json('readwise', 'documents of Readwise Reader, JSON of its list interface', ['reading_progress', 'source_url'], {
-    mark: 'source_url',
-    each: readwiseItem,
-  }),
-  json('hypothesis', 'annotations of Hypothesis, JSON', ['uri', 'target', 'user'], {
-    mark: 'uri',
-    all: (all, { name }) => readHypothesis(all, name),
-  }),
-  json('zotero', 'Zotero, JSON of Better BibTeX', ['itemType', 'dateAdded'], { mark: 'itemType', each: zoteroItem }),
-  json('omnivore', 'Omnivore, its metadata_*.json or their folder', ['savedAt', 'slug'], {
-    mark: 'slug',
-    all: (all, { path }) => readOmnivore(all, contentBeside(path)),
-  }),
-  json('linkwarden', 'Linkwarden, JSON', ['collections', 'links'], {
-    mark: 'url',
-    all: (entries, { again, name }) => readLinkwarden(entries, jsonElements(again(), name)),
-  }),
-  json('linkding', 'linkding, JSON', ['tag_names', 'date_added'], { mark: 'url', each: linkdingItem }),
-  json('karakeep', 'Karakeep (Hoarder), JSON', ['bookmarks', 'content'], {
-    mark: 'content',
-    all: (entries, { again, name }) => readKarakeep(entries, jsonElements(again(), name)),
-  }),
-  json('zotero', 'CSL JSON of Zotero and its like', ['type', 'date-parts'], { mark: 'type', each: cslItem }),
-  {
-    format: 'pinboard',
-    kind: 'XML',
-    from: 'Delicious and Pinboard, XML',
-    sign: 'element posts',
-    matches: ({ text }) => /^(?:<\?xml[^>]*>\s*)?<posts[\s>]/.test(text),
-    mark: postMark,
-    read: (file) => readPosts(file.text(), file),
-  },
-  {
-    format: 'zotero',
-    kind: 'text',
-    from: 'RIS of Zotero and its like',
-    sign: 'a first line TY  - …',
-    matches: ({ text }) => /^TY {2}- /.test(text),
-    mark: risMark,
-    read: (file) => readRis(file.text(), file),
-  },
-  {
-    format: 'urls',
-    kind: 'text',
-    from: 'a list of addresses, one a line',
-    sign: 'a first line that is an address',
-    matches: ({ text }) => isAddress(text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#'))),
-    mark: lineMark,
-    read: (file) => readUrls(file.text(), file),
-  },
+  row('chromium-bookmarks', 'JSON', 'bookmarks of Chrome and its like: file Bookmarks', isTree, chromiumMark, readTree),
+  row(
+    'firefox-bookmarks',
+    'JSON',
+    'backup of Firefox, bookmarks-DATE.json',
+    /"text\/x-moz-place-c/,
+    firefoxMark,
+    readTree,
+  ),
+  csv('pocket', 'Pocket, CSV', ['url', 'time_added']),
+  csv('instapaper', 'Instapaper, CSV', ['url', 'selection', 'folder']),
+  csv('wallabag', 'Wallabag, CSV', ['url', 'mime type', 'creation date'], dialects.wallabagCsv),
+  csv('raindrop', 'Raindrop.io, CSV', ['url', 'excerpt', 'folder', 'created']),
+  csv('readwise', 'library of Readwise Reader, CSV', ['url', 'document tags', 'saved date']),
+  csv('zotero', 'Zotero, CSV', ['item type', 'url', 'date added'], dialects.zotero),
+  json('wallabag', 'Wallabag, JSON', ['is_archived', 'is_starred', 'url'], dialects.wallabag),
+  json('wallabag', 'Wallabag 1, JSON', ['is_read', 'is_fav', 'url'], dialects.wallabag),
+  json('pinboard', 'Pinboard, JSON', ['href', 'extended', 'toread'], dialects.pinboard),
+  json('pinboard', 'Delicious, JSON', ['url', 'owner', 'others', 'created'], dialects.delicious),
+  json('elcurator', 'elCurator, JSON', ['url', 'is_saved', 'created_at'], dialects.elcurator),
+  json('readability', 'Readability, JSON', ['article__url'], dialects.readability),
+  json('readwise', 'highlights of Readwise, JSON', ['user_book_id', 'highlights'], dialects.readwise),
+  json('readwise', 'documents of Readwise Reader, JSON', ['reading_progress', 'source_url'], dialects.readwise),
+  jsonBy('hypothesis', 'annotations of Hypothesis, JSON', ['uri', 'target', 'user'], 'uri', (all, { name }) =>
+    readHypothesis(all, name),
+  ),
+  json('zotero', 'Zotero, JSON of Better BibTeX', ['itemType', 'dateAdded'], dialects.zotero),
+  jsonBy('omnivore', 'Omnivore, its ZIP, folder, or metadata_*.json', ['savedAt', 'slug'], 'slug', (all, { sibling }) =>
+    readOmnivore(all, sibling),
+  ),
+  jsonBy('linkwarden', 'Linkwarden, JSON', ['collections', 'links'], 'url', (entries, { again, name }) =>
+    readLinkwarden(entries, jsonElements(again(), name)),
+  ),
+  json('linkding', 'linkding, JSON', ['tag_names', 'date_added']),
+  jsonBy('karakeep', 'Karakeep (Hoarder), JSON', ['bookmarks', 'content'], 'content', (entries, { again, name }) =>
+    readKarakeep(entries, jsonElements(again(), name)),
+  ),
+  json('zotero', 'CSL JSON of Zotero and its like', ['type', 'date-parts'], dialects.csl),
+  json('google', 'Google Takeout, history of Chrome, JSON', ['Browser History', 'time_usec']),
+  json('google', 'Google Takeout, YouTube and activities, JSON', ['titleUrl', 'products'], dialects.youtube),
+  json('safari', 'history of a Safari export, JSON', ['history', 'time_usec']),
+  json('reader', 'stars of Inoreader, FreshRSS or Feedly, JSON', ['origin', 'alternate'], dialects.reader),
+  row('pinboard', 'XML', 'Delicious, Pinboard and Scuttle, XML', isPosts, postMark, (file) =>
+    readElements(file, 'post', 'posts', dialects.pinboard),
+  ),
+  row('zotero', 'text', 'RIS of Zotero and its like', /^TY {2}- /, risMark, readRis),
+  row('opml', 'XML', 'OPML: subscriptions of feed readers, outlines with links', isOpml, outlineMark, (file) =>
+    readElements(file, 'outline', 'opml', dialects.opml),
+  ),
+  row('google', 'HTML', 'Google Takeout, YouTube and activities, HTML', isActivity, activityMark, readActivity),
+  row('page', 'HTML', 'a page saved by SingleFile or a browser, HTML', isSavedPage, null, readSavedPage),
+  row('page', 'text', 'a page saved as MHTML', isMhtml, null, readMhtml),
+  row('warc', 'WARC', 'pages of a web archive: WARC, WACZ', /^/, null, readWarc),
+  row('files', 'PDF', "one's own PDF", /^/, null, readPdfFile),
+  row('files', 'ZIP', "one's own EPUB or DOCX", /^/, null, readPackedFile),
+  row(
+    'csv',
+    'CSV',
+    anyCsv,
+    (text) => addressColumns(text) !== null,
+    rowMark,
+    ({ text, head, name, marks }) =>
+      readCsv(text(), { head: head.text, name, columns: addressColumns(head.text), marks }, itemReader(dialects.usual)),
+  ),
+  row('json', 'JSON', anyJson, new RegExp(addressField, 'i'), addressField, everyAddress),
+  row(
+    'urls',
+    'text',
+    'a list of addresses, one a line, with titles or without; of OneTab',
+    isUrlList,
+    lineMark,
+    readUrls,
+  ),
+  row('urls', 'text', 'a Markdown list of links', isLinkList, markdownMark, readMarkdownLinks),
+  ownFileRow,
 ];
-
-const isAddress = (line: string | undefined): boolean => line !== undefined && /^https?:\/\/\S+$/i.test(line.trim());
-
-function contentBeside(file: string): string | null {
-  const dir = join(dirname(file), 'content');
-  return statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true ? dir : null;
-}
 
 /** Recognized but unsupported files. `raw` is the file's start, one character per byte. */
 export const refusals: readonly { matches(raw: string): boolean; is: string }[] = [
-  { matches: (raw) => raw.startsWith('PK\x03\x04'), is: 'a ZIP archive: unpack it first' },
-  { matches: (raw) => raw.startsWith('\x1f\x8b'), is: 'compressed with gzip: unpack it first' },
-  { matches: (raw) => raw.startsWith('%PDF-'), is: 'a PDF, and no list of pages' },
+  {
+    matches: (raw) => /^(?:\xef\xbb\xbf)?(?=[^\n]*\burl\b)(?:[^\n]*,)?"?password"?(?:,|\r?\n)/i.test(raw),
+    is: 'passwords of a browser, which are not imported',
+  },
   {
     matches: (raw) => raw.startsWith('mozLz40\0'),
     is: "a compressed backup of Firefox's bookmarks: its library writes one as JSON (Import and Backup, Backup…)",

@@ -2,6 +2,7 @@
 import type { ImportItem } from '../domain/import.ts';
 import type { PageMetadata } from '../domain/metadata.ts';
 import { maxTitleLength } from '../domain/texts.ts';
+import type { EntryMarks } from './entry-marks.ts';
 
 /** Why a source cannot be read: one line for the user. */
 export class ImportError extends Error {
@@ -16,20 +17,31 @@ function sensible(ms: number): number | null {
   return Number.isFinite(ms) && ms >= earliest && ms < latest ? Math.trunc(ms) : null;
 }
 
-/** Seconds since the epoch; larger numbers are milli- or microseconds. */
+/** Seconds since the epoch; larger numbers are milli- or microseconds, or microseconds since 1601. */
 export function fromUnix(value: string | number | null | undefined): number | null {
   const number = typeof value === 'string' ? Number(value.trim() || Number.NaN) : (value ?? Number.NaN);
   if (!Number.isFinite(number) || number <= 0) return null;
   if (number < 1e11) return sensible(number * 1000);
+  if (number >= 1e16) return fromWebkit(number);
   return sensible(number < 1e14 ? number : number / 1000);
 }
 
-/** A datetime (UTC without a zone), or seconds since the epoch. */
+/** Zones of dates in words that `Date.parse` does not know, hours before UTC. */
+const zones: Record<string, number> = { WEST: 1, BST: 1, CET: 1, CEST: 2, EET: 2, EEST: 3, MSK: 3, JST: 9, AEST: 10 };
+
+/** A datetime (UTC without a zone), also in words, or a number as of `fromUnix`. */
 export function fromDateText(value: unknown): number | null {
   if (typeof value === 'number') return fromUnix(value);
   if (typeof value !== 'string') return null;
-  const hasNoZone = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(value);
-  return sensible(Date.parse(hasNoZone ? `${value.replace(' ', 'T')}Z` : value));
+  const text = value.replace(/\s+/g, ' ').trim();
+  const number = /^U?((?:\d{1,3}|\d{5,18})(?:\.\d+)?)$/.exec(text)?.[1];
+  if (number !== undefined) return fromUnix(number);
+  if (!/\d{4}/.test(text)) return null; // `Date.parse` takes any number for a month
+  if (/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/.test(text))
+    return sensible(Date.parse(`${text.replace(' ', 'T')}Z`));
+  const at = sensible(Date.parse(/[ap]m$/i.test(text) ? `${text} UTC` : text));
+  const [, day, zone = ''] = /^(.*) ([A-Z]{3,4})$/.exec(text) ?? [];
+  return at ?? (day === undefined ? null : sensible(Date.parse(`${day} UTC`) - (zones[zone] ?? 0) * 3_600_000));
 }
 
 /** Seconds since 2001, Apple's epoch. */
@@ -144,4 +156,50 @@ export function doiAddress(doi: unknown): string {
 export function listOf(value: unknown, separator = ','): string[] {
   const parts = Array.isArray(value) ? value : typeof value === 'string' ? value.split(separator) : [];
   return parts.flatMap((part) => (typeof part === 'string' && part.trim() !== '' ? [part.trim().toWellFormed()] : []));
+}
+
+/** What readers of text need of a file. */
+export interface TextFile {
+  name: string;
+  text(): AsyncIterable<string>;
+  marks: Pick<EntryMarks, 'reached'>;
+}
+
+const maxLineChars = 2 ** 20;
+
+interface Line {
+  text: string;
+  /** In the file, in characters; `end` is after the line feed. */
+  start: number;
+  end: number;
+  /** From 1. */
+  no: number;
+}
+
+/** Errors: ImportError for a too long line. `name` is for messages. */
+export async function* linesOf(
+  pieces: AsyncIterable<string>,
+  name: string,
+  maxChars: number = maxLineChars,
+): AsyncGenerator<Line> {
+  let rest: string[] = [];
+  let chars = 0;
+  let start = 0;
+  let no = 0;
+  for await (const piece of pieces) {
+    const [first = '', ...lines] = piece.split('\n');
+    rest.push(first);
+    chars += first.length;
+    if (chars > maxChars) throw new ImportError(`${name} has a line of more than ${maxChars} characters`);
+    for (const next of lines) {
+      const text = rest.join('');
+      const end = start + text.length + 1;
+      yield { text, start, end, no: ++no };
+      start = end;
+      rest = [next];
+      chars = next.length;
+    }
+  }
+  const text = rest.join('');
+  yield { text, start, end: start + text.length, no: no + 1 };
 }

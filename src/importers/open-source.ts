@@ -1,16 +1,17 @@
-/** Opens a file or export folder for import: its format, an id of its content, and its items in a stable order. */
+/** Opens a file, a ZIP archive or a folder for import: its format, an id of its content, and its items in a stable order. */
 import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createReadStream, lstatSync, readdirSync, statSync } from 'node:fs';
+import { basename, join, posix, resolve } from 'node:path';
 import { skipReason } from '../compute/import-progress.ts';
 import { decodeText, EncodingGuess, streamDecoder } from '../compute/text/decode-text.ts';
+import { errorCode } from '../domain/error-code.ts';
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { EntryMarks } from './entry-marks.ts';
-import { type FileHead, type FileKind, type FormatRow, formatRows, refusals } from './formats.ts';
+import { type FileHead, type FileKind, type FormatRow, formatRows, ownFileRow, refusals, textName } from './formats.ts';
 import { ImportError, itemOf } from './item-parts.ts';
+import { archiveEntries, type Bytes, fileArchive, gunzipped } from './read-archive.ts';
 import { csvHead } from './read-csv.ts';
-import { historyKind, visitsLeftOut } from './read-history.ts';
+import { type Browser, historyKind, visitsLeftOut } from './read-history.ts';
 
 export interface ImportSource {
   format: ImportFormat;
@@ -18,69 +19,285 @@ export interface ImportSource {
   items(): AsyncGenerator<ImportItem>;
   isHistory: boolean;
   leftOut(): Promise<Record<string, number>>;
+  /** File and line of the item read last. */
+  place?: () => string;
 }
 
 /** Enough for the head of every format: bookmark files may begin with comments. */
 const headBytes = 64 * 1024;
+const maxFiles = 200_000;
+
+interface Member {
+  /** Within the folder or archive, or the file's. */
+  name: string;
+  size: number;
+  /** Of the last change, ms. */
+  at: number | null;
+  /** Null within an archive. */
+  path: string | null;
+  bytes: Bytes;
+}
+
+type Used = { member: Member; row: FormatRow };
+type Unused = { file: string; reason: string; isFault?: boolean };
 
 /** `name` is for messages. Errors: ImportError for unreadable, unknown or mismatching files. */
 export async function openSource(path: string, format: ImportFormat | null, name = path): Promise<ImportSource> {
-  const files = filesOf(path, name);
-  const heads = await Promise.all(files.map((file) => headOf(file, name)));
-  const row = rowOf(heads[0], format, name);
-  async function* items(): AsyncGenerator<ImportItem> {
-    for (const [at, file] of files.entries()) {
-      const marks = new EntryMarks(row.mark ?? /(?!)/g);
-      const again = () => textOfFile(file);
-      const text = () => passing(again(), (piece) => marks.add(piece));
-      yield* row.read({ path: file, name: file === path ? name : file, head: heads[at], text, again, marks });
-      for (const { line, count } of marks.lost()) {
-        const lost = count === 1 ? '1 entry' : `${count} entries`;
-        yield itemOf({ url: '', fault: `${lost} from line ${line} on could not be read` });
+  const entry = statSync(path, { throwIfNoEntry: false });
+  if (entry === undefined) throw new ImportError(`there is no ${name}`);
+  const isFolder = entry.isDirectory();
+  const { members, unread } = isFolder
+    ? await membersOfFolder(path, name)
+    : { members: await membersOf(path, basename(name), name), unread: [] };
+  const [first] = members;
+  const byName = new Map(members.map((member) => [member.name, member]));
+  const isFile = !isFolder && members.length === 1 && first.size === entry.size && first.name === basename(name);
+  // A file alone must be of a known format.
+  const only = isFile ? { head: await headOf(first, name) } : null;
+  const { used, unused } =
+    only === null
+      ? await usable(members, unread, isFolder, format, name)
+      : { used: [{ member: first, row: rowOf(only.head, format, name) }], unused: [] };
+  let place = { file: name, marks: new EntryMarks(/(?!)/g) };
+
+  const itemsOf = async function* ({ member, row }: Used): AsyncGenerator<ImportItem> {
+    const marks = new EntryMarks(row.mark ?? /(?!)/g);
+    const label = only === null ? `${name}, ${member.name}` : name;
+    place = { file: label, marks };
+    const again = () => textOf(member.bytes);
+    const text = () => passing(again(), (piece) => marks.add(piece));
+    const own = {
+      path: only === null ? `${basename(resolve(name))}/${member.name}` : basename(name),
+      at: member.at,
+      bytes: member.bytes,
+    };
+    const sibling = (file: string) => siblingText(byName, member, file);
+    const head = only?.head ?? (await headOf(member, label));
+    yield* row.read({ file: member.path ?? member.bytes, name: label, head, text, again, marks, own, sibling });
+    for (const { line, count } of marks.lost()) {
+      const lost = count === 1 ? '1 entry' : `${count} entries`;
+      yield itemOf({ url: '', fault: `${lost} from line ${line} on could not be read` });
+    }
+  };
+  const items = async function* (): AsyncGenerator<ImportItem> {
+    for (const each of used) {
+      try {
+        for await (const item of itemsOf(each))
+          yield item.fault === null || only !== null ? item : { ...item, fault: `${each.member.name}: ${item.fault}` };
+      } catch (error) {
+        // One file of many costs no other.
+        if (only !== null) throw error;
+        yield itemOf({ url: '', fault: namedFault(each.member.name, reasonOf(error)) });
       }
     }
-  }
-  if (!row.matches(heads[0]) && !(await hasPage(items())))
+    for (const { file, reason, isFault } of unused) {
+      place = { file: `${name}, ${file}`, marks: new EntryMarks(/(?!)/g) };
+      yield isFault
+        ? itemOf({ url: '', fault: namedFault(file, reason) })
+        : { ...itemOf({ url: '', title: file }), left_out: reason };
+    }
+  };
+  const [{ row }] = used;
+  if (only !== null && !row.matches(only.head) && !(await hasPage(items())))
     throw new ImportError(`${name} has no address of a page as ${row.format}`);
-  const hash = createHash('sha256').update(`${row.format}\n`);
-  const log = `${files[0]}-wal`;
-  const hasLog = row.kind === 'SQLite' && statSync(log, { throwIfNoEntry: false }) !== undefined;
-  for (const file of [...files, ...(hasLog ? [log] : [])])
-    for await (const piece of createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(piece);
-  const { browser } = heads[0];
+  const formats = new Set(used.map((each) => each.row.format));
+  const own = formats.size === 1 ? row.format : 'files';
+  const hash = createHash('sha256').update(`${own}\n`);
+  for (const { member } of used) {
+    if (only === null) hash.update(`${member.name}\n`);
+    try {
+      for await (const piece of member.bytes()) hash.update(piece);
+    } catch (error) {
+      // Its items end with this fault.
+      if (only !== null) throw error;
+      hash.update(`${reasonOf(error)}\n`);
+    }
+    const log = `${member.path}-wal`;
+    const hasLog = row.kind === 'SQLite' && statSync(log, { throwIfNoEntry: false }) !== undefined;
+    if (hasLog) for await (const piece of createReadStream(log, { highWaterMark: 1 << 20 })) hash.update(piece);
+  }
+  const histories = used.filter((each) => each.row.kind === 'SQLite');
   return {
-    format: row.format,
+    format: own,
     id: hash.digest('hex').slice(0, 32),
     items,
-    isHistory: browser !== null,
-    leftOut: async () => (browser === null ? {} : visitsLeftOut(files[0], browser)),
+    isHistory: histories.length === used.length,
+    leftOut: async () => {
+      const counts: Record<string, number> = {};
+      for (const { member, row: of } of histories) {
+        const left = await visitsLeftOut(member.path ?? member.bytes, of.format as Browser);
+        for (const [reason, count] of Object.entries(left)) counts[reason] = (counts[reason] ?? 0) + count;
+      }
+      return counts;
+    },
+    place: () => (place.marks.line === 0 ? place.file : `${place.file}, line ${place.marks.line}`),
   };
 }
 
-/** A folder means the lists of an Omnivore export, `metadata_*.json`. */
-function filesOf(path: string, name: string): [string, ...string[]] {
-  const entry = statSync(path, { throwIfNoEntry: false });
-  if (entry === undefined) throw new ImportError(`there is no ${name}`);
-  if (!entry.isDirectory()) return [path];
-  const names = readdirSync(path).filter((each) => /^metadata.*\.json$/.test(each));
-  const numberIn = (each: string) => Number(/\d+/.exec(each)?.[0] ?? 0);
-  const [first, ...rest] = names.sort((a, b) => numberIn(a) - numberIn(b)).map((each) => join(path, each));
-  if (first === undefined)
-    throw new ImportError(`${name} is a folder without metadata_*.json: name the file to import`);
-  return [first, ...rest];
+/** Skips hidden files and links. A file or folder that cannot be read is a fault of its own. */
+async function membersOfFolder(path: string, name: string): Promise<{ members: Member[]; unread: Unused[] }> {
+  const files: string[] = [];
+  const unread: Unused[] = [];
+  const folders = [''];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    try {
+      for (const each of readdirSync(join(path, folder), { withFileTypes: true })) {
+        if (each.name.startsWith('.')) continue;
+        const file = posix.join(folder, each.name);
+        if (each.isDirectory()) folders.push(file);
+        else if (each.isFile()) files.push(file);
+      }
+    } catch (error) {
+      unread.push({ file: folder === '' ? name : folder, reason: reasonOf(error), isFault: true });
+    }
+    if (files.length > maxFiles) throw tooManyFiles(name);
+  }
+  const members: Member[] = [];
+  for (const file of files.sort(inOrder)) {
+    try {
+      for (const each of await membersOf(join(path, file), file, file))
+        members.push(each.name === file ? each : { ...each, name: `${file}/${each.name}` });
+    } catch (error) {
+      unread.push({ file, reason: reasonOf(error), isFault: true });
+    }
+    if (members.length > maxFiles) throw tooManyFiles(name);
+  }
+  return { members, unread };
 }
+
+const tooManyFiles = (name: string) => new ImportError(`${name} has more than ${maxFiles} files`);
+
+/** Also of the system, which refuses a file for lack of permission. Throws all other errors. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ImportError) return error.message;
+  const code = errorCode(error);
+  if (typeof code !== 'string' || !/^E[A-Z]+$/.test(code)) throw error;
+  return `it cannot be read (${code})`;
+}
+
+const namedFault = (file: string, reason: string): string => (reason.includes(file) ? reason : `${file}: ${reason}`);
+
+const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+
+/** A file, unpacked; or the files in a ZIP archive that is no document itself. */
+async function membersOf(path: string, name: string, source: string): Promise<Member[]> {
+  const { size, mtimeMs } = statSync(path);
+  const at = Math.trunc(mtimeMs);
+  const file: Member = { name, size, at, path, bytes: () => createReadStream(path, { highWaterMark: pieceBytes }) };
+  const raw = (await firstBytes(file)).toString('latin1');
+  if (raw.startsWith('\x1f\x8b')) return [unpacked(file)];
+  if (!(raw.startsWith('PK\x03\x04') || raw.startsWith('PK\x05\x06')) || isPackedDocument(raw)) return [file];
+  const entries = await archiveEntries(fileArchive(path, size), source);
+  if (entries.length === 0) throw new ImportError(`${source} is a ZIP archive without files`);
+  if (entries.length > maxFiles) throw tooManyFiles(source);
+  return entries
+    .map((entry) => ({ ...entry, at, path: null }))
+    .map((entry) => (/\.gz$/i.test(entry.name) ? unpacked(entry) : entry))
+    .sort((a, b) => inOrder(a.name, b.name));
+}
+
+const unpacked = (member: Member): Member => ({
+  ...member,
+  path: null,
+  bytes: gunzipped(member.bytes, member.size, member.name),
+});
+
+/** EPUB and Office Open XML. */
+const isPackedDocument = (raw: string): boolean =>
+  raw.startsWith('PK\x03\x04') && /mimetypeapplication\/epub\+zip|\[Content_Types\]\.xml|word\/document\.xml/.test(raw);
+
+/**
+ * Which files of a folder or archive are read as what. The lists of an Omnivore export refer to the files in `content` and `highlights`; the
+ * lists in a web archive only repeat its pages; and in an archive with lists, texts are about them.
+ */
+async function usable(
+  members: readonly Member[],
+  unread: readonly Unused[],
+  isFolder: boolean,
+  format: ImportFormat | null,
+  name: string,
+) {
+  const unused: Unused[] = [...unread];
+  const found: Used[] = [];
+  for (const member of members) {
+    try {
+      const head = await headOf(member, unnamed);
+      const list = detected(head);
+      const isNote = isFolder && list?.format === 'urls' && textName.test(member.name) && !isMostlyLinks(head.text);
+      const row = isNote ? ownFileRow : (list ?? (isOwnText(head, member.name) ? ownFileRow : undefined));
+      if (row === undefined) unused.push({ file: member.name, reason: 'a file of no known format' });
+      else found.push({ member, row });
+    } catch (error) {
+      const reason = reasonOf(error);
+      unused.push({ file: member.name, reason, isFault: !reason.startsWith(unnamed) });
+    }
+  }
+  const has = (wanted: string) => found.some(({ row }) => row.format === wanted);
+  const only = format ?? (isFolder ? undefined : ['omnivore', 'warc'].find(has));
+  const hasLists = !isFolder && found.some(({ row }) => row.format !== 'files');
+  const partsOfLists = found
+    .filter(({ row }) => row.format === 'omnivore')
+    .flatMap(({ member }) => ['content/', 'highlights/'].map((dir) => posix.join(posix.dirname(member.name), dir)));
+  const listParts = [...new Set(partsOfLists)];
+  const isOfList = (file: string) => listParts.some((dir) => file.startsWith(dir));
+  const isUsed = (each: Used) =>
+    (only === undefined || each.row.format === only) &&
+    !(hasLists && each.row === ownFileRow) &&
+    !isOfList(each.member.name);
+  const used = found.filter(isUsed);
+  for (const each of found)
+    if (!isUsed(each)) unused.push({ file: each.member.name, reason: 'not read with the others' });
+  if (used.length > 0) return { used, unused: only === 'omnivore' ? [] : unused.filter(({ file }) => !isOfList(file)) };
+  throw new ImportError(
+    `${name} has no file of ${only ?? 'a known format'}: ${unused[0]?.reason ?? 'it has no files'}`,
+  );
+}
+
+/** Reasons are counted, so they name no file. */
+const unnamed = 'the file';
+
+/** A list, not a note with links. */
+function isMostlyLinks(text: string): boolean {
+  const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  return lines.filter((line) => /https?:/i.test(line)).length >= 0.8 * lines.length;
+}
+
+const isOwnText = ({ kinds, text }: FileHead, name: string): boolean =>
+  textName.test(name) || (kinds.includes('HTML') && /<(?:!doctype html|html|body|h1|p)\b/i.test(text));
+
+async function siblingText(members: ReadonlyMap<string, Member>, member: Member, file: string): Promise<string | null> {
+  const name = posix.join(posix.dirname(member.name), file);
+  const path = member.path === null ? null : join(member.path, '..', file);
+  const isThere = path !== null && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const bytes = members.get(name)?.bytes ?? (isThere ? () => createReadStream(path) : null);
+  if (bytes === null) return null;
+  const parts: string[] = [];
+  let chars = 0;
+  for await (const piece of textOf(bytes)) {
+    parts.push(piece);
+    chars += piece.length;
+    if (chars > maxSiblingChars) throw new ImportError(`${name} has more than ${maxSiblingChars} characters`);
+  }
+  return parts.join('');
+}
+
+const maxSiblingChars = 64 * 2 ** 20;
+
+const detected = (head: FileHead): FormatRow | undefined =>
+  formatRows.find((row) => head.kinds.includes(row.kind) && row.matches(head));
 
 /** By content, or the named format if the content does not contradict it. */
 function rowOf(head: FileHead, format: ImportFormat | null, name: string): FormatRow {
-  const detected = formatRows.find((row) => head.kinds.includes(row.kind) && row.matches(head));
-  if (detected !== undefined) {
-    if (format === null || format === detected.format) return detected;
-    throw new ImportError(`${name} is ${detected.format} by its content, not ${format}: leave the format out`);
-  }
+  const found = detected(head);
+  const isNamed = found !== undefined && (format === null || format === found.format);
+  if (isNamed) return found;
   if (format === null)
     throw new ImportError(
       `the format of ${name} is not recognised; known are ${[...new Set(formatRows.map((row) => row.format))].join(', ')}`,
     );
+  // Any CSV and any JSON may be of a program.
+  if (found !== undefined && found.format !== 'csv' && found.format !== 'json')
+    throw new ImportError(`${name} is ${found.format} by its content, not ${format}: leave the format out`);
   const rows = formatRows.filter((row) => row.format === format);
   const row = rows.find(({ kind }) => head.kinds.includes(kind));
   if (row !== undefined) return row;
@@ -95,16 +312,20 @@ async function hasPage(items: AsyncIterable<ImportItem>): Promise<boolean> {
 }
 
 /** Errors: ImportError for files that are neither text nor database, or are unsupported. */
-async function headOf(path: string, name: string): Promise<FileHead> {
-  const bytes = await firstBytes(path);
+async function headOf(member: Member, name: string): Promise<FileHead> {
+  const bytes = await firstBytes(member);
   const raw = bytes.toString('latin1');
   const refused = refusals.find(({ matches }) => matches(raw));
   if (refused !== undefined) throw new ImportError(`${name} is ${refused.is}`);
+  const binary = { text: '', columns: [], browser: null };
   if (raw.startsWith('SQLite format 3\0')) {
-    const browser = await historyKind(path);
+    const browser = await historyKind(member.path ?? member.bytes);
     if (browser === null) throw new ImportError(`${name} is a database, but no history of Chromium, Firefox or Safari`);
-    return { kinds: ['SQLite'], text: '', columns: [], browser };
+    return { ...binary, kinds: ['SQLite'], browser };
   }
+  if (/^\s*%PDF-/.test(raw)) return { ...binary, kinds: ['PDF'] };
+  if (/^WARC\/\d/.test(raw)) return { ...binary, kinds: ['WARC'] };
+  if (isPackedDocument(raw)) return { ...binary, kinds: ['ZIP'] };
   // The detected signs are ASCII, so a wrong encoding here does no harm.
   const text = decodeText(bytes, null, true).text.trimStart();
   if (text === '') throw new ImportError(`${name} is empty`);
@@ -114,18 +335,19 @@ async function headOf(path: string, name: string): Promise<FileHead> {
 
 /** CSV and text are recognized by content; markup and JSON by their first characters. */
 function kindsOf(text: string): FileKind[] {
-  if (text.startsWith('<')) return ['HTML', 'XML'];
-  return /^[[{]/.test(text) ? ['JSON'] : ['CSV', 'text'];
+  if (text.startsWith('<')) return ['HTML', 'XML', 'text'];
+  return /^[[{]/.test(text) ? ['JSON', 'text'] : ['CSV', 'text'];
 }
 
-async function firstBytes(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
+async function firstBytes({ bytes }: Member): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const piece of bytes()) {
+    parts.push(piece);
+    length += piece.length;
+    if (length >= headBytes) break;
   }
+  return Buffer.concat(parts).subarray(0, headBytes);
 }
 
 const pieceBytes = 1 << 18;
@@ -137,11 +359,10 @@ async function* passing(pieces: AsyncIterable<string>, show: (piece: string) => 
   }
 }
 
-/** The file's text without a byte order mark, with line feeds, in pieces. Read twice: detecting the encoding needs all of it. */
-async function* textOfFile(file: string): AsyncGenerator<string> {
-  const pieces = () => createReadStream(file, { highWaterMark: pieceBytes });
+/** A file's text without a byte order mark, with line feeds, in pieces. Read twice: detecting the encoding needs all of it. */
+async function* textOf(bytes: Bytes): AsyncGenerator<string> {
   const guess = new EncodingGuess(null, true);
-  for await (const piece of pieces()) guess.add(piece);
+  for await (const piece of bytes()) guess.add(piece);
   const decoder = streamDecoder(guess.encoding());
   /** A final carriage return may be half of a line end. */
   let held = '';
@@ -150,6 +371,6 @@ async function* textOfFile(file: string): AsyncGenerator<string> {
     held = whole.endsWith('\r') ? '\r' : '';
     return whole.slice(0, whole.length - held.length).replace(/\r\n?/g, '\n');
   };
-  for await (const piece of pieces()) yield lines(decoder.next(piece));
+  for await (const piece of bytes()) yield lines(decoder.next(piece));
   yield lines(decoder.end()) + held.replace('\r', '\n');
 }

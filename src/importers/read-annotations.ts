@@ -1,7 +1,7 @@
-/** Highlights and notes of Hypothesis; highlights and documents of Readwise. */
+/** Highlights and notes of Hypothesis. */
 import type { ImportItem } from '../domain/import.ts';
 import { fromDateText, highlightOf, ImportError, itemOf, listOf, paragraphsOf, textOf } from './item-parts.ts';
-import { elementsOf, type Fields, fieldsOf } from './read-json.ts';
+import { elementsOf, fieldsOf } from './read-entries.ts';
 
 /** Annotations of a page may be anywhere in the file, so all are in memory, up to this size. */
 const maxHeldChars = 64 * 2 ** 20;
@@ -46,27 +46,4 @@ export async function* readHypothesis(entries: AsyncIterable<unknown>, name: str
       highlights,
     });
   }
-}
-
-/** A source with highlights (export API), or a document of Reader (list API). Books have no address. */
-export function readwiseItem(entry: Fields): ImportItem {
-  const highlights = elementsOf(entry.highlights).filter(({ is_discard }) => is_discard !== true);
-  const tags = Array.isArray(entry.book_tags)
-    ? elementsOf(entry.book_tags).map(({ name }) => name)
-    : Object.entries(fieldsOf(entry.tags)).map(([key, tag]) => textOf(fieldsOf(tag).name) ?? key);
-  const dates = highlights.flatMap((each) => fromDateText(each.highlighted_at ?? each.created_at) ?? []);
-  return itemOf({
-    url: entry.source_url,
-    title: textOf(entry.title) ?? textOf(entry.readable_title),
-    at: fromDateText(entry.saved_at) ?? fromDateText(entry.created_at) ?? dates.sort((a, b) => a - b)[0] ?? null,
-    tags: listOf(tags),
-    note: paragraphsOf(entry.document_note, entry.notes),
-    highlights: highlights.flatMap(({ text, note }) => highlightOf(text, note)),
-    description: entry.summary,
-    author: entry.author,
-    published_at: typeof entry.published_date === 'string' ? textOf(entry.published_date) : null,
-    site_name: entry.site_name,
-    status: entry.location,
-    body_html: entry.html_content,
-  });
 }

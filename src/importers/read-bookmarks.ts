@@ -5,8 +5,8 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities';
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import { fromUnix, ImportError, itemOf, listOf } from './item-parts.ts';
-import { pinboardItem } from './read-json.ts';
+import { fromDateText, fromUnix, ImportError, itemOf, listOf, type TextFile } from './item-parts.ts';
+import { type Dialect, inFolder, itemReader } from './read-entries.ts';
 
 export interface Link {
   attributes: Record<string, string>;
@@ -25,7 +25,7 @@ export const netscapeLink = ({ attributes, title, description, folder }: Link): 
   itemOf({
     url: attributes.href ?? '',
     title: title.trim(),
-    at: fromUnix(attributes.add_date),
+    at: fromUnix(attributes.add_date ?? attributes.time_added),
     tags: listOf(attributes.tags),
     folder,
     note: description.trim() || attributes.description?.trim(),
@@ -33,14 +33,10 @@ export const netscapeLink = ({ attributes, title, description, folder }: Link): 
   });
 
 /** Pocket's `ril_export.html`, with the states of its CSV. */
-export const pocketLink = ({ attributes, title, folder }: Link): ImportItem =>
-  itemOf({
-    url: attributes.href ?? '',
-    title: title.trim(),
-    at: fromUnix(attributes.time_added),
-    tags: listOf(attributes.tags),
-    status: folder === 'Unread' ? 'unread' : 'archive',
-  });
+export function pocketLink(link: Link): ImportItem {
+  const item = netscapeLink({ ...link, folder: '' });
+  return { ...item, metadata: { ...item.metadata, status: link.folder === 'Unread' ? 'unread' : 'archive' } };
+}
 
 const tagStart = /<(\/?)(a|dd|dl|dt|h1|h3|hr|li|ol|ul)(?=[\s/>])/gi;
 const wordMarkup =
@@ -79,9 +75,12 @@ export async function* readBookmarks(
     const { name, isEnd, attributes, offset, end } = part;
     if (name === 'a' && !isEnd) {
       if (!('href' in attributes)) continue;
+      const isOwn = reading !== 'description' || isDated(attributes);
+      if (isOwn) finish();
+      yield* done.map(itemOfLink);
+      done = [];
       marks.reached(offset, end);
-      if (reading === 'description' && !isDated(attributes)) continue;
-      finish();
+      if (!isOwn) continue;
       link = { attributes, title: '', description: '', folder: folders.at(-1) ?? '' };
       reading = 'title';
     } else if (name === 'h3' || name === 'h1') {
@@ -125,21 +124,65 @@ const longer = (text: string, added: string): string => (text.length < maxTextCh
 
 export const postMark = /<post\s/g;
 
-/** XML `<posts>` of the Delicious and Pinboard APIs. Errors: ImportError for a truncated file. */
-export async function* readPosts(
-  pieces: AsyncIterable<string>,
-  { name, marks }: { name: string; marks: Pick<EntryMarks, 'reached'> },
+export const outlineMark = /<outline\s/g;
+export const isOpml = (text: string): boolean => /^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<opml[\s>]/i.test(text);
+
+/** XML of which each element `name` in `root` is an entry by its attributes; one without an address is a folder. Errors: ImportError for a truncated file. */
+export async function* readElements(
+  file: TextFile,
+  name: string,
+  root: string,
+  dialect: Dialect,
 ): AsyncGenerator<ImportItem> {
+  const itemOfElement = itemReader(dialect);
+  const folders: string[] = [];
   let isWhole = false;
-  for await (const part of scanTags(pieces, /<(\/?)(post|posts)(?=[\s/>])/gi)) {
+  for await (const part of scanTags(file.text(), new RegExp(`<(/?)(${name}|${root})(?=[\\s/>])`, 'gi'))) {
     if (typeof part === 'string') continue;
-    if (part.name === 'posts') isWhole = part.isEnd || part.isEmpty;
-    else if (!part.isEnd) {
-      marks.reached(part.offset, part.end);
-      yield pinboardItem(part.attributes);
+    if (part.name === root) isWhole = part.isEnd || part.isEmpty;
+    else if (part.isEnd) folders.pop();
+    else {
+      file.marks.reached(part.offset, part.end);
+      const item = itemOfElement(part.attributes);
+      const folder = folders.at(-1) ?? '';
+      if (item.url !== '' || part.isEmpty) yield inFolder(item, folder);
+      if (!part.isEmpty) folders.push(item.url === '' ? folderIn(folder, item.title ?? '') : folder);
     }
   }
-  if (!isWhole) throw new ImportError(`${name} is cut off: it ends within its list`);
+  if (!isWhole) throw new ImportError(`${file.name} is cut off: it ends within its list`);
+}
+
+export const activityMark = /<div\s+class="outer-cell/g;
+
+/** Activity of a Google account as HTML: cells with a link, its channel as the author, and the time in words. */
+export async function* readActivity({ text, marks }: TextFile): AsyncGenerator<ImportItem> {
+  let cell: { links: { url: string; title: string }[]; words: string[]; isOver: boolean } | null = null;
+  let isLink = false;
+  const items = (): ImportItem[] => {
+    if (cell === null) return [];
+    const [link, channel] = cell.links;
+    const times = cell.words.filter((words) => /\d:\d\d/.test(words));
+    const at = times.map((words) => fromDateText(wordsOf(words))).find((each) => each !== null) ?? null;
+    return [itemOf({ url: link?.url, title: wordsOf(link?.title ?? ''), at, author: wordsOf(channel?.title ?? '') })];
+  };
+  for await (const part of scanTags(text(), /<(\/?)(a|br|div)(?=[\s/>])/gi)) {
+    if (typeof part === 'string') {
+      const open = isLink ? cell?.links.at(-1) : undefined;
+      if (open !== undefined) open.title = longer(open.title, part);
+      else if (cell?.isOver === false) cell.words.push(longer(cell.words.pop() ?? '', part));
+      continue;
+    }
+    const { name, isEnd, attributes, offset, end } = part;
+    if (name === 'div' && attributes.class?.startsWith('outer-cell')) {
+      yield* items();
+      marks.reached(offset, end);
+      cell = { links: [], words: [], isOver: false };
+    } else if (cell !== null && name === 'div' && attributes.class?.includes('caption')) cell.isOver = true;
+    cell?.words.push('');
+    isLink = name === 'a' && !isEnd && cell?.isOver === false;
+    if (isLink) cell?.links.push({ url: attributes.href ?? '', title: '' });
+  }
+  yield* items();
 }
 
 /*
@@ -164,7 +207,7 @@ const nameChars = 16;
 const swallowedTag = /<\/?(?:a|dd|dl|dt|h3|li|posts?)[\s>]/i;
 
 /** Tags that match `begin` (global; groups: slash and name), and the raw text between. */
-async function* scanTags(pieces: AsyncIterable<string>, begin: RegExp): AsyncGenerator<ScannedTag | string> {
+export async function* scanTags(pieces: AsyncIterable<string>, begin: RegExp): AsyncGenerator<ScannedTag | string> {
   // A copy with its own `lastIndex`.
   const start = structuredClone(begin);
   let buffer = '';

@@ -1,19 +1,8 @@
 /** CSV exports, one page a row. The first line determines the delimiter; column names are compared in lower case. */
 import type { ImportItem } from '../domain/import.ts';
 import type { EntryMarks } from './entry-marks.ts';
-import {
-  doiAddress,
-  fromDateText,
-  fromUnix,
-  ImportError,
-  itemOf,
-  listOf,
-  lostItem,
-  paragraphsOf,
-  textOf,
-  withoutTags,
-} from './item-parts.ts';
-import { savedHtml } from './read-json.ts';
+import { ImportError, lostItem } from './item-parts.ts';
+import { dialects, itemReader } from './read-entries.ts';
 
 type Row = Record<string, string | undefined>;
 
@@ -29,7 +18,8 @@ const maxOpenLines = 100_000;
 /** The first non-empty line's columns and delimiter. Names contain no delimiters, so the most columns are right. */
 export function csvHead(text: string): { columns: string[]; delimiter: string } {
   const line = /[^\r\n]+/.exec(text)?.[0] ?? '';
-  const heads = delimiters.map((delimiter) => ({ columns: line.split(delimiter).map(columnName), delimiter }));
+  const possible = /^https?:[^\t]*\t/i.test(line) ? ['\t'] : delimiters;
+  const heads = possible.map((delimiter) => ({ columns: line.split(delimiter).map(columnName), delimiter }));
   return heads.reduce((best, head) => (head.columns.length > best.columns.length ? head : best));
 }
 
@@ -40,100 +30,68 @@ const columnName = (text: string): string =>
     .trim()
     .toLowerCase();
 
-export const pocketRow = (row: Row): ImportItem =>
-  itemOf({
-    url: row.url,
-    title: row.title,
-    at: fromUnix(row.time_added),
-    tags: listOf(row.tags, '|'),
-    status: row.status,
-  });
+const dateField = /^U?\d{10,18}(?:\.\d+)?$|^\d{4}-\d\d-\d\d/;
 
-export const instapaperRow = (row: Row): ImportItem =>
-  itemOf({
-    url: row.url,
-    title: row.title,
-    at: fromUnix(row.timestamp),
-    tags: quotedTags(row.tags),
-    folder: row.folder,
-    note: row.selection,
-  });
-
-/** Dates are `day/month/year time` on a 12-hour clock without AM or PM, so only the day is used. */
-export function wallabagRow(row: Row): ImportItem {
-  const [, day, month, year] = /^(\d\d)\/(\d\d)\/(\d{4})/.exec(row['creation date'] ?? '') ?? [];
-  return itemOf({
-    url: row.url,
-    title: row.title,
-    at: fromDateText(`${year}-${month}-${day}`),
-    tags: listOf(row.tags),
-    lang: row.language,
-    body_html: savedHtml(row.content),
-  });
+/** Columns of a file whose first line is already a row: the address, the first date, and the last text. */
+function guessedColumns(row: readonly string[]): string[] {
+  const url = row.findIndex(isAddress);
+  const at = row.findIndex((field, index) => index !== url && dateField.test(field));
+  const title = row.findLastIndex((field, index) => index !== url && index !== at && /\p{L}/u.test(field));
+  return row.map((_, index) => (index === url ? 'url' : index === at ? 'date' : index === title ? 'title' : ''));
 }
 
-export const raindropRow = (row: Row): ImportItem =>
-  itemOf({
-    url: row.url,
-    title: row.title,
-    at: fromDateText(row.created),
-    tags: listOf(row.tags),
-    folder: row.folder,
-    note: row.note,
-    highlights: listOf(row.highlights, '\n'),
-    description: row.excerpt,
-    starred: row.favorite === 'true' ? true : null,
-  });
+const isAddress = (text: string): boolean => /^\s*https?:\/\/\S+\s*$/i.test(text);
 
-export const readwiseRow = (row: Row): ImportItem =>
-  itemOf({
-    url: row.url,
-    title: row.title,
-    at: fromDateText(row['saved date']),
-    tags: quotedTags(row['document tags']),
-    status: row.location,
-  });
-
-/** A work without an address uses its DOI. */
-export const zoteroRow = (row: Row): ImportItem =>
-  itemOf({
-    url: textOf(row.url) ?? doiAddress(row.doi),
-    title: row.title,
-    at: fromDateText(row['date added']) ?? fromDateText(row['access date']),
-    tags: [...listOf(row['manual tags'], ';'), ...listOf(row['automatic tags'], ';')],
-    note: paragraphsOf(withoutTags(row.notes), row.extra),
-    description: row['abstract note'],
-    author: row.author,
-    published_at: row.date,
-    site_name: row['publication title'],
-    lang: row.language,
-  });
-
-/** Matching quotation marks is quadratic without any. */
-const maxTagsChars = 20_000;
-
-/** A JSON or Python list; older exports have no quotation marks between commas. */
-function quotedTags(given: string | undefined): string[] {
-  const text = given?.slice(0, maxTagsChars);
-  const inside = /^\s*\[([\s\S]*)\]\s*$/.exec(text ?? '')?.[1];
-  if (inside === undefined) return listOf(text);
-  const quoted = [...inside.matchAll(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/g)];
-  return listOf(quoted.map(([, double, single]) => (double ?? single ?? '').replace(/\\(.)/g, '$1')));
+export interface Columns {
+  names: string[];
+  isHeaded: boolean;
 }
+
+/** Columns of any CSV with addresses, by the names or the first rows of `text`, its beginning; null for another file. */
+export function addressColumns(text: string): Columns | null {
+  const { delimiter } = csvHead(text);
+  const lines = text.replace(/\r\n?/g, '\n');
+  const rows: string[][] = [];
+  for (let at = 0; at < lines.length && rows.length < 5; at++) {
+    if (lines[at] === '\n') continue;
+    const row = wholeRecord(lines, at, delimiter);
+    if (typeof row === 'string') break;
+    if (row.end < lines.length || rows.length === 0) rows.push(row.fields.map((field) => field.trim()));
+    at = row.end;
+  }
+  const [first = [], ...others] = rows;
+  if (others.some(({ length }) => length !== first.length)) return null;
+  if (first.some(isAddress)) {
+    const names = guessedColumns(first);
+    const isTable = delimiter === '\t' || names.includes('date') || rows.flat().some((field) => /\S\s/.test(field));
+    return first.length > 1 && isTable ? { names, isHeaded: false } : null;
+  }
+  const names = first.map(columnName);
+  const urlOf = (row: readonly string[]) => usualItem(Object.fromEntries(names.map((name, at) => [name, row[at]]))).url;
+  const isEmpty = others.length === 0 && names.some((name) => /^(?:url|link|href|uri)$/.test(name));
+  if (isEmpty || others.some((row) => isAddress(urlOf(row)))) return { names, isHeaded: true };
+  const found = others.map((row) => row.findIndex(isAddress)).find((at) => at >= 0);
+  if (found === undefined || first.length === 1) return null;
+  return { names: names.map((name, at) => (at === found ? 'url' : name)), isHeaded: true };
+}
+
+const usualItem = itemReader(dialects.usual);
 
 interface CsvFile {
   head: string;
   name: string;
+  /** By default those of the first line. */
+  columns?: Columns | null;
   marks: Pick<EntryMarks, 'reached'>;
 }
 
 /** Rows by column name, perhaps with too few or too many fields. Errors: ImportError for a too long line. */
 export async function* readCsv(
   pieces: AsyncIterable<string>,
-  { head, name, marks }: CsvFile,
+  { head, name, columns: known = null, marks }: CsvFile,
   itemOfRow: (row: Row) => ImportItem,
 ): AsyncGenerator<ImportItem> {
-  let columns: string[] | null = null;
+  let columns: string[] | null = known?.isHeaded === false ? known.names : null;
   /** Lines after a damaged row belong to it until one has the right number of fields or an address. */
   let isDamaged = false;
   for await (const record of csvRecords(pieces, csvHead(head).delimiter, name)) {
@@ -145,7 +103,7 @@ export async function* readCsv(
       continue;
     }
     if (columns === null) {
-      columns = fields.map(columnName);
+      columns = known?.names ?? fields.map(columnName);
       continue;
     }
     isDamaged &&= fields.length !== columns.length && !fields.some((field) => field.includes('://'));

@@ -5,20 +5,33 @@
  * One visit is one item. Visits that the browser's history page hides are omitted: hidden URLs, frames, downloads,
  * redirects but their last step. A URL without visits is one item at its last date.
  */
-import { constants, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  constants,
+  createWriteStream,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import sqlite from 'node-sqlite3-wasm';
 import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { maxTitleLength, maxUrlLength } from '../domain/texts.ts';
 import { fromApple, fromUnix, fromWebkit, ImportError, itemOf } from './item-parts.ts';
+import type { Bytes } from './read-archive.ts';
 
 const { Database } = sqlite;
 const copyPrefix = 'readback-history-';
 const copyName = new RegExp(`^${copyPrefix}(\\d+)-`);
 
+/** Its path, or the bytes of one in an archive. */
+export type HistoryFile = string | Bytes;
 type Row = Record<string, unknown>;
 type Sqlite = InstanceType<typeof Database>;
 
@@ -103,7 +116,7 @@ function queriesOf({ from, visit, leftOut, unvisited }: HistoryLayout): string[]
 }
 
 /** The browser of a SQLite file, or null. Errors: ImportError for unreadable files and computed data. */
-export async function historyKind(path: string): Promise<Browser | null> {
+export async function historyKind(path: HistoryFile): Promise<Browser | null> {
   using copy = await openCopy(path);
   const names = copy.database.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name);
   const kinds = Object.entries(layouts) as [Browser, HistoryLayout][];
@@ -128,7 +141,7 @@ function refuseComputed(database: Sqlite, layout: HistoryLayout): void {
   }
 }
 
-export async function visitsLeftOut(path: string, browser: Browser): Promise<Record<string, number>> {
+export async function visitsLeftOut(path: HistoryFile, browser: Browser): Promise<Record<string, number>> {
   const { from, leftOut }: HistoryLayout = layouts[browser];
   const cases = leftOut.map(([reason, condition]) => `WHEN ${condition} THEN '${reason}'`).join(' ');
   const query = `SELECT CASE WHEN a.id IS NULL THEN 'their address is missing' ${cases} END AS reason, count(*) AS count
@@ -140,7 +153,7 @@ export async function visitsLeftOut(path: string, browser: Browser): Promise<Rec
   );
 }
 
-export async function* readHistory(path: string, browser: Browser): AsyncGenerator<ImportItem> {
+export async function* readHistory(path: HistoryFile, browser: Browser): AsyncGenerator<ImportItem> {
   const layout: HistoryLayout = layouts[browser];
   using copy = await openCopy(path);
   for (const query of queriesOf(layout)) {
@@ -164,7 +177,7 @@ export async function* readHistory(path: string, browser: Browser): AsyncGenerat
   }
 }
 
-async function openCopy(path: string) {
+async function openCopy(path: HistoryFile) {
   const copy = await copyOf(path);
   const database = opened(copy);
   return {
@@ -177,14 +190,16 @@ async function openCopy(path: string) {
 }
 
 /** A folder with a copy of the database and its log. Deletes copies of killed processes. */
-async function copyOf(path: string): Promise<string> {
+async function copyOf(path: HistoryFile): Promise<string> {
   dropLeftCopies();
   const dir = mkdtempSync(join(tmpdir(), `${copyPrefix}${process.pid}-`));
   try {
-    for (const suffix of ['', '-wal', '-journal']) {
-      const copied = suffix === '' || existsSync(path + suffix);
-      if (copied) await copyFile(path + suffix, join(dir, `history${suffix}`), constants.COPYFILE_FICLONE);
-    }
+    if (typeof path !== 'string') await pipeline(path(), createWriteStream(join(dir, 'history'), { mode: 0o600 }));
+    else
+      for (const suffix of ['', '-wal', '-journal']) {
+        const copied = suffix === '' || existsSync(path + suffix);
+        if (copied) await copyFile(path + suffix, join(dir, `history${suffix}`), constants.COPYFILE_FICLONE);
+      }
   } catch (error) {
     rmSync(dir, { recursive: true, force: true });
     throw error;

@@ -1,62 +1,5 @@
 import type { ImportItem } from '../domain/import.ts';
-import type { EntryMarks } from './entry-marks.ts';
-import {
-  doiAddress,
-  fromDateText,
-  ImportError,
-  itemOf,
-  listOf,
-  paragraphsOf,
-  textOf,
-  withoutTags,
-} from './item-parts.ts';
-import { elementsOf, type Fields, fieldsOf } from './read-json.ts';
-
-/** Its only dates are of publication and last access. */
-export const cslItem = (work: Fields): ImportItem =>
-  itemOf({
-    url: textOf(work.URL) ?? doiAddress(work.DOI),
-    title: work.title,
-    at: fromDateText(cslDate(work.accessed)),
-    tags: listOf(work.keyword),
-    note: work.note,
-    description: work.abstract,
-    author: namesOf(elementsOf(work.author).map(({ given, family, literal }) => [given, family ?? literal])),
-    published_at: cslDate(work.issued),
-    site_name: work['container-title'],
-    lang: work.language,
-  });
-
-function cslDate(value: unknown): string | null {
-  const date = fieldsOf(value);
-  const parts = Array.isArray(date['date-parts']) ? date['date-parts'][0] : null;
-  if (!Array.isArray(parts)) return textOf(date.literal) ?? textOf(date.raw);
-  return parts.map((part) => String(part).padStart(2, '0')).join('-') || null;
-}
-
-export const zoteroItem = (work: Fields): ImportItem =>
-  itemOf({
-    url: textOf(work.url) ?? doiAddress(work.DOI),
-    title: work.title,
-    at: fromDateText(work.dateAdded) ?? fromDateText(work.accessDate),
-    tags: listOf(elementsOf(work.tags).map(({ tag }) => tag)),
-    note: paragraphsOf(...notesOf(work.notes), work.extra),
-    description: work.abstractNote,
-    author: namesOf(elementsOf(work.creators).map(({ firstName, lastName, name }) => [firstName, lastName ?? name])),
-    published_at: work.date,
-    site_name: textOf(work.publicationTitle) ?? textOf(work.websiteTitle),
-    lang: work.language,
-  });
-
-/** HTML texts, plain or in objects. */
-const notesOf = (notes: unknown): unknown[] =>
-  Array.isArray(notes) ? notes.map((each) => withoutTags(typeof each === 'string' ? each : fieldsOf(each).note)) : [];
-
-const namesOf = (names: readonly unknown[][]): string =>
-  names
-    .map((parts) => listOf(parts).join(' '))
-    .filter((name) => name !== '')
-    .join(', ');
+import { doiAddress, fromDateText, itemOf, linesOf, listOf, paragraphsOf, type TextFile } from './item-parts.ts';
 
 const risTag = /^([A-Z][A-Z0-9]) {2}- ?(.*)$/;
 
@@ -65,10 +8,10 @@ export const risMark = /(?<=\n)TY {2}- /g;
 /**
  * Lines `TAG  - value`; a work begins with `TY` and ends with `ER`. A line without a tag continues the previous one.
  */
-export async function* readRis(pieces: AsyncIterable<string>, { name, marks }: LineFile): AsyncGenerator<ImportItem> {
+export async function* readRis({ text, name, marks }: TextFile): AsyncGenerator<ImportItem> {
   let work = new Map<string, string[]>();
   let values: string[] = [];
-  for await (const { text: line, start } of linesOf(pieces, name)) {
+  for await (const { text: line, start } of linesOf(text(), name)) {
     const [, tag, value = ''] = risTag.exec(line) ?? [];
     if ((tag === 'ER' || tag === 'TY') && work.size > 0) {
       yield risItem(work);
@@ -111,46 +54,51 @@ function risDate(text: string | undefined): string | null {
   return time === undefined || day === undefined ? date : `${date} ${time}`;
 }
 
-const maxLineChars = 2 ** 20;
+const firstLine = (text: string): string =>
+  text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '';
+
+export const isUrlList = (text: string): boolean => /^\s*https?:\/\/\S+(?:$|\s)/i.test(firstLine(text));
+/** Front matter is of a note. */
+export const isLinkList = (text: string): boolean =>
+  !text.startsWith('---\n') && /^[^\S\n]*(?:[-*+]|\d+[.)])\s[^\n]*?\]\(\s*<?https?:/im.test(text);
 
 export const lineMark = /(?<=\n)[^\S\n]*[^\s#]/g;
 
-interface LineFile {
-  name: string;
-  marks: Pick<EntryMarks, 'reached'>;
-}
-
-export async function* readUrls(pieces: AsyncIterable<string>, file: LineFile): AsyncGenerator<ImportItem> {
-  for await (const { text: line, start, end } of linesOf(pieces, file.name)) {
+/** An address and perhaps its title a line, which OneTab writes behind a bar. */
+export async function* readUrls(file: TextFile): AsyncGenerator<ImportItem> {
+  for await (const { text: line, start, end } of linesOf(file.text(), file.name)) {
     const text = line.trim();
     if (text === '' || text.startsWith('#')) continue;
     file.marks.reached(start, end);
-    const blank = text.search(/\s/);
-    if (blank < 0) yield itemOf({ url: text });
-    else yield itemOf({ url: text.slice(0, blank), title: text.slice(blank).trim() });
+    const [, url, title] = /^(\S+)\s*(?:\|\s)?(.*)$/.exec(text) ?? [];
+    yield itemOf({ url, title });
   }
 }
 
-interface Line {
-  text: string;
-  /** In the file, in characters; `end` is after the line feed. */
-  start: number;
-  end: number;
-}
+const markdownLink =
+  /(!?)\[((?:[^[\]\\]|\\.|\[[^[\]]*\]){0,2000})\]\(\s*<?(https?:\/\/(?:[^\s()<>]|\([^\s()<>]*\))+)>?(?:\s+"[^"]*")?\s*\)|<(https?:\/\/[^\s<>]+)>/gi;
 
-/** Errors: ImportError for a too long line. `name` is for messages. */
-async function* linesOf(pieces: AsyncIterable<string>, name: string): AsyncGenerator<Line> {
-  let rest = '';
-  let start = 0;
-  for await (const piece of pieces) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
-    if (rest.length > maxLineChars) throw new ImportError(`${name} has a line of more than ${maxLineChars} characters`);
-    for (const text of lines) {
-      const end = start + text.length + 1;
-      yield { text, start, end };
-      start = end;
+/** The address of a link in Markdown, or of one in angle brackets. */
+export const markdownMark = /\]\(\s{0,100}<?https?:|<https?:/gi;
+
+/** Links in lists and texts, but no pictures; the headings above them are their folder. A line's text behind its only link is the note. */
+export async function* readMarkdownLinks(file: TextFile): AsyncGenerator<ImportItem> {
+  let folders: string[] = [];
+  for await (const { text: line, start } of linesOf(file.text(), file.name)) {
+    const [, level = '', heading = ''] = /^(#{1,6})\s+(.*?)[\s#]*$/.exec(line.slice(0, 1000)) ?? [];
+    const links = [...line.matchAll(markdownLink)];
+    if (level !== '' && links.length === 0) folders = [...folders.slice(0, level.length - 1), heading];
+    for (const [index, link] of links.entries()) {
+      const [whole, picture, title = '', url, bare] = link;
+      file.marks.reached(start + link.index, start + link.index + whole.length);
+      if (picture === '!') continue;
+      const rest = links.length > 1 || index > 0 ? '' : line.slice(link.index + whole.length);
+      yield itemOf({
+        url: url ?? bare,
+        title: title.replace(/\\(.)/g, '$1'),
+        folder: folders.filter(Boolean).join('/'),
+        note: rest.replace(/^[\s:–—-]+/, ''),
+      });
     }
   }
-  yield { text: rest, start, end: start + rest.length };
 }

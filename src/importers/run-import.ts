@@ -2,7 +2,7 @@
  * Runs an import in batches; the target stores each batch with its checkpoint durably. One batch is in memory. A
  * restart resumes from the last checkpoint.
  */
-import { type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
+import { hasText, type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
 import { ownCopy } from '../compute/structures/longer.ts';
 import {
   type FailedItem,
@@ -37,6 +37,7 @@ export interface RunImportOptions {
 const maxBatchChars = 8 * 2 ** 20;
 
 const maxCounted = 1_000_000;
+const maxExamples = 1000;
 
 /** Errors: ImportError for an unreadable source or changed options; those of the target; the signal's reason. */
 export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint> {
@@ -88,7 +89,7 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
         continue;
       }
       items.push({ place, item });
-      chars += (item.body_html?.length ?? 0) + (item.body_text?.length ?? 0);
+      chars += (item.body_html?.length ?? 0) + (item.body_text?.length ?? 0) + (item.pdf?.length ?? 0);
       if (items.length >= target.maxItems || chars >= maxBatchChars) await send(false);
     }
   } catch (error) {
@@ -107,6 +108,8 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
 export interface DryRun {
   items: number;
   faults: string[];
+  /** The first skipped entries. */
+  examples: { place: string; title: string; reason: string }[];
   /** Distinct addresses; null above a million. */
   addresses: number | null;
   skipped: Record<string, number>;
@@ -121,7 +124,16 @@ export async function dryRun(
   options: ImportOptions,
   addressOf: (url: string) => string,
 ): Promise<DryRun> {
-  const result: DryRun = { items: 0, faults: [], addresses: 0, skipped: {}, withText: 0, oldest: null, newest: null };
+  const result: DryRun = {
+    items: 0,
+    faults: [],
+    examples: [],
+    addresses: 0,
+    skipped: {},
+    withText: 0,
+    oldest: null,
+    newest: null,
+  };
   const seen = new Set<string>();
   for await (const item of source.items()) {
     if (item.fault !== null) {
@@ -131,11 +143,13 @@ export async function dryRun(
     const reason = skipReason(item, options);
     if (reason !== null) {
       result.skipped[reason] = (result.skipped[reason] ?? 0) + 1;
+      const example = { place: source.place?.() ?? '', title: item.title ?? item.url, reason };
+      if (result.examples.length < maxExamples) result.examples.push(example);
       continue;
     }
     result.items++;
     if (seen.size <= maxCounted) seen.add(ownCopy(addressOf(item.url)));
-    if (item.body_html !== null || item.body_text !== null) result.withText++;
+    if (hasText(item)) result.withText++;
     if (item.at === null) continue;
     result.oldest = Math.min(result.oldest ?? item.at, item.at);
     result.newest = Math.max(result.newest ?? item.at, item.at);
@@ -149,7 +163,8 @@ export function submissionOf(item: ImportItem, label: string): IngestPageRequest
     url: item.url,
     title: item.title,
     ...(item.body_html === null ? { body_extracted: item.body_text } : { body_html: item.body_html }),
-    body_is_article: true,
+    body_is_article: item.whole_page !== true,
+    ...(item.once && { once: true }),
     fetched_at: item.at === null ? null : new Date(item.at).toISOString(),
     source: label,
     metadata: item.metadata,

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ruleKind, ruleSettings } from '../domain/blacklist.ts';
 import { OperatorError } from '../domain/errors.ts';
-import { isSource, programFile } from '../files/program-files.ts';
+import { programFile, startsSource } from '../files/program-files.ts';
 
 /**
  * `prove` opens the store like the service, `prove-shared` read-only next to a writer, `rules` reads blacklist rules, `open`
@@ -118,7 +118,7 @@ export async function openApart(storeDir: string): Promise<void> {
 
 function look(task: LookTask, storeDir: string): Promise<{ lines: LookLine[]; end: string }> {
   const entry = fileURLToPath(programFile('store/look-process'));
-  const flags = isSource ? ['--import', import.meta.resolve('tsx')] : [];
+  const flags = startsSource ? ['--import', import.meta.resolve('tsx')] : [];
   const options = { timeout: maxTotalMs, killSignal: 'SIGKILL', maxBuffer: maxAnswerBytes } as const;
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [...flags, entry, task, storeDir], options, (error, stdout, stderr) => {

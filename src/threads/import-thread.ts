@@ -41,8 +41,8 @@ export async function nextItems(): Promise<{ items: ImportItem[]; isLast: boolea
     // Items before the fault are imported.
     if (next !== undefined && 'refused' in next) return { items: piece, isLast: true, fault: next.refused };
     if (next === undefined || next.done) return { items: piece, isLast: true, fault: null };
-    const { body_html, body_text } = next.value;
-    chars += (body_html?.length ?? 0) + (body_text?.length ?? 0);
+    const { body_html, body_text, pdf } = next.value;
+    chars += (body_html?.length ?? 0) + (body_text?.length ?? 0) + (pdf?.length ?? 0);
     piece.push(next.value);
   }
   return { items: piece, isLast: false, fault: null };

@@ -6,7 +6,6 @@ import { readSettings } from '../../src/settings/read-settings.ts';
 import { openDataFolder } from '../../src/store/data-folder.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
-import { withoutEntities } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
 import { compiled } from './compiled.ts';
 import { WholeSystem } from './whole-system.ts';
@@ -18,7 +17,6 @@ test('whoever asks for the end while the system closes waits until it has let go
   const settings = readSettings({
     SERVICE_DATA_DIR: join(home, 'data'),
     SERVICE_AUTH_TOKEN: 'closing-token',
-    ...withoutEntities,
   });
   const app = await startApp({ settings, log: keptLog().log, metrics: createMetrics() });
   assert.throws(() => openDataFolder(settings.data_dir, 'too early'), { code: 'data_folder' });

@@ -86,7 +86,7 @@ test('topics are found, and kept when pages come', { skip }, async (t) => {
   assert.deepEqual(refused, { accepted: false, detail: '4 pages have vectors; clustering needs 50' });
   assert.deepEqual(await system.ask('cluster.runs', { limit: 10 }), { runs: [] });
 
-  const labels = new Map([...few, ...(await ingest(system, articles(topics, 1, 25)))]);
+  const labels = new Map([...few, ...(await ingest(system, articles(topics, 1, 16)))]);
   await run(system);
   const { clusters } = clusterListResponse.parse(await list(system));
   assert.ok(clusters.length >= 3 && clusters.length <= 6, `${clusters.length} clusters`);
@@ -120,7 +120,7 @@ test('topics are found, and kept when pages come', { skip }, async (t) => {
   assert.equal(points.filter(({ cluster_id }) => cluster_id === null).length, finished.n_noise);
 
   // Between runs: new pages go to the nearest topic.
-  const added = await ingest(system, articles(topics, 25, 32));
+  const added = await ingest(system, articles(topics, 16, 20));
   await until(async () => {
     const known = await system.ask('cluster.projection', { run_id: finished.id });
     return known.points.length === labels.size + added.size;
@@ -188,7 +188,7 @@ test('while the language model is down keywords stay the labels; a topic that it
     SERVICE_JOBS__MAX_ATTEMPTS: '1',
     SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',
   });
-  await ingest(system, articles(['Black_Death', 'Super_Bowl_50'], 0, 20));
+  await ingest(system, articles(['Black_Death', 'Super_Bowl_50'], 0, 12));
   await run(system);
   const naming = async () => (await system.ask('job.list', { kind: 'label_clusters', limit: 1 })).jobs[0];
   const retried = async () => system.ask('job.retry', { job_id: (await naming()).job_id });

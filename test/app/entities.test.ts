@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../process/service.ts';
-import { WholeSystem, withEntities } from './whole-system.ts';
+import { until, withEntities } from '../process/service.ts';
+import { WholeSystem } from './whole-system.ts';
 
 const news = {
   summit: {

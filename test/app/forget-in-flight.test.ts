@@ -5,11 +5,11 @@ import { checkFolder } from '../../src/composition/check-folder.ts';
 import { evalReplayRequest } from '../../src/domain/evaluation.ts';
 import type { JobKind, JobResponse, JobStatus } from '../../src/domain/job.ts';
 import { createWatchRequest } from '../../src/domain/watch.ts';
-import { until } from '../process/service.ts';
+import { until, withEntities } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { type Page, redirectTo, Site, say } from '../providers/small-web.ts';
 import { filesHolding } from './byte-scan.ts';
-import { library, WholeSystem, withEntities } from './whole-system.ts';
+import { library, WholeSystem } from './whole-system.ts';
 
 /** Only forgotten pages have it, and nobody searches for it. */
 const canary = 'zqxverbork';

@@ -3,10 +3,10 @@ import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
-import { until } from '../process/service.ts';
+import { until, withEntities } from '../process/service.ts';
 import { listOf } from '../rows.ts';
 import { filesHolding } from './byte-scan.ts';
-import { library, WholeSystem, withEntities } from './whole-system.ts';
+import { library, WholeSystem } from './whole-system.ts';
 
 /** Words of the forgotten page that nobody searches for, so that only the page has them; no stemmer changes them. */
 const canaries = ['zqxverbork', 'zqxtitulk', 'zqxmetadak', 'zqxsourcek'];

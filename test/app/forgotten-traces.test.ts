@@ -10,9 +10,9 @@ import { checkFolder } from '../../src/composition/check-folder.ts';
 import { numberOf } from '../../src/domain/ids.ts';
 import { type ImportCheckpoint, noCounts } from '../../src/domain/import.ts';
 import { type Command, Store } from '../../src/store/store.ts';
-import { until } from '../process/service.ts';
+import { until, withEntities } from '../process/service.ts';
 import { filesHolding } from './byte-scan.ts';
-import { library, WholeSystem, withEntities } from './whole-system.ts';
+import { library, WholeSystem } from './whole-system.ts';
 
 /** One for each place. */
 const canaries = ['zqxbody', 'zqxkeyword', 'zqxlabel', 'zqxspelling', 'zqxfailed'];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WholeSystem, withEntities } from './whole-system.ts';
+import { withEntities } from '../process/service.ts';
+import { WholeSystem } from './whole-system.ts';
 
 const pages = {
   herons: { title: 'Grey herons of Ottawa', text: 'Angela Merkel watched a grey heron in the shallow river.' },

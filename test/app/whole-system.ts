@@ -9,12 +9,14 @@ import type { HostOptions } from '../../src/composition/open-host.ts';
 import type { HostThreads } from '../../src/composition/open-threads.ts';
 import type { ClusterDetailResponse } from '../../src/domain/cluster.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
+import { builtInModel } from '../../src/domain/model.ts';
 import type { PageChunk, PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
 import { type SearchRequest, type SearchResponse, searchRequest } from '../../src/domain/search.ts';
+import type { Encoder as EncoderOfDir } from '../../src/encoder/encoder.ts';
 import { readSettings, type Settings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog, type LogLine } from '../actors/quiet-log.ts';
-import { patientSettings, until, withoutEntities } from '../process/service.ts';
+import { patientSettings, until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
 import type { Scope } from '../scope.ts';
 import { compiled } from './compiled.ts';
@@ -22,11 +24,13 @@ import { compiled } from './compiled.ts';
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
 const { openThreads }: typeof import('../../src/composition/open-threads.ts') =
   await compiled('composition/open-threads');
+const { Encoder }: typeof import('../../src/encoder/encoder.ts') = await compiled('encoder/encoder');
 
-/** Threads of all systems of this process that read texts alike: what they load takes longer than most tests. */
+/** Threads and encoders of all systems of this process that read texts alike: what they load takes longer than most tests. */
 const openedThreads = new Map<string, HostThreads>();
+const openedEncoders = new Map<string | null, EncoderOfDir>();
 after(async () => {
-  await Promise.all(Array.from(openedThreads.values(), (threads) => threads.close()));
+  await Promise.all(Array.from([...openedThreads.values(), ...openedEncoders.values()], (opened) => opened.close()));
 });
 
 function threadsFor({ chunking, pdf, indexing }: Settings): HostThreads {
@@ -36,11 +40,16 @@ function threadsFor({ chunking, pdf, indexing }: Settings): HostThreads {
   return threads;
 }
 
-export const withEntities = { SERVICE_ENTITY__ENABLED: 'true' };
+function encoderFor({ encoder: { dir } }: Settings): EncoderOfDir {
+  const log = { info: () => {}, warn: () => {} };
+  const encoder = openedEncoders.get(dir) ?? new Encoder({ dir: dir ?? undefined, dim: builtInModel.dim, log });
+  openedEncoders.set(dir, encoder);
+  return encoder;
+}
 
 export class WholeSystem {
   readonly dataDir: string;
-  /** Settings beside the folders; read at each start. Pages are not read for entities unless they say so. */
+  /** Settings beside the folders; read at each start. */
   readonly env: NodeJS.ProcessEnv;
   /** Of the last start. */
   metrics = createMetrics();
@@ -56,7 +65,7 @@ export class WholeSystem {
 
   static async start(t: Scope, env: NodeJS.ProcessEnv = {}, parts: Partial<HostOptions> = {}): Promise<WholeSystem> {
     const home = mkdtempSync(join(tmpdir(), 'readback-whole-'));
-    const system = new WholeSystem(join(home, 'data'), { ...patientSettings, ...withoutEntities, ...env }, parts);
+    const system = new WholeSystem(join(home, 'data'), { ...patientSettings, ...env }, parts);
     t.after(async () => {
       await system.stop();
       rmSync(home, { recursive: true, force: true });
@@ -112,7 +121,7 @@ export class WholeSystem {
     this.metrics = createMetrics();
     const { log, lines } = keptLog();
     this.logged = lines;
-    const made = { metrics: this.metrics, threads: threadsFor(settings) };
+    const made = { metrics: this.metrics, threads: threadsFor(settings), encoder: encoderFor(settings) };
     this.#app = await startApp({ settings, log, ...made, ...this.#parts });
   }
 

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -13,7 +14,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { visitTimes } from '../../src/compute/structures/visit-times.ts';
 import { StoreView } from '../../src/store/store-view.ts';
-import { RunningService, token, until, withoutEntities } from '../process/service.ts';
+import { readItems } from '../importers/read-items.ts';
+import { RunningService, token, until, withoutModel } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
@@ -43,8 +45,8 @@ const modes = (dir: string): string[] =>
     (name) => `${name} ${(statSync(join(dir, name)).mode & 0o777).toString(8)}`,
   );
 
-test('backups during ingest: restored elsewhere each is sound, has all that was acknowledged before it, and nothing is embedded again', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+test('a backup during ingest, restored elsewhere, is sound and has all that was acknowledged before it', async (t) => {
+  const service = await RunningService.start(t, withoutModel);
   const home = temporaryFolder(t);
   const cli = cliOf(service, home);
   let acknowledged = 0;
@@ -57,31 +59,26 @@ test('backups during ingest: restored elsewhere each is sound, has all that was 
       acknowledged = no + 20;
     }
   })();
-  const rounds: { dir: string; before: number; manifest: Manifest }[] = [];
-  for (let round = 0; round < 2; round++) {
-    const before = acknowledged;
-    const dir = join(home, `backup-${round}`);
-    rounds.push({ dir, before, manifest: await cli.json<Manifest>(['backup', dir]) });
-  }
+  await until(() => acknowledged >= 40, 'pages are acknowledged');
+  const before = acknowledged;
+  const dir = join(home, 'backup');
+  const manifest = await cli.json<Manifest>(['backup', dir]);
   ingesting = false;
   await ingest;
-  for (const [round, { dir, before, manifest }] of rounds.entries()) {
-    assert.ok(manifest.pages >= before, `${manifest.pages} of at least ${before} pages`);
-    assert.deepEqual(modes(dir), ['. 700', 'backup.json 600', 'store 700', 'store/data.mdb 600']);
-    const there = new Cli(join(home, `elsewhere-${round}`));
-    const env = { SERVICE_DATA_DIR: join(home, `elsewhere-${round}`) };
-    await there.json(['restore', dir], 0, { env });
-    assert.equal((await there.json<{ sound: boolean }>(['fsck'], 0, { env })).sound, true);
-    const view = StoreView.open(env.SERVICE_DATA_DIR);
-    assert.equal(view.reader.pages.count(), manifest.pages);
-    await view.close();
-  }
+  assert.ok(manifest.pages >= before, `${manifest.pages} of at least ${before} pages`);
+  assert.deepEqual(modes(dir), ['. 700', 'backup.json 600', 'store 700', 'store/data.mdb 600']);
+  const there = new Cli(join(home, 'elsewhere'));
+  await there.json(['restore', dir]);
+  assert.equal((await there.json<{ sound: boolean }>(['fsck'])).sound, true);
+  const view = StoreView.open(there.env.SERVICE_DATA_DIR);
+  assert.equal(view.reader.pages.count(), manifest.pages);
+  await view.close();
 });
 
 test('a restored folder answers searches as the first did, with the vectors that it had', async (t) => {
   const first = await RunningService.start(t);
   const { body } = await first.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
-    pages: Array.from({ length: 60 }, (_, no) => page(no)),
+    pages: Array.from({ length: 20 }, (_, no) => page(no)),
   });
   await first.settled(body.results.map(({ page_id }) => page_id));
   const home = temporaryFolder(t);
@@ -89,7 +86,7 @@ test('a restored folder answers searches as the first did, with the vectors that
   await cliOf(first, home).json(['backup', dir]);
   const answers = async (service: RunningService) => {
     const found = [];
-    for (const query of ['moon and tides', 'bread', 'queues of jobs', 'maps 17']) {
+    for (const query of ['moon and tides', 'bread', 'queues of jobs', 'maps 11']) {
       const { body } = await service.call<{ results: { page_id: string; score: number; chunks: unknown[] }[] }>(
         'POST',
         '/v1/search',
@@ -276,21 +273,39 @@ test('an export does not touch other files, and writes over its own only when as
   assert.equal(readFileSync(`${file}.new`, 'utf8'), 'of somebody');
 });
 
-test('an export taken in elsewhere has the same pages, rules and watches, and taking it in again changes nothing', async (t) => {
-  const service = await RunningService.start(t);
+test('an export, as JSONL or as Markdown, taken in elsewhere has the same pages, rules and watches, and taking it in again changes nothing', async (t) => {
+  const service = await RunningService.start(t, withoutModel);
   await service.call('POST', '/v1/pages/batch', { pages: Array.from({ length: 30 }, (_, no) => page(no)) });
   for (const fetched_at of ['2020-01-01T00:00:00Z', '2021-02-03T04:05:06Z', '2022-01-01T00:00:00Z'])
     await service.call('POST', '/v1/pages', { ...page(3), metadata: { tag: 'x' }, fetched_at });
+  const odd = {
+    url: 'https://odd.example/a?b=1',
+    title: 'Weirs & "mills" <b>, 水',
+    body_html: '<h1>Weir</h1><p>---</p><p>key: value</p><pre>---\r\n  a\tb\n---</pre><h2>Mill</h2><p>Text.</p>',
+    body_is_article: true,
+    metadata: {
+      ...{
+        tags: ['a b', 'c'],
+        folder: 'Reading/Water',
+        note: 'one\ntwo',
+        status: 'unread',
+        highlights: ['Salmon\nmine'],
+      },
+      ...{ title: 'of its own', 'a key: odd': { deep: [null, 1.5] }, kind: 'x', body_text: null, metadata: {} },
+    },
+  };
+  for (const each of [odd, { ...odd, url: 'https://bare.example/', body_html: '<p>Bare.</p>', metadata: {} }])
+    assert.equal((await service.call('POST', '/v1/pages', each)).status, 202);
   await service.call('POST', '/v1/forget', { domain: 'gone.example', reason: 'private' });
   await service.call('POST', '/v1/watches', { url: 'https://feed.example/rss', enabled: false });
   const home = temporaryFolder(t);
   const file = join(home, 'all.jsonl');
+  const [folder, bookmarks] = ['folder', 'bookmarks.html'].map((name) => join(home, name));
   await cliOf(service, home).json(['export', file]);
+  await cliOf(service, home).json(['export', folder, '--format', 'markdown']);
+  await cliOf(service, home).json(['export', bookmarks, '--format', 'bookmarks']);
+  assert.match((await cliOf(service, home).run(['export', folder, '--format', 'markdown'])).stderr, /exists/);
   await service.stop();
-  const elsewhere = new Cli(home);
-  await elsewhere.json(['import', file]);
-  const second = await elsewhere.json<Record<string, number>>(['import', file]);
-  assert.deepEqual([second.new_pages, second.known_pages, second.rules, second.watches], [0, 30, 0, 0]);
   const contents = async (dataDir: string) => {
     const view = StoreView.open(dataDir);
     const { pages, blacklist, watches } = view.reader;
@@ -307,6 +322,7 @@ test('an export taken in elsewhere has the same pages, rules and watches, and ta
         visit_count,
         content_hash,
         body: pages.body(no),
+        sections: pages.sections(no),
       };
     });
     const rules = blacklist
@@ -318,8 +334,32 @@ test('an export taken in elsewhere has the same pages, rules and watches, and ta
     await view.close();
     return { all, rules, feeds };
   };
-  assert.deepEqual(await contents(join(home, 'data')), await contents(service.dataDir));
+  const sent = await contents(service.dataDir);
+  assert.equal(sent.all.length, 32);
+  for (const source of [folder, file]) {
+    const own = temporaryFolder(t);
+    const elsewhere = new Cli(own);
+    await elsewhere.json(['import', source]);
+    const second = await elsewhere.json<Record<string, number>>(['import', source]);
+    assert.deepEqual([second.new_pages, second.known_pages, second.rules, second.watches], [0, 32, 0, 0]);
+    assert.deepEqual(await contents(join(own, 'data')), sent, source);
+  }
+  const { items } = await readItems(bookmarks);
+  assert.deepEqual(
+    items.map((item) => [item.url, item.title, item.at, item.metadata]).sort(),
+    sent.all
+      .map(({ canonical_url, title, visits, metadata }) => {
+        const { tags, folder, note, status } = metadata ?? {};
+        const known = Object.entries({ tags, folder, note, status }).filter(([, value]) => value !== undefined);
+        const at = Math.floor(Math.min(...visits) / 1000) * 1000;
+        return [canonical_url, title, at, known.length === 0 ? null : Object.fromEntries(known)];
+      })
+      .sort(),
+  );
 
+  const elsewhere = new Cli(home);
+  rmSync(join(folder, 'pages', readdirSync(join(folder, 'pages'))[0]));
+  assert.match((await elsewhere.run(['import', folder])).stderr, /the export has \d+ of \d+ lines/);
   const lines = readFileSync(file, 'utf8').split('\n');
   writeFileSync(file, lines.slice(0, 10).join('\n'));
   const cut = await elsewhere.run(['import', file]);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { patientSettings, RunningService, token } from '../process/service.ts';
+import { patientSettings, RunningService, token, withoutModel } from '../process/service.ts';
 import { Site } from '../providers/small-web.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
-import { Cli } from './run-cli.ts';
+import { Cli, CliHere } from './run-cli.ts';
 
 test('a new user: serve, add, search, status, jobs; the stop is in order', async (t) => {
   const scope = newestFirst(t);
@@ -71,23 +72,18 @@ test('a new user: serve, add, search, status, jobs; the stop is in order', async
 
 test('what waits, failed or died is told with its page and why; all that is dead goes back to work', async (t) => {
   const service = await RunningService.start(t, {
+    ...withoutModel,
     SERVICE_JOBS__MAX_ATTEMPTS: '1',
     SERVICE_FETCH__PER_HOST_GAP_MS: '0',
   });
-  const count = 600;
+  const count = 30;
   const pages = Array.from({ length: count }, (_, i) => ({
     url: `http://192.168.7.7/${i}`,
     title: `日本語のタイトル ${i}`,
   }));
-  const ids: string[] = [];
-  for (let from = 0; from < count; from += 100) {
-    const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
-      pages: pages.slice(from, from + 100),
-    });
-    ids.push(...body.results.map(({ page_id }) => page_id));
-  }
-  for (let from = 0; from < count; from += 500) await service.settled(ids.slice(from, from + 500));
-  const cli = new Cli(temporaryFolder(t), {
+  const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
+  await service.settled(body.results.map(({ page_id }) => page_id));
+  const cli = new CliHere(temporaryFolder(t), {
     SERVICE_DATA_DIR: service.dataDir,
     SERVICE_AUTH_TOKEN: token,
     SERVICE_BIND_PORT: new URL(service.url).port,
@@ -95,23 +91,46 @@ test('what waits, failed or died is told with its page and why; all that is dead
   });
   const why = 'blocked address: fetch.allow_private_hosts does not list it';
   const status = await cli.run(['status']);
-  assert.match(status.stdout, /pages {8}600: 600 dead\n/);
-  assert.ok(status.stdout.includes(`  600: ${why}\n`), status.stdout);
+  assert.match(status.stdout, /pages {8}30: 30 dead\n/);
+  assert.ok(status.stdout.includes(`  30: ${why}\n`), status.stdout);
   const listed = await cli.run(['jobs', '--status', 'dead', '--limit', '2']);
   assert.equal(
     listed.stdout,
     [
       `dead fetch_and_index (2): ${why.replace('not list', 'not\nlist')}`,
-      '  jb_000000jr  日本語のタイトル 599 · http://192.168.7.7/599',
-      '  jb_000000jq  日本語のタイトル 598 · http://192.168.7.7/598',
+      '  jb_0000000y  日本語のタイトル 29 · http://192.168.7.7/29',
+      '  jb_0000000x  日本語のタイトル 28 · http://192.168.7.7/28',
       '',
     ].join('\n'),
   );
   const retried = await cli.json<{ requested: number; retried: number; results: unknown[] }>(['jobs', 'retry']);
-  assert.deepEqual([retried.requested, retried.retried, retried.results.length], [600, 600, 600]);
+  assert.deepEqual([retried.requested, retried.retried, retried.results.length], [30, 30, 30]);
   const refused = await cli.run(['jobs', 'retry', '--status', 'failed']);
   assert.deepEqual([refused.code, refused.stdout], [2, '']);
   assert.match(refused.stderr, /only dead jobs can be retried/);
+});
+
+test('all that is dead goes back to work, five hundred jobs at a time', async (t) => {
+  const asked: unknown[] = [];
+  const site = await Site.open(t, {
+    '*': async (request, response) => {
+      const { before = null, limit } = (await json(request)) as { before?: string; limit: number };
+      asked.push([before, limit]);
+      const results = Array.from({ length: before === null ? 500 : 10 }, (_, at) => ({
+        job_id: `jb_${before === null ? at : 500 + at}`,
+        outcome: 'retried',
+      }));
+      const counts = { requested: results.length, retried: results.length };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...counts, results }));
+    },
+  });
+  const cli = new CliHere(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token });
+  const { stdout } = await cli.run(['--url', site.url(''), 'jobs', 'retry']);
+  assert.equal(stdout, 'retried 510 of 510 dead jobs\n');
+  assert.deepEqual(asked, [
+    [null, 500],
+    ['jb_499', 500],
+  ]);
 });
 
 test('a search of an index that is built again says so, and its passages fit the terminal', async (t) => {
@@ -138,7 +157,7 @@ test('a search of an index that is built again says so, and its passages fit the
     },
   });
   const url = site.url('');
-  const cli = new Cli(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token, COLUMNS: '60' });
+  const cli = new CliHere(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token, COLUMNS: '60' });
   const { stdout, stderr } = await cli.run(['--url', url, 'search', 'herron']);
   assert.equal(
     stderr,
@@ -176,16 +195,15 @@ test('a misspelt setting is told beside the answer, and by doctor', async (t) =>
 
 test('what is wrong is told in a line, with its exit code', async (t) => {
   const home = temporaryFolder(t);
-  const cli = new Cli(home);
+  const notAnAddress = /must be an http or https address/;
   const cases: [string[], number, RegExp][] = [
-    [['serach', 'x'], 2, /unknown command 'serach'\n\(Did you mean search\?\)/],
     [['search'], 2, /missing required argument 'words'\n\(-h prints the help\)/],
     [['search', 'x', '-k', '1000'], 2, /whole number from 1 to 100/],
-    [['--url', 'nowhere', 'search', 'x'], 2, /must be an http or https address/],
-    [['--url', 'localhost:8000', 'search', 'x'], 2, /must be an http or https address/],
-    [['--url', 'http://user:secret@127.0.0.1:1', 'search', 'x'], 2, /must be an http or https address/],
-    [['--url', 'http://127.0.0.1:1/?from=here', 'search', 'x'], 2, /must be an http or https address/],
-    [['--url', 'http://127.0.0.1:1/#top', 'search', 'x'], 2, /must be an http or https address/],
+    [['--url', 'nowhere', 'search', 'x'], 2, notAnAddress],
+    [['--url', 'localhost:8000', 'search', 'x'], 2, notAnAddress],
+    [['--url', 'http://user:secret@127.0.0.1:1', 'search', 'x'], 2, notAnAddress],
+    [['--url', 'http://127.0.0.1:1/?from=here', 'search', 'x'], 2, notAnAddress],
+    [['--url', 'http://127.0.0.1:1/#top', 'search', 'x'], 2, notAnAddress],
     [['search', 'x'], 3, /no readback answers at http:\/\/127\.0\.0\.1:1 \(.*\)\n.*readback serve/],
     [['jobs', '--status', 'lost'], 2, /Allowed choices are pending/],
     [['jobs'], 1, /there is no store in/],
@@ -198,12 +216,15 @@ test('what is wrong is told in a line, with its exit code', async (t) => {
     [['restore', home], 1, /no backup\.json/],
     [['export', join(home, 'e')], 1, /there is no store in/],
   ];
-  for (const [args, code, message] of cases) {
+  const said = async (cli: Cli, [args, code, message]: (typeof cases)[number]) => {
     const run = await cli.run(args);
     assert.equal(run.code, code, `${args.join(' ')}: ${run.stdout}${run.stderr}`);
     assert.match(run.stderr, message, args.join(' '));
     assert.doesNotMatch(run.stderr, /\n\s+at /, `${args.join(' ')} shows no stack`);
-  }
+  };
+  for (const each of cases) await said(new CliHere(home), each);
+  const cli = new Cli(home);
+  await said(cli, [['serach', 'x'], 2, /unknown command 'serach'\n\(Did you mean search\?\)/]);
   const settings = await cli.run(['status'], { env: { SERVICE_BIND_PORT: 'x' } });
   assert.deepEqual([settings.code, /SERVICE_BIND_PORT="x"/.test(settings.stderr)], [2, true]);
   const json = await cli.run(['--json', 'search', 'x']);

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { RunningService, withoutEntities } from '../process/service.ts';
-import { temporaryFolder } from '../scope.ts';
+import { after, before, test } from 'node:test';
+import { RunningService, withoutModel } from '../process/service.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
 import { Cli } from './run-cli.ts';
 
 const pages = 100;
@@ -21,12 +21,12 @@ interface Prepared {
   backup: string;
 }
 
+let prepared: Prepared;
+const scope = newestFirst({ after });
 /** A stopped service with pages in its store and in its index, and a backup of it. */
-async function prepare(
-  t: Parameters<typeof temporaryFolder>[0] & Parameters<typeof RunningService.prepare>[0],
-): Promise<Prepared> {
-  const home = temporaryFolder(t);
-  const service = await RunningService.start(t, withoutEntities);
+before(async () => {
+  const home = temporaryFolder(scope);
+  const service = await RunningService.start(scope, withoutModel);
   const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
     pages: Array.from({ length: pages }, (_, no) => ({
       url: `https://notes.example/${no}`,
@@ -41,8 +41,8 @@ async function prepare(
   const data = join(service.dataDir, 'store', 'data.mdb');
   const sound = join(home, 'sound.mdb');
   copyFileSync(data, sound);
-  return { service, cli, data, sound, backup };
-}
+  prepared = { service, cli, data, sound, backup };
+});
 
 /** Bytes that nobody would write, the same for the same seed. */
 function noise(bytes: number, seed: number): Buffer {
@@ -63,8 +63,8 @@ function cutInHalf(data: string): void {
   truncateSync(data, Math.floor(statSync(data).size / 2 / pageBytes) * pageBytes);
 }
 
-test('of a store that lost its second half a start and a command say so and leave it as it is; restore mends it', async (t) => {
-  const { service, cli, data, backup } = await prepare(t);
+test('of a store that lost its second half a start and a command say so and leave it as it is; restore mends it', async () => {
+  const { service, cli, data, backup } = prepared;
   cutInHalf(data);
   const { size } = statSync(data);
   const { code, signal, stdout, stderr } = await service.attempt();
@@ -107,7 +107,7 @@ test('an empty file where a store once was closed in order is no new store, thou
 });
 
 test('whatever page of the file is overwritten, no command dies of it', async (t) => {
-  const { cli, data, sound } = await prepare(t);
+  const { cli, data, sound } = prepared;
   const all = statSync(sound).size / pageBytes;
   const codes = new Map<number | null, number>();
   for (let seed = 0; seed < smashes; seed++) {

@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store-view.ts';
+import { smallPdf } from '../compute/extraction/small-pdf.ts';
 import { writeHistory } from '../importers/history-file.ts';
-import { RunningService, token, withoutEntities } from '../process/service.ts';
+import { RunningService, token, withoutModel } from '../process/service.ts';
 import { Site } from '../providers/small-web.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
 import { type Scope, temporaryFolder } from '../scope.ts';
 import { importThroughKills } from './import-through-kills.ts';
-import { Cli } from './run-cli.ts';
+import { Cli, CliHere } from './run-cli.ts';
 
 interface Imported {
   items: number;
@@ -28,14 +29,19 @@ interface Imported {
   failures: { place: number; url: string; reason: string }[];
 }
 
-test('a history imported through three kills has every page once, with its visits and dates', async (t) => {
-  const result = await importThroughKills(temporaryFolder(t), { urls: 6000, kills: 3, random: Math.random });
+interface Preview {
+  items: number;
+  examples: { place: string; reason: string }[];
+}
+
+test('a history imported through two kills has every page once, with its visits and dates', async (t) => {
+  const result = await importThroughKills(temporaryFolder(t), { urls: 3000, kills: 2, random: Math.random });
   assert.deepEqual(result.wrong, []);
-  assert.deepEqual(result.found, { pages: 6000, visits: result.visits, jobs: 6000 });
+  assert.deepEqual(result.found, { pages: 3000, visits: result.visits, jobs: 3000 });
   const { accepted, revisit, failed, items, finished } = result.answer;
   assert.deepEqual(
     { accepted, revisit, failed, items, finished },
-    { accepted: 6000, revisit: result.visits - 6000, failed: 0, items: result.visits, finished: true },
+    { accepted: 3000, revisit: result.visits - 3000, failed: 0, items: result.visits, finished: true },
   );
   assert.ok(result.killedAfter.every((items, kill) => items > (result.killedAfter[kill - 1] ?? 0)));
 });
@@ -191,8 +197,48 @@ test('saved pages are taken with their text, so that nothing is fetched', async 
   assert.deepEqual(view.reader.pages.sections(1), [{ char_start: 21, title: 'Kept' }]);
 });
 
+test("a folder of one's own files becomes pages with their texts, also over HTTP, and again nothing is doubled", async (t) => {
+  const files = join(temporaryFolder(t), 'mine');
+  mkdirSync(join(files, 'deep'), { recursive: true });
+  const lines = [{ text: 'Salmon pass the weir at night.', x: 72, y: 700 }];
+  const info = '/Title (On weirs) /Author (Ann Lee)';
+  writeFileSync(join(files, 'paper.pdf'), smallPdf({ pages: [lines], info }));
+  writeFileSync(join(files, 'broken.pdf'), '%PDF-1.7\nnothing');
+  writeFileSync(join(files, 'deep', 'a note.md'), '# Mill\n\nFlour is made here.\n');
+  writeFileSync(join(files, 'deep', 'empty.md'), '\n\n');
+  writeFileSync(join(files, 'picture.png'), Buffer.from([0x89, 0x50, 0, 0]));
+  const service = await RunningService.start(t, withoutModel);
+  const offline = new Cli(temporaryFolder(t));
+  const online = new Cli(temporaryFolder(t), {
+    SERVICE_BIND_PORT: new URL(service.url).port,
+    SERVICE_AUTH_TOKEN: token,
+    SERVICE_DATA_DIR: service.dataDir,
+  });
+  for (const cli of [offline, online]) {
+    const preview = await cli.json<Preview>(['import', files, '--dry-run']);
+    const reasons = ['the file is empty', 'the file is neither text nor a database of a browser'];
+    assert.deepEqual([preview.items, preview.examples.map(({ reason }) => reason)], [3, reasons]);
+    const first = await cli.json<Imported>(['import', files], 5);
+    assert.deepEqual([first.accepted, first.to_fetch, first.failed], [2, 0, 1]);
+    assert.match(first.failures[0]?.reason ?? '', /PDF is broken/);
+    const again = await cli.json<Imported>(['import', files, '--again'], 5);
+    assert.deepEqual([again.accepted, again.revisit], [0, 2]);
+  }
+  const view = StoreView.open(offline.env.SERVICE_DATA_DIR ?? '');
+  t.after(() => view.close());
+  const stored = [1, 2].map((no) => {
+    const page = view.reader.pages.get(no);
+    const { canonical_url, title, visit_count, metadata } = page ?? assert.fail();
+    return [canonical_url, title, visit_count, metadata?.author, view.reader.pages.body(no)];
+  });
+  assert.deepEqual(stored, [
+    ['http://files.localhost/mine/deep/a%20note.md', 'Mill', 1, undefined, '# Mill\n\nFlour is made here.'],
+    ['http://files.localhost/mine/paper.pdf', 'On weirs', 1, 'Ann Lee', 'Salmon pass the weir at night.'],
+  ]);
+});
+
 test('through a running service: original dates, the blacklist, failures, and a second run that does nothing', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+  const service = await RunningService.start(t, withoutModel);
   await service.call('POST', '/v1/forget', { domain: 'forgotten.example' });
   const home = temporaryFolder(t);
   const csv = join(home, 'pocket.csv');
@@ -240,7 +286,7 @@ test('over HTTP: a service that refuses for a while is waited for; one that is g
     const accepted = { outcome: 'accepted', page_id: 'pg_00000001', status: 'queued' };
     return { status: 200, body: { results: pages.map((_, index) => ({ ...accepted, index })) } };
   });
-  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
+  const cli = new CliHere(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
   const stopped = await cli.run(['import', list]);
   assert.equal(stopped.code, 1);
   assert.match(stopped.stderr, /answered 500.*\n.*run the same command to continue/);
@@ -258,7 +304,7 @@ test('over HTTP: a service that refuses for a while is waited for; one that is g
 });
 
 test('over HTTP: killed while a batch is answered, the import sends that batch again: pages are exact, and it says what may be counted twice', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+  const service = await RunningService.start(t, withoutModel);
   const home = temporaryFolder(t);
   const list = join(home, 'list');
   writeFileSync(list, Array.from({ length: 450 }, (_, no) => `https://site.example/${no}`).join('\n'));
@@ -300,7 +346,7 @@ test('over HTTP: what one library has taken in is new to another at the same add
     const results = pages.map((_, index) => ({ outcome: 'accepted', index, page_id: 'pg_1', status: 'queued' }));
     return { status: 200, body: { results } };
   });
-  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
+  const cli = new CliHere(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
   const taken = async () => {
     const { accepted, known: before } = await cli.json<Imported>(['import', list]);
     return [accepted, before];
@@ -361,7 +407,7 @@ test('over HTTP: --retry-failed sends what failed, and nothing else', async (t) 
     });
     return { status: 200, body: { results } };
   });
-  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
+  const cli = new CliHere(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
   const first = await cli.json<Imported>(['import', list], 5);
   assert.deepEqual([first.accepted, first.failed, first.failures[0]], [207, 23, failed(7)]);
   refusing = false;
@@ -393,7 +439,7 @@ test('over HTTP: --retry-failed that is cut off before its checkpoint counts and
     );
     return { status: 200, body: { results } };
   });
-  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
+  const cli = new CliHere(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
   const first = await cli.json<Imported>(['import', list], 5);
   assert.deepEqual(first.failures, [failed(7), failed(17), failed(27)]);
   refused.splice(0, 2);
@@ -433,7 +479,7 @@ test('over HTTP: saved pages that are too large for one request are sent apart; 
     }));
     return { status: 200, body: { results } };
   });
-  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
+  const cli = new CliHere(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
   const answer = await cli.json<Imported>(['import', file], 5);
   assert.deepEqual([answer.items, answer.accepted, answer.failed, answer.finished], [9, 8, 1, true]);
   assert.equal(answer.failures[0].place, 4);

@@ -5,10 +5,10 @@ import { textWidth } from '../../src/cli/text-width.ts';
 import { knownModels } from '../../src/domain/known-models.ts';
 import { RunningService, token } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
-import { Cli } from './run-cli.ts';
+import { CliHere } from './run-cli.ts';
 
 test('known models are listed and told without a service, in lines that fit', async (t) => {
-  const cli = new Cli(temporaryFolder(t), { COLUMNS: '80' });
+  const cli = new CliHere(temporaryFolder(t), { COLUMNS: '80' });
   const listed = await cli.run(['model', 'list', '--known']);
   assert.equal(listed.code, 0, listed.stderr);
   const lines = listed.stdout.trimEnd().split('\n');
@@ -27,7 +27,7 @@ test('known models are listed and told without a service, in lines that fit', as
 
 test('a model is registered, filled, searched by and removed', async (t) => {
   const service = await RunningService.start(t, { SERVICE_PROVIDERS__OLLAMA__BASE_URL: 'http://127.0.0.1:1/v1' });
-  const cli = new Cli(temporaryFolder(t), {
+  const cli = new CliHere(temporaryFolder(t), {
     SERVICE_AUTH_TOKEN: token,
     SERVICE_BIND_PORT: new URL(service.url).port,
     COLUMNS: '80',

@@ -1,14 +1,14 @@
 /** Commands about what was read: pages, what is forgotten, watches, topics, names. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { textWidth } from '../../src/cli/text-width.ts';
-import { RunningService, token } from '../process/service.ts';
+import { RunningService, token, withoutModel } from '../process/service.ts';
 import { Site } from '../providers/small-web.ts';
-import { temporaryFolder } from '../scope.ts';
-import { Cli } from './run-cli.ts';
+import { newestFirst, temporaryFolder } from '../scope.ts';
+import { CliHere } from './run-cli.ts';
 
 const cliOf = (t: TestContext, url: string, dataDir?: string) =>
-  new Cli(temporaryFolder(t), {
+  new CliHere(temporaryFolder(t), {
     SERVICE_AUTH_TOKEN: token,
     SERVICE_BIND_PORT: new URL(url).port,
     COLUMNS: '80',
@@ -32,8 +32,16 @@ function assertFits(text: string): void {
   for (const line of text.split('\n')) assert.ok(textWidth(line) <= 80, line);
 }
 
+let service: RunningService;
+const scope = newestFirst({ after });
+before(async () => {
+  service = await RunningService.start(scope, {
+    ...withoutModel,
+    SERVICE_TRANSCRIBE__BASE_URL: 'http://127.0.0.1:9/v1',
+  });
+});
+
 test('pages are listed, shown, forgotten and allowed again', async (t) => {
-  const service = await RunningService.start(t);
   const metadata = { author: 'Ada Lovelace', site_name: 'Notes', published_at: '2024-05-01', lang: 'en' };
   const given = [
     { url: 'https://sea.example/tides', title: 'Tides', fetched_at: '2024-01-02T00:00:00Z', metadata },
@@ -74,6 +82,14 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
   assert.equal((await cli.run(['pages', 'show', ids[0]])).stdout, facts.join('\n'));
   const whole = await cli.run(['pages', 'show', '--text', 'https://sea.example/tides?utm_source=x']);
   assert.equal(whole.stdout, [...facts, 'Twice a day.', ''].join('\n'));
+  const tagged = await cli.run(['tag', ids[0], 'https://other.example/a', '--add', 'Sea', '--add', 'to read']);
+  assert.equal(tagged.stdout, `${ids[0]}  changed\n${ids[2]}  changed\n`);
+  assert.equal((await cli.run(['note', ids[0], 'Twice\na day'])).stdout, 'Twice\na day\n');
+  const partlyTagged = await cli.run(['tag', ids[0], 'pg_zzzzzzzz', '--remove', 'TO READ']);
+  assert.deepEqual([partlyTagged.code, partlyTagged.stdout], [5, `${ids[0]}  changed\npg_zzzzzzzz  not found\n`]);
+  const noted = await cli.run(['pages', 'show', ids[0]]);
+  assert.equal(noted.stdout, [...facts.slice(0, -1), 'tags     Sea', 'note     Twice a day', ''].join('\n'));
+  assert.deepEqual([(await cli.run(['tag', ids[0]])).code, (await cli.run(['note', 'pg_zzzzzzzz', 'x'])).code], [2, 1]);
   const unread = await cli.run(['pages', 'show', 'https://never.example/']);
   assert.deepEqual([unread.code, unread.stderr], [1, 'readback: no page https://never.example/\n']);
   assert.equal((await cli.run(['pages', 'show', 'pg_zzzzzzzz'])).code, 1);
@@ -114,7 +130,6 @@ test('pages are listed, shown, forgotten and allowed again', async (t) => {
 });
 
 test('sources are watched, paused, polled and let go', async (t) => {
-  const service = await RunningService.start(t, { SERVICE_TRANSCRIBE__BASE_URL: 'http://127.0.0.1:9/v1' });
   const cli = cliOf(t, service.url, service.dataDir);
   assert.match((await cli.run(['watch'])).stdout, /^no watches/);
   const address = `https://feed.example/${'long/'.repeat(30)}`;

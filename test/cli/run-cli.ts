@@ -1,10 +1,18 @@
 /** The `readback` command as a process of its own, built when stale, on the data folder of a test. */
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { run } from '../../src/cli/run.ts';
 import { patienceMs, tinyEncoder } from '../process/service.ts';
 
 const root = join(import.meta.dirname, '../..');
+const ownVariables = () =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('SERVICE_') && name !== 'NODE_OPTIONS'),
+  );
 
 export interface CliRun {
   code: number | null;
@@ -34,9 +42,8 @@ export class Cli {
 
   /** A process that goes on until it ends or is killed. */
   spawn(args: readonly string[], { env = {}, input }: CliOptions = {}): ChildProcess {
-    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SERVICE_') && name !== 'NODE_OPTIONS');
     const child = spawn(process.execPath, [join(root, 'dist', 'cli', 'main.js'), ...args], {
-      env: { ...Object.fromEntries(own), ...this.env, ...env },
+      env: { ...ownVariables(), ...this.env, ...env },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     if (input !== undefined) child.stdin?.end(input);
@@ -63,5 +70,26 @@ export class Cli {
     const run = await this.run(['--json', ...args], options);
     if (run.code !== code) throw new Error(`${args.join(' ')} ended with ${run.code}:\n${run.stdout}\n${run.stderr}`);
     return JSON.parse(run.stdout) as Answer;
+  }
+}
+
+/** Runs in this process, which takes a hundredth of the time: commands that ask a service. */
+export class CliHere extends Cli {
+  override async run(args: readonly string[], { env = {}, input = '' }: CliOptions = {}): Promise<CliRun> {
+    const [stdout, stderr] = [1, 2].map(() => Object.assign(new PassThrough(), { isTTY: false }));
+    const said = [stdout, stderr].map((stream) => text(stream));
+    const code = await run({
+      args,
+      env: { ...ownVariables(), ...this.env, ...env },
+      stdin: Readable.from([Buffer.from(input)]),
+      stdout,
+      stderr,
+      signal: new AbortController().signal,
+      onCommand: () => {},
+      serve: () => assert.fail('a service has a process'),
+    });
+    for (const stream of [stdout, stderr]) stream.end();
+    const [out, err] = await Promise.all(said);
+    return { code: code ?? null, stdout: out, stderr: err };
   }
 }

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/cluster/database.ts';
 import { migrateSchema } from '../../src/cluster/schema.ts';
 import { defaultLibrary } from '../../src/domain/access.ts';
 import { freePort } from '../free-port.ts';
-import { RunningService, withoutEntities } from '../process/service.ts';
+import { RunningService } from '../process/service.ts';
 import { newestFirst, type Scope } from '../scope.ts';
 import { CutLine } from './cut-line.ts';
 import { quiet } from './opened-library.ts';
@@ -56,7 +56,6 @@ export async function startCluster(
       RunningService.prepare(scope, {
         SERVICE_AUTH_TOKEN: '',
         ...settingsOfHost(line.url, port),
-        ...withoutEntities,
         ...env,
         ...envOf(at),
       }),

@@ -53,7 +53,7 @@ export class Postgres {
     const keeps = [`archive_mode=on`, `archive_command=test ! -f ${archive}/%f && cp %p ${archive}/%f`];
     const settings = [`max_connections=${connections}`, ...(archives ? keeps : [])];
     const server = new Postgres(home, await freePort(), settings);
-    server.#run('initdb', ['-D', server.#data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C']);
+    server.#run('initdb', ['-N', '-D', server.#data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C']);
     await server.restart();
     return server;
   }

@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { openGaps, startBackfill } from '../../src/commands/backfill-model.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent, commitPages } from '../../src/commands/commit-content.ts';
+import { editPages, relabelPage } from '../../src/commands/edit-pages.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { noteNames, queueExtraction } from '../../src/commands/page-entities.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
+import { factsText } from '../../src/compute/text/facts-text.ts';
 import { builtInModel } from '../../src/domain/model.ts';
 import { bareChunk } from '../../src/domain/page.ts';
 import { newModel } from '../../src/machines/model.ts';
@@ -141,4 +143,38 @@ test('names that came with the vectors of all chunks complete the job of the pag
   await see(1, [0, 1], [0, 4, 2]);
   await see(1, [2], []);
   assert.deepEqual([jobs(), found()], [['done', 'done'], ['Oslo']]);
+});
+
+test('tags that change while a page is indexed, or later, are indexed by one job under new labels', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { reader } = temporary.store;
+  const edit = (tag: string) => temporary.commit(editPages([1, 2, null], { add_tags: [tag] }, 0));
+  const page = () => reader.pages.get(1) ?? assert.fail('no page');
+  await temporary.commit(ingestPage(submission({ at: 0 })));
+  await temporary.commit(claim);
+  const before = page();
+  assert.deepEqual(await edit('one'), ['changed', 'not_found', 'not_found']);
+  assert.equal(page().facts_job, undefined, 'its indexing is still to come');
+  await temporary.commit(commitContent({ job_no: 1, claim: 1 }, { ...content(1, 2), facts: factsText(before) }));
+  assert.equal(page().facts_job, 2, 'it had read the page before');
+  assert.deepEqual(await edit('one'), ['unchanged', 'not_found', 'not_found']);
+  await edit('two');
+  assert.equal(page().facts_job, 2, 'the job that waits reads both');
+  const attempt = { job_no: 2, claim: 2 };
+  assert.equal(await temporary.commit(relabelPage(attempt, page())), null, 'an attempt that has not begun');
+  await temporary.commit(claim);
+  await edit('three');
+  assert.equal(page().facts_job, 3, 'one that runs may have read the page before');
+  await temporary.commit(claim);
+  const [first, second] = [attempt, { job_no: 3, claim: 3 }];
+  const read = page();
+  assert.deepEqual(await temporary.commit(relabelPage(first, read)), {
+    labels: { first: 3, count: 2 },
+    obsolete: { first: 1, count: 2 },
+    vectors: new Map(),
+  });
+  assert.equal(await temporary.commit(relabelPage(second, read)), null, 'of other labels by now');
+  assert.equal(page().status, before.status, 'the page does not follow it');
+  await temporary.commit(ingestPage(submission({ metadata: { tags: ['four'] } })));
+  assert.equal(page().facts_job, 4, 'tags of an import are indexed, too');
 });

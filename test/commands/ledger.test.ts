@@ -212,7 +212,7 @@ test('the ledger does what the model does, whatever happens in whatever order', 
         history.check();
       }
     }),
-    { seed: 20_263, numRuns: 120 },
+    { seed: 20_263, numRuns: 60 },
   );
   const all = Object.entries(legal).flatMap(([before, after]) => after.map((each) => `${before} → ${each}`));
   assert.deepEqual([...moves].sort(), all.sort(), 'the histories show every change that there is');

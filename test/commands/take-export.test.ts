@@ -53,3 +53,20 @@ test('pages of an earlier export get the current address, however often it is im
   assert.deepEqual([canonical_url, domain, visit_count, pages.count()], [usual, 'www.youtube.com', 3, 1]);
   assert.deepEqual(visitTimes(taken), visits.map(instantOf));
 });
+
+test('an export adds tags and highlights to a known page, but none that was removed there', async () => {
+  await using temporary = await TemporaryStore.open();
+  const address = 'https://a.example/known';
+  const line = (metadata: object) =>
+    exportLine.parse({
+      ...{ kind: 'page', canonical_url: address, original_url: address, domain: 'a.example', title: null },
+      ...{ body_text: 'text', content_hash: null, sections: [], source: null, metadata, visit_count: 1 },
+      ...{ first_seen_at: '2026-01-01T00:00:00Z', last_seen_at: '2026-01-01T00:00:00Z' },
+    });
+  const highlight = { quote: 'te', suffix: 'xt', start: 0 };
+  const kept = { tags: ['kept'], removed_tags: ['gone'], note: 'mine' };
+  for (const metadata of [kept, { tags: ['gone', 'new'], note: 'other', highlights: [highlight] }])
+    await temporary.commit(takeExport([line(metadata)], options));
+  const { pages } = temporary.store.reader;
+  assert.deepEqual(pages.get(1)?.metadata, { ...kept, tags: ['kept', 'new'], highlights: [highlight] });
+});

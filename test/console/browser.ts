@@ -4,10 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { after, afterEach, before } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { chromiumArgs, pageBrowserPath, skipChromium } from '../chromium.ts';
 import { patienceMs, type RunningService, token } from '../process/service.ts';
-import type { Scope } from '../scope.ts';
+import { newestFirst, type Scope } from '../scope.ts';
 
 export const skip = skipChromium;
 
@@ -19,6 +20,20 @@ export async function startBrowser(scope: Scope): Promise<Browser> {
   });
   scope.after(() => browser.close());
   return browser;
+}
+
+/** One for all tests of a file; what a test opens in it is closed after it. Call at the top of the file. */
+export function sharedBrowser(): { browser: Browser } {
+  const shared = {} as { browser: Browser };
+  const scope = newestFirst({ after });
+  before(async () => {
+    if (skip === false) shared.browser = await startBrowser(scope);
+  });
+  afterEach(async () => {
+    if (skip !== false) return;
+    for (const context of shared.browser.contexts()) await context.close();
+  });
+  return shared;
 }
 
 /** A text that goes by itself: looked for within the page, so that no stall of this process outlasts it. To be called before what brings it about. */
@@ -135,6 +150,21 @@ export function overhang(page: Page, of = 'html, main'): Promise<number> {
     .locator(of)
     .evaluateAll((boxes) => Math.max(...boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)));
 }
+
+/** The ten seconds in which a deletion can be undone pass only when the result is called: those of the latest deletion. */
+export async function stopUndoTime(page: Page): Promise<() => Promise<void>> {
+  // A text, as the loader gives functions names by a function of its own.
+  const passing = await page.evaluateHandle<(() => void)[]>(`(() => {
+    const held = [];
+    const later = setTimeout;
+    globalThis.setTimeout = (run, ms) => (ms === 10_000 ? held.push(run) && 0 : later(run, ms));
+    return held;
+  })()`);
+  return () => passing.evaluate((held) => held.at(-1)?.());
+}
+
+/** As if the page were left: what waits is sent. */
+export const leave = (page: Page) => page.evaluate(() => dispatchEvent(new Event('pagehide')));
 
 /** What waits for `opened` goes on once somebody opens. */
 export function gateOf(): { opened: Promise<void>; open: () => void } {

@@ -4,25 +4,21 @@ import { test } from 'node:test';
 import type { Locator, Page, Request, Route } from 'playwright-core';
 import { freePort } from '../free-port.ts';
 import { until } from '../process/service.ts';
-import { endSessions, openPage, searchBox, searchFor, skip, titles, token } from './browser.ts';
+import { endSessions, leave, openPage, searchBox, searchFor, skip, titles, token } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
 // At this port it comes back; one that the system hands out may be taken by then.
 const port = String(await freePort());
-const shared = sharedConsole(
-  plainPages,
-  { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_BIND_PORT: port },
-  async (service) => {
-    await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
-    // Nobody may fetch from this machine: a job that is dead at once.
-    await service.call('POST', '/v1/pages', { url: 'http://127.0.0.1:9/' });
-    await until(async () => {
-      const { body } = await service.call<{ jobs: object[] }>('GET', '/v1/jobs?status=dead');
-      return body.jobs.length > 0;
-    }, 'a job is dead');
-  },
-);
+const shared = sharedConsole(plainPages, { SERVICE_BIND_PORT: port }, async (service) => {
+  await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
+  // Nobody may fetch from this machine: a job that is dead at once.
+  await service.call('POST', '/v1/pages', { url: 'http://127.0.0.1:9/' });
+  await until(async () => {
+    const { body } = await service.call<{ jobs: object[] }>('GET', '/v1/jobs?status=dead');
+    return body.jobs.length > 0;
+  }, 'a job is dead');
+});
 
 interface View {
   fragment: string;
@@ -246,8 +242,9 @@ test('a view whose library is full says so beside what it was to write, and keep
     [
       `page/${shared.ids[0]}`,
       async () => {
-        await press('Delete…');
         await press('Delete page');
+        await page.waitForURL(/nowhere/);
+        await leave(page);
         return undefined;
       },
     ],
@@ -264,7 +261,7 @@ test('a view whose library is full says so beside what it was to write, and keep
   assert.deepEqual(faults, []);
 });
 
-test('a session that ends asks again over every view, which goes on with what was typed', { skip }, async () => {
+test('a session that ends asks again over a view, which goes on with what was typed', { skip }, async () => {
   const { page, faults, show } = await shared.signedIn({ allowed: /401/ });
   const asks = page.getByRole('heading', { name: 'Your session has ended' });
   const link = async () => {
@@ -285,7 +282,8 @@ test('a session that ends asks again over every view, which goes on with what wa
     await page.evaluate(() => dispatchEvent(new Event('focus')));
   };
   const ways = [byToken, byLinkHere, byLinkElsewhere];
-  for (const [at, view] of views().entries()) {
+  const [search, ...others] = views();
+  for (const [at, view] of [search, ...others.filter(({ field }) => field !== undefined)].entries()) {
     await show(`#/${view.fragment}`);
     await page.locator(view.ready).first().waitFor({ state: 'attached' });
     const place = await page.evaluate(() => location.hash);

@@ -91,18 +91,18 @@ test('the console works in Firefox', { skip: skipFirefox }, async (t) => {
     await tab.until(`${from}.value === ''`);
   });
 
-  await t.test('what is asked before a page is forgotten is closed by Escape', async () => {
+  await t.test('what is asked before a site is blocked is closed by Escape', async () => {
     await show('#/search?q=sourdough');
     await there('[data-result]');
     await tab.evaluate('document.querySelector(\'[data-result] a[href^="#/page"]\').click()');
     await there('.passage-mark');
-    await tab.click('Delete…');
+    await tab.click('Block site…');
     await there('dialog[open]');
     await tab.press(escapeKey);
     await tab.until("document.querySelector('dialog[open]') === null");
-    assert.equal(await tab.evaluate('document.activeElement.textContent'), 'Delete…');
+    assert.equal(await tab.evaluate('document.activeElement.textContent'), 'Block site…');
     await tab.press(enter);
-    await tab.click('Delete page');
+    await tab.click('Delete site and block it');
     await tab.until("/deleted from the store/.test(document.querySelector('dialog[open]').textContent)");
     await tab.clickOn('document.querySelector(\'dialog[open] [aria-label="Close"]\')');
     await tab.until('/^#.search/.test(location.hash)');

@@ -1,7 +1,7 @@
 /**
  * Texts that others wrote, in every view. Whatever the service tells of pages, names, topics, feeds, files, tokens and errors is put in the place of every
  * text of its answers, so that no field is forgotten: shown as text, isolated in its direction, and nothing of the layout gives way. So are the strings
- * of the Big List of Naughty Strings, one after the other. And the 32 real pages, as they are.
+ * of the Big List of Naughty Strings, one after the other. And half of the real pages, as they are.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,27 +11,24 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { haveRealPages, realPagesDir } from '../../bench/real-pages.ts';
 import { overhang, skip } from './browser.ts';
-import { fillLibrary, plainPages } from './library.ts';
+import { handIn, plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
 function realPages(): object[] {
   const lines = readFileSync(join(realPagesDir, 'pages.jsonl'), 'utf8').trim().split('\n');
   return lines
+    .filter((_, at) => at % 2 === 0)
     .map((line) => JSON.parse(line) as { file: string; url: string; title: string })
     .map(({ file, url, title }) => ({ url, title, body_html: readFileSync(join(realPagesDir, file), 'utf8') }));
 }
 
-const shared = sharedConsole(
-  plainPages,
-  { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_JOBS__MAX_ATTEMPTS: '1' },
-  async (service) => {
-    await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
-    await service.call('POST', '/v1/tokens', { name: 'a reader', scopes: ['read'] });
-    const bookmarks = '<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><DL></DL>';
-    const headers = { 'content-type': 'application/octet-stream' };
-    await service.call('POST', '/v1/imports?name=bookmarks.html', bookmarks, { headers });
-  },
-);
+const shared = sharedConsole(plainPages, { SERVICE_JOBS__MAX_ATTEMPTS: '1' }, async (service) => {
+  await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
+  await service.call('POST', '/v1/tokens', { name: 'a reader', scopes: ['read'] });
+  const bookmarks = '<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><DL></DL>';
+  const headers = { 'content-type': 'application/octet-stream' };
+  await service.call('POST', '/v1/imports?name=bookmarks.html', bookmarks, { headers });
+});
 
 const family = '👩\u200D👩\u200D👧\u200D👦';
 const naughtyStrings: string[] = createRequire(import.meta.url)('big-list-of-naughty-strings');
@@ -163,8 +160,10 @@ test('the real pages are shown as they are, narrow and wide', {
   skip: skip !== false ? skip : haveRealPages ? false : `the real pages are not at ${realPagesDir}`,
 }, async () => {
   const { page, faults, show } = await shared.signedIn();
-  const realIds = await fillLibrary(shared.service, realPages());
-  assert.equal(realIds.length, 32);
+  // Whether they have vectors is not looked at.
+  await shared.service.pauseVectors();
+  const realIds = await handIn(shared.service, realPages());
+  await shared.service.indexed(realIds);
   const fits = async (what: string) => {
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 740 });

@@ -1,6 +1,5 @@
 /** Pages for the console's tests: a few that are found by words, and some whose every text tries to be more than text. */
 import assert from 'node:assert/strict';
-import type { ModelListResponse } from '../../src/domain/model.ts';
 import type { IngestBatchResult } from '../../src/domain/page.ts';
 import { type RunningService, until } from '../process/service.ts';
 
@@ -67,8 +66,8 @@ export const attackingPages: readonly Handed[] = attacks.map((attack, at) => ({
 
 const mostInBatch = 100;
 
-/** Hand pages in, and wait until they are searchable by words and meaning, and their topics found. */
-export async function fillLibrary(service: RunningService, pages: readonly object[]): Promise<string[]> {
+/** Hand pages in; gives their ids. */
+export async function handIn(service: RunningService, pages: readonly object[]): Promise<string[]> {
   const ids: string[] = [];
   for (let at = 0; at < pages.length; at += mostInBatch) {
     const batch = { pages: pages.slice(at, at + mostInBatch) };
@@ -76,12 +75,13 @@ export async function fillLibrary(service: RunningService, pages: readonly objec
     for (const result of body.results)
       ids.push('page_id' in result ? result.page_id : assert.fail(JSON.stringify(result)));
   }
+  return ids;
+}
+
+/** Hand pages in, and wait until they are searchable by words and meaning, and their topics found. */
+export async function fillLibrary(service: RunningService, pages: readonly object[]): Promise<string[]> {
+  const ids = await handIn(service, pages);
   assert.ok((await service.settled(ids)).every((status) => status === 'indexed'));
-  // Topics are of page vectors, which come behind.
-  await until(async () => {
-    const { body } = await service.call<ModelListResponse>('GET', '/v1/models');
-    return body.models.every(({ vectors_pending }) => vectors_pending === 0);
-  }, 'every page has its vectors');
   await service.call('POST', '/v1/clusters/recompute');
   await until(async () => {
     const answer = await service.call<{ runs: { finished_at: string | null }[] }>('GET', '/v1/clusters/runs');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CDPSession, Page } from 'playwright-core';
 import { until } from '../process/service.ts';
-import { accessibilityFaults, gateOf, skip } from './browser.ts';
+import { accessibilityFaults, gateOf, seen, skip } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
@@ -16,7 +16,7 @@ const moths = Array.from({ length: 50 }, (_, at) => ({
 }));
 const all = plainPages.length + moths.length;
 
-const shared = sharedConsole([...plainPages, ...moths], { SERVICE_CLUSTER__MIN_PAGES: '5' });
+const shared = sharedConsole([...plainPages, ...moths]);
 
 const canvas = (page: Page) => page.locator('.map-frame canvas');
 /** How many pages the map shows, as it says when it has come to rest. */
@@ -66,6 +66,11 @@ test('the map lights up what a search finds and what is within a lasso', { skip 
   await lassoAll(page);
   const lit = await litUp(page).textContent();
   assert.ok(Number(/\d+/.exec(lit ?? '')?.[0]) >= all, String(lit));
+  const tags = page.getByRole('combobox', { name: /^Tag \d+ pages$/ });
+  await tags.fill('on the map');
+  const areTagged = seen(page, 'pages changed');
+  await tags.press('Enter');
+  await areTagged;
   await page.locator('.map-side').getByRole('link').first().click();
   await page.waitForURL(/#\/page\//);
   await page.goBack();

@@ -6,10 +6,12 @@ import type { ModelInfo, ModelListResponse } from '../../src/domain/model.ts';
 import { RunningService, until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { newestFirst } from '../scope.ts';
-import { accessibilityFaults, overhang, results, searchBox, signedIn, skip, startBrowser } from './browser.ts';
+import { accessibilityFaults, overhang, results, searchBox, sharedBrowser, signedIn, skip } from './browser.ts';
 import { fillLibrary, plainPages } from './library.ts';
 
 const dim = 32;
+
+const shared = sharedBrowser();
 
 test('a model is registered, estimated, filled, compared, activated and evaluated by replays', { skip }, async (t) => {
   const scope = newestFirst(t);
@@ -19,8 +21,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
     SERVICE_CLUSTER__MIN_PAGES: '5',
   });
   await fillLibrary(service, plainPages);
-  const browser = await startBrowser(scope);
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /404|422|507/ });
+  const { page, faults, show } = await signedIn(shared.browser, service, { allowed: /404|422|507/ });
 
   await show('#/models');
   await page.getByText('First judge some results').waitFor();
@@ -124,8 +125,7 @@ test('many passages that wait for vectors are told of in the frame, few are not;
     const { body } = await service.call<ModelListResponse>('GET', '/v1/models');
     return body.models[0].pages_pending === plainPages.length;
   }, 'every page waits for vectors');
-  const browser = await startBrowser(scope);
-  const { page, faults, show } = await signedIn(browser, service);
+  const { page, faults, show } = await signedIn(shared.browser, service);
 
   await show('#/models');
   const row = page.locator('.row', { hasText: 'local-multilingual-e5-small-384' });

@@ -25,7 +25,7 @@ const veryLongPage = {
   fetched_at: '2026-05-02T12:00:00Z',
 };
 
-const shared = sharedConsole([...plainPages, ...longPages, veryLongPage], { SERVICE_CLUSTER__MIN_PAGES: '5' });
+const shared = sharedConsole([...plainPages, ...longPages, veryLongPage]);
 
 const rest = (page: Page) => page.locator('.results[aria-busy="false"]').waitFor();
 const scrolled = (page: Page) => page.evaluate(() => scrollY);
@@ -101,8 +101,8 @@ test('a page that follows a page is shown from the top', { skip }, async () => {
   await page.getByRole('heading', { name: 'Long page two' }).waitFor();
   await until(async () => (await scrolled(page)) === 0, 'the top');
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'main');
-  await page.getByRole('button', { name: 'Delete…' }).press('Enter');
-  await page.getByRole('dialog').getByText('Long page two').waitFor();
+  await page.getByRole('button', { name: 'Block site…' }).press('Enter');
+  await page.getByRole('dialog', { name: 'Delete site and block it?' }).waitFor();
   await page.goBack();
   await page.getByRole('heading', { name: 'Long page one' }).waitFor();
   assert.equal(await page.getByRole('dialog').count(), 0, 'what was asked about one page is not asked about another');
@@ -241,11 +241,11 @@ test('two keys lead from a result to a view, whatever the second does by itself'
   assert.deepEqual(faults, []);
 });
 
-test('from a passage of a page that is forgotten one is back at the results; while it is forgotten nothing keeps it', {
+test('from a passage of a site that is blocked one is back at the results; while it is deleted nothing keeps it', {
   skip,
 }, async () => {
   await shared.service.add({
-    url: 'https://long.example/forgotten',
+    url: 'https://quokkas.example/forgotten',
     title: 'Quokkas to forget',
     body_extracted: Array.from({ length: 80 }, (_, at) => `Paragraph ${at} tells of quokkas and what they eat.`).join(
       '\n\n',
@@ -258,13 +258,13 @@ test('from a passage of a page that is forgotten one is back at the results; whi
   await passages.first().waitFor();
   await passages.last().click();
   await page.locator('.passages a[aria-current]').waitFor();
-  await page.getByRole('button', { name: 'Delete…' }).press('Enter');
+  await page.getByRole('button', { name: 'Block site…' }).press('Enter');
   const { opened, open } = gateOf();
   await page.route('**/v1/forget', async (route) => {
     await opened;
     await route.continue();
   });
-  await page.getByRole('button', { name: 'Delete page' }).click();
+  await page.getByRole('button', { name: 'Delete site and block it' }).click();
   await page.getByRole('button', { name: 'Deleting…' }).waitFor();
   assert.ok(await page.getByRole('button', { name: 'Cancel' }).isDisabled());
   for (let times = 0; times < 3; times++) await page.keyboard.press('Escape');
@@ -557,19 +557,22 @@ test('who leaves by a dialog begins at the head of the view, not at what is wher
 }, async () => {
   const { page, faults } = await shared.signedIn();
   const atMain = () => page.evaluate(() => document.activeElement?.id === 'main');
-  const forget = async () => {
+  const block = async (site: string) => {
+    const title = 'Heron sighting by a wombat';
+    await shared.service.add({ url: `https://${site}/`, title, body_extracted: 'A heron sighting.' });
     await searchFor(page, 'heron sighting');
-    await results(page).last().getByRole('link', { name: 'Stored text' }).click();
-    await page.getByRole('button', { name: 'Delete…' }).press('Enter');
-    await page.getByRole('button', { name: 'Delete page' }).click();
+    const wombat = results(page).filter({ hasText: title });
+    await wombat.getByRole('link', { name: 'Stored text' }).click();
+    await page.getByRole('button', { name: 'Block site…' }).press('Enter');
+    await page.getByRole('button', { name: 'Delete site and block it' }).click();
     await page.getByText('deleted from the store').waitFor();
   };
-  await forget();
+  await block('wombats.example');
   await page.getByRole('dialog').getByRole('link', { name: 'System' }).click();
   await page.locator('.chart').first().waitFor();
   await until(atMain, 'the head of System');
   await page.goto(`${shared.service.url}/#/search`);
-  await forget();
+  await block('burrows.example');
   await page.goBack();
   await page.waitForURL(/#\/search/);
   await results(page).first().waitFor();

@@ -4,7 +4,16 @@ import { test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
 import { token as anna, RunningService, until } from '../process/service.ts';
 import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
-import { accessibilityFaults, openPage, results, searchBox, searchFor, skip, startBrowser, titles } from './browser.ts';
+import {
+  accessibilityFaults,
+  openPage,
+  results,
+  searchBox,
+  searchFor,
+  sharedBrowser,
+  skip,
+  titles,
+} from './browser.ts';
 
 const ben = 'token-of-ben-4711';
 const texts: Record<string, string[]> = {
@@ -42,9 +51,10 @@ async function twoLibraries(scope: Scope): Promise<RunningService> {
   return service;
 }
 
+const shared = sharedBrowser();
+
 test('who signs in after another, or over the view of another, finds nothing of theirs', { skip }, async (t) => {
   const scope = newestFirst(t);
-  const browser = await startBrowser(scope);
   const service = await twoLibraries(scope);
   for (const [token, [title, body_extracted]] of Object.entries(texts)) {
     const call = <Body>(method: string, path: string, body?: object) =>
@@ -56,7 +66,7 @@ test('who signs in after another, or over the view of another, finds nothing of 
     await until(isIndexed, 'the page is indexed');
   }
   // A request of a session that has ended is told of by the browser itself.
-  const { page, faults } = await openPage(browser, service, { allowed: /401 \(Unauthorized\)/ });
+  const { page, faults } = await openPage(shared.browser, service, { allowed: /401 \(Unauthorized\)/ });
   await page.goto(service.url);
   const foundBy = async (token: string) => {
     await enter(page, token);
@@ -127,9 +137,8 @@ test('a link to another library asks who is signed in first, and one to the same
   skip,
 }, async (t) => {
   const scope = newestFirst(t);
-  const browser = await startBrowser(scope);
   const service = await twoLibraries(scope);
-  const { page, faults, show } = await openPage(browser, service, { allowed: /409|401/ });
+  const { page, faults, show } = await openPage(shared.browser, service, { allowed: /409|401/ });
   const linkOf = async (token: string) => {
     const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' }, { token });
     return new URL(body.url).hash;
@@ -184,7 +193,6 @@ test('a link to another library asks who is signed in first, and one to the same
 
 test('who signs in while another tab is still asking who it is, is who that tab shows', { skip }, async (t) => {
   const scope = newestFirst(t);
-  const browser = await startBrowser(scope);
   const service = RunningService.prepare(scope, {
     SERVICE_AUTH_TOKEN: '',
     SERVICE_AUTH_TOKENS: JSON.stringify([
@@ -193,7 +201,7 @@ test('who signs in while another tab is still asking who it is, is who that tab 
     ]),
   });
   await service.start();
-  const { page, faults } = await openPage(browser, service, { allowed: /401 \(Unauthorized\)/ });
+  const { page, faults } = await openPage(shared.browser, service, { allowed: /401 \(Unauthorized\)/ });
   const other = await page.context().newPage();
   const shown = () => page.locator('.holder bdi').textContent();
   /** Load the page; its first question is answered when `meanwhile` is over and the page has been told of it. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { RunningService, realEncoder, until, withoutEntities } from '../process/service.ts';
+import { RunningService, realEncoder, until } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import {
   accessibilityFaults,
@@ -63,33 +63,10 @@ const pages = Object.entries(texts).map(([title, body_extracted], at) => ({
 }));
 
 const typed = [
-  ...['minecraft', 'zuckerberg', 'tomato', 'terrorism', 'postgresql', 'kubernetes control plane', 'bicycle puncture'],
-  ...[
-    'mount --all',
-    'fstab --all',
-    'heron -egret',
-    'heron site:birds.example',
-    'site:birds.example egret',
-    'title:herons',
-  ],
-  ...[
-    '"shallow river" heron',
-    'herons -site:notes.example',
-    'heron lang:en',
-    'heron after:2025',
-    'heron before:2027-01',
-  ],
-  ...['become a nurse', 'film poster', 'grey herons', 'sourdough starter', 'leuchtturm nordsee', 'leuchtturmwärter'],
-  ...[
-    'jardins du luxembourg',
-    'café philosophers',
-    'cafe coffee',
-    'photosynthesis',
-    'black hole shadow',
-    'chess opening',
-  ],
-  ...['typography serif', 'quarterly report', 'volcano grindavík', 'knitting socks', 'ottoman architecture'],
-  ...['東京の電車', 'метро москвы', 'dead rows vacuum', 'harbour master', 'how do herons fish'],
+  ...['minecraft', 'tomato', 'kubernetes control plane', 'mount --all', 'heron -egret', 'heron site:birds.example'],
+  ...['title:herons', '"shallow river" heron', 'heron lang:en', 'heron before:2027-01', 'become a nurse'],
+  ...['leuchtturmwärter', 'jardins du luxembourg', 'cafe coffee', 'volcano grindavík', '東京の電車', 'метро москвы'],
+  ...['dead rows vacuum', 'harbour master', 'how do herons fish'],
 ];
 
 let browser: Browser;
@@ -97,7 +74,7 @@ let service: RunningService;
 const scope = newestFirst({ after });
 before(async () => {
   if (skip !== false) return;
-  service = await RunningService.start(scope, { ...realEncoder, ...withoutEntities, SERVICE_CLUSTER__MIN_PAGES: '5' });
+  service = await RunningService.start(scope, { ...realEncoder, SERVICE_CLUSTER__MIN_PAGES: '5' });
   await fillLibrary(service, pages);
   browser = await startBrowser(scope);
 });
@@ -133,7 +110,6 @@ const pausesIn = (whole: string): string[] =>
 const isGoneTo = (page: Page) => page.locator('.result-title:focus').waitFor();
 
 test('nothing that is shown while a query is typed goes away in a pause', { skip }, async () => {
-  assert.equal(typed.length, 40);
   const { page, faults } = await signedIn(browser, service, { keepsSuggestions: true });
   await page.clock.install();
   for (const whole of typed) {

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pageMetadata, withMore } from '../../src/domain/metadata.ts';
+import {
+  type MetadataEdit,
+  metadataEdit,
+  type PageMetadata,
+  pageMetadata,
+  withAll,
+  withEdit,
+  withMore,
+} from '../../src/domain/metadata.ts';
 
 /** What is said of it; empty: it is taken. */
 function faultsOf(metadata: unknown): string[] {
@@ -87,4 +95,64 @@ test('what another submission says of a page is added to what is known, and chan
     full,
     'more than a page may have',
   );
+});
+
+test('a user changes tags, note and highlights, and an import brings back nothing that was removed', () => {
+  const [one, other] = [1, 9].map((start) => ({ quote: 'the same', start }));
+  const many = Array.from({ length: 3990 }, (_, no) => no);
+  const cases: [known: PageMetadata | null, edit: MetadataEdit, expected: PageMetadata | null | 'too_large'][] = [
+    [null, { add_tags: [' a\n b ', 'A B'] }, { tags: ['a b'] }],
+    [{ tags: 'Old' }, { add_tags: ['new'] }, { tags: ['Old', 'new'] }],
+    [
+      { tags: [{ name: 'X' }, 'y'], x: 1 },
+      { remove_tags: ['x'] },
+      { tags: ['y'], x: 1, removed_tags: [{ name: 'X' }] },
+    ],
+    [{ tags: [], removed_tags: ['x', 'z'] }, { add_tags: ['X'] }, { tags: ['X'], removed_tags: ['z'] }],
+    [{ note: ['one', 'other'] }, { note: ' mine ' }, { note: 'mine' }],
+    [{ note: 'n' }, { note: null }, { note: '' }],
+    [{ highlights: [one] }, { add_highlights: [other, one] }, { highlights: [one, other] }],
+    [{ highlights: [one, other] }, { remove_highlights: [one] }, { highlights: [other] }],
+    [{ highlights: [one, 'q'] }, { remove_highlights: ['q'] }, { highlights: [one], removed_highlights: ['q'] }],
+    [{ many }, { add_tags: many.slice(0, 20).map(String) }, 'too_large'],
+    [null, {}, null],
+    [null, { note: null, remove_tags: ['x'], remove_highlights: [one] }, null],
+  ];
+  for (const [known, edit, expected] of cases) assert.deepEqual(withEdit(known, edit), expected, JSON.stringify(edit));
+  const unchanged = { tags: ['x'], note: 'n' };
+  assert.equal(withEdit(unchanged, { add_tags: ['X'], note: 'n' }), unchanged);
+  const edited = { tags: ['y'], removed_tags: ['X'], note: '', highlights: [one], removed_highlights: ['gone'] };
+  const imported = { tags: ['x', 'Y', 'z'], note: 'other', highlights: ['The same', 'gone', 'new'] };
+  assert.deepEqual(withMore(edited, imported), { ...edited, tags: ['y', 'z'], highlights: [one, 'new'] });
+  for (const [has, more, expected] of [
+    [[one], [one, other, other], [one, other]],
+    [['the same'], [one, other], ['the same']],
+    [[one], ['the same', other, 'the same'], [one, other]],
+    [[], [one, 'the same', other], [one, other]],
+  ])
+    assert.deepEqual(withMore({ highlights: has }, { highlights: more })?.highlights, expected);
+  const gone = { highlights: [], removed_highlights: [one] };
+  assert.equal(withMore(gone, { highlights: [other] }), gone);
+});
+
+test('removed highlights are bounded like metadata', () => {
+  for (const [element, isTaken] of [
+    [nested(62), true],
+    [nested(65), false],
+    [members(3998), true],
+    [members(4001), false],
+    ['x'.repeat(262_144), false],
+  ])
+    assert.equal(metadataEdit.safeParse({ remove_highlights: [element] }).success, isTaken);
+});
+
+test('a merged page has the notes of both, without those that were removed', () => {
+  for (const [note, other, expected] of [
+    ['a', 'b', ['a', 'b']],
+    ['', 'b', 'b'],
+    ['a', '', 'a'],
+    ['', '', ''],
+    [null, 'b', 'b'],
+  ])
+    assert.deepEqual(withAll({ note }, { note: other }, {}), { note: expected });
 });

@@ -7,11 +7,14 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Document, SearchIndex as Index, SearchIndexOptions } from '../../src/engine/search-index.ts';
 import { compiled } from '../app/compiled.ts';
+import { tinyEncoder } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
 
 const { SearchIndex }: typeof import('../../src/engine/search-index.ts') = await compiled('engine/search-index');
 
 const root = join(import.meta.dirname, '../..');
+/** For what does not ask for meaning: it loads in no time. */
+const { SERVICE_ENCODER__DIR: encoderDir } = tinyEncoder;
 const documents: Document[] = [
   { label: 7, title: 'Herons', text: 'Herons are wading birds that hunt fish in shallow water.' },
   { label: 2, title: 'Bread', text: 'A sourdough loaf needs flour, water, salt and patience.' },
@@ -43,13 +46,13 @@ test('documents are found by words and by meaning, until they are removed', asyn
 
 test('what was persisted is there when the folder is opened again, and nothing else', async (t) => {
   const dir = join(temporaryFolder(t), 'index');
-  const index = await SearchIndex.open({ dir });
+  const index = await SearchIndex.open({ dir, encoderDir });
   await index.add(documents.slice(0, 2));
   await index.persist();
   await index.add(documents.slice(2));
   await index.remove([2]);
   await index.close();
-  const again = await SearchIndex.open({ dir });
+  const again = await SearchIndex.open({ dir, encoderDir });
   assert.deepEqual([again.size, again.missing], [3, []]);
   assert.deepEqual(labels(await again.search('storks on the roof', { k: 1 })), [40]);
   assert.ok(!labels(await again.search('sourdough')).includes(2));
@@ -58,12 +61,12 @@ test('what was persisted is there when the folder is opened again, and nothing e
 
 test('documents that lost files do not hold any more are named, and found when they are added again', async (t) => {
   const dir = join(temporaryFolder(t), 'index');
-  const index = await SearchIndex.open({ dir });
+  const index = await SearchIndex.open({ dir, encoderDir });
   await index.add(documents);
   await index.close();
   const words = join(dir, 'words');
   for (const file of readdirSync(words)) if (file.endsWith('.segment')) rmSync(join(words, file));
-  const again = await opened(t, { dir });
+  const again = await opened(t, { dir, encoderDir });
   assert.deepEqual(
     [...again.missing].sort((a, b) => a - b),
     [2, 7, 40, 41],
@@ -75,7 +78,7 @@ test('documents that lost files do not hold any more are named, and found when t
 
 test('a folder of another index, or whose manifest cannot be read, stays as it is', async (t) => {
   const dir = join(temporaryFolder(t), 'index');
-  const index = await SearchIndex.open({ dir });
+  const index = await SearchIndex.open({ dir, encoderDir });
   await index.add(documents);
   await index.close();
   await assert.rejects(SearchIndex.open({ dir, dim: 384 }), /is an index of the built-in model, not of 384 dimensions/);
@@ -83,16 +86,16 @@ test('a folder of another index, or whose manifest cannot be read, stays as it i
   const text = readFileSync(path, 'utf8');
   for (const damaged of ['', text.slice(0, 100)]) {
     writeFileSync(path, damaged);
-    await assert.rejects(SearchIndex.open({ dir }), /manifest.json cannot be read/);
+    await assert.rejects(SearchIndex.open({ dir, encoderDir }), /manifest.json cannot be read/);
   }
   writeFileSync(path, text);
-  const again = await opened(t, { dir });
+  const again = await opened(t, { dir, encoderDir });
   assert.deepEqual([again.size, again.missing], [4, []]);
 });
 
 test('what is removed while it is added is not found', async (t) => {
   const dir = join(temporaryFolder(t), 'index');
-  const index = await opened(t, { dir });
+  const index = await opened(t, { dir, encoderDir });
   const adding = index.add(documents);
   await index.remove([7]);
   await adding;
@@ -100,7 +103,7 @@ test('what is removed while it is added is not found', async (t) => {
   assert.ok(!labels(await index.search('wading birds')).includes(7));
   for (const label of [0, -1, 1.5, 2 ** 31]) await assert.rejects(index.add([{ label, text: 'x' }]), RangeError);
   await index.close();
-  const again = await opened(t, { dir });
+  const again = await opened(t, { dir, encoderDir });
   assert.deepEqual([again.size, again.missing], [3, []], 'nor is it missing');
 });
 

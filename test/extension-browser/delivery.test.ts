@@ -8,14 +8,14 @@ import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { freePort } from '../free-port.ts';
-import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { RunningService, until, withoutModel } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, haltingExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
 /** Settings of a service that comes back at the same address. */
 const fixedPort = async (): Promise<Record<string, string>> => ({
-  ...withoutEntities,
+  ...withoutModel,
   SERVICE_BIND_PORT: String(await freePort()),
 });
 
@@ -151,7 +151,7 @@ test('a worker that is ended between any two steps, from the capture to the answ
   skip: skipChromium,
 }, async (t) => {
   const scope = newestFirst(t);
-  const service = await RunningService.start(scope, withoutEntities);
+  const service = await RunningService.start(scope, withoutModel);
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site, { loaded: haltingExtension(scope) });
   await browser.pair(service);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
-import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { RunningService, until } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension } from './chromium.ts';
 import { article, Site } from './site.ts';
@@ -15,7 +15,7 @@ const news = 'http://news.example.org';
 
 test('the address bar, the menu and the command key do what they say', { skip: skipChromium }, async (t) => {
   const scope = newestFirst(t);
-  const service = await RunningService.start(scope, withoutEntities);
+  const service = await RunningService.start(scope);
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site);
   await browser.pair(service);

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skipChromium } from '../chromium.ts';
 import { accessibilityFaults } from '../console/browser.ts';
-import { RunningService, withoutEntities } from '../process/service.ts';
+import { RunningService } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, extensionIn, lookAtRealPopup } from './chromium.ts';
 import { article, Site } from './site.ts';
@@ -19,7 +19,7 @@ const pictures = process.env.READBACK_TEST_PICTURES;
 
 test('the pages of the extension can be read by everybody', { skip: skipChromium }, async (t) => {
   const scope = newestFirst(t);
-  const service = await RunningService.start(scope, withoutEntities);
+  const service = await RunningService.start(scope);
   const site = await Site.open(scope);
   const url = `${news}/article/herons`;
   for (const [n, topic] of ['herons', 'egrets', 'storks'].entries()) {

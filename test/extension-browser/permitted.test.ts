@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
-import { RunningService, realEncoder, until, withoutEntities } from '../process/service.ts';
+import { RunningService, until, withoutModel } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, permittedExtension } from './chromium.ts';
 import { article, Site } from './site.ts';
@@ -38,7 +38,7 @@ test('own matches are shown on result pages, once they are wanted, and only wher
   skip: skipChromium,
 }, async (t) => {
   const scope = newestFirst(t);
-  const service = await RunningService.start(scope, { ...realEncoder, ...withoutEntities });
+  const service = await RunningService.start(scope);
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site, { loaded: permittedExtension(scope) });
   await browser.context.route('https://*/**', (route) => route.fulfill(resultPage));
@@ -109,7 +109,7 @@ test('own matches are shown on result pages, once they are wanted, and only wher
 
 test('history and bookmarks are imported, by the rules', { skip: skipChromium }, async (t) => {
   const scope = newestFirst(t);
-  const service = await RunningService.start(scope, { ...realEncoder, ...withoutEntities });
+  const service = await RunningService.start(scope, withoutModel);
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site, { loaded: permittedExtension(scope) });
   const tab = await browser.context.newPage();

@@ -5,7 +5,7 @@ import type { PageState } from '../../extension/src/messages.ts';
 import type { Settings } from '../../extension/src/settings.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
-import { RunningService, realEncoder, until, withoutEntities } from '../process/service.ts';
+import { RunningService, realEncoder, until } from '../process/service.ts';
 import { newestFirst } from '../scope.ts';
 import { ChromiumWithExtension, readUntil } from './chromium.ts';
 import { Site } from './site.ts';
@@ -14,7 +14,7 @@ const news = 'http://news.example.org';
 
 test('the popup tells of a page, finds others, and forgets', { skip: skipChromium }, async (t) => {
   const scope = newestFirst(t);
-  const service = await RunningService.start(scope, { ...realEncoder, ...withoutEntities });
+  const service = await RunningService.start(scope, realEncoder);
   const site = await Site.open(scope);
   const browser = await ChromiumWithExtension.start(scope, site);
   const tab = await browser.context.newPage();

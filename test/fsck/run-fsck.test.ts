@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import type { Page } from '../../src/domain/page.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { compiled } from '../app/compiled.ts';
-import { library, WholeSystem, withEntities } from '../app/whole-system.ts';
-import { tinyEncoder, until } from '../process/service.ts';
+import { library, WholeSystem } from '../app/whole-system.ts';
+import { tinyEncoder, until, withEntities } from '../process/service.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
 import { type Tables, tamper } from './tampered-store.ts';
 

@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { note } from '../process/rare-states.ts';
 import { sampleProcess } from '../process/samples.ts';
-import { RunningService, token, until } from '../process/service.ts';
+import { RunningService, token, until, withEntities } from '../process/service.ts';
 import { newestFirst, temporaryFolder } from '../scope.ts';
 import { type Document, Documented } from './documented.ts';
 import { fixedBodies, withIds } from './inputs.ts';
@@ -38,6 +38,7 @@ let client: FuzzClient;
 let documented: Documented;
 before(async () => {
   service = await RunningService.start(scope, {
+    ...withEntities,
     SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'reader', token: readToken, scopes: ['read'] }]),
     SERVICE_PROVIDERS__REMOTE__BASE_URL: 'http://127.0.0.1:9/v1',
     SERVICE_PROVIDERS__REMOTE__API_KEY: providerKey,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 
 const { READBACK_FUZZ_REQUESTS: asked, READBACK_FUZZ_MINUTES: minutes } = process.env;
-const all = Number(asked ?? 1200);
+const all = Number(asked ?? 600);
 const share = (of: number): number => Math.ceil(all * of);
 
 /** Inputs by what takes them. */

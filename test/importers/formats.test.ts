@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import sqlite from 'node-sqlite3-wasm';
 import { jsonElements } from '../../src/importers/json-elements.ts';
-import { readKarakeep } from '../../src/importers/read-json.ts';
+import { readKarakeep } from '../../src/importers/read-entries.ts';
 import { temporaryFolder } from '../scope.ts';
 import { writeHistory } from './history-file.ts';
 import { readItems, writtenFile } from './read-items.ts';
@@ -191,10 +191,11 @@ test('Omnivore: the folder of an export, with pages as they were saved; no name 
   const { format, items } = await read(dir);
   assert.equal(format, 'omnivore');
   assert.deepEqual(
-    items.map(({ body_html, at }) => [body_html, at]),
+    items.map(({ body_html, at, title, left_out }) => [body_html, at, left_out && title]),
     [
-      ['<article>Saved text</article>', 1730219411000],
-      [null, 1730219411000],
+      ['<article>Saved text</article>', 1730219411000, undefined],
+      [null, 1730219411000, undefined],
+      [null, null, 'secret.html'],
     ],
   );
 });
@@ -255,13 +256,8 @@ test('a CSV with an empty first line, or with lines as old spreadsheets for the 
 
 test('a CSV of a service that is not known is not taken for one of Instapaper, which would lose its dates', async (t) => {
   const unknown = 'id,title,url,folder,created_on\n1,A,https://a.example/,Unsorted,2023-01-01T10:00:00.000Z\n';
-  await assert.rejects(read(file(t, 'unknown.csv', unknown)), { code: 'import', message: /not recognised/ });
-});
-
-test('an archive is to be unpacked, whatever format it is said to hold', async (t) => {
-  const path = file(t, 'export.zip', 'PK\x03\x04\x14\0');
-  await assert.rejects(read(path), { code: 'import', message: /ZIP archive: unpack it first/ });
-  await assert.rejects(read(path, 'omnivore'), { code: 'import', message: /ZIP archive/ });
+  const { format, items } = await read(file(t, 'unknown.csv', unknown));
+  assert.deepEqual([format, items[0].at, items[0].metadata], ['csv', Date.UTC(2023, 0, 1, 10), { folder: 'Unsorted' }]);
 });
 
 test('a list of addresses, with comments, a byte order mark and Windows line ends', async (t) => {
@@ -370,8 +366,10 @@ test('what is cut off, no JSON, another database or nothing known is told in a l
   const cut = file(t, 'cut.json', '[{"slug":"a","savedAt":"2024-01-01T00:00:00Z","url":"https://a.example/"},{"slug"');
   await assert.rejects(read(cut), { code: 'import', message: /cut off/ });
   const alone = '{"is_archived":0,"is_starred":0,"title":"t","url":"https://a.example/"}';
-  for (const text of [alone, `${alone}\n${alone}`])
+  const tall = JSON.stringify(JSON.parse(alone), null, 1);
+  for (const text of [tall, `${tall}\n${tall}`])
     await assert.rejects(read(file(t, 'alone.json', text)), { code: 'import', message: /no list of entries/ });
+  assert.equal((await read(file(t, 'lines.json', `${alone}\n${alone}`))).items.length, 2);
   const broken = file(t, 'broken.json', '[{"slug":1,"savedAt":}]');
   await assert.rejects(read(broken), { code: 'import', message: /no JSON/ });
   const unknown = file(t, 'unknown', 'Dear diary');

@@ -8,10 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
 import { library } from '../app/whole-system.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
-import { RunningService, until, withoutEntities } from './service.ts';
+import { RunningService, until } from './service.ts';
 
 const models = ['local-multilingual-e5-small-384', 'second'];
-const switches = 24;
+const switches = 10;
 const betweenSwitchesMs = 60;
 const perSecond = 200;
 /** How often it is looked whether searches are due, ms. */
@@ -59,7 +59,6 @@ function arrivals(ask: () => Promise<void>) {
 test('activation under two hundred searches a second fails none and mixes none', async (t) => {
   const server = await startFakeProvider(t, { dim: 32 });
   const service = await RunningService.start(t, {
-    ...withoutEntities,
     SERVICE_PROVIDERS__OPENAI__BASE_URL: `${server.url}/v1`,
   });
   const pages = Object.entries(library).map(([path, { title, text }]) => ({

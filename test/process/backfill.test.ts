@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { checkFolder } from '../../src/composition/check-folder.ts';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
 import { StoreView } from '../../src/store/store-view.ts';
-import { RunningService, until, withoutEntities } from './service.ts';
+import { RunningService, until } from './service.ts';
 
 const soakRounds = process.env.READBACK_BACKFILL_ROUNDS;
 const pages = soakRounds === undefined ? 30 : 150;
@@ -20,7 +20,7 @@ const rounds = Number(soakRounds ?? 1);
 const sentence = 'The river carried timber past the old mill while the keeper wrote down the height of the water.';
 
 test('a backfill that is killed anywhere embeds every chunk once', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+  const service = await RunningService.start(t);
   let pushed = 0;
   const push = async (count: number) => {
     const batch = Array.from({ length: count }, (_, i) => {

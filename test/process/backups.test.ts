@@ -7,10 +7,10 @@ import type { BackupListResponse, NewBackupResponse } from '../../src/domain/bac
 import type { DiskResponse } from '../../src/domain/disk.ts';
 import { takeFolderLock } from '../../src/store/folder-lock.ts';
 import { Cli } from '../cli/run-cli.ts';
-import { RunningService, token, withoutEntities } from './service.ts';
+import { RunningService, token, withoutModel } from './service.ts';
 
 test('a backup is made beside the running service, listed, and restores elsewhere', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+  const service = await RunningService.start(t, withoutModel);
   const page = { url: 'https://a.example/', title: 'Herons', body_extracted: 'Herons wade in shallow water.' };
   await service.add(page);
   const before = await service.call<BackupListResponse>('GET', '/v1/admin/backups');
@@ -39,7 +39,7 @@ test('a backup is made beside the running service, listed, and restores elsewher
 });
 
 test('a backup that cannot be made is answered with the reason, and is not listed', async (t) => {
-  const service = RunningService.prepare(t, withoutEntities);
+  const service = RunningService.prepare(t, withoutModel);
   const file = join(service.home, 'no folder');
   writeFileSync(file, '');
   await service.start({ SERVICE_BACKUP__DIR: join(file, 'backups') });
@@ -51,7 +51,7 @@ test('a backup that cannot be made is answered with the reason, and is not liste
 });
 
 test('a new backup deletes the oldest above backup.keep, and what is not finished, but nothing that is used or is no backup of this store', async (t) => {
-  const service = await RunningService.start(t, { ...withoutEntities, SERVICE_BACKUP__KEEP: '2' });
+  const service = await RunningService.start(t, { ...withoutModel, SERVICE_BACKUP__KEEP: '2' });
   const dir = `${service.dataDir}-backups`;
   const make = async () => (await service.call<NewBackupResponse>('POST', '/v1/admin/backups')).body;
   const [first, second] = [await make(), await make()];
@@ -89,7 +89,7 @@ test('a new backup deletes the oldest above backup.keep, and what is not finishe
 });
 
 test('older backups are deleted until store and backups fit in storage.max_bytes, and the newest one stays in any case', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+  const service = await RunningService.start(t, withoutModel);
   const make = () => service.call<NewBackupResponse>('POST', '/v1/admin/backups');
   const [first, second] = [(await make()).body, (await make()).body];
   const { store_used_bytes: used } = (await service.call<DiskResponse>('GET', '/v1/admin/disk')).body;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { RunningService, token } from './service.ts';
+import { RunningService, token, withoutModel } from './service.ts';
 
 /** More than the 16 MB that a route takes, and some of what the allocator keeps, MB. */
 const boundMb = 64;
@@ -46,7 +46,7 @@ async function pour(
 test('a gigabyte of body, announced or in chunks, is 413 and costs no more than what a route takes', {
   skip: existsSync('/proc/self/clear_refs') ? false : 'needs the peak memory that Linux tells',
 }, async (t) => {
-  const service = await RunningService.start(t, { SERVICE_EMBEDDER__PROVIDER: 'none' });
+  const service = await RunningService.start(t, withoutModel);
   const { hostname, port } = new URL(service.url);
   const head = (length: string) =>
     `POST /v1/pages HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\n${length}\r\n\r\n`;

@@ -14,7 +14,7 @@ import type {
 } from '../../src/domain/cluster.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import { seededChance } from '../seeded-chance.ts';
-import { RunningService, until, withoutEntities } from './service.ts';
+import { RunningService, until } from './service.ts';
 
 /** Kills of the first run, and of the second. */
 const killsOfRuns = [2, 1];
@@ -34,7 +34,6 @@ const phaseOf = ({ finished_at, params }: ClusterRunResponse) =>
 test('a run that is killed in any phase goes on, and counts once', async (t) => {
   const { random } = seededChance(t, 77);
   const service = await RunningService.start(t, {
-    ...withoutEntities,
     SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '10000',
     SERVICE_JOBS__MAX_ATTEMPTS: '20', // a job that was alone in so many crashes would be given up
   });

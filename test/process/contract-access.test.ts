@@ -1,12 +1,11 @@
 /** Contract section: Authentication, errors and limits. Every route with every kind of token, the bodies of errors, and each bound. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tinyEncoder, token } from './service.ts';
+import { token } from './service.ts';
 import { type Invalid, readToken, sharedService } from './shared-service.ts';
 
 const writerToken = 'process-test-writer-41ad07';
 const shared = sharedService({
-  ...tinyEncoder,
   SERVICE_AUTH_TOKENS: JSON.stringify([
     { name: 'phone', token: readToken, scopes: ['read'] },
     { name: 'importer', token: writerToken, scopes: ['write'] },

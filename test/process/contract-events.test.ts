@@ -6,11 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
 import type { JobListResponse, JobResponse } from '../../src/domain/job.ts';
 import { EventStream } from './event-stream.ts';
-import { until } from './service.ts';
+import { until, withEntities } from './service.ts';
 import { readToken, sharedService } from './shared-service.ts';
 
 const maxSubscribers = 3;
 const shared = sharedService({
+  ...withEntities,
   SERVICE_EVENTS__MAX_SUBSCRIBERS: String(maxSubscribers),
   SERVICE_EVENTS__HEARTBEAT_S: '0.2',
   SERVICE_JOBS__MAX_ATTEMPTS: '2',

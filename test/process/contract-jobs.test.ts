@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JobListResponse, JobResponse, JobRetryBatchResponse } from '../../src/domain/job.ts';
 import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
-import { tinyEncoder, until } from './service.ts';
+import { until } from './service.ts';
 import { sharedService } from './shared-service.ts';
 
 /** One attempt, so that a page which cannot be fetched is dead at once. */
-const shared = sharedService({ ...tinyEncoder, SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+const shared = sharedService({ SERVICE_JOBS__MAX_ATTEMPTS: '1' });
 
 test('a page without a body waits for its fetch, and a retry brings it back from the dead', async () => {
   const id = await shared.addPage({ url: 'http://127.0.0.1:9/nowhere/page' });

@@ -11,7 +11,7 @@ import type { QueryLogListResponse } from '../../src/domain/query-log.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { type FakeProvider, startFakeProvider } from '../providers/fake-provider-server.ts';
 import { newestFirst } from '../scope.ts';
-import { isClustered, RunningService, until } from './service.ts';
+import { isClustered, RunningService, until, withoutModel } from './service.ts';
 
 interface Faults {
   detail: { msg: string }[];
@@ -465,7 +465,7 @@ test('a model is deleted while its backfill waits for an answer, or for its prov
 });
 
 test('a service that began without a model gets one later, with vectors of what it read before', async (t) => {
-  const own = await RunningService.start(t, { SERVICE_EMBEDDER__PROVIDER: 'none' });
+  const own = await RunningService.start(t, withoutModel);
   const { status, body: unready } = await own.call('GET', '/readyz');
   if (!isClustered)
     assert.deepEqual([status, unready], [503, { status: 'unavailable', reason: 'no active embedding model' }]);

@@ -14,11 +14,11 @@ import type {
 } from '../../src/domain/page.ts';
 import type { SimilarResponse } from '../../src/domain/search.ts';
 import { noDetails } from '../rows.ts';
-import { until } from './service.ts';
+import { until, withEntities } from './service.ts';
 import { type Accepted, readToken, sharedService } from './shared-service.ts';
 
 /** One attempt, so that a page which cannot be fetched is dead at once. */
-const shared = sharedService({ SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+const shared = sharedService({ ...withEntities, SERVICE_JOBS__MAX_ATTEMPTS: '1' });
 const iso = (text: string) => new Date(text).toISOString();
 
 test('a new page is stored as it came, under its canonical URL, and dated by its fetch', async () => {

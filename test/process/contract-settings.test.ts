@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSettings, SettingsError } from '../../src/settings/read-settings.ts';
-import { patientSettings, tinyEncoder } from './service.ts';
+import { patientSettings } from './service.ts';
 import { sharedService } from './shared-service.ts';
 
 interface Constraint {
@@ -111,7 +111,7 @@ function read(env: Record<string, string>, name: string): unknown {
   return name === 'llm.api_key' ? secrets.llm.api_key : at(settings, name);
 }
 
-const shared = sharedService(tinyEncoder);
+const shared = sharedService();
 let config: { settings: Record<string, unknown>; mutability: Record<string, string> } | undefined;
 const shown = async () => {
   config ??= await shared.found('/v1/admin/config');

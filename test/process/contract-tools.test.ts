@@ -2,10 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
-import { token, until } from './service.ts';
+import { realEncoder, token, until, withEntities } from './service.ts';
 import { readToken, sharedService } from './shared-service.ts';
 
-const shared = sharedService({ SERVICE_JOBS__MAX_ATTEMPTS: '1', SERVICE_WATCH__POLL_TICK_ENABLED: 'false' });
+const shared = sharedService({
+  ...realEncoder,
+  ...withEntities,
+  SERVICE_JOBS__MAX_ATTEMPTS: '1',
+  SERVICE_WATCH__POLL_TICK_ENABLED: 'false',
+});
 
 interface Tool {
   name: string;

@@ -21,12 +21,14 @@ import type { JobListResponse } from '../../src/domain/job.ts';
 import type { PageStatusResponse } from '../../src/domain/page.ts';
 import type { SearchBatchResponse, SimilarResponse } from '../../src/domain/search.ts';
 import { Site } from '../providers/small-web.ts';
-import { until } from './service.ts';
+import { realEncoder, until, withEntities } from './service.ts';
 import { idsOf, sharedService } from './shared-service.ts';
 
 const minPages = 24;
 /** No run begins by itself, a page that cannot be fetched is dead at once. */
 const env = {
+  ...realEncoder,
+  ...withEntities,
   SERVICE_CLUSTER__MIN_PAGES: String(minPages),
   SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '10000',
   SERVICE_JOBS__MAX_ATTEMPTS: '1',

@@ -1,5 +1,5 @@
 /**
- * Killed ten times while eight clients push hundreds of pages: nothing that was acknowledged is lost, doubled or
+ * Killed six times while eight clients push hundreds of pages: nothing that was acknowledged is lost, doubled or
  * half there. The moments are drawn from a seed, which is printed; READBACK_TEST_SEED sets it. READBACK_TEST_KILLS: how often
  * (200 in a soak).
  */
@@ -10,10 +10,10 @@ import { checkFolder } from '../../src/composition/check-folder.ts';
 import type { JobRetryBatchResponse } from '../../src/domain/job.ts';
 import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
 import { seededChance } from '../seeded-chance.ts';
-import { RunningService, until, withoutEntities } from './service.ts';
+import { RunningService, until } from './service.ts';
 
-const kills = Number(process.env.READBACK_TEST_KILLS ?? 10);
-const pages = Math.max(400, 20 * kills);
+const kills = Number(process.env.READBACK_TEST_KILLS ?? 5);
+const pages = Math.max(200, 20 * kills);
 /** Pages are pushed in this many waves, so that each kill but those during a start, every fifth, falls into one. */
 const waveCount = Math.ceil((kills * 5) / 6);
 const clients = 8;
@@ -35,7 +35,7 @@ interface Pushed {
 
 test('no page that was acknowledged is lost or doubled by kills during ingest', async (t) => {
   const { random } = seededChance(t, 20201);
-  const service = await RunningService.start(t, withoutEntities);
+  const service = await RunningService.start(t);
   const pushed = Array.from({ length: pages }, (): Pushed => ({ acknowledged: 0, unknown: 0, ids: new Set() }));
   const waves = wavesOf(random);
   const queue: Visit[][] = [];

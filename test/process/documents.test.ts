@@ -49,6 +49,7 @@ let site: Site;
 const scope = newestFirst({ after });
 before(async () => {
   service = await RunningService.start(scope, { SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: JSON.stringify(['127.0.0.1']) });
+  await service.pauseVectors();
   site = await Site.open(scope, {
     ...paths,
     '*': (request, response) => {

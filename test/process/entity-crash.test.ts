@@ -7,11 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { EntityDetailResponse, EntityMergeListResponse, UndoMergeResponse } from '../../src/domain/entity.ts';
 import { seededChance } from '../seeded-chance.ts';
-import { RunningService, until } from './service.ts';
+import { RunningService, until, withEntities } from './service.ts';
 
 const pages = 6;
-const pairsOfPage = 80;
-const kills = 2;
+const pairsOfPage = 40;
+const kills = 1;
 
 test('merges survive kills while they are made, each once, and are undone last in, first out', async (t) => {
   const chance = seededChance(t, 907);
@@ -23,7 +23,7 @@ test('merges survive kills while they are made, each once, and are undone last i
     const [front, back] = [one, other].map((word) => `${word[0].toUpperCase()}${word.slice(1)}n`);
     return [`${front} ${back} Corp`, `${front} ${back} Corporation`];
   });
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withEntities);
   const submitted = Array.from({ length: pages }, (_, page) => ({
     url: `https://lakes.example/${page}`,
     title: `Lakes ${page}`,

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import { Site } from '../providers/small-web.ts';
-import { RunningService } from './service.ts';
+import { RunningService, withoutModel } from './service.ts';
 
 /** `fetch.max_bytes` as it is set by default: eight bodies of that size would take 80 MB. */
 const maxBytes = 10_000_000;
@@ -47,6 +47,7 @@ test('eight bombs at once end at the limit, and hardly grow the process', {
     },
   });
   const service = await RunningService.start(t, {
+    ...withoutModel,
     SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
     SERVICE_FETCH__MAX_BYTES: String(maxBytes),
   });

@@ -13,9 +13,9 @@ import { seededChance } from '../seeded-chance.ts';
 import { RunningService, until } from './service.ts';
 
 const canary = 'zqxverbork';
-const forgotten = 300;
+const forgotten = 100;
 const kept = 20;
-const kills = Number(process.env.READBACK_TEST_KILLS ?? '4');
+const kills = Number(process.env.READBACK_TEST_KILLS ?? '3');
 
 test('a forgotten domain stays forgotten through kills at every step, and its bytes go in the end', async (t) => {
   const { random } = seededChance(t, 4242);

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import type { ImportListResponse, ImportResponse } from '../../src/domain/import.ts';
 import { writeHistory } from '../importers/history-file.ts';
 import { newestFirst } from '../scope.ts';
-import { RunningService, token, until, withoutEntities } from './service.ts';
+import { RunningService, token, until, withoutModel } from './service.ts';
 
 interface Answer<Body> {
   status: number;
@@ -58,7 +58,7 @@ let service: RunningService;
 const scope = newestFirst({ after });
 before(async () => {
   service = await RunningService.start(scope, {
-    ...withoutEntities,
+    ...withoutModel,
     // Nothing is fetched: pages without a text only wait.
     SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '[]',
     SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: reader, scopes: ['read'] }]),

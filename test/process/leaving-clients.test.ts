@@ -6,17 +6,11 @@ import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import type { QueryLogListResponse } from '../../src/domain/query-log.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
-import { until } from './service.ts';
+import { embedderAt, until } from './service.ts';
 import { readToken, sharedService } from './shared-service.ts';
 
 const provider = await startFakeProvider({ after }, { dim: 16 });
-const shared = sharedService({
-  SERVICE_ENTITY__ENABLED: 'false',
-  SERVICE_EMBEDDER__PROVIDER: 'openai',
-  SERVICE_EMBEDDER__MODEL: 'any',
-  SERVICE_EMBEDDER__DIM: '16',
-  SERVICE_EMBEDDER__BASE_URL: `${provider.url}/v1`,
-});
+const shared = sharedService(embedderAt(provider.url));
 /** Of the retriever. */
 const batchesAtOnce = 4;
 

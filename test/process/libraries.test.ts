@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { Cli } from '../cli/run-cli.ts';
-import { newestFirst, temporaryFolder } from '../scope.ts';
+import { newestFirst, type Scope, temporaryFolder } from '../scope.ts';
 import { token as anna, RunningService, until } from './service.ts';
 
 const ben = 'token-of-ben-4711';
@@ -16,17 +16,24 @@ const everybody = [
 ];
 
 /** A service with the libraries of Anna and Ben. */
-async function family(t: TestContext, tokens = everybody): Promise<{ service: RunningService; dir: string }> {
-  const scope = newestFirst(t);
+async function family(outer: Scope): Promise<{ service: RunningService; dir: string }> {
+  const scope = newestFirst(outer);
   const dir = temporaryFolder(scope);
   const service = RunningService.prepare(scope, {
     SERVICE_AUTH_TOKEN: '',
-    SERVICE_AUTH_TOKENS: JSON.stringify(tokens),
+    SERVICE_AUTH_TOKENS: JSON.stringify(everybody),
     SERVICE_LIBRARIES__DIR: dir,
   });
   await service.start();
   return { service, dir };
 }
+
+/** Of the first tests, of which the last stops it. */
+let shared: Awaited<ReturnType<typeof family>>;
+const scope = newestFirst({ after });
+before(async () => {
+  shared = await family(scope);
+});
 
 /** A library is opened beside what the service does already. */
 async function opened(service: RunningService, token: string): Promise<void> {
@@ -53,8 +60,8 @@ async function found(service: RunningService, token: string, query: string): Pro
   return body.results.map(({ canonical_url }) => canonical_url);
 }
 
-test('what is in one library is in no other: pages, searches, jobs, forgetting, numbers, a restart', async (t) => {
-  const { service, dir } = await family(t);
+test('what is in one library is in no other: pages, searches, jobs, forgetting, numbers, a restart', async () => {
+  const { service, dir } = shared;
   await add(service, anna, 'https://anna.example/herons', 'Herons are wading birds that hunt fish in shallow water.');
   await add(
     service,
@@ -96,10 +103,38 @@ test('what is in one library is in no other: pages, searches, jobs, forgetting, 
   assert.deepEqual(await found(service, ben, 'heron'), ['https://ben.example/herons']);
   const refused = await service.call('POST', '/v1/pages', { url: 'https://anna.example/2' }, { token: anna });
   assert.equal(refused.status, 403, 'and she still has');
-  await service.stop();
 });
 
-test('what breaks one library leaves the others alone, and it is opened again when that is mended', async (t) => {
+test('the command works on the library that is named, over HTTP and in its folder', async () => {
+  const { service, dir } = shared;
+  await add(service, ben, 'https://ben.example/cheese', 'A cheese of sheep’s milk needs salt, a cellar and patience.');
+  await opened(service, anna);
+  const cli = new Cli(service.home, {
+    SERVICE_AUTH_TOKENS: JSON.stringify(everybody),
+    SERVICE_LIBRARIES__DIR: dir,
+    SERVICE_BIND_PORT: new URL(service.url).port,
+  });
+  const search = async (...options: string[]) => {
+    const { code, stdout, stderr } = await cli.run([...options, '--json', 'search', 'cheese sheep']);
+    return { code, stderr, found: JSON.parse(stdout).results?.length };
+  };
+  assert.deepEqual(await search('--library', 'ben'), { code: 0, stderr: '', found: 1 });
+  assert.deepEqual(await search('--library', 'anna'), { code: 0, stderr: '', found: 0 });
+  const unnamed = await search();
+  assert.equal(unnamed.code, 2);
+  assert.match(unnamed.stderr, /there are several libraries: pass --library with one of anna, ben/);
+  assert.match((await search('--library', 'carl')).stderr, /--library carl: there is none of that name, but anna, ben/);
+  const entry = await cli.run(['token', 'new', '--library', 'carl', '--name', 'tablet', '--json']);
+  assert.equal(JSON.parse(entry.stdout).library, 'carl');
+  await service.stop();
+  const kept = await cli.run(['--library', 'ben', '--json', 'backup', join(service.home, 'copy')]);
+  assert.equal(kept.code, 0, kept.stderr);
+  assert.ok(JSON.parse(kept.stdout).pages > 0);
+  const proved = await cli.run(['--library', 'ben', 'fsck']);
+  assert.equal(proved.code, 0, proved.stderr);
+});
+
+test('what breaks one library leaves the others alone; it is opened again when that is mended, and says why it cannot be opened', async (t) => {
   const { service, dir } = await family(t);
   await add(service, anna, 'https://anna.example/herons', 'Herons are wading birds that hunt fish in shallow water.');
   await add(service, ben, 'https://ben.example/bread', 'A sourdough bread needs flour, water, salt and patience.');
@@ -115,13 +150,7 @@ test('what breaks one library leaves the others alone, and it is opened again wh
   await until(async () => (await statusOf(ben)) === 202, 'the folder is back');
   assert.deepEqual(await found(service, ben, 'sourdough'), ['https://ben.example/bread']);
   await service.stop();
-});
 
-test('a library that cannot be opened says so and keeps no other from serving', async (t) => {
-  const { service, dir } = await family(t);
-  await add(service, anna, 'https://anna.example/herons', 'Herons are wading birds that hunt fish in shallow water.');
-  await add(service, ben, 'https://ben.example/bread', 'A sourdough bread needs flour, water, salt and patience.');
-  await service.stop();
   truncateSync(join(dir, 'ben', 'store', 'data.mdb'), 5000);
   await service.start();
   await opened(service, anna);
@@ -129,36 +158,6 @@ test('a library that cannot be opened says so and keeps no other from serving', 
   const refused = await service.call<{ detail: string }>('GET', '/v1/jobs', undefined, { token: ben });
   assert.equal(refused.status, 503);
   await until(() => /"library":"ben".*damaged/.test(service.output), 'the log has the damage');
-  await service.stop();
-});
-
-test('the command works on the library that is named, over HTTP and in its folder', async (t) => {
-  const { service, dir } = await family(t);
-  await add(service, ben, 'https://ben.example/bread', 'A sourdough bread needs flour, water, salt and patience.');
-  await opened(service, anna);
-  const cli = new Cli(service.home, {
-    SERVICE_AUTH_TOKENS: JSON.stringify(everybody),
-    SERVICE_LIBRARIES__DIR: dir,
-    SERVICE_BIND_PORT: new URL(service.url).port,
-  });
-  const search = async (...options: string[]) => {
-    const { code, stdout, stderr } = await cli.run([...options, '--json', 'search', 'sourdough']);
-    return { code, stderr, found: JSON.parse(stdout).results?.length };
-  };
-  assert.deepEqual(await search('--library', 'ben'), { code: 0, stderr: '', found: 1 });
-  assert.deepEqual(await search('--library', 'anna'), { code: 0, stderr: '', found: 0 });
-  const unnamed = await search();
-  assert.equal(unnamed.code, 2);
-  assert.match(unnamed.stderr, /there are several libraries: pass --library with one of anna, ben/);
-  assert.match((await search('--library', 'carl')).stderr, /--library carl: there is none of that name, but anna, ben/);
-  const entry = await cli.run(['token', 'new', '--library', 'carl', '--name', 'tablet', '--json']);
-  assert.equal(JSON.parse(entry.stdout).library, 'carl');
-  await service.stop();
-  const kept = await cli.run(['--library', 'ben', '--json', 'backup', join(service.home, 'copy')]);
-  assert.equal(kept.code, 0, kept.stderr);
-  assert.equal(JSON.parse(kept.stdout).pages, 1);
-  const proved = await cli.run(['--library', 'ben', 'fsck']);
-  assert.equal(proved.code, 0, proved.stderr);
 });
 
 test('a token of a library is refused where there is no folder for libraries', async (t) => {

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { openFilesVariable, RunningService, withoutEntities } from './service.ts';
+import { openFilesVariable, RunningService } from './service.ts';
 
 const openFiles = 200;
 
 test('half-open connections of nobody known, more than the process may have files, hinder neither writes nor searches', async (t) => {
-  const service = await RunningService.start(t, { ...withoutEntities, [openFilesVariable]: String(openFiles) });
+  const service = await RunningService.start(t, { [openFilesVariable]: String(openFiles) });
   const { hostname, port } = new URL(service.url);
   const sockets: Socket[] = [];
   t.after(() => {

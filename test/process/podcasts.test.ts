@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FakePrograms, fakeFfmpeg } from '../providers/fake-programs.ts';
 import { Site, say } from '../providers/small-web.ts';
-import { RunningService, until } from './service.ts';
+import { RunningService, until, withoutModel } from './service.ts';
 
-const env = { SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]', SERVICE_JOBS__BACKOFF_BASE_S: '0.1' };
+const env = {
+  ...withoutModel,
+  SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
+  SERVICE_JOBS__BACKOFF_BASE_S: '0.1',
+};
 
 test('a kill while a recording is transcribed leaves nothing behind, and the next process transcribes it', async (t) => {
   const programs = new FakePrograms(t);

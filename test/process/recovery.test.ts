@@ -7,16 +7,16 @@ import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
-import { RunningService, until, withoutEntities } from './service.ts';
+import { embedderAt, RunningService, until, withoutModel } from './service.ts';
 
-const maxAttempts = 3;
+const maxAttempts = 2;
 
 const sentence = 'The ferryman counts his passengers twice and the gulls once, and writes both numbers on the wall. ';
 
 test('a page is there after a kill at the moment its 202 arrives', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+  const service = await RunningService.start(t, withoutModel);
   const ids: string[] = [];
-  for (let no = 0; no < 3; no++) {
+  for (let no = 0; no < 2; no++) {
     const url = `https://ferry.example/${no}`;
     const { status, body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
       url,
@@ -33,17 +33,13 @@ test('a page is there after a kill at the moment its 202 arrives', async (t) => 
       { status: 200, url, text: sentence, visits: 1 },
     );
   }
-  assert.deepEqual(await service.settled(ids), ['indexed', 'indexed', 'indexed']);
+  assert.deepEqual(await service.settled(ids), ['indexed', 'indexed']);
 });
 
 test('jobs that ran when the process was killed run again at once, and each page is indexed once', async (t) => {
   const provider = await startFakeProvider(t, { dim: 16 });
   const service = await RunningService.start(t, {
-    ...withoutEntities,
-    SERVICE_EMBEDDER__PROVIDER: 'openai',
-    SERVICE_EMBEDDER__MODEL: 'any',
-    SERVICE_EMBEDDER__DIM: '16',
-    SERVICE_EMBEDDER__BASE_URL: `${provider.url}/v1`,
+    ...embedderAt(provider.url),
     SERVICE_RESILIENCE__EMBED_TIMEOUT_S: '3600',
     SERVICE_JOBS__LEASE_MINUTES: '600', // which nobody waits for
   });
@@ -90,8 +86,8 @@ test('a page whose handler ends the process is dead after its attempts, and the 
   const service = RunningService.prepare(t);
   const script = join(import.meta.dirname, 'poisoned-service.ts');
   const sourceLoader = join(import.meta.dirname, '../../scripts/tsx-in-threads.mjs');
-  const pages = 12;
-  const poison = 5;
+  const pages = 6;
+  const poison = 3;
   let crashes = 0;
   let last = spawnSync(process.execPath, ['--version'], { encoding: 'utf8' });
   do {
@@ -99,8 +95,9 @@ test('a page whose handler ends the process is dead after its attempts, and the 
       encoding: 'utf8',
       env: {
         PATH: process.env.PATH,
+        READBACK_THREADS: 'compiled',
         SERVICE_DATA_DIR: service.dataDir,
-        SERVICE_EMBEDDER__PROVIDER: 'none',
+        ...withoutModel,
         SERVICE_JOBS__MAX_ATTEMPTS: String(maxAttempts),
         POISON: String(poison),
         PAGES: String(pages),

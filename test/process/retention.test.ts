@@ -5,7 +5,7 @@ import type { JobListResponse } from '../../src/domain/job.ts';
 import type { QueryLogListResponse } from '../../src/domain/query-log.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { Cli } from '../cli/run-cli.ts';
-import { RunningService, until, withoutEntities } from './service.ts';
+import { RunningService, until } from './service.ts';
 import { ShiftedClock } from './shifted-clock.ts';
 
 const clock = ShiftedClock.build();
@@ -18,7 +18,7 @@ test('a start with the clock 90 days ahead keeps searches, judgements, jobs and 
   skip,
 }, async (t) => {
   if (typeof clock === 'string') return;
-  const service = await RunningService.start(t, { ...withoutEntities, ...clock.env });
+  const service = await RunningService.start(t, clock.env);
   const page = { url: 'https://a.example/', title: 'Herons', body_extracted: 'Herons wade in shallow water.' };
   const page_id = await service.add(page);
   const { body: found } = await service.call<SearchResponse>('POST', '/v1/search', { query: 'herons' });

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { filesHolding } from '../app/byte-scan.ts';
 import { Site } from '../providers/small-web.ts';
-import { RunningService, token, until, withoutEntities } from './service.ts';
+import { embedderAt, RunningService, token, until, withoutModel } from './service.ts';
 
 const canaries = {
   accessToken: 'canary-access-token-18c2',
@@ -35,13 +35,11 @@ test('a provider that repeats its keys, wrong tokens, a crash and a rejected sta
   let status = 401;
   const provider = await startTalkative(t, () => status);
   const host = `127.0.0.1:${provider.port}`;
-  const address = `http://${canaries.user}:${canaries.password}@${host}/v1`;
+  const server = `http://${canaries.user}:${canaries.password}@${host}`;
+  const address = `${server}/v1`;
   const service = await RunningService.start(t, {
     SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: canaries.accessToken, scopes: ['read'] }]),
-    SERVICE_EMBEDDER__PROVIDER: 'openai',
-    SERVICE_EMBEDDER__MODEL: 'any',
-    SERVICE_EMBEDDER__DIM: '8',
-    SERVICE_EMBEDDER__BASE_URL: address,
+    ...embedderAt(server, 8),
     SERVICE_EMBEDDER__API_KEY: canaries.embedderKey,
     SERVICE_RERANKER__KIND: 'api',
     SERVICE_RERANKER__PROVIDER: 'cohere',
@@ -110,7 +108,7 @@ test('a provider that repeats its keys, wrong tokens, a crash and a rejected sta
 });
 
 test('line breaks, terminal codes, NUL and a megabyte in url, title, source and reason make no second line of the log', async (t) => {
-  const service = await RunningService.start(t, { SERVICE_OBSERVABILITY__LOG_LEVEL: 'debug' });
+  const service = await RunningService.start(t, { ...withoutModel, SERVICE_OBSERVABILITY__LOG_LEVEL: 'debug' });
   const hostile = [
     'a\r\n{"level":60,"msg":"forged-line"}',
     '\u001b[2Jforged-line',
@@ -153,7 +151,6 @@ test('a name and password in a submitted address are in `original_url`, and nowh
     },
   });
   const service = await RunningService.start(t, {
-    ...withoutEntities,
     SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: JSON.stringify(['127.0.0.1']),
     SERVICE_OBSERVABILITY__LOG_LEVEL: 'debug',
   });

@@ -20,8 +20,19 @@ const longestPollMs = 250;
 /** Nothing that a test waits for takes this long on any machine; who waits in vain waits no longer, ms. */
 export const patienceMs = Number(process.env.READBACK_TEST_PATIENCE_MS ?? 600_000);
 
-/** Settings where reading pages for entities is not what is tried: it takes longer than all else. */
-export const withoutEntities = { SERVICE_ENTITY__ENABLED: 'false' };
+/** Settings where pages are read for entities, which takes longer than all else. */
+export const withEntities = { SERVICE_ENTITY__ENABLED: 'true' };
+
+/** Settings where nothing is searched for: no vectors are made. */
+export const withoutModel = { SERVICE_EMBEDDER__PROVIDER: 'none' };
+
+/** Settings with a fake provider (test/providers/fake-provider-server.ts) as the embedder. */
+export const embedderAt = (url: string, dim = 16): Record<string, string> => ({
+  SERVICE_EMBEDDER__PROVIDER: 'openai',
+  SERVICE_EMBEDDER__MODEL: 'any',
+  SERVICE_EMBEDDER__DIM: String(dim),
+  SERVICE_EMBEDDER__BASE_URL: `${url}/v1`,
+});
 
 /** The encoder of the tests (scripts/pack-tiny-encoder.py): of the real one's interface, and loaded in no time. */
 export const tinyEncoder = { SERVICE_ENCODER__DIR: join(import.meta.dirname, '../fixtures/encoder') };
@@ -31,10 +42,11 @@ export const realEncoder = { SERVICE_ENCODER__DIR: '' };
 
 /**
  * Settings of every service in tests: nothing is given up because a busy machine takes long. Tests of a time limit set it themselves,
- * short where it is to pass. The encoder is a tiny one.
+ * short where it is to pass. The encoder is a tiny one, and pages are not read for entities.
  */
 export const patientSettings: Record<string, string> = {
   ...tinyEncoder,
+  SERVICE_ENTITY__ENABLED: 'false',
   ...Object.fromEntries(
     [
       'STOP_TIMEOUT_S SEARCH__EMBED_DEADLINE_S SEARCH__RERANK_DEADLINE_S STORAGE__FLUSH_TIMEOUT_S',
@@ -244,8 +256,15 @@ export class RunningService {
     return this.call('GET', '/metrics', undefined, { token: this.#metricsToken });
   }
 
-  /** Wait until no page of these is on its way any more; gives their statuses in order. */
+  /** Wait until no page of these is on its way any more, and all have their vectors; gives their statuses in order. */
   async settled(pageIds: readonly string[], limitMs = patienceMs): Promise<string[]> {
+    const statuses = await this.indexed(pageIds, limitMs);
+    await until(async () => (await this.#pending()) === 0, 'every page has its vectors', limitMs);
+    return statuses;
+  }
+
+  /** Wait until no page of these is on its way any more; gives their statuses in order. */
+  async indexed(pageIds: readonly string[], limitMs = patienceMs): Promise<string[]> {
     const statuses = new Map<string, string>();
     await until(
       async () => {
@@ -264,14 +283,20 @@ export class RunningService {
       'every page is indexed or dead',
       limitMs,
     );
-    await until(async () => (await this.#pending()) === 0, 'every page has its vectors', limitMs);
     return pageIds.map((id) => statuses.get(id) ?? 'unknown');
   }
 
-  /** Passages that the active model has no vectors of yet. */
+  /** Make no vectors from now on, where they are not what is tried. Searches go by words. */
+  async pauseVectors(): Promise<void> {
+    const { status } = await this.call('POST', '/v1/models/fill', { paused: true });
+    assert.equal(status, 200);
+  }
+
+  /** Passages that the active model is to get vectors of. */
   async #pending(): Promise<number> {
     const { body } = await this.call<Partial<ModelListResponse>>('GET', '/v1/models');
-    return body.models?.find(({ is_active }) => is_active)?.vectors_pending ?? 0;
+    const active = body.models?.find(({ is_active }) => is_active);
+    return active?.paused ? 0 : (active?.vectors_pending ?? 0);
   }
 
   /** Run a process on this data folder that is expected to end by itself. */

@@ -4,7 +4,7 @@ import { after, before } from 'node:test';
 import type { IngestBatchResult } from '../../src/domain/page.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { newestFirst } from '../scope.ts';
-import { type Answer, type CallOptions, RunningService, realEncoder } from './service.ts';
+import { type Answer, type CallOptions, RunningService } from './service.ts';
 
 export const readToken = 'process-test-reader-3e6b90';
 
@@ -47,7 +47,6 @@ export function sharedService(env: Record<string, string> = {}): SharedService {
   const scope = newestFirst({ after });
   before(async () => {
     running = await RunningService.start(scope, {
-      ...realEncoder,
       SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: readToken, scopes: ['read'] }]),
       ...env,
     });

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { Site } from '../providers/small-web.ts';
-import { RunningService, until } from './service.ts';
+import { embedderAt, RunningService, until, withEntities, withoutModel } from './service.ts';
 
 const page = {
   url: 'https://example.com/canary-path-7719',
@@ -23,11 +23,9 @@ interface SpanLine {
 test('one trace goes from the request of a page through message, job, threads and provider until it is indexed', async (t) => {
   const provider = await startFakeProvider(t, { dim: 8 });
   const service = await RunningService.start(t, {
+    ...withEntities,
     SERVICE_OBSERVABILITY__TRACES: 'console',
-    SERVICE_EMBEDDER__PROVIDER: 'openai',
-    SERVICE_EMBEDDER__MODEL: 'any',
-    SERVICE_EMBEDDER__DIM: '8',
-    SERVICE_EMBEDDER__BASE_URL: `${provider.url}/v1`,
+    ...embedderAt(provider.url, 8),
     SERVICE_EMBEDDER__API_KEY: 'canary-key-7719',
   });
   await service.add(page);
@@ -70,6 +68,7 @@ test('a collector gets the spans by OTLP over HTTP', async (t) => {
     },
   });
   const service = await RunningService.start(t, {
+    ...withoutModel,
     SERVICE_OBSERVABILITY__TRACES: 'otlp',
     SERVICE_OBSERVABILITY__OTLP_ENDPOINT: `http://tracer:canary-password@127.0.0.1:${port}/v1/traces`,
   });

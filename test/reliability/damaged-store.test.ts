@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { RunningService } from '../process/service.ts';
+import { RunningService, withoutModel } from '../process/service.ts';
 
 const damages: Record<string, { change: (good: Buffer) => Buffer | null; says: RegExp }> = {
   gone: { change: () => null, says: /it is missing, and there are index files of it/ },
@@ -21,7 +21,7 @@ const damages: Record<string, { change: (good: Buffer) => Buffer | null; says: R
 };
 
 test('a damaged store is refused with the reason and left as it is; the good file in its place is served again', async (t) => {
-  const service = await RunningService.start(t, { SERVICE_EMBEDDER__PROVIDER: 'none' });
+  const service = await RunningService.start(t, withoutModel);
   const page = { url: 'https://cellar.example/', body_extracted: 'Barrels of cider, and a cat that guards them.' };
   const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
   await service.stop();

@@ -9,7 +9,7 @@ import { after, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { type Exit, patienceMs, RunningService, until, withoutEntities } from '../process/service.ts';
+import { type Exit, patienceMs, RunningService, until } from '../process/service.ts';
 import { temporaryFolder } from '../scope.ts';
 import { type DiskFault, FailingDisk } from './failing-disk.ts';
 
@@ -25,7 +25,7 @@ const page = (no: number) => ({
 });
 
 /** Nothing is written but what the test asks for: whoever else wrote would meet the fault in its place. */
-const onlyWriter = { ...withoutEntities, SERVICE_OBSERVABILITY__METRICS_SNAPSHOT_INTERVAL_S: '3600' };
+const onlyWriter = { SERVICE_OBSERVABILITY__METRICS_SNAPSHOT_INTERVAL_S: '3600' };
 
 /** A service on the disk with ten pages, which are indexed; and how to put more there. */
 async function shelf(t: TestContext, broken: FailingDisk, settings: Record<string, string> = {}) {

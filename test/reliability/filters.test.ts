@@ -101,6 +101,6 @@ test('filtered searches by words, by vectors and by both are those that were fil
         );
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });

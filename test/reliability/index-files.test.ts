@@ -6,10 +6,11 @@
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { checkFolder, isClean } from '../../src/composition/check-folder.ts';
 import type { SearchResponse, SimilarResponse } from '../../src/domain/search.ts';
-import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { RunningService, until } from '../process/service.ts';
+import { newestFirst, type Scope } from '../scope.ts';
 
 const pages = 60;
 /** Files with one bit changed that are tried; `npm run soak -- --only damage` tries fifty. */
@@ -44,8 +45,8 @@ class Library {
   }
 
   /** Pages that are indexed, by a service that has stopped in order; a copy of their index files is kept. */
-  static async of(t: TestContext): Promise<Library> {
-    const service = await RunningService.start(t, withoutEntities);
+  static async of(scope: Scope): Promise<Library> {
+    const service = await RunningService.start(scope);
     const body = {
       pages: Array.from({ length: pages }, (_, no) => ({
         url: `https://notes.example/${no}`,
@@ -68,6 +69,7 @@ class Library {
   }
 
   keep(): void {
+    rmSync(this.#saved, { recursive: true, force: true });
     cpSync(this.index, this.#saved, { recursive: true });
   }
 
@@ -113,6 +115,13 @@ class Library {
   }
 }
 
+/** The tests share it in this order; it is stopped between them. */
+let library: Library;
+const scope = newestFirst({ after });
+before(async () => {
+  library = await Library.of(scope);
+});
+
 /** What may happen to a side's files while the service is stopped. */
 const damages: Record<string, (library: Library, side: Side) => void> = {
   deleted: (library, side) => {
@@ -136,8 +145,7 @@ const damages: Record<string, (library: Library, side: Side) => void> = {
   },
 };
 
-test('index files that are damaged in any way are set aside and rebuilt, whichever side they are of', async (t) => {
-  const library = await Library.of(t);
+test('index files that are damaged in any way are set aside and rebuilt, whichever side they are of', async () => {
   const { service } = library;
   const before = await library.answers();
   await service.stop();
@@ -180,10 +188,8 @@ test('index files that are damaged in any way are set aside and rebuilt, whichev
   }
 });
 
-test('files of one side in the place of another, or of an older state are set aside or brought up', async (t) => {
-  const library = await Library.of(t);
+test('files of one side in the place of another, or of an older state are set aside or brought up', async () => {
   const { service } = library;
-  await service.stop();
   library.keep();
 
   // The index is now older than the store: a page was changed and one added since.
@@ -223,12 +229,10 @@ test('files of one side in the place of another, or of an older state are set as
   }
 });
 
-test('a store that was set back behind its index files gives their labels to other texts, and no search takes these for those', async (t) => {
-  const library = await Library.of(t);
+test('a store that was set back behind its index files gives their labels to other texts, and no search takes these for those', async () => {
   const { service } = library;
   const store = join(service.dataDir, 'store', 'data.mdb');
   const kept = join(service.home, 'older.mdb');
-  await service.stop();
   cpSync(store, kept);
 
   const add = (name: string) =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { RunningService, until } from '../process/service.ts';
 
 const page = (no: number) => ({
   url: `https://attic.example/${no}`,
@@ -10,7 +10,7 @@ const page = (no: number) => ({
 });
 
 test('at the quota pages are refused with 507; searches, forgetting and deleting go on, and with more room pages do', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+  const service = await RunningService.start(t);
   const ids: string[] = [];
   for (let no = 0; no < 4; no++) {
     ids.push((await service.call<{ page_id: string }>('POST', '/v1/pages', page(no))).body.page_id);

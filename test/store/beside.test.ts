@@ -6,19 +6,20 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { programFile } from '../../src/files/program-files.ts';
 import { compilePreload } from '../reliability/preload-library.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
-const root = join(import.meta.dirname, '../..');
+const lookProcess = fileURLToPath(programFile('store/look-process'));
 const compiled = compilePreload(join(import.meta.dirname, 'slow-reader.c'));
 
 /** A process that opens the store, and waits half way until it may go on. */
 async function openingBeside(storeDir: string, { library, dir }: { library: string; dir: string }) {
-  const child = spawn(
-    process.execPath,
-    ['--import', './scripts/tsx-in-threads.mjs', 'src/store/look-process.ts', 'open', storeDir],
-    { cwd: root, stdio: 'ignore', env: { ...process.env, LD_PRELOAD: library, WAIT_DIR: dir } },
-  );
+  const child = spawn(process.execPath, [lookProcess, 'open', storeDir], {
+    stdio: 'ignore',
+    env: { ...process.env, LD_PRELOAD: library, WAIT_DIR: dir },
+  });
   const ended = once(child, 'close');
   while (!existsSync(join(dir, 'waiting'))) {
     assert.equal(child.exitCode, null, 'it waits before it ends');

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { extractHtml } from '../../src/compute/extraction/extract-html.ts';
+import { programFile } from '../../src/files/program-files.ts';
 import { openThreadPool } from '../../src/threads/thread-pool.ts';
 
 const pool = openThreadPool<typeof import('../../src/threads/extract-thread.ts')>({
-  entry: new URL('../../src/threads/extract-thread.ts', import.meta.url),
+  entry: programFile('threads/extract-thread'),
   name: 'extract',
   threads: 1,
   maxQueue: 10,

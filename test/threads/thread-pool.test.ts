@@ -3,10 +3,13 @@ import { test } from 'node:test';
 import { collectGarbage } from '../../src/threads/collect-garbage.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../src/threads/thread-pool.ts';
 import { markThread } from '../../src/threads/time-limits.ts';
+import { compiledEntry } from '../app/compiled.ts';
 import { until } from '../process/service.ts';
 import type { Scope } from '../scope.ts';
 
-const entry = new URL('./spinning-thread.ts', import.meta.url);
+const [entry, loadingEntry] = await Promise.all(
+  ['./spinning-thread.ts', './loading-thread.ts'].map((name) => compiledEntry(new URL(name, import.meta.url))),
+);
 type Tasks = typeof import('./spinning-thread.ts');
 
 const notCounted = markThread() === null ? 'this kernel does not count the processor time of threads' : false;
@@ -45,7 +48,7 @@ test('a pinned thread keeps its state and runs its tasks in the order given', as
 
 const openLoading = (closed: Int32Array | null) =>
   openThreadPool<typeof import('./loading-thread.ts')>({
-    entry: new URL('./loading-thread.ts', import.meta.url),
+    entry: loadingEntry,
     name: 'loading',
     threads: 1,
     maxQueue: 100,

@@ -3,10 +3,12 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, epoch, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
+import { mayWrite } from '../../app/session.tsx';
 import { count, dateOf, many } from '../../ui/format.ts';
 import { PageLinks } from '../../ui/page-row.tsx';
 import { Fault } from '../../ui/parts.tsx';
 import { nameOf } from '../../ui/text.tsx';
+import { BulkTags } from '../page/annotations.tsx';
 import { maxCounted } from '../search/use-search.ts';
 
 const listed = 60;
@@ -52,6 +54,7 @@ export function HighlightedPages({
       {missing > 0 && (
         <p class="quiet">{many(missing, 'page is', 'pages are')} not on the map: it is drawn when topics are found.</p>
       )}
+      {mayWrite() && <BulkTags ids={ids} />}
       <Pages ids={ids.slice(0, shown)} />
       {shown < ids.length && (
         <button type="button" class="link-button facet-more" onClick={() => setShown(shown + listed)}>

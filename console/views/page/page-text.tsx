@@ -1,13 +1,12 @@
-/** A page's stored text as paragraphs, scrolled to a passage. Long texts are shown in parts. */
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+/** A page's stored text as paragraphs, with its highlights, scrolled to a passage. Long texts are shown in parts. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { isTyping } from '../../app/keys.tsx';
+import { notify } from '../../app/notices.tsx';
 import { kept, useKept } from '../../app/router.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { maxQuote, type Range, selectedRange } from './highlights.ts';
 
-interface Range {
-  start: number;
-  end: number;
-}
-
-/** A paragraph is a line of the text; offsets are of the whole text, UTF-16. */
+/** A paragraph is a line of the text. */
 function paragraphsOf(text: string): Range[] {
   const ranges: Range[] = [];
   for (const { 0: line, index } of text.matchAll(/[^\n]+/g)) {
@@ -18,44 +17,138 @@ function paragraphsOf(text: string): Range[] {
 
 const shownAtFirst = 400;
 
-/** `turn` increments when the passage is requested again. */
-export function PageText({ text, passage, turn }: { text: string; passage: Range | null; turn: number }) {
+interface Mark extends Range {
+  /** Of a highlight, its place in the list; null for the passage. */
+  highlight: number | null;
+}
+
+interface Props {
+  text: string;
+  passage: Range | null;
+  /** Incremented when the passage is requested again. */
+  turn: number;
+  /** Null for those that are not in the text. */
+  highlights: readonly (Range | null)[];
+  /** The highlight to go to; another object when it is requested again. */
+  target: { highlight: number } | null;
+  /** Null for users who may not. */
+  onHighlight: ((range: Range) => void) | null;
+}
+
+export function PageText({ text, passage, turn, highlights, target, onHighlight }: Props) {
   const paragraphs = useMemo(() => paragraphsOf(text), [text]);
-  const target = useRef<HTMLElement>(null);
-  const wanted = passage === null ? -1 : paragraphs.findIndex(({ end }) => end > passage.start);
+  const root = useRef<HTMLDivElement>(null);
+  const passageMark = useRef<HTMLElement>(null);
+  const paragraphAt = (range: Range | null | undefined) =>
+    range == null ? -1 : paragraphs.findIndex(({ end }) => end > range.start);
+  const wanted = paragraphAt(passage);
+  const sought = paragraphAt(target === null ? null : highlights[target.highlight]);
   const [most, setMost] = useKept('most', shownAtFirst);
-  const shown = Math.max(most, wanted + 50);
+  const shown = Math.max(most, wanted + 50, sought + 50);
   useEffect(() => {
     // Returns restore the scroll position.
-    if (turn > 0 || kept('scroll') === undefined) target.current?.scrollIntoView({ block: 'center' });
+    if (turn > 0 || kept('scroll') === undefined) passageMark.current?.scrollIntoView({ block: 'center' });
   }, [passage?.start, text, turn]);
+  useEffect(() => {
+    const mark = target && root.current?.querySelector<HTMLElement>(`[data-highlight="${target.highlight}"]`);
+    mark?.focus({ preventScroll: true });
+    mark?.scrollIntoView({ block: 'center' });
+  }, [target]);
+  const marks: readonly Mark[] = [
+    ...(passage === null ? [] : [{ ...passage, highlight: null }]),
+    ...highlights.flatMap((range, highlight) => (range === null ? [] : [{ ...range, highlight }])),
+  ];
   return (
-    <div class="prose">
-      {paragraphs.slice(0, shown).map(({ start, end }, at) => {
-        const isHit = passage !== null && start < passage.end && end > passage.start;
-        if (!isHit) {
-          return (
-            <p key={start} dir="auto">
-              {text.slice(start, end)}
-            </p>
-          );
-        }
-        const [from, to] = [Math.max(start, passage.start), Math.min(end, passage.end)];
-        return (
-          <p key={start} dir="auto">
-            {text.slice(start, from)}
-            <mark class="passage-mark" {...(at === wanted && { ref: target })}>
-              {text.slice(from, to)}
-            </mark>
-            {text.slice(to, end)}
-          </p>
-        );
-      })}
+    <div class="prose" ref={root}>
+      {paragraphs.slice(0, shown).map((paragraph, at) => (
+        <p key={paragraph.start} dir="auto" data-start={paragraph.start}>
+          {piecesOf(paragraph, marks).map(({ start, end, passed, highlight }) => {
+            const part = text.slice(start, end);
+            if (!passed && highlight === undefined) return part;
+            const kinds = [...(passed ? ['passage-mark'] : []), ...(highlight === undefined ? [] : ['highlight-mark'])];
+            const isFirst = passed && at === wanted && start === Math.max(paragraph.start, passage?.start ?? 0);
+            return (
+              <mark
+                key={start}
+                class={kinds.join(' ')}
+                {...(highlight !== undefined && { 'data-highlight': highlight, tabIndex: -1 })}
+                {...(isFirst && { ref: passageMark })}
+              >
+                {part}
+              </mark>
+            );
+          })}
+        </p>
+      ))}
       {paragraphs.length > shown && (
         <button type="button" class="button" onClick={() => setMost(shown + 1000)}>
           Show more of the text
         </button>
       )}
+      {onHighlight !== null && <Selection root={root} text={text} onHighlight={onHighlight} />}
+    </div>
+  );
+}
+
+/** A paragraph, cut where marks begin and end. */
+function piecesOf(paragraph: Range, marks: readonly Mark[]) {
+  const within = marks.filter(({ start, end }) => start < paragraph.end && end > paragraph.start);
+  const cuts = new Set([paragraph.start, paragraph.end]);
+  for (const { start, end } of within) {
+    cuts.add(Math.max(start, paragraph.start));
+    cuts.add(Math.min(end, paragraph.end));
+  }
+  const borders = [...cuts].sort((a, b) => a - b);
+  return borders.slice(1).map((end, at) => {
+    const start = borders[at];
+    const over = within.filter((mark) => mark.start <= start && mark.end >= end);
+    const highlight = over.find((mark) => mark.highlight !== null)?.highlight ?? undefined;
+    return { start, end, passed: over.some((mark) => mark.highlight === null), highlight };
+  });
+}
+
+/** Offers to highlight what is selected. */
+function Selection({
+  root,
+  text,
+  onHighlight,
+}: Pick<Props, 'text'> & { root: { current: HTMLElement | null }; onHighlight: (range: Range) => void }) {
+  const [range, setRange] = useState<Range | null>(null);
+  const latest = useRef(() => {});
+  latest.current = () => {
+    if (range === null) return;
+    if (range.end - range.start > maxQuote) return notify(`Select at most ${maxQuote} characters.`, 'error');
+    getSelection()?.removeAllRanges();
+    onHighlight(range);
+  };
+  useEffect(() => {
+    const look = () => setRange(root.current === null ? null : selectedRange(root.current, text));
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'h' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      latest.current();
+    };
+    document.addEventListener('selectionchange', look);
+    addEventListener('keydown', onKey);
+    return () => {
+      document.removeEventListener('selectionchange', look);
+      removeEventListener('keydown', onKey);
+    };
+  }, [text]);
+  if (range === null) return null;
+  return (
+    <div class="selection-bar">
+      {/* Pressing it must not end the selection. */}
+      <button
+        type="button"
+        class="button button-primary"
+        aria-label="Highlight"
+        onMouseDown={(event) => event.preventDefault()}
+        onClick={() => latest.current()}
+      >
+        <Icon name="edit" />
+        Highlight
+        <kbd>h</kbd>
+      </button>
     </div>
   );
 }

@@ -1,19 +1,23 @@
 /** A page: its stored text and details. */
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { textFragmentLink } from '../../../src/compute/web/text-fragment.ts';
 import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
 import type { PageChunksResponse, PageResponse, PageStatusResponse } from '../../../src/domain/page.ts';
 import { ApiError, get, inOneDirection } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
+import { attempt, notify } from '../../app/notices.tsx';
 import { leaveBack, linkTo, route, useKept, useTitle } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { count, fullDateOf, many, readingTime, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { passageLink } from '../../ui/page-row.tsx';
 import { Badge, CopyButton, Empty, Fault, Waiting } from '../../ui/parts.tsx';
 import { nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { isName } from '../names/names-view.tsx';
 import { stateWords } from '../search/landing.tsx';
-import { ForgetDialog } from './forget-dialog.tsx';
+import { Annotations, editorOf } from './annotations.tsx';
+import { BlockSiteDialog, deleteLater, isDeleted } from './delete-pages.tsx';
+import { highlightOf, placeOf, type Range } from './highlights.ts';
 import { PageText } from './page-text.tsx';
 import { SimilarPages } from './similar-pages.tsx';
 
@@ -30,7 +34,8 @@ export function PageView() {
 function OnePage({ pageId }: { pageId: string }) {
   const { params } = route.value;
   const wanted = params.get('passage');
-  const [asksToForget, setAsksToForget] = useState(false);
+  const [asksToBlock, setAsksToBlock] = useState(false);
+  const [target, setTarget] = useState<{ highlight: number } | null>(null);
   const [turn, setTurn] = useState(0);
   const [asked, setListed] = useKept('listed', passagesAtOnce);
   const path = `/v1/pages/${encodeURIComponent(pageId)}`;
@@ -38,6 +43,10 @@ function OnePage({ pageId }: { pageId: string }) {
   const chunks = useLoad((signal) => get<PageChunksResponse>(`${path}/chunks`, {}, signal), [pageId]);
   const names = useLoad((signal) => get<PageEntitiesResponse>(`${path}/entities`, {}, signal), [pageId]);
   useTitle(page.data && nameOf(page.data));
+  const highlights = useMemo(() => [page.data?.metadata?.highlights ?? []].flat(), [page.data?.metadata]);
+  const text = page.data?.body_text ?? '';
+  const places = useMemo(() => highlights.map((each) => placeOf(text, each)), [highlights, text]);
+  const edit = editorOf(path, page);
   const isFailing = page.data?.status === 'failed' || page.data?.status === 'dead';
   const isWaiting = page.data !== undefined && page.data.status !== 'indexed';
   const status = useLoad(
@@ -64,12 +73,23 @@ function OnePage({ pageId }: { pageId: string }) {
   const passages = chunks.data?.chunks ?? [];
   const sections = new Map<string | null, number>();
   for (const { section_title } of passages) sections.set(section_title, (sections.get(section_title) ?? 0) + 1);
-  const at = passages.findIndex(({ chunk_id }) => chunk_id === wanted);
+  const byId = passages.findIndex(({ chunk_id }) => chunk_id === wanted);
+  const from = Number.parseInt(params.get('at') ?? '', 10);
+  // An edit gives passages other ids: then the one that begins there, or has what is meant.
+  const at =
+    byId >= 0 || wanted === null
+      ? byId
+      : passages.findLastIndex(({ char_start, char_end }) => char_start <= from && from < char_end);
   const passage = rangeOf(passages[at], params.get('at'));
   const listed = Math.max(asked, at + 1);
   const address = safeUrl(data.canonical_url);
   const outside =
     passage === null || address === null ? address : textFragmentLink(address, data.body_text ?? '', passage);
+  const addHighlight = (range: Range) =>
+    attempt(async () => {
+      await edit({ add_highlights: [highlightOf(text, range)] });
+      notify('Highlighted');
+    });
   return (
     <div class="page-view">
       <article class="page-main">
@@ -92,10 +112,28 @@ function OnePage({ pageId }: { pageId: string }) {
           </Outside>
           <CopyButton text={outside ?? data.canonical_url} label="Copy link" />
           {mayWrite() && (
-            <button type="button" class="button button-small button-quiet-danger" onClick={() => setAsksToForget(true)}>
-              <Icon name="trash" />
-              Delete…
-            </button>
+            <>
+              {!isDeleted(data.page_id) && (
+                <button
+                  type="button"
+                  class="button button-small button-quiet-danger"
+                  onClick={() => {
+                    deleteLater(nameOf(data), [data]);
+                    leaveBack();
+                  }}
+                >
+                  <Icon name="trash" />
+                  Delete page
+                </button>
+              )}
+              <button
+                type="button"
+                class="button button-small button-quiet-danger"
+                onClick={() => setAsksToBlock(true)}
+              >
+                Block site…
+              </button>
+            </>
           )}
         </div>
         {wanted !== null && at < 0 && chunks.data !== undefined && (
@@ -119,7 +157,14 @@ function OnePage({ pageId }: { pageId: string }) {
             )}
           </Empty>
         ) : (
-          <PageText text={data.body_text} passage={passage} turn={turn} />
+          <PageText
+            text={data.body_text}
+            passage={passage}
+            turn={turn}
+            highlights={places}
+            target={target}
+            onHighlight={mayWrite() ? addHighlight : null}
+          />
         )}
       </article>
       <aside class="page-side" aria-label="About this page">
@@ -184,17 +229,24 @@ function OnePage({ pageId }: { pageId: string }) {
             </div>
           </dl>
         </section>
+        <Annotations
+          page={data}
+          edit={edit}
+          places={places}
+          highlights={highlights}
+          goTo={(highlight) => setTarget({ highlight })}
+        />
         {passages.length > 1 && (
           <section class="facet">
             <h2>{many(passages.length, 'passage')}</h2>
             <ol class="passages">
-              {passages.slice(0, listed).map(({ chunk_id, section_title, text }) => (
+              {passages.slice(0, listed).map(({ chunk_id, char_start, section_title, text }, place) => (
                 <li key={chunk_id}>
                   <a
-                    href={linkTo('page', pageId, { passage: chunk_id })}
-                    aria-current={chunk_id === wanted ? 'true' : undefined}
+                    href={passageLink(pageId, { chunk_id, char_start })}
+                    aria-current={place === at ? 'true' : undefined}
                     onClick={(event) => {
-                      if (chunk_id !== wanted) return;
+                      if (place !== at) return;
                       event.preventDefault(); // it is there, and no step
                       setTurn(turn + 1);
                     }}
@@ -220,15 +272,7 @@ function OnePage({ pageId }: { pageId: string }) {
           <SimilarPages pageId={pageId} />
         </section>
       </aside>
-      {asksToForget && (
-        <ForgetDialog
-          url={data.canonical_url}
-          title={nameOf(data)}
-          domain={data.domain}
-          onClose={() => setAsksToForget(false)}
-          onDone={leaveBack}
-        />
-      )}
+      {asksToBlock && <BlockSiteDialog domain={data.domain} onClose={() => setAsksToBlock(false)} onDone={leaveBack} />}
     </div>
   );
 }

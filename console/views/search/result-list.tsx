@@ -1,5 +1,5 @@
 /** Results: pages with passages, best first. Arrow keys move between them. */
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { withParts } from '../../../src/compute/ranking/query-operators.ts';
 import type { PageListResponse } from '../../../src/domain/page.ts';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
@@ -7,12 +7,13 @@ import { call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { isInChord } from '../../app/keys.tsx';
 import { linkTo, useKept } from '../../app/router.ts';
+import { mayWrite } from '../../app/session.tsx';
 import { ago, count, fullDateOf, many, readingTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { PageLinks } from '../../ui/page-row.tsx';
+import { PageLinks, passageLink } from '../../ui/page-row.tsx';
 import { Empty, Fault } from '../../ui/parts.tsx';
 import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
-import { ForgetDialog } from '../page/forget-dialog.tsx';
+import { deleteLater, isDeleted } from '../page/delete-pages.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
 import { type Criteria, filterless, linkOf } from './criteria.ts';
 import { Judge } from './judge.tsx';
@@ -87,16 +88,18 @@ export function ResultList({ found, busy, moreError, criteria, toBox, more, agai
       <Corrected found={found} criteria={criteria} change={change} />
       <Ignored found={found} />
       <ol ref={list} class="result-list" onKeyDown={onKeyDown}>
-        {results.map((result) => (
-          <Result
-            key={result.page_id}
-            result={result}
-            queryId={found.isPassing ? null : found.query_id}
-            isJudged={query !== '' && found.isByRelevance}
-            again={again}
-            narrow={narrow}
-          />
-        ))}
+        {results
+          .filter(({ page_id }) => !isDeleted(page_id))
+          .map((result) => (
+            <Result
+              key={result.page_id}
+              result={result}
+              queryId={found.isPassing ? null : found.query_id}
+              isJudged={query !== '' && found.isByRelevance}
+              narrow={narrow}
+              toBox={toBox}
+            />
+          ))}
       </ol>
       <Fault error={moreError} retry={showMore} />
       {found.has_more && !found.isPassing && (
@@ -141,14 +144,14 @@ function Result({
   result,
   queryId,
   isJudged,
-  again,
   narrow,
+  toBox,
 }: {
   result: PageResult;
   queryId: string | null;
   isJudged: boolean;
-  again: () => void;
   narrow: Props['narrow'];
+  toBox: Props['toBox'];
 }) {
   const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, read_minutes, duplicates } =
     result;
@@ -223,7 +226,7 @@ function Result({
               {showsAll ? 'Fewer passages' : many(rest.length, 'more passage')}
             </button>
           )}
-          <a class="action" data-action="text" href={linkTo('page', page_id, { passage: first?.chunk_id })}>
+          <a class="action" data-action="text" href={passageLink(page_id, first)}>
             <Icon name="text" />
             Stored text
           </a>
@@ -251,20 +254,20 @@ function Result({
         </div>
         {opened === 'why' && <Why result={result} />}
         {opened === 'similar' && <SimilarPages pageId={page_id} />}
-        {opened === 'duplicates' && <Duplicates result={result} again={again} />}
+        {opened === 'duplicates' && <Duplicates result={result} toBox={toBox} />}
       </article>
     </li>
   );
 }
 
 /** Other addresses of the text, and nearly equal texts. */
-function Duplicates({ result, again }: { result: PageResult; again: () => void }) {
-  const { canonical_url, domain, duplicates } = result;
-  const [asksToForget, setAsksToForget] = useState(false);
+function Duplicates({ result, toBox }: { result: PageResult; toBox: Props['toBox'] }) {
+  const { duplicates } = result;
+  const left = duplicates.filter(({ page_id }) => !isDeleted(page_id));
   return (
     <div class="similar">
       <ul class="plain-list">
-        {duplicates.map((page) => (
+        {left.map((page) => (
           <li key={page.page_id}>
             <a href={linkTo('page', page.page_id)}>
               <bdi>{nameOf(page)}</bdi>
@@ -275,19 +278,21 @@ function Duplicates({ result, again }: { result: PageResult; again: () => void }
           </li>
         ))}
       </ul>
-      <button type="button" class="button button-small button-quiet-danger" onClick={() => setAsksToForget(true)}>
-        <Icon name="trash" />
-        Delete…
-      </button>
-      {asksToForget && (
-        <ForgetDialog
-          url={canonical_url}
-          title={nameOf(result)}
-          domain={domain}
-          similar={duplicates.map((page) => page.canonical_url)}
-          onClose={() => setAsksToForget(false)}
-          onDone={again}
-        />
+      {mayWrite() && (
+        <button
+          type="button"
+          class="button button-small button-quiet-danger"
+          onClick={({ currentTarget }) => {
+            const item = currentTarget.closest('[data-result]');
+            const next = item?.nextElementSibling ?? item?.previousElementSibling;
+            deleteLater(nameOf(result), [result, ...left]);
+            if (next instanceof HTMLElement) focusTitle(next);
+            else toBox();
+          }}
+        >
+          <Icon name="trash" />
+          {`Delete all ${count(left.length + 1)}`}
+        </button>
       )}
     </div>
   );
@@ -298,7 +303,7 @@ function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageI
   const [isWhole, setWhole] = useKept(`whole ${chunk.chunk_id}`, false);
   const isPart = snippet.start > 0 || snippet.end < text.length;
   return (
-    <blockquote class="passage" cite={linkTo('page', pageId, { passage: chunk.chunk_id })}>
+    <blockquote class="passage" cite={passageLink(pageId, chunk)}>
       <p class={isWhole ? 'passage-whole' : undefined}>
         {isPart && !isWhole && snippet.start > 0 && <span class="cut">… </span>}
         <Marked text={text} spans={highlights} {...(isWhole ? {} : { from: snippet.start, to: snippet.end })} />

@@ -49,9 +49,8 @@ export function Imports() {
           <p>
             <strong>Drop a file here</strong>
             <span class="quiet">
-              A browser’s History or places.sqlite, bookmarks, or an export of Pocket, Instapaper, Wallabag, Raindrop,
-              Readwise, Omnivore, Karakeep, Linkding, Linkwarden, Pinboard, Hypothesis, Zotero; or a list of addresses.
-              The format is detected.
+              A browser’s History or places.sqlite, bookmarks, the export of any program as CSV, JSON, HTML or ZIP,
+              saved pages, web archives, documents, or a list of addresses. The format is detected.
             </span>
           </p>
           <input

@@ -45,7 +45,7 @@ export function extractEntitiesHandler(dependencies: ExtractEntitiesDependencies
     const head = page_no === null ? undefined : reader.pages.head(page_no);
     if (page_no === null || text === undefined || head === undefined)
       throw new JobError('the page has no text', { permanent: true });
-    const { title, first_label } = head;
+    const { title, content_hash } = head;
     const chunks = reader.pages.chunks(page_no);
     const names: number[] = [];
     for (let at = 0; at < chunks.length; at += passagesAtOnce) {
@@ -60,7 +60,7 @@ export function extractEntitiesHandler(dependencies: ExtractEntitiesDependencies
     return (transaction) => {
       const page = transaction.pages.get(page_no);
       // The page may be gone or have another text, or another job may be to read it.
-      if (page?.entity_job !== job.no || page.first_label !== first_label) return;
+      if (page?.entity_job !== job.no || page.content_hash !== content_hash) return;
       storeNames(transaction, page, names, { at: now(), max_attempts });
     };
   };

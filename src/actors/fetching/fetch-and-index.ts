@@ -20,6 +20,7 @@ import type { TranscriptText } from '../../compute/transcript/transcript-text.ts
 import { addressToFetch, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { isRecording, isRecordingAddress, unnamedTypes } from '../../compute/web/content-types.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
+import { fileHost } from '../../domain/import.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';
 import type { PageFacts } from '../../domain/page-facts.ts';
@@ -71,6 +72,8 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
 
   const readFromWeb = async (page: Page, context: JobContext): Promise<ReadPage> => {
     const { signal } = context;
+    if (page.domain === fileHost)
+      throw new FetchError('bad_address', "a file of one's own is not fetched", { permanent: true });
     // Avoids asking the host for a recording that cannot be read now.
     if (isRecordingAddress(page.canonical_url)) recordings.refuse(page);
     const opened: { recording: OpenRecording | null } = { recording: null };

@@ -42,7 +42,7 @@ const defaultIdleMs = 600_000;
 export type ModelSpaces = ReturnType<typeof modelSpaces>;
 
 export function modelSpaces(options: ModelSpacesOptions) {
-  const { dir, reader, log, monotonic, idleMs = defaultIdleMs } = options;
+  const { dir, catalog, reader, log, monotonic, idleMs = defaultIdleMs } = options;
   const entries = new Map<number, Entry>();
   /** Dropped spaces; their numbers are never reused. */
   const gone = new Set<number>();
@@ -128,7 +128,7 @@ export function modelSpaces(options: ModelSpacesOptions) {
     load: (model: EmbeddingModel): Promise<ModelSpace> => enter(model, async (loaded) => loaded).loaded,
     /** Null if closed or still loading; not searched until complete. */
     opened: (space: number): ModelSpace | null => entries.get(space)?.space ?? null,
-    /** Apply new and replaced content to open spaces. Shapes: `vectors` by space, rows of all `pages`. */
+    /** Apply new and replaced content to open spaces. Shapes: `vectors` by space, rows of all `pages`; zeros for chunks that lack theirs. */
     async update(
       pages: readonly LabelRange[],
       obsolete: readonly LabelRange[],
@@ -140,7 +140,8 @@ export function modelSpaces(options: ModelSpacesOptions) {
             const space = await entry.loaded;
             if (obsolete.length > 0) space.remove(obsolete);
             const rows = vectors.get(no);
-            const whole = pages.map(({ first }) => first);
+            const isBegun = (label: number) => reader.backfills.isBegun(no, catalog.pageOf(label));
+            const whole = pages.map(({ first }) => first).filter((label) => !isBegun(label));
             if (rows !== undefined && pages.length > 0) await space.add(pages, rows, whole);
           }),
         ),

@@ -3,13 +3,18 @@
  * kill, and the same file resumes where it stopped.
  */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { ingestPage, type PageSubmission } from '../../commands/ingest-page.ts';
-import { afterBatch, type ImportBatch, type ItemOutcome } from '../../compute/import-progress.ts';
+import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
+import { afterBatch, type ImportBatch, type ItemOutcome, outcomeOf } from '../../compute/import-progress.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
-import type { ImportCheckpoint } from '../../domain/import.ts';
+import { JobError } from '../../domain/errors.ts';
+import type { ImportCheckpoint, ImportItem } from '../../domain/import.ts';
+import { withFacts } from '../../domain/page-facts.ts';
 import { type ImportTarget, submissionOf } from '../../importers/run-import.ts';
 import type { FailureKey, ImportReader } from '../../store/imports.ts';
 import type { Command } from '../../store/store.ts';
+import type { ContentReaders } from '../fetching/content-readers.ts';
 import type { LibraryParts } from '../system/service.ts';
 import type { SubmissionPreparer } from './prepare-submission.ts';
 
@@ -20,10 +25,50 @@ interface ImportTargetDependencies
   maxItems: number;
   imports: Pick<ImportReader, 'get' | 'failures'>;
   refuseOverQuota: () => void;
+  pdfs: PdfReaders;
+  signal?: AbortSignal;
+}
+
+type PdfReaders = ContentReaders<ExtractedPage>;
+
+/** One at a time, since each takes much memory. A PDF that cannot be read is a fault of its item. */
+export async function withPdfTexts<Placed extends { item: ImportItem }>(
+  items: readonly Placed[],
+  pdfs: PdfReaders,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Placed[]> {
+  const read: Placed[] = [];
+  for (const placed of items) read.push({ ...placed, item: await withPdfText(placed.item, pdfs, signal) });
+  return read;
+}
+
+/** Tries of a PDF while the readers are busy. */
+const maxTries = 8;
+
+async function withPdfText(
+  { pdf, ...item }: ImportItem,
+  pdfs: PdfReaders,
+  signal: AbortSignal,
+  tries = 1,
+): Promise<ImportItem> {
+  if (pdf === undefined) return item;
+  try {
+    const bytes = new Uint8Array(pdf); // the reader takes them
+    const page = await pdfs['application/pdf']({ bytes, charset: null }, signal);
+    return { ...item, title: item.title ?? page.title, body_text: page.text, metadata: withFacts(item.metadata, page) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof JobError)) throw error;
+    if (error.retryAfterMs === undefined || error.permanent || tries >= maxTries)
+      return { ...item, fault: error.message };
+    await delay(error.retryAfterMs, undefined, { signal });
+    return withPdfText({ ...item, pdf }, pdfs, signal, tries + 1);
+  }
 }
 
 export function importTarget(dependencies: ImportTargetDependencies): ImportTarget {
-  const { label, maxItems, commit, imports, canonicalize, prepareItem, refuseOverQuota, now } = dependencies;
+  const { label, maxItems, commit, imports, canonicalize, prepareItem, refuseOverQuota, pdfs, signal, now } =
+    dependencies;
   const targetOf = (url: string) => {
     const canonical = canonicalizeUrl(url, canonicalize);
     return 'invalid' in canonical ? null : canonical;
@@ -33,8 +78,9 @@ export function importTarget(dependencies: ImportTargetDependencies): ImportTarg
     load: async (id) => imports.get(id),
     failures: async (id) => imports.failures(id),
     restart: (id) => commit(restartImport(id)),
-    take: async (before, batch) => {
+    take: async (before, given) => {
       refuseOverQuota();
+      const batch = { ...given, items: await withPdfTexts(given.items, pdfs, signal) };
       const submissions = await Promise.all(
         batch.items.map(({ item }) =>
           item.fault === null ? prepareItem(submissionOf(item, label)) : { rejected: item.fault },
@@ -59,7 +105,7 @@ interface ImportRequest {
 export function importItems({ before, batch, submissions, targetOf, at }: ImportRequest): Command<ImportCheckpoint> {
   return (transaction) => {
     const outcomes = submissions.map((submission, i): ItemOutcome => {
-      if (!('rejected' in submission)) return { outcome: ingestPage(submission)(transaction).outcome };
+      if (!('rejected' in submission)) return outcomeOf(batch.items[i].item, ingestPage(submission)(transaction));
       const original_url = batch.items[i].item.url;
       const target = targetOf(original_url);
       const isForgotten = target !== null && transaction.blacklist.match({ ...target, original_url }) !== undefined;

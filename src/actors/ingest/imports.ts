@@ -31,6 +31,7 @@ import { type PreparerDependencies, submissionPreparer } from './prepare-submiss
 
 interface ImportsDependencies extends PreparerDependencies, Pick<LibraryParts, 'commit' | 'log'> {
   reader: Pick<StoreReader, 'imports'>;
+  pdfs: Parameters<typeof importTarget>[0]['pdfs'];
   storeId: string;
   /** Temporary folder, emptied at start. */
   dir: string;
@@ -66,7 +67,7 @@ const maxTries = 8;
 const maxWaitMs = 10_000;
 
 export function importsService(dependencies: ImportsDependencies): StartService<ImportMessages> {
-  const { commit, reader, storeId, dir, quotaBytes, usedBytes, metrics, log, now, canonicalize } = dependencies;
+  const { commit, reader, pdfs, storeId, dir, quotaBytes, usedBytes, metrics, log, now, canonicalize } = dependencies;
   const { mostKept = usualMostKept } = dependencies;
   const { prepareItem } = submissionPreparer(dependencies);
   const refuseOverQuota = () => {
@@ -83,6 +84,8 @@ export function importsService(dependencies: ImportsDependencies): StartService<
       canonicalize,
       prepareItem,
       refuseOverQuota,
+      pdfs,
+      signal,
       now,
     });
     const take: ImportTarget['take'] = async (before, batch) => {

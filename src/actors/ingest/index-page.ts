@@ -6,10 +6,13 @@
  * 2. commit chunks and vectors, allocating labels
  * 3. add them to both sides of the index and remove what they replace
  * 4. the job's completion makes the page `indexed` and queues the reading of its entities, if enabled
+ *
+ * A page's `facts_job` indexes stored chunks with changed facts: a segment along their borders, new labels, the vectors as stored.
  */
 import { commitPages } from '../../commands/commit-content.ts';
+import { relabelPage } from '../../commands/edit-pages.ts';
 import { queueExtraction, sweepAgain } from '../../commands/page-entities.ts';
-import type { Attempt } from '../../commands/settle-job.ts';
+import { type Attempt, ownsJob } from '../../commands/settle-job.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
 import { bylineOf } from '../../compute/text/byline.ts';
 import { authorText, factsText } from '../../compute/text/facts-text.ts';
@@ -17,11 +20,11 @@ import type { PageLanguages } from '../../compute/text/page-languages.ts';
 import { JobError } from '../../domain/errors.ts';
 import { type EmbeddingModel, isOutside, takesPages } from '../../domain/model.ts';
 import type { Chunk, Page } from '../../domain/page.ts';
-import type { PageText, PreparedPages } from '../../engine/prepare-page.ts';
+import type { ChunkedText, PageText, PreparedPages } from '../../engine/prepare-page.ts';
 import { Deadline, systemClock } from '../../providers/clock.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
-import type { StoreReader } from '../../store/store.ts';
+import { chunkedTextOf } from '../indexes/recover-index.ts';
 import type { CalibrateOutside } from '../models/model-embedder.ts';
 import { type JobHandler, takenOver } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
@@ -116,7 +119,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
           const rows = vectors.get(space);
           return rows === undefined ? [] : [[space, rows.subarray(from * dim, row * dim)]];
         });
-        const decided = { ...languages[place], word_count: wordCounts[place] };
+        const decided = { ...languages[place], word_count: wordCounts[place], facts: factsText(page) };
         return { attempt, content: { page_no: page.no, chunks: chunks[place], vectors: new Map(ofPage), ...decided } };
       });
       const { stored, ...labels } = await commit(commitPages(contents));
@@ -130,16 +133,33 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
   };
 }
 
-interface IndexPageDependencies {
-  reader: StoreReader;
+interface IndexPageDependencies extends Pick<LibraryParts, 'ask' | 'reader'> {
   index: PageIndexer;
+  segmentOfChunks: (text: ChunkedText, signal: AbortSignal) => Promise<SharedArrayBuffer>;
   readEntities: boolean;
 }
 
-export function indexPageHandler({ reader, index, readEntities }: IndexPageDependencies): JobHandler {
+export function indexPageHandler(dependencies: IndexPageDependencies): JobHandler {
+  const { ask, reader, index, segmentOfChunks, readEntities } = dependencies;
   return async (job, { attempt, signal }) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw noText();
+    if (page.index_job !== job.no) {
+      let read: Page | undefined = page;
+      // A later job indexes later facts.
+      while (read?.facts_job === job.no && read.chunk_count > 0) {
+        const segment = await segmentOfChunks(chunkedTextOf(reader, read), signal);
+        const stored = await commitThrough(ask)(relabelPage(attempt, read));
+        if (stored !== null) {
+          const { labels, obsolete, vectors } = stored;
+          await ask('index.add', { segment, vectors, pages: [labels], obsolete: [obsolete] });
+          return undefined;
+        }
+        if (!ownsJob(reader, attempt)) return undefined;
+        read = reader.pages.get(page.no); // an earlier job has changed its labels meanwhile
+      }
+      return undefined;
+    }
     const readText = () => {
       const text = reader.pages.body(page.no);
       if (text === undefined) throw noText();

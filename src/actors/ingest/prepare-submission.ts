@@ -6,6 +6,7 @@ import { recognizeWallText, wallNames } from '../../compute/extraction/recognize
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { instantOf } from '../../domain/ids.ts';
+import { fileHost } from '../../domain/import.ts';
 import { type IngestPageRequest, ingestPageRequest, ownTitle } from '../../domain/page.ts';
 import { withFacts } from '../../domain/page-facts.ts';
 import { prototypeKeyPath } from '../../domain/prototype-key.ts';
@@ -41,8 +42,9 @@ export function submissionPreparer(dependencies: PreparerDependencies): Submissi
     const given = wellFormed(extracted?.text) ?? request.body_extracted ?? null;
     const title =
       ownTitle(request.title ?? null, canonical_url) ?? wellFormed(extracted?.title) ?? request.title ?? null;
+    const isOwnFile = canonical.domain === fileHost;
     const wall =
-      given === null || isArticle
+      given === null || isArticle || isOwnFile
         ? null
         : extracted === null
           ? recognizeWallText(title, given)

@@ -1,5 +1,6 @@
-/** Answers questions about pages and jobs from the store's readers, retries dead jobs, and deletes old completed ones. */
+/** Answers questions about pages and jobs from the store's readers, edits pages, retries dead jobs, and deletes old completed ones. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { editPages } from '../../commands/edit-pages.ts';
 import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
 import { ownCopy } from '../../compute/structures/longer.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
@@ -54,6 +55,7 @@ type QueriesMessages =
   | 'page.visits'
   | 'page.status'
   | 'page.statusBatch'
+  | 'page.edit'
   | 'system.readiness';
 
 export function queriesService(dependencies: QueriesDependencies): StartService<QueriesMessages> {
@@ -126,6 +128,11 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
         return page === undefined ? { page_id, found: false } : { ...statusOf(page), page_id, found: true };
       }),
     }),
+    'page.edit': async ({ page_ids, ...edit }) => {
+      const numbers = page_ids.map((id) => reader.pages.numberOfId(id));
+      const outcomes = await commit(editPages(numbers, edit, now()), page_ids.length);
+      return { results: outcomes.map((outcome, at) => ({ page_id: page_ids[at], outcome })) };
+    },
     'job.list': ({ status, status_filter, kind, limit, subject = false }: JobListQuery) => {
       const hold = held();
       const jobs = reader.jobs.list({ status: status ?? status_filter, kind, limit }).map((job) => ({

@@ -1,11 +1,17 @@
-/** `readback export`: all user data, one JSON object a line (src/domain/export.ts). */
+/**
+ * `readback export`: all user data as JSONL (src/domain/export.ts), or as a folder with a Markdown file for each page, which has the same;
+ * or the pages as bookmarks for browsers.
+ */
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { escapeUTF8 } from 'entities';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { errorCode } from '../../domain/error-code.ts';
-import { type ExportLine, exportVersion } from '../../domain/export.ts';
+import { type ExportLine, exportFile, exportVersion, type PageLine, pageFile } from '../../domain/export.ts';
 import { isoOf } from '../../domain/ids.ts';
+import type { Page } from '../../domain/page.ts';
 import { createFile, replaceFile, TEMPORARY_SUFFIX } from '../../files/durable-file.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
@@ -17,20 +23,19 @@ const sliceSize = 200;
 export async function exportCommand(
   context: Context,
   path: string,
-  { force = false }: { force?: boolean },
+  { force = false, format = 'jsonl' }: { force?: boolean; format?: 'jsonl' | 'bookmarks' | 'markdown' },
 ): Promise<ExitCode> {
   const { terminal, signal, newId } = context;
   const counts = await withStore(context, async ({ reader }) => {
     const lines = exportLines(context, reader);
-    if (path === '-') return writeLines(lines, context.stdout, signal);
-    const write = async (temporary: string) => {
-      const file = await open(temporary, 'wx', 0o600);
-      const stream = file.createWriteStream();
-      const written = await writeLines(lines, stream, signal);
-      stream.end();
-      await once(stream, 'close');
-      return written;
-    };
+    if (format === 'markdown') {
+      const folder = path.replace(/(?<=.)\/+$/, '');
+      return writeFolder(lines, folder, `${folder}.${newId()}${TEMPORARY_SUFFIX}`, signal);
+    }
+    const writeLines = (to: NodeJS.WritableStream) =>
+      format === 'bookmarks' ? writeBookmarks(reader, to, signal) : writeJson(lines, to, signal);
+    if (path === '-') return writeLines(context.stdout);
+    const write = (temporary: string) => writeFileBy(temporary, writeLines);
     const temporary = `${path}.${newId()}${TEMPORARY_SUFFIX}`; // `FILE.new` may be another file
     const placed = force ? replaceFile(path, write, temporary) : createFile(path, write, temporary);
     return placed.catch(refuseInWords(path));
@@ -39,7 +44,8 @@ export async function exportCommand(
   if (path === '-') return exitCodes.done;
   return tell(context, { file: path, ...counts }, ({ say }) => {
     const parts = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
-    say(`${path}: ${parts.join(', ')}; \`readback import ${path}\` imports it`);
+    const by = format === 'bookmarks' ? 'browsers import it' : `\`readback import ${path}\` imports it`;
+    say(`${path}: ${parts.join(', ')}; ${by}`);
   });
 }
 
@@ -55,7 +61,95 @@ const refuseInWords = (path: string) => (error: unknown) => {
   throw error;
 };
 
-async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableStream, signal: AbortSignal) {
+async function writeFileBy<Counts>(path: string, write: (to: NodeJS.WritableStream) => Promise<Counts>) {
+  const file = await open(path, 'wx', 0o600);
+  const stream = file.createWriteStream();
+  const counts = await write(stream);
+  stream.end();
+  await once(stream, 'close');
+  return counts;
+}
+
+/** The lines but those of pages are `readback.jsonl`; each page is a file with its facts as front matter, in JSON, and its text. */
+async function writeFolder(lines: AsyncIterable<ExportLine>, path: string, temporary: string, signal: AbortSignal) {
+  if (path === '-' || existsSync(path)) throw new CliError(exitCodes.misuse, `${path} exists: name a new folder`);
+  let no = 0;
+  const others = async function* (): AsyncGenerator<ExportLine> {
+    for await (const line of lines) {
+      signal.throwIfAborted();
+      if (line.kind !== 'page') yield line;
+      else await writeFile(join(temporary, 'pages', pageFileName(line, ++no)), pageFile(line), { mode: 0o600 });
+    }
+  };
+  try {
+    await mkdir(join(temporary, 'pages'), { recursive: true, mode: 0o700 }).catch(refuseInWords(path));
+    const counts = await writeFileBy(join(temporary, exportFile), (to) => writeJson(others(), to, signal, () => no));
+    await rename(temporary, path);
+    return counts;
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function pageFileName({ title, domain }: PageLine, no: number): string {
+  const words = (title ?? domain).replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-+|-+$/g, '');
+  return `${String(no).padStart(8, '0')}-${Array.from(words).slice(0, 40).join('')}.md`;
+}
+
+/** Pages by folder. Dates are in seconds, and tags have no commas. */
+async function writeBookmarks(reader: StoreReader, to: NodeJS.WritableStream, signal: AbortSignal) {
+  const placed: [folder: string, no: number][] = [];
+  for await (const numbers of slices((after) => reader.pages.numbersAfter(after, sliceSize)))
+    for (const no of numbers) placed.push([String([reader.pages.get(no)?.metadata?.folder ?? ''].flat()[0]), no]);
+  const write = async (line: string) => {
+    signal.throwIfAborted();
+    if (!to.write(`${line}\n`)) await once(to, 'drain', { signal });
+  };
+  await write(
+    '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">',
+  );
+  await write('<TITLE>Bookmarks</TITLE>\n<H1>Bookmarks</H1>\n<DL><p>');
+  let open: string[] = [];
+  const enter = async (path: string[]) => {
+    const shared = open.findIndex((name, level) => name !== path[level]);
+    const kept = shared < 0 ? open.length : shared;
+    for (const _ of open.slice(kept)) await write('</DL><p>');
+    for (const name of path.slice(kept)) await write(`<DT><H3>${escapeUTF8(name)}</H3>\n<DL><p>`);
+    open = path;
+  };
+  let pages = 0;
+  for (const [folder, no] of placed.sort(([a], [b]) => (a === b ? 0 : a < b ? -1 : 1))) {
+    const page = reader.pages.get(no);
+    if (page === undefined) continue; // forgotten meanwhile
+    await enter(folder.split('/').filter((part) => part !== ''));
+    await write(bookmark(page));
+    pages++;
+  }
+  await enter([]);
+  await write('</DL><p>');
+  return { pages };
+}
+
+function bookmark({ original_url, title, first_seen_at, metadata }: Page): string {
+  const tags = [metadata?.tags ?? []].flat().map((tag) => String(tag).replaceAll(',', ' '));
+  const attributes = {
+    HREF: original_url,
+    ADD_DATE: Math.floor(first_seen_at / 1000),
+    ...(tags.length > 0 && { TAGS: tags.join(',') }),
+    ...(metadata?.status === 'unread' && { TOREAD: 1 }),
+  };
+  const written = Object.entries(attributes).map(([name, value]) => `${name}="${escapeUTF8(String(value))}"`);
+  const note = typeof metadata?.note === 'string' ? `\n<DD>${escapeUTF8(metadata.note)}` : '';
+  return `<DT><A ${written.join(' ')}>${escapeUTF8(title ?? original_url)}</A>${note}`;
+}
+
+async function writeJson(
+  lines: AsyncIterable<ExportLine>,
+  to: NodeJS.WritableStream,
+  signal: AbortSignal,
+  pagesElsewhere = () => 0,
+) {
   const counts = { readback_export: 0, page: 0, rule: 0, watch: 0, feedback: 0, end: 0 };
   const write = async (line: ExportLine) => {
     signal.throwIfAborted();
@@ -63,7 +157,8 @@ async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableS
     if (!to.write(`${JSON.stringify(line)}\n`)) await once(to, 'drain', { signal });
   };
   for await (const line of lines) await write(line);
-  const { page: pages, rule: rules, watch: watches, feedback } = counts;
+  const { rule: rules, watch: watches, feedback } = counts;
+  const pages = counts.page + pagesElsewhere();
   await write({ kind: 'end', lines: 1 + pages + rules + watches + feedback });
   return { pages, rules, watches, feedback };
 }

@@ -1,10 +1,11 @@
 /** Imports an export of readback (src/domain/export.ts) into the store of a stopped service. */
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { createReadStream, statSync } from 'node:fs';
+import { open, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { noneTaken, type TakenCounts, takeExport } from '../../commands/take-export.ts';
-import { type ExportLine, exportLine } from '../../domain/export.ts';
+import { type ExportLine, exportFile, exportLine, pageOfFile } from '../../domain/export.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, tell } from '../context.ts';
 import { withStoppedStore } from '../stopped-folder.ts';
@@ -14,8 +15,11 @@ const linesPerTransaction = 200;
 /** Maximum characters of a transaction; one longer line goes alone. */
 const charsPerTransaction = 16 * 2 ** 20;
 
+const jsonOf = (path: string): string =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true ? join(path, exportFile) : path;
+
 export async function isExport(path: string): Promise<boolean> {
-  const file = await open(path, 'r').catch(() => null); // the importer reports unreadable files
+  const file = await open(jsonOf(path), 'r').catch(() => null); // the importer reports unreadable files
   if (file === null) return false;
   try {
     if (!(await file.stat()).isFile()) return false;
@@ -75,28 +79,37 @@ export async function importExport(context: Context, path: string, dryRun: boole
   });
 }
 
-async function* linesOf(path: string): AsyncGenerator<{ line: ExportLine; length: number }> {
+async function* linesOf(source: string): AsyncGenerator<{ line: ExportLine; length: number }> {
+  const path = jsonOf(source);
+  const names = path === source ? [] : await readdir(join(source, 'pages'));
+  const files = names.filter((name) => name.endsWith('.md')).sort();
   const input = createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 });
   let number = 0;
   let ended = false;
   for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     number++;
     if (text.trim() === '') continue;
-    const line = parsedLine(text, path, number);
+    const line = checked(() => JSON.parse(text), path, number);
     if (line.kind === 'end') {
-      if (line.lines !== number - 1) throw damaged(path, number, `the file has ${number - 1} of ${line.lines} lines`);
+      const lines = number - 1 + files.length;
+      if (line.lines !== lines) throw damaged(path, number, `the export has ${lines} of ${line.lines} lines`);
       ended = true;
       continue;
     }
     yield { line, length: text.length };
   }
   if (!ended) throw damaged(path, number + 1, 'the file is truncated: its last line is missing');
+  for (const name of files) {
+    const file = join(source, 'pages', name);
+    const text = await readFile(file, 'utf8');
+    yield { line: checked(() => pageOfFile(text), file, 1), length: text.length };
+  }
 }
 
-function parsedLine(text: string, path: string, number: number): ExportLine {
+function checked(read: () => unknown, path: string, number: number): ExportLine {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = read();
   } catch (cause) {
     throw damaged(path, number, 'not JSON', cause);
   }

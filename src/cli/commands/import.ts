@@ -3,7 +3,7 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { openExtractor } from '../../actors/fetching/extract-page.ts';
+import { openExtractor, openPdfReader } from '../../actors/fetching/extract-page.ts';
 import { importTarget } from '../../actors/ingest/import-target.ts';
 import { overQuota } from '../../actors/ingest/intake.ts';
 import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
@@ -38,6 +38,7 @@ const shownFailures = 20;
 /** `path` is a file, an export's folder, or `-` for standard input. */
 export async function importCommand(context: Context, path: string, args: ImportArguments): Promise<ExitCode> {
   const spool = path === '-' ? await spooled(context) : null;
+  let pdfReader: PdfReader | null = null;
   try {
     const file = spool?.file ?? path;
     const { format = null, since = null } = args;
@@ -48,17 +49,27 @@ export async function importCommand(context: Context, path: string, args: Import
       throw new CliError(exitCodes.misuse, `--min-visits needs a browser history; this is ${source.format}`);
     }
     if (args.dryRun) return await tellDryRun(context, source, options);
-    return await bringIn(context, source, options, args);
+    pdfReader = openPdfReader(context.settings.pdf);
+    return await bringIn(context, source, options, { ...args, pdfReader });
   } catch (error) {
     if (error instanceof ImportError) throw new CliError(exitCodes.failed, error.message, { cause: error });
     throw error;
   } finally {
+    await pdfReader?.close();
     if (spool !== null) rmSync(spool.dir, { recursive: true, force: true });
   }
 }
 
-async function bringIn(context: Context, source: ImportSource, options: ImportOptions, args: ImportArguments) {
+type PdfReader = ReturnType<typeof openPdfReader>;
+
+async function bringIn(
+  context: Context,
+  source: ImportSource,
+  options: ImportOptions,
+  args: ImportArguments & { pdfReader: PdfReader },
+): Promise<ExitCode> {
   const { terminal, settings } = context;
+  const pdfs = args.pdfReader.of('');
   const client = clientOf(context, 'write');
   const label = args.source ?? `import:${source.format}`;
   const overHttp = !args.offline && (context.url !== undefined || (await client.isUp()));
@@ -70,11 +81,11 @@ async function bringIn(context: Context, source: ImportSource, options: ImportOp
           `importing ${source.format} into ${settings.data_dir}\npages are fetched and indexed at the next start`,
         );
       const fetching = 'will be fetched when the service runs (`readback status`)';
-      return withOfflineTarget(context, store, label, (target) => run(target, fetching));
+      return withOfflineTarget(context, store, { label, pdfs }, (target) => run(target, fetching));
     });
   }
   if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}\n${httpPromise}`);
-  return run(await httpTarget(context, client, label), 'will be fetched; `readback status` shows how far');
+  return run(await httpTarget(context, client, label, pdfs), 'will be fetched; `readback status` shows how far');
 }
 
 async function runWith(
@@ -195,6 +206,8 @@ async function tellDryRun(
       ...(oldest === null ? [] : [['dates', `${oldest} … ${newest}`]]),
     ];
     for (const line of table(rows)) terminal.say(line);
+    for (const { place, title, reason } of result.examples.slice(0, shownFailures))
+      terminal.say(`${terminal.style('yellow', 'skipped')}  ${plain(place, 60)}: ${reason}  ${plain(title, 70)}`);
     for (const fault of result.faults.slice(0, shownFailures))
       terminal.say(`${terminal.style('red', 'unreadable')}  ${plain(fault, 200)}`);
     if (result.faults.length > shownFailures)
@@ -216,9 +229,9 @@ async function spooled({ stdin, signal }: Context): Promise<{ dir: string; file:
 const itemsPerTransaction = 500;
 
 async function withOfflineTarget<Result>(
-  { settings, now }: Context,
+  { settings, now, signal }: Context,
   store: Store,
-  label: string,
+  { label, pdfs }: { label: string; pdfs: ReturnType<PdfReader['of']> },
   use: (target: ImportTarget) => Promise<Result>,
 ): Promise<Result> {
   const extractor = openExtractor(Math.max(2, availableParallelism()));
@@ -243,6 +256,8 @@ async function withOfflineTarget<Result>(
         canonicalize,
         prepareItem,
         refuseOverQuota,
+        pdfs,
+        signal,
         now,
       }),
     );

@@ -1,7 +1,15 @@
-/** `readback pages`: lists pages, newest first, and shows one page. */
-import type { PageListResponse, PageResponse, PageStatus, PageSummary } from '../../domain/page.ts';
+/** `readback pages`, `tag` and `note`: lists pages, newest first, shows one page, and changes tags and notes. */
+import { textsOf } from '../../compute/text/facts-text.ts';
+import type {
+  PageEditBatchResponse,
+  PageEditResponse,
+  PageListResponse,
+  PageResponse,
+  PageStatus,
+  PageSummary,
+} from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
-import { type Context, get, tell } from '../context.ts';
+import { type Context, clientOf, get, tell } from '../context.ts';
 import { byline, counted, day, plain, type Terminal, table, titled } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
@@ -77,6 +85,8 @@ function factsOf(page: PageResponse): string[][] {
   const seen = `${day(page.first_seen_at)}${visit_count === 1 ? '' : `, ${visit_count} visits, last ${day(page.last_seen_at)}`}`;
   const length = read_minutes === null ? null : counted(read_minutes, 'minute');
   const text = [language, length].filter((fact) => fact !== null);
+  const tags = textsOf(page.metadata?.tags);
+  const note = noteOf(page);
   return [
     ['page', page.page_id],
     ...(page.title === null ? [] : [['title', plain(page.title)]]),
@@ -85,5 +95,42 @@ function factsOf(page: PageResponse): string[][] {
     ['read', seen],
     ...(text.length === 0 ? [] : [['text', text.join(', ')]]),
     ['status', page.status],
+    ...(tags.length === 0 ? [] : [['tags', tags.map((tag) => plain(tag, 200)).join(', ')]]),
+    ...(note === '' ? [] : [['note', plain(note)]]),
   ];
+}
+
+const noteOf = ({ metadata }: Pick<PageResponse, 'metadata'>): string => textsOf(metadata?.note).join('\n');
+
+export async function tagCommand(
+  context: Context,
+  named: readonly string[],
+  { add, remove }: { add?: string[]; remove?: string[] },
+): Promise<ExitCode> {
+  if (add === undefined && remove === undefined) throw new CliError(exitCodes.misuse, 'pass --add or --remove');
+  const ids = await Promise.all(named.map((each) => pageIdOf(context, each)));
+  const client = clientOf(context, 'write');
+  const results: PageEditBatchResponse['results'] = [];
+  for (let at = 0; at < ids.length; at += maxAtOnce) {
+    const body = { page_ids: ids.slice(at, at + maxAtOnce), add_tags: add, remove_tags: remove };
+    results.push(...(await client.call<PageEditBatchResponse>('PATCH', '/v1/pages', body)).results);
+  }
+  tell(context, { results }, (terminal) => {
+    for (const { page_id, outcome } of results) terminal.say(`${page_id}  ${outcome.replaceAll('_', ' ')}`);
+  });
+  const failed = results.filter(({ outcome }) => outcome === 'not_found' || outcome === 'too_large').length;
+  return failed === 0 ? exitCodes.done : failed === results.length ? exitCodes.failed : exitCodes.partly;
+}
+
+export async function noteCommand(context: Context, named: string, text: string | undefined): Promise<ExitCode> {
+  const path = `/v1/pages/${encodeURIComponent(await pageIdOf(context, named))}`;
+  const page =
+    text === undefined
+      ? await get<PageResponse>(context, `${path}?length=1`)
+      : await clientOf(context, 'write').call<PageEditResponse>('PATCH', path, { note: text });
+  return tell(context, { page_id: page.page_id, note: noteOf(page) }, (terminal) => {
+    const note = noteOf(page);
+    if (note === '') terminal.note('no note');
+    for (const line of note === '' ? [] : note.split('\n')) terminal.say(plain(line));
+  });
 }

@@ -43,14 +43,16 @@ export function authorText({ metadata }: Pick<Page, 'metadata'>): string {
   return names.join('\n').slice(0, maxFact).toWellFormed();
 }
 
-/** A text, a thing with a `name`, or a list of these. */
+/** A text, a thing with a `name`, a highlight with its `quote`, or a list of these. */
 export function textsOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value];
-  return values.map((each) => (isNamed(each) ? each.name : each)).filter((each) => typeof each === 'string');
+  return values
+    .map((each) => (isObject(each) ? (each.name ?? each.quote) : each))
+    .filter((each) => typeof each === 'string');
 }
 
-function isNamed(value: unknown): value is { name: unknown } {
-  return typeof value === 'object' && value !== null && 'name' in value;
+function isObject(value: unknown): value is { name?: unknown; quote?: unknown } {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Without `www` and public suffixes. A host without other names stays whole. */

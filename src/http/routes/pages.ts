@@ -1,6 +1,7 @@
-/** Contract "Pages": ingest, reading and status. */
+/** Contract "Pages": ingest, reading and status; and what people note about pages. */
 import { z } from 'zod';
 import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/blacklist.ts';
+import { DomainError } from '../../domain/errors.ts';
 import * as page from '../../domain/page.ts';
 import { pathText } from '../../domain/texts.ts';
 import { errorResponse } from '../errors.ts';
@@ -16,7 +17,7 @@ const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
 
 export const pageRoutes: RouteGroup = (app, context) => {
   const { asking } = context;
-  const { get, postToRead } = askingRoutes(app, context);
+  const { get, patch, postToRead } = askingRoutes(app, context);
 
   app.post(
     '/v1/pages',
@@ -111,6 +112,34 @@ export const pageRoutes: RouteGroup = (app, context) => {
     summary: 'The status of up to 500 pages',
     body: page.pageStatusBatchRequest,
     answer: page.pageStatusBatchResponse,
+  });
+
+  app.patch(
+    '/v1/pages/:page_id',
+    needsWrite({
+      operationId: 'edit_page',
+      summary: "Change a page's tags, note and highlights",
+      description:
+        'They are in `metadata`, and found by searches once a job has indexed them. Missing fields stay unchanged. Imports add nothing that was removed.',
+      params: pageParams,
+      body: page.pageEditRequest,
+      response: { 200: page.pageEditResponse, ...errorAnswers(404, 422) },
+    }),
+    async ({ params, body }, reply) => {
+      const ask = asking(reply);
+      const { results } = await ask('page.edit', { ...body, page_ids: [params.page_id] });
+      if (results[0].outcome === 'too_large')
+        throw new DomainError('invalid', 'the page has no room for more metadata');
+      const { page_id, metadata } = await ask('page.get', params);
+      return { page_id, metadata };
+    },
+  );
+
+  patch('/v1/pages', 'page.edit', {
+    operationId: 'edit_pages',
+    summary: 'Add tags to up to 500 pages, or remove them',
+    body: page.pageEditBatchRequest,
+    answer: page.pageEditBatchResponse,
   });
 
   app.delete(

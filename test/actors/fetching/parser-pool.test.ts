@@ -5,13 +5,15 @@ import { openParserPool, type ParserPoolOptions } from '../../../src/actors/fetc
 import { JobError } from '../../../src/domain/errors.ts';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
 import { markThread } from '../../../src/threads/time-limits.ts';
+import { compiledEntry } from '../../app/compiled.ts';
 
 const notCounted = markThread() === null && 'processor time is not counted here';
 const hourMs = 3_600_000;
 
+const entry = await compiledEntry(new URL('./failing-thread.ts', import.meta.url));
 const open = (options: Partial<ParserPoolOptions> = {}) =>
   openParserPool<typeof import('./failing-thread.ts')>({
-    entry: new URL('./failing-thread.ts', import.meta.url),
+    entry,
     name: 'failing',
     maxQueue: 1,
     maxHeapMb: 32,

@@ -9,6 +9,7 @@ import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { openIndexThreads } from '../../../src/engine/index-threads.ts';
+import { programFile } from '../../../src/files/program-files.ts';
 import { noChanges } from '../../../src/store/commit.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 import { submission } from '../../commands/submissions.ts';
@@ -23,9 +24,14 @@ let threads: ReturnType<typeof openIndexThreads>;
 let opened = 0;
 before(() => {
   const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 } };
-  const entryOf = (name: string) => new URL(`../../../src/threads/${name}-thread.ts`, import.meta.url);
-  work = openThreadPool({ entry: entryOf('work'), name: 'work', threads: 1, maxQueue: 1000 });
-  texts = openThreadPool({ entry: entryOf('text'), name: 'texts', threads: 1, maxQueue: 1000, data });
+  work = openThreadPool({ entry: programFile('threads/work-thread'), name: 'work', threads: 1, maxQueue: 1000 });
+  texts = openThreadPool({
+    entry: programFile('threads/text-thread'),
+    name: 'texts',
+    threads: 1,
+    maxQueue: 1000,
+    data,
+  });
   threads = openIndexThreads({ searchers: 1, searchData: { wordList: null }, graphFrom: null });
 });
 after(() => Promise.all([work.close(), texts.close(), threads.close()]));

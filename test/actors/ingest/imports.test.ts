@@ -54,6 +54,7 @@ async function madeService(
     storeId: 'this library',
     dir,
     extract: () => assert.fail('there is no HTML'),
+    pdfs: {},
     canonicalize: { tracking_params: [], keep_params: {} },
     maxAttempts: 5,
     quotaBytes,

@@ -163,7 +163,7 @@ test('any markup gives text without white space at its ends and sections that be
         assert.ok(title !== null && text.slice(char_start).replace(/\s+/g, ' ').startsWith(title));
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

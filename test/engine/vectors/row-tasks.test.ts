@@ -110,7 +110,7 @@ test('copied rows are the live ones, in their order', () => {
 
 test('rows that are erased while they are saved, or copied, are in the file or the copy whole or not at all', async (t) => {
   const dim = 256;
-  const labels = range(0, 30_000);
+  const labels = range(0, 10_000);
   const tasks: Record<string, (rows: VectorRows, other: VectorRows) => Promise<void>> = {
     async saved(rows, other) {
       const path = join(temporaryFolder(t), '1.rows');

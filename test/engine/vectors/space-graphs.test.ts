@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import type { GraphTasks } from '../../../src/engine/vectors/space-graph.ts';
 import { VectorRows } from '../../../src/engine/vectors/vector-rows.ts';
 import { VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
+import { programFile } from '../../../src/files/program-files.ts';
 import { openThreadPool } from '../../../src/threads/thread-pool.ts';
 import {
   DIM,
@@ -22,7 +23,7 @@ import {
 
 const threads = openSpaceThreads();
 const graphs = openThreadPool<GraphTasks>({
-  entry: new URL('../../../src/threads/graph-thread.ts', import.meta.url),
+  entry: programFile('threads/graph-thread'),
   name: 'graphs',
   threads: 1,
   maxQueue: 10,

@@ -10,7 +10,9 @@ import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structur
 import { Searchers } from '../../../src/engine/searchers.ts';
 import { graphPackage } from '../../../src/engine/vectors/graph-file.ts';
 import { type RowTasks, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
+import { programFile } from '../../../src/files/program-files.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
+import { compiledEntry } from '../../app/compiled.ts';
 
 export const DIM = 24;
 
@@ -24,7 +26,7 @@ export interface SpaceThreads<Tasks extends SearchTasks = SearchTasks> {
 }
 
 export function openSpaceThreads<Tasks extends SearchTasks = SearchTasks>(
-  entry = new URL('../../../src/threads/search-thread.ts', import.meta.url),
+  entry = programFile('threads/search-thread'),
 ): SpaceThreads<Tasks> {
   const pinned = { threads: 1, maxQueue: 1000, uninterrupted: true };
   const searchers = [0, 1].map((number) =>
@@ -36,14 +38,13 @@ export function openSpaceThreads<Tasks extends SearchTasks = SearchTasks>(
       data: { wordList: null },
     }),
   );
-  const tasks = new URL('../../../src/engine/vectors/row-tasks.ts', import.meta.url);
-  const worker = openThreadPool<RowTasks>({ ...pinned, entry: tasks, name: 'rows' });
+  const worker = openThreadPool<RowTasks>({ ...pinned, entry: programFile('threads/work-thread'), name: 'rows' });
   return { searchers, worker, close: () => Promise.all([...searchers, worker].map((pool) => pool.close())) };
 }
 
 /** Searchers that can be told to end. */
-export function openMortalThreads(): SpaceThreads<typeof import('./mortal-search-thread.ts')> {
-  return openSpaceThreads(new URL('./mortal-search-thread.ts', import.meta.url));
+export async function openMortalThreads(): Promise<SpaceThreads<typeof import('./mortal-search-thread.ts')>> {
+  return openSpaceThreads(await compiledEntry(new URL('./mortal-search-thread.ts', import.meta.url)));
 }
 
 export interface SpaceFixture extends AsyncDisposable {

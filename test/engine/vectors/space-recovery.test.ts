@@ -283,7 +283,7 @@ function quantised(vector: Float32Array): Buffer {
 }
 
 test('a searcher that was ended gets segments and rows again, the search goes through, and nothing is lost', async () => {
-  const own = openMortalThreads();
+  const own = await openMortalThreads();
   await using made = await spaceFixture(own);
   const [first] = own.searchers;
   const warnings: string[] = [];
@@ -327,7 +327,7 @@ test('a searcher that was ended gets segments and rows again, the search goes th
 });
 
 test('no search among many finds what was removed, while a searcher is replaced', async () => {
-  const own = openMortalThreads();
+  const own = await openMortalThreads();
   await using made = await spaceFixture(own);
   const { space } = await VectorSpace.open(made.options, setOf([]));
   await space.add(LABELS, vectorsOf(LABELS));

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
 import { type SearcherPool, Searchers } from '../../../src/engine/searchers.ts';
 import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../../src/engine/words/sparse-index.ts';
+import { programFile } from '../../../src/files/program-files.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 import { buildSegment, firstHits, referenceHits, type SparseDocument } from './small-corpus.ts';
 
@@ -27,10 +28,9 @@ export interface Threads {
 }
 
 export function openThreads(): Threads {
-  const entry = (name: string) => new URL(`../../../src/${name}.ts`, import.meta.url);
   const searcher = (number: number) =>
     openThreadPool<SearchTasks>({
-      entry: entry('threads/search-thread'),
+      entry: programFile('threads/search-thread'),
       name: `searcher ${number}`,
       threads: 1,
       maxQueue: 1000,
@@ -39,7 +39,7 @@ export function openThreads(): Threads {
   return {
     searchers: [searcher(0), searcher(1)],
     worker: openThreadPool<WorkTasks>({
-      entry: entry('engine/words/segment-tasks'),
+      entry: programFile('threads/work-thread'),
       name: 'work',
       threads: 1,
       maxQueue: 1000,

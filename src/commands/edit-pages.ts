@@ -1,0 +1,68 @@
+/**
+ * Changes of what people note about pages, and how searches find it: the words of a page's facts are in the index under the label of its
+ * first chunk. When they change, an `index_page` job gives the same chunks new labels; texts are not chunked and nothing is embedded
+ * again.
+ */
+import { factsText } from '../compute/text/facts-text.ts';
+import { type MetadataEdit, withEdit } from '../domain/metadata.ts';
+import type { LabelRange, Page } from '../domain/page.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { createJob } from './move-job.ts';
+import { type Attempt, ownsJob } from './settle-job.ts';
+
+export type EditOutcome = 'changed' | 'unchanged' | 'not_found' | 'too_large';
+
+/** Edit pages, each by itself; a number is null for an unknown id. */
+export function editPages(pageNos: readonly (number | null)[], edit: MetadataEdit, at: number): Command<EditOutcome[]> {
+  return (transaction) =>
+    pageNos.map((no) => {
+      const page = no === null ? undefined : transaction.pages.get(no);
+      if (page === undefined) return 'not_found';
+      const metadata = withEdit(page.metadata, edit);
+      if (metadata === 'too_large') return 'too_large';
+      if (metadata === page.metadata) return 'unchanged';
+      putFacts(transaction, { ...page, metadata }, page, at);
+      return 'changed';
+    });
+}
+
+/** Store a page. If its chunks are in the index with other facts, queue their indexing; without chunks, its indexing is still to come. */
+export function putFacts(transaction: Transaction, page: Page, before: Page, at: number): void {
+  transaction.pages.put(page, before);
+  if (page.metadata !== before.metadata && factsText(page) !== factsText(before)) queueFacts(transaction, page, at);
+}
+
+/** A job that waits already will read the latest facts. */
+export function queueFacts(transaction: Transaction, page: Page, at: number): void {
+  const earlier = transaction.jobs.get(page.facts_job ?? 0);
+  if (page.chunk_count === 0 || earlier?.status === 'pending' || earlier?.status === 'failed') return;
+  const max_attempts = transaction.jobs.get(page.index_job)?.max_attempts ?? 1;
+  const job = createJob(transaction, { kind: 'index_page', page_no: page.no, max_attempts, at });
+  transaction.pages.put({ ...page, facts_job: job.no }, page);
+}
+
+interface Relabelled {
+  labels: LabelRange;
+  obsolete: LabelRange;
+  /** The page's stored vectors by space; chunks that lack theirs have zeros. */
+  vectors: ReadonlyMap<number, Float32Array>;
+}
+
+/** Give a page's chunks new labels, for a segment with its present facts. Null if it has other chunks by now, which have them. */
+export function relabelPage(attempt: Attempt, { no, first_label, chunk_count }: Page): Command<Relabelled | null> {
+  return (transaction) => {
+    const { pages, counters, entities, models, vectors } = transaction;
+    const page = pages.get(no);
+    if (page?.first_label !== first_label || !ownsJob(transaction, attempt)) return null;
+    const first = counters.take('label', chunk_count);
+    pages.put({ ...page, first_label: first }, page);
+    const seen = entities.seenNames(no);
+    if (seen?.first === first_label) entities.putSeenNames(no, { ...seen, first });
+    const stored = models.all().flatMap(({ space }): [number, Float32Array][] => {
+      const rows = vectors.get(space, no);
+      return rows === undefined ? [] : [[space, rows]];
+    });
+    const labels = { first, count: chunk_count };
+    return { labels, obsolete: { first: first_label, count: chunk_count }, vectors: new Map(stored) };
+  };
+}
