@@ -27,6 +27,7 @@ const benches = {
   vectors: { file: 'bench/vector-index.ts' },
   relevance: { file: 'bench/relevance.ts' },
   ranking: { file: 'bench/ranking.ts' },
+  ask: { file: 'bench/ask.ts' },
   'language-detection': { file: 'bench/language-detection.ts' },
   transitions: {
     file: 'bench/transitions.ts',

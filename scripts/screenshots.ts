@@ -33,6 +33,7 @@ const viewsWith = (page: string): readonly [string, string, string][] => [
   ['page', `page/${page}`, '.page-side .similar li a'],
   ['search', `search?q=${encodeURIComponent(query)}`, '.filters .facet-row'],
   ['landing', 'search', '.recent'],
+  ['ask', `ask?q=${encodeURIComponent('Why did oil prices rise in 1973?')}`, '.turn .quotes'],
   ['time', 'time', '.calendar .day:not(.level-0)'],
   ['topics', 'topics', '.topic-card'],
   ['names', 'names', '.name-tags .tag'],

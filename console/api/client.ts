@@ -69,6 +69,28 @@ export async function upload<Body>(path: string, query: Query, file: Blob): Prom
   return (await response.json()) as Body;
 }
 
+/** The server-sent events of a request, as they arrive. Errors: as of `call`, also where the connection is lost later. */
+export async function* stream<Event>(path: string, body: unknown, signal: AbortSignal): AsyncGenerator<Event> {
+  const response = await send(path, {
+    method: 'POST',
+    headers: { ...clientHeaders, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify(body),
+    signal,
+  });
+  if (!response.ok || response.body === null) throw await refusal(response);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ''; ; ) {
+    const { done, value } = await reader.read().catch(lose);
+    if (done) return;
+    const blocks = (rest + value).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const [event, data] = ['event', 'data'].map((name) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1]);
+      if (event !== undefined && data !== undefined) yield { event, data: JSON.parse(data) } as Event;
+    }
+  }
+}
+
 async function send(path: string, init: RequestInit): Promise<Response> {
   const asked = epoch.value;
   try {
@@ -79,12 +101,16 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     if (connection.value === 'lost') isBack();
     return response;
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    if (init.body instanceof Blob && !(await isReadable(init.body)))
+    if (!isAbort(error) && init.body instanceof Blob && !(await isReadable(init.body)))
       throw new Error('not readable: it is a folder, or has been deleted.', { cause: error });
-    knock();
-    throw new Unreachable('The service does not answer.', { cause: error });
+    return lose(error);
   }
+}
+
+function lose(error: unknown): never {
+  if (isAbort(error)) throw error;
+  knock();
+  throw new Unreachable('The service does not answer.', { cause: error });
 }
 
 /** A file may be deleted, or be a folder, which browsers report like a network failure. */

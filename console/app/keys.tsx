@@ -71,7 +71,7 @@ const general: readonly [string, string][] = [
   ['s', 'Related pages'],
   ['w', 'Why this result'],
   ['+ −', 'Good result, bad result'],
-  ['Esc', 'Back to the search box'],
+  ['Esc', 'Back to the search box; cancel an answer'],
   ['h', 'Highlight the selected text of a page'],
   ['Ctrl Z', 'Undo the deletion of a page, for ten seconds'],
   ['?', 'Keyboard shortcuts and search operators'],

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connection, session } from '../api/client.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Waiting } from '../ui/parts.tsx';
+import { AskView } from '../views/ask/ask-view.tsx';
 import { JobsView } from '../views/jobs/jobs-view.tsx';
 import { MapView } from '../views/map/map-view.tsx';
 import { ModelsView } from '../views/models/models-view.tsx';
@@ -25,6 +26,7 @@ import { type ViewEntry, views } from './views.ts';
 
 const components: Record<string, ComponentType> = {
   search: SearchView,
+  ask: AskView,
   page: PageView,
   time: TimeView,
   topics: TopicsView,

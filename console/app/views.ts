@@ -12,6 +12,7 @@ export interface ViewEntry {
 
 export const views: readonly ViewEntry[] = [
   { name: 'search', title: 'Search', icon: 'search', key: 's', group: 'look' },
+  { name: 'ask', title: 'Ask', icon: 'ask', key: 'a', group: 'look' },
   { name: 'time', title: 'Time', icon: 'clock', key: 't', group: 'look' },
   { name: 'topics', title: 'Topics', icon: 'topics', key: 'o', group: 'look' },
   { name: 'names', title: 'Names', icon: 'names', key: 'n', group: 'look' },

@@ -1,6 +1,7 @@
 /** Icons: strokes on a grid of 24. Decorative; buttons have text or a label. */
 const paths = {
   search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM20 20l-4.9-4.9',
+  ask: 'M4.500 5h15v10.500H12L7.500 20v-4.500h-3V5ZM8.500 9h7M8.500 12h4',
   map: 'M5 7.5h.01M11 5h.01M18 8h.01M8 13h.01M14 11.5h.01M19 15h.01M5.5 18.5h.01M12 18h.01',
   clock: 'M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM12 7.5V12l3 2',
   topics: 'M4 6.5h9M4 12h16M4 17.5h12',

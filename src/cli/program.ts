@@ -38,6 +38,7 @@ type Runs = <Module>(
 /** Loaded when run: loading all takes a second. */
 const load = {
   add: () => import('./commands/add.ts'),
+  ask: () => import('./commands/ask.ts'),
   backup: () => import('./commands/backup.ts'),
   cluster: () => import('./commands/cluster.ts'),
   doctor: () => import('./commands/doctor.ts'),
@@ -122,6 +123,16 @@ export function createProgram(options: ProgramOptions): Command {
     .option('--no-spelling', 'do not correct spelling')
     .addHelpText('afterAll', () => foldedText(operatorsText, helpWidth))
     .action(runs(load.search, 'searchCommand'));
+
+  command('ask', 'answer a question by sentences of pages that you have read')
+    .argument('<words...>', 'the question')
+    .option('-n, --sentences <number>', 'max number of sentences', integer(1, 5), 3)
+    .option('--domain <name>', 'only this domain and its subdomains')
+    .option('--after <date>', 'only pages visited at or after this date', date)
+    .option('--before <date>', 'only pages visited before this date', date)
+    .option('--model', 'also show what would be sent to the language model of the settings')
+    .option('--yes', 'with --model: send it, and print its answer')
+    .action(runs(load.ask, 'askCommand'));
 
   addReading(program, runs);
   program.commandsGroup('State and maintenance:');

@@ -59,7 +59,12 @@ export function jobHandlersOf(
       oldBefore: oldRunsBefore,
       labels: outside.chat !== null,
     }),
-    label_clusters: labelClustersHandler({ ...common, pool: threads.clusters, chat: outside.chat }),
+    label_clusters: labelClustersHandler({
+      ...common,
+      pool: threads.clusters,
+      chat: outside.chat,
+      exclude: settings.llm.exclude,
+    }),
     purge_vectors: purgeVectorsHandler(common),
     backfill_model: backfillHandler({ ...common, width: threads.workers + 1, takeTurn, readNames: readEntities }),
     extract_entities: extractEntitiesHandler({ ...common, takeTurn }),

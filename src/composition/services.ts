@@ -118,7 +118,9 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
       }),
       retriever: retrieverService({
         ...common,
-        queue,
+        ...{ queue, embedders, chat: outside.chat, llm: settings.llm },
+        // So that an answer comes within the deadline, search included.
+        compareMs: settings.search.embed_deadline_s * 600,
         localReranker: settings.reranker.kind !== 'none',
         outsideReranker:
           outside.reranker === null

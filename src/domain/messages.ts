@@ -5,6 +5,7 @@
  */
 
 import type { z } from 'zod';
+import type * as asking from './ask.ts';
 import type * as blacklist from './blacklist.ts';
 import type * as cluster from './cluster.ts';
 import type * as compare from './compare.ts';
@@ -92,6 +93,11 @@ export interface Messages {
   'search.similar': { request: search.SimilarQuery & { page_id: string }; reply: search.SimilarResponse };
   /** At most 8, by kind. Not logged. */
   'search.suggest': { request: search.SuggestQuery; reply: search.SuggestResponse };
+  /** `report` gets what is known before the reply; then nothing is thrown that the model causes. */
+  'search.ask': {
+    request: asking.AskRequest & { report?: (event: asking.AskEvent) => void };
+    reply: asking.AskResponse;
+  };
   'search.compare': { request: compare.CompareRequest; reply: compare.CompareResponse };
   /** Newest first; 1,000 runs of 1,000 candidates are 271 MB of JSON. */
   'queryLog.list': { request: queryLog.QueryLogQuery; reply: InRows<queryLog.QueryLogListResponse> };

@@ -165,7 +165,7 @@ export type Suggestion = z.infer<typeof suggestion>;
 const correction = z.strictObject({ word: z.string(), taken: z.array(z.string()) });
 export type Correction = z.infer<typeof correction>;
 
-const noResults = z.strictObject({
+export const noResults = z.strictObject({
   /** `excluded`: operators or filters exclude all matches; `indexing`: no match yet, and pages still wait; `no_match`: no match. */
   reason: z.enum(['excluded', 'indexing', 'no_match']),
   /** The operators, as written, and fields of `filters` that exclude every match: each alone, or else together. */

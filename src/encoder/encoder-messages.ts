@@ -1,7 +1,8 @@
 /** What the host and the encoder's process say to each other, over the channel that the process was started with. */
 import type { NameSpans } from '../compute/text/name-tags.ts';
 
-export type InputKind = 'query' | 'passage';
+/** `sentence`: a short passage that a person waits for; one window, without names. */
+export type InputKind = 'query' | 'sentence' | 'passage';
 
 export type ToEncoder =
   | { do: 'encode'; call: number; kind: InputKind; texts: readonly string[] }

@@ -16,7 +16,9 @@ import type { FromEncoder, InputKind, ToEncoder } from './encoder-messages.ts';
 import { type OnnxSession, openOnnxSession } from './onnx-session.ts';
 
 /** The model wants to know which a text is. */
-const prefixes: Record<InputKind, string> = { query: 'query:', passage: 'passage:' };
+const prefixes: Record<InputKind, string> = { query: 'query:', sentence: 'passage:', passage: 'passage:' };
+/** Whose texts come first; within a kind who came first. */
+const order: readonly InputKind[] = ['query', 'sentence', 'passage'];
 /** Measured: the native runtime and WebAssembly agree to .999; a faulty kernel is far off. */
 const leastAlike = 0.98;
 
@@ -47,7 +49,8 @@ class Encoding {
     this.#manifest = manifest;
     this.#tokenizer = tokenizer;
     this.#tagger = tagger;
-    this.#prefixes = { query: tokenizer.encode(prefixes.query).ids, passage: tokenizer.encode(prefixes.passage).ids };
+    const [query, passage] = [prefixes.query, prefixes.passage].map((prefix) => tokenizer.encode(prefix).ids);
+    this.#prefixes = { query, sentence: passage, passage };
   }
 
   take(message: ToEncoder): void {
@@ -75,10 +78,9 @@ class Encoding {
     this.#isRunning = false;
   }
 
-  /** Queries first, then who came first. */
   #next(): Call | undefined {
     const calls = [...this.#calls.values()];
-    return calls.find(({ kind }) => kind === 'query') ?? calls[0];
+    return order.flatMap((kind) => calls.find((call) => call.kind === kind) ?? [])[0];
   }
 
   #sayAt(call: Call | undefined): void {

@@ -27,7 +27,7 @@ export interface Marked {
 }
 
 export const maxSnippet = 300;
-const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
+const sentenceEnd = /[.!?…؟۔።]["'”’»)\]]*\s+|[。！？।॥]["”’」』）]*|\n+/g;
 /** Words are cut as `beginning continuation* (++ | #)?`. */
 const beginning = /[\p{L}\p{N}]/u;
 const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}\u00ad\u2060'’]/u;
@@ -285,12 +285,23 @@ function firstLetter(word: string): string {
   return letter;
 }
 
-/** The sentences within `maxSnippet` with most highlights, distinct words first. */
-function snippetOf(text: string, highlights: readonly Span[]): Span {
+/** Where sentences may begin and end, with 0 and the text's length; ascending. */
+export function sentenceBorders(text: string): number[] {
   const borders = [0];
   for (const { 0: end, index } of text.matchAll(sentenceEnd)) borders.push(index + end.length);
   if (borders.at(-1) !== text.length) borders.push(text.length);
-  const words = highlights.map(({ start, end }) => text.slice(start, end).toLowerCase().slice(0, 6));
+  return borders;
+}
+
+/** The beginnings of highlighted words, which forms of a word have in common. */
+export function highlightedWords(text: string, highlights: readonly Span[]): string[] {
+  return highlights.map(({ start, end }) => text.slice(start, end).toLowerCase().slice(0, 6));
+}
+
+/** The sentences within `maxSnippet` with most highlights, distinct words first. */
+function snippetOf(text: string, highlights: readonly Span[]): Span {
+  const borders = sentenceBorders(text);
+  const words = highlightedWords(text, highlights);
   let best: Span = { start: 0, end: 0 };
   let most = -1;
   for (let from = 0; from < borders.length - 1; from++) {

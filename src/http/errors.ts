@@ -73,3 +73,10 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed unexpectedly');
   return reply.code(500).send({ detail: 'internal error' });
 }
+
+/** The same for a stream that has begun. */
+export function eventOfError(error: unknown, request: FastifyRequest): { status: number; detail: string } {
+  if (error instanceof DomainError) return { status: statusOf[error.code], detail: error.message };
+  request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed unexpectedly');
+  return { status: 500, detail: 'internal error' };
+}

@@ -4,6 +4,7 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod';
 import type { RouteScope } from '../domain/access.ts';
 import * as access from '../domain/access.ts';
+import * as asking from '../domain/ask.ts';
 import * as backup from '../domain/backup.ts';
 import * as blacklist from '../domain/blacklist.ts';
 import * as cluster from '../domain/cluster.ts';
@@ -25,7 +26,7 @@ import { httpValidationError } from './request-invalid.ts';
 
 const modules = [
   ...[access, backup, blacklist, cluster, compare, entity, evaluation, importing, job, metrics, model, page, queryLog],
-  ...[search, watch, { errorResponse }],
+  ...[search, asking, watch, { errorResponse }],
 ];
 const isComponent = /(?:Request|Response|Summary|Result|Info|Entry|Report|Body|uggestion)$/;
 
@@ -76,7 +77,14 @@ const tagOf: Readonly<Record<string, string>> = {
       name,
     ]),
   ),
-  ...{ blacklist: 'forget', events: 'jobs', search: 'retrieval', compare: 'retrieval', feedback: 'retrieval' },
+  ...{
+    blacklist: 'forget',
+    events: 'jobs',
+    search: 'retrieval',
+    ask: 'retrieval',
+    compare: 'retrieval',
+    feedback: 'retrieval',
+  },
   ...{ codes: 'access', pair: 'access', sessions: 'access', tokens: 'access' },
 };
 

@@ -2,7 +2,7 @@
  * Formats a route's answer for an assistant: a sentence of the service with numbers and ids only, and JSON lines with foreign text for the
  * envelope. Names are those of the API. Texts and lists are cut to `answerBytes`, with the offset of the next part. Pure.
  */
-import { neutralText } from '../compute/text/neutral-text.ts';
+import { jsonLine } from '../compute/text/neutral-text.ts';
 import type { PageDetails } from '../domain/page.ts';
 import type { PageResult } from '../domain/search.ts';
 import type { WatchResponse } from '../domain/watch.ts';
@@ -120,26 +120,6 @@ export function someOf(name: string, json: Readonly<Record<string, unknown>> | n
     [name]: kept.length === 0 ? null : Object.assign({}, ...kept),
     [`${name}_left_out`]: rest === 0 ? null : rest,
   });
-}
-
-export function neutralJson(value: unknown): unknown {
-  if (typeof value === 'string') return neutralText(value);
-  if (Array.isArray(value)) return value.map(neutralJson);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [neutralText(key), neutralJson(inner)]));
-}
-
-/** `<` and `>` are JSON escapes, so no tag can begin or end in the line. */
-export function jsonLine(value: unknown): string {
-  return JSON.stringify(neutralJson(value)).replace(/[<>]/g, (sign) => (sign === '<' ? '\\u003c' : '\\u003e'));
-}
-
-const opening = '<untrusted_data source="reading history">';
-const closing = '</untrusted_data>';
-
-/** One JSON value a line in an envelope. No text can close it or open another. */
-export function enveloped(values: readonly unknown[]): string {
-  return [opening, ...values.map(jsonLine), closing].join('\n');
 }
 
 /** Maximum bytes of a UTF-16 code unit with the escapes of JSON and the envelope, and U+FFFD for hidden ones. */

@@ -9,8 +9,8 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { neutralText } from '../compute/text/neutral-text.ts';
-import { cutText, enveloped } from './answer.ts';
+import { enveloped, neutralText } from '../compute/text/neutral-text.ts';
+import { cutText } from './answer.ts';
 import { changingTools } from './changing-tools.ts';
 import { readingTools } from './reading-tools.ts';
 import {

@@ -1,4 +1,5 @@
 /** Answers with page text: passages of a search, parts of a page. Pure. */
+import type { AskedPage, AskResponse, Quote } from '../domain/ask.ts';
 import { noResultsText } from '../domain/no-results-text.ts';
 import type { PageResponse } from '../domain/page.ts';
 import type { PageResult, SearchResponse, SearchSort } from '../domain/search.ts';
@@ -103,6 +104,26 @@ export function searchAnswer(found: SearchResponse, sort: SearchSort = 'relevanc
     said: `${pages}, ${orders[sort]}${more}.${doubt}${partial}`,
     lines: fitting([...meant, ...lines, ...related]),
   };
+}
+
+const readLine = (page: Quote | AskedPage) =>
+  withoutEmpty({
+    ...pageLine(page),
+    first_read: page.first_seen_at.slice(0, 10),
+    ...('text' in page
+      ? { offset: page.char_start, quote: page.text }
+      : { visits: page.visit_count, visited: page.visited_at.map((at) => at.slice(0, 10)) }),
+    link: Buffer.byteLength(page.link) > bytesOf.link ? null : page.link,
+  });
+
+export function askAnswer({ kind, quotes, pages, no_results }: AskResponse): Answer {
+  if (kind === 'none') {
+    const isPlain = no_results === null || no_results.reason === 'no_match';
+    const why = isPlain ? '' : ` ${cut(noResultsText(no_results), correctionBytes)}`;
+    return { said: `This is not in what the user has read: report that instead of answering from memory.${why}` };
+  }
+  const said = kind === 'quotes' ? 'Sentences that may answer it, by page.' : 'Pages with their visits.';
+  return { said, lines: fitting(linesOf([...quotes, ...pages], readLine)) };
 }
 
 /** Characters of a part by default, cut to what fits. Clients that ask for more get up to `longBytes`. */

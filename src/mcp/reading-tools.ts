@@ -1,5 +1,6 @@
 /** The tools that change nothing: contract "MCP tool surface". */
 import { z } from 'zod';
+import { type AskResponse, askRequest } from '../domain/ask.ts';
 import type { ClusterDetailResponse, ClusterListResponse, ClusterSummary } from '../domain/cluster.ts';
 import { type CompareResponse, compareRequest } from '../domain/compare.ts';
 import type { EntityDetailResponse } from '../domain/entity.ts';
@@ -8,7 +9,7 @@ import { pageTypes } from '../domain/query-clause.ts';
 import { type SearchResponse, type SimilarResponse, searchRequest, similarQuery } from '../domain/search.ts';
 import type { WatchListResponse, WatchResponse } from '../domain/watch.ts';
 import { bytesOf, cut, detailsOf, listing, pageLine, watchLine, watchListLine, withoutEmpty } from './answer.ts';
-import { pageAnswer, partLength, searchAnswer } from './page-answers.ts';
+import { askAnswer, pageAnswer, partLength, searchAnswer } from './page-answers.ts';
 import { defineTool, pathPart, type Tool } from './tool.ts';
 
 const reads = {
@@ -73,6 +74,22 @@ const search = defineTool({
   }),
   asks: { suggest: 0 },
   answer: (found: SearchResponse, { sort }) => searchAnswer(found, sort),
+});
+
+const ask = defineTool({
+  ...reads,
+  name: 'ask',
+  method: 'POST',
+  url: '/v1/ask',
+  description: `Find the sentences that answer a question in what the user has read, each with its page, the day it was read and a link to cite; or the pages with their visits, for "when did I read about herons" and "which pages about herons in March". An empty answer means that it is not in what the user has read. ${grounded}`,
+  input: z.looseObject({
+    question: askRequest.shape.question.describe('The question, in any language.'),
+    sentences: askRequest.shape.sentences.describe('Maximum number of sentences.'),
+    filters: filters.nullish().describe('What the pages must be.'),
+  }),
+  // The assistant is a language model itself.
+  own: ['use_model', 'preview'],
+  answer: (found: AskResponse) => askAnswer(found),
 });
 
 const getPage = defineTool({
@@ -278,6 +295,7 @@ const getWatch = defineTool({
 
 export const readingTools: readonly Tool[] = [
   search,
+  ask,
   getPage,
   listPages,
   pageStatus,

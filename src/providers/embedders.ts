@@ -35,10 +35,11 @@ export interface Embedders {
    */
   documentVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array>;
   /**
-   * Vectors of passages by the built-in model, and the names in them. A text without one costs the others nothing.
+   * Vectors of passages by the built-in model, and the names in them. A text without one costs the others nothing. `sentence`: first, by
+   * one window each, without names.
    * Errors: ProviderError `unreachable`; the signal's reason.
    */
-  passages(texts: readonly string[], signal?: AbortSignal): Promise<EncodedTexts>;
+  passages(texts: readonly string[], signal?: AbortSignal, kind?: 'passage' | 'sentence'): Promise<EncodedTexts>;
   /** Vectors of queries by an outside model, none of them blank; shapes and errors as of passages. */
   queryVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array>;
   /** The breaker that all calls for vectors to the model's provider go through. */
@@ -113,11 +114,11 @@ export function openEmbedders({ settings, encoder, onError, stopping, ...surroun
       const rows = await embed(model, filledTexts, 'document', { signal });
       return spread(rows, filled, texts.length, model.dim);
     },
-    async passages(texts, signal) {
+    async passages(texts, signal, kind = 'passage') {
       const filled = texts.flatMap((text, at) => (hasContent(text) ? [at] : []));
       const filledTexts = filled.map((at) => texts[at]);
       try {
-        const { rows, failed, names } = await ofEncoder(() => encoder.encode(filledTexts, 'passage', signal));
+        const { rows, failed, names } = await ofEncoder(() => encoder.encode(filledTexts, kind, signal));
         const namesAt = new Map(filled.map((at, row) => [at, names[row]]));
         return {
           rows: spread(rows, filled, texts.length, builtInModel.dim),

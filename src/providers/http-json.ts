@@ -7,6 +7,7 @@
  */
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { StringDecoder } from 'node:string_decoder';
 import { readRetryAfterMs } from '../compute/retries.ts';
 import { shownCode } from '../domain/error-code.ts';
 import { ProviderError, type ProviderFault } from './provider-error.ts';
@@ -38,13 +39,59 @@ export function postJson(endpoint: Endpoint, request: JsonRequest): Promise<unkn
 }
 
 /** Errors: as of `postJson`. */
-export async function postBytes(endpoint: Endpoint, request: BytesRequest): Promise<unknown> {
+export function postBytes(endpoint: Endpoint, request: BytesRequest): Promise<unknown> {
+  return post(endpoint, request, jsonOnly, (response) => readJson(endpoint.provider, response, request.maxBytes));
+}
+
+/**
+ * A request whose answer may be a stream of server-sent events: `take` gets the JSON of each, or of the whole answer of a server that
+ * does not stream. The connection is closed once `take` returns false.
+ * Errors: as of `postJson`; `take` must not throw.
+ */
+export function postForEvents(
+  endpoint: Endpoint,
+  request: JsonRequest,
+  take: (data: unknown) => boolean,
+): Promise<void> {
   const { provider } = endpoint;
-  const { signal, maxBytes, body, contentType } = request;
+  const body = Buffer.from(JSON.stringify(request.body));
+  return post(endpoint, { ...request, body, contentType: 'application/json' }, orEvents, async (response) => {
+    if (!eventsType.test(response.headers['content-type'] ?? '')) {
+      take(await readJson(provider, response, request.maxBytes));
+      return;
+    }
+    const decoder = new StringDecoder();
+    let size = 0;
+    let rest = '';
+    for await (const chunk of response) {
+      size += chunk.length;
+      if (size > request.maxBytes) throw tooLarge(provider, request.maxBytes);
+      const lines = (rest + decoder.write(chunk)).split(/\r?\n/);
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const data = /^data: ?(.*)$/.exec(line)?.[1] ?? '';
+        if (data === '[DONE]' || (data !== '' && !take(parsed(provider, data)))) return;
+      }
+    }
+  });
+}
+
+const jsonOnly = 'application/json';
+const orEvents = 'text/event-stream, application/json';
+const eventsType = /^text\/event-stream\s*(?:;|$)/i;
+
+async function post<Answer>(
+  endpoint: Endpoint,
+  request: BytesRequest,
+  accept: string,
+  read: (response: IncomingMessage) => Promise<Answer>,
+): Promise<Answer> {
+  const { provider } = endpoint;
+  const { signal, body, contentType } = request;
   const url = addressOf(endpoint, request.path);
   for (;;) {
     signal.throwIfAborted();
-    const sending = openRequest(endpoint, url, { contentType, length: body.length });
+    const sending = openRequest(endpoint, url, { contentType, accept, length: body.length });
     const leave = () => sending.destroy();
     signal.addEventListener('abort', leave, { once: true });
     let answered = false;
@@ -53,10 +100,9 @@ export async function postBytes(endpoint: Endpoint, request: BytesRequest): Prom
       const response = await responseTo(sending, body);
       answered = true;
       await checkStatus(provider, response, request);
-      checkType(provider, response);
-      const text = await readBody(provider, response, maxBytes);
-      whole = true;
-      return parsed(provider, text);
+      const answer = await read(response);
+      whole = response.complete;
+      return answer;
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ProviderError) throw error;
@@ -86,13 +132,13 @@ function authorizationOf({ api_key, userinfo }: ProviderCredentials): string | n
 function openRequest(
   { provider, credentials }: Endpoint,
   url: URL,
-  { contentType, length }: { contentType: string; length: number },
+  { contentType, accept, length }: { contentType: string; accept: string; length: number },
 ): ClientRequest {
   const authorization = authorizationOf(credentials);
   const headers = {
     'content-type': contentType,
     'content-length': length,
-    accept: 'application/json',
+    accept,
     'accept-encoding': 'identity',
     ...(authorization === null ? {} : { authorization }),
   };
@@ -142,16 +188,24 @@ function checkType(provider: string, { headers }: IncomingMessage): void {
   }
 }
 
+async function readJson(provider: string, response: IncomingMessage, maxBytes: number): Promise<unknown> {
+  checkType(provider, response);
+  return parsed(provider, await readBody(provider, response, maxBytes));
+}
+
 async function readBody(provider: string, response: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response) {
     size += chunk.length;
-    if (size > maxBytes) throw new ProviderError(provider, 'too_large', `the answer is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw tooLarge(provider, maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
 }
+
+const tooLarge = (provider: string, maxBytes: number) =>
+  new ProviderError(provider, 'too_large', `the answer is larger than ${maxBytes} bytes`);
 
 function parsed(provider: string, text: string): unknown {
   try {

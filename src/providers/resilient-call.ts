@@ -36,6 +36,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** For all attempts and pauses; optional. */
   deadlineMs?: number | undefined;
+  /** False: no further attempt, as the caller has used a part of the answer. */
+  mayRetry?: () => boolean;
 }
 
 /** Make a call. `attempt` runs once per attempt, with its signal. */
@@ -66,7 +68,7 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
     return pauseMs;
   };
 
-  return async (attempt, { signal, deadlineMs = Number.POSITIVE_INFINITY } = {}) => {
+  return async (attempt, { signal, deadlineMs = Number.POSITIVE_INFINITY, mayRetry = () => true } = {}) => {
     signal?.throwIfAborted();
     const began = clock.monotonic();
     const endsAt = began + deadlineMs;
@@ -80,7 +82,7 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
         );
       } catch (error) {
         signal?.throwIfAborted();
-        const pauseMs = pauseBeforeRetry(error, tries, endsAt);
+        const pauseMs = mayRetry() ? pauseBeforeRetry(error, tries, endsAt) : null;
         if (pauseMs === null) throw error;
         await pause(pauseMs, signal);
       }

@@ -2,6 +2,7 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 import { defaultTrackingParams, presetKeepParams } from '../compute/web/canonical-url.ts';
+import { isPlace } from '../compute/web/domain-match.ts';
 import { builtInModel, graphFrom } from '../domain/model.ts';
 import {
   aboveZero,
@@ -192,10 +193,16 @@ export const hosts = {
 };
 
 export const llm = z.object({
-  base_url: addressOrNone('Address of an OpenAI-compatible chat endpoint, for names of topics.'),
+  base_url: addressOrNone('Address of an OpenAI-compatible chat endpoint, for names of topics and for answers.'),
   api_key: secretOrNone('Its key.'),
   model: textOrNone('Name of the model; by default the server’s own.'),
   timeout_s: aboveZero(30, 'Max seconds of one call.'),
+  exclude: z.array(z.string().refine(isPlace)).default([]).meta({
+    description:
+      'Sites and addresses whose pages are never sent, such as `example.com` or `example.com/private`; `www.example.com` does not exclude `example.com`.',
+    rule: 'a JSON list of sites or addresses, such as example.com/private, without *, ?, # and @',
+  }),
+  max_input_tokens: integer(4000, 100, 'Max tokens of the passages that are sent with one question.'),
 });
 
 /** `providers.<name>`: shared by several parts of the service. */

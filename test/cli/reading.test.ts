@@ -210,3 +210,111 @@ test('topics and names are told in lines that fit', async (t) => {
   assert.equal((await cli.run(['names', 'nobody'])).code, 1);
   assert.deepEqual(await cli.json(['names', 'of', 'pg_00000001']), { page_id: page.page_id, entities: [moon] });
 });
+
+test('a question is answered by sentences with their pages, a model’s sentences with quotations, and what would be sent is shown', async (t) => {
+  const page = {
+    ...{
+      page_id: 'pg_00000001',
+      title: 'Tides of the sea',
+      canonical_url: 'https://sea.example/tides',
+      domain: 'sea.example',
+    },
+    ...{
+      first_seen_at: '2026-01-31T12:00:00Z',
+      last_seen_at: '2026-01-31T12:00:00Z',
+      link: 'https://sea.example/tides#:~:text=x',
+    },
+  };
+  const quote = {
+    ...page,
+    number: 1,
+    chunk_id: 'ck_00000001',
+    char_start: 0,
+    char_end: 12,
+    text: 'Twice a day.',
+    best: true,
+  };
+  const asked: Record<string, unknown>[] = [];
+  let answer: object = {};
+  const site = await Site.open(t, {
+    '*': async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      asked.push(JSON.parse(body));
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    },
+  });
+  const cli = cliOf(t, site.url(''));
+  const whole = { kind: 'quotes', quotes: [quote], pages: [], no_results: null, sent: null, generated: null };
+  const shown = '“Twice a day.”\n    Tides of the sea · 2026-01-31\n';
+  answer = whole;
+  const quoted = await cli.run(['ask', 'how', 'often?', '-n', '1', '--domain', 'sea.example']);
+  assert.deepEqual([quoted.code, quoted.stdout, quoted.stderr], [0, shown, '']);
+  const { tz: _, ...request } = asked[0];
+  assert.deepEqual(request, {
+    question: 'how often?',
+    sentences: 1,
+    filters: { domain: 'sea.example' },
+    use_model: false,
+    preview: false,
+  });
+
+  const sent = {
+    host: 'llm.example',
+    model: 'small',
+    passages: [{ ...page, number: 1, text: 'Twice.' }],
+    excluded_pages: 1,
+    tokens: 2,
+    max_tokens: 9,
+  };
+  answer = { ...whole, sent };
+  const preview = await cli.run(['ask', 'how', '--model']);
+  assert.equal(preview.stdout, shown);
+  assert.equal(
+    preview.stderr,
+    '--yes sends 1 passage (about 2 tokens) to small at llm.example:\n1. Tides of the sea · https://sea.example/tides\n1 page excluded by llm.exclude\n',
+  );
+  assert.deepEqual([asked[1].use_model, asked[1].preview], [true, true]);
+
+  const generated = {
+    state: 'answered',
+    detail: null,
+    sentences: [{ text: 'Every\u001b[31m 12 hours.', quotations: [1] }],
+    quotations: [quote],
+    dropped: 1,
+  };
+  answer = { ...whole, sent, generated };
+  const made = await cli.run(['ask', 'how', '--model', '--yes']);
+  assert.deepEqual([made.code, made.stdout], [0, `Every [31m 12 hours. [1]\n[1] ${shown}`]);
+  assert.equal(made.stderr, '1 sentence without a verified quotation left out\n');
+  assert.deepEqual([asked[2].use_model, asked[2].preview], [true, false]);
+  answer = {
+    ...whole,
+    sent,
+    generated: {
+      ...generated,
+      state: 'late',
+      detail: 'provider llm: no answer',
+      sentences: [],
+      quotations: [],
+      dropped: 0,
+    },
+  };
+  const late = await cli.run(['ask', 'how', '--model', '--yes']);
+  assert.deepEqual(
+    [late.code, late.stdout, late.stderr],
+    [5, shown, 'the language model did not finish in time: provider llm: no answer\n'],
+  );
+
+  answer = {
+    ...whole,
+    kind: 'pages',
+    quotes: [],
+    pages: [{ ...page, visit_count: 2, visited_at: ['2026-01-31T12:00:00Z', '2026-01-02T12:00:00Z'] }],
+  };
+  const listed = await cli.run(['ask', 'when', 'did', 'I', 'read', 'about', 'tides']);
+  assert.equal(listed.stdout, '    Tides of the sea · 2026-01-31, 2026-01-02\n');
+  answer = { ...whole, kind: 'none', quotes: [] };
+  assert.equal((await cli.run(['ask', 'who?'])).stdout, 'Not in your reading.\n');
+  assert.equal((await cli.run(['ask', 'who?', '-n', '6'])).code, 2);
+});

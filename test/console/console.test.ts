@@ -501,6 +501,8 @@ test('markup in titles, passages, addresses and names is text, and nothing else'
 const viewsWith: readonly [string, string][] = [
   ['search', '.recent, .welcome'],
   ['search?q=governor', '[data-result]'],
+  ['ask', '.ask-form'],
+  ['ask?q=what+does+a+governor+keep', '.turn .quotes, .turn .empty'],
   ['time', '.calendar'],
   ['topics', '.topic-card'],
   ['map', '.map-frame canvas'],

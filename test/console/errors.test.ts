@@ -31,6 +31,7 @@ interface View {
 const views = (): View[] => [
   { fragment: 'search', ready: '.recent' },
   { fragment: 'search?q=governor', ready: '[data-result]', field: async (page) => searchBox(page) },
+  { fragment: 'ask?q=what+does+a+governor+keep', ready: '.turn .quotes, .turn .empty' },
   { fragment: 'time', ready: '.day-group' },
   { fragment: 'topics', ready: '.topic-card' },
   { fragment: 'map', ready: '.map-side li a', field: async (page) => page.getByLabel('Highlight search results') },

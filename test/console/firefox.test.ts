@@ -9,6 +9,7 @@ import { fillLibrary, plainPages } from './library.ts';
 /** Views, and what is there once each has loaded. */
 const views = [
   ['search', '.recent li'],
+  ['ask?q=what+does+a+governor+keep', '.turn .quotes, .turn .empty'],
   ['time', '.calendar .day:not(.level-0)'],
   ['topics', '.topic-card'],
   ['names', '.view h1'],

@@ -78,6 +78,7 @@ function poison(value: unknown, next: () => string, isText = false): unknown {
 const viewsWith = (): readonly [string, string][] => [
   ['search', '.recent'],
   ['search?q=governor', '[data-result]'],
+  ['ask?q=what+does+a+governor+keep', '.turn .quotes, .turn .empty'],
   ['time', '.calendar'],
   ['topics', '.topic-card'],
   ['map', '.map-side li a'],

@@ -63,7 +63,7 @@ test('whatever a text is, it has a vector and holds up nothing', async (t) => {
   for (const [at, [what]] of texts.entries()) assertUnit(rowOf(rows, at), what);
 });
 
-test('a query does not wait for the passages that came before it', async (t) => {
+test('a query does not wait for sentences and passages that came before it, nor sentences for passages', async (t) => {
   const { encoder } = open(t);
   const ended: string[] = [];
   const passages = encoder
@@ -72,9 +72,15 @@ test('a query does not wait for the passages that came before it', async (t) => 
       'passage',
     )
     .then(() => ended.push('passages'));
+  const sentences = encoder
+    .encode(
+      Array.from({ length: 20 }, (_, at) => `sentence ${at}`),
+      'sentence',
+    )
+    .then(() => ended.push('sentences'));
   const query = encoder.query('a question').then(() => ended.push('query'));
-  await Promise.all([passages, query]);
-  assert.deepEqual(ended, ['query', 'passages']);
+  await Promise.all([passages, sentences, query]);
+  assert.deepEqual(ended, ['query', 'sentences', 'passages']);
 });
 
 test('calls go on in another process when theirs was killed', async (t) => {

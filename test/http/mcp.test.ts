@@ -16,7 +16,7 @@ import { nothingFound } from './search-defaults.ts';
 import { type Answers, reader, type TestServer, testServer, writer } from './test-server.ts';
 
 const readTools = [
-  'search get_page list_pages page_status similar_to list_clusters cluster_pages entities compare',
+  'search ask get_page list_pages page_status similar_to list_clusters cluster_pages entities compare',
   'list_watches get_watch',
 ].flatMap((line) => line.split(' '));
 const mutating = { mcp: { enable_mutating_tools: true } };

@@ -1,9 +1,10 @@
 /** What assistants are told of routes' answers, whatever those hold. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { enveloped } from '../../src/compute/text/neutral-text.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
 import type { PageResult, SearchResponse } from '../../src/domain/search.ts';
-import { type Answer, enveloped } from '../../src/mcp/answer.ts';
+import type { Answer } from '../../src/mcp/answer.ts';
 import { tools } from '../../src/mcp/mcp-server.ts';
 import { toolCall } from '../../src/mcp/tool.ts';
 import { nothingFound } from '../http/search-defaults.ts';
@@ -187,6 +188,28 @@ test('why nothing is found is said in words, and so is what makes an answer part
   assert.match(empty({ timing_ms: { degraded_dense: 1 } }).said, /Only words were compared/);
 });
 
+test('an answer has sentences with their page, day and place, or pages with their visits, or is none', () => {
+  const page = {
+    ...{ page_id: 'pg_1', title: 'Herons', canonical_url: 'https://example.com/1', domain: 'example.com' },
+    ...{ first_seen_at: at, last_seen_at: at, link: 'https://example.com/1#:~:text=eat' },
+  };
+  const quote = { ...page, number: 1, chunk_id: 'ck_1', char_start: 7, char_end: 16, text: 'eats fish', best: true };
+  const whole = { kind: 'none', question: 'What?', quotes: [], pages: [], no_results: null };
+  const { page_id, title, canonical_url, link } = page;
+  const line = { page_id, title, canonical_url };
+  assert.deepEqual(answerOf('ask', { question: 'What?' }, { ...whole, kind: 'quotes', quotes: [quote] }), {
+    said: 'Sentences that may answer it, by page.',
+    lines: [{ ...line, first_read: '2026-01-31', offset: 7, quote: 'eats fish', link }],
+  });
+  const visited = { ...page, visit_count: 1, visited_at: [at] };
+  assert.deepEqual(answerOf('ask', { question: 'What?' }, { ...whole, kind: 'pages', pages: [visited] }).lines, [
+    { ...line, first_read: '2026-01-31', visits: 1, visited: ['2026-01-31'], link },
+  ]);
+  const why = { reason: 'indexing', operators: [], filters: [], pages_waiting: 2 };
+  const none = answerOf('ask', { question: 'What?' }, { ...whole, no_results: why }).said;
+  assert.match(none, /^This is not in what the user has read: .* 2 pages still wait to be indexed\.$/);
+});
+
 test('more results than fit are left for the next offset', () => {
   const results = Array.from({ length: 100 }, (_, no) => result(no, prose.repeat(30)));
   const answer = answerOf('search', { query: 'governor', k: 100, offset: 10 }, found(results, { offset: 10 }));
@@ -361,6 +384,14 @@ test('no answer is larger than its bound, however much a route answers and howev
       'search',
       { query: 'x', k: 100 },
       found(Array(100).fill({ ...hugeResult, chunks: Array(10).fill(hugeResult.chunks[0]) }), { suggestions: pages }),
+    ],
+    [
+      'ask',
+      { question: 'What?' },
+      {
+        ...{ kind: 'quotes', no_results: null, pages: [] },
+        quotes: Array(100).fill({ ...hugeResult, text: hostile, link: hostile, char_start: 1 }),
+      },
     ],
     [
       'get_page',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cutText, endWithin, jsonLine } from '../../src/mcp/answer.ts';
+import { jsonLine } from '../../src/compute/text/neutral-text.ts';
+import { cutText, endWithin } from '../../src/mcp/answer.ts';
 
 const written = (text: string): number => Buffer.byteLength(jsonLine(text)) - 2;
 

@@ -29,6 +29,7 @@ const endpoints: readonly [method: string, path: string, scope: 'read' | 'write'
   ['POST', '/v1/jobs/{job_id}/retry', 'write'],
   ['POST', '/v1/search', 'read'],
   ['POST', '/v1/search/batch', 'read'],
+  ['POST', '/v1/ask', 'read'],
   ['POST', '/v1/feedback', 'read'],
   ['POST', '/v1/compare', 'read'],
   ['POST', '/v1/forget', 'write'],
@@ -134,6 +135,7 @@ const query = { query: 'heron' };
 const queries = { queries: ['heron'] };
 const text = (length: number) => 'x'.repeat(length);
 const many = (length: number) => Array.from({ length }, (_, i) => `item ${i}`);
+const turn = (question: string) => ({ question, answer: '' });
 const pages = (length: number) => many(length).map((url) => ({ url }));
 type Bounds = readonly [path: string, base: object, field: string, taken: unknown[], refused: unknown[]];
 const search = (path: string, base: object): Bounds[] => [
@@ -155,6 +157,9 @@ const bounds: readonly Bounds[] = [
   ...search('/v1/search', query),
   ['/v1/search/batch', {}, 'queries', [many(1), many(20)], [[], many(21), 'heron', null]],
   ...search('/v1/search/batch', queries),
+  ['/v1/ask', {}, 'question', [text(1), text(4000), '?'], ['', ' \u200b', text(4001), null, 7]],
+  ['/v1/ask', { question: 'Herons?' }, 'sentences', [1, 5], [0, 6]],
+  ['/v1/ask', { question: 'Herons?' }, 'turns', [[], many(8).map(turn)], [many(9).map(turn), [{ question: '' }]]],
   ['/v1/pages/batch', {}, 'pages', [pages(1), pages(100)], [[], pages(101), {}]],
   ['/v1/pages/status/batch', {}, 'page_ids', [many(1), many(500)], [[], many(501), 'one']],
   ['/v1/jobs/retry', {}, 'job_ids', [null, [], many(500)], [many(501), 'one']],

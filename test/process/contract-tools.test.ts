@@ -60,6 +60,7 @@ async function refusal(name: string, args: object = {}, sent = token): Promise<s
 
 const readTools: readonly [name: string, path: string[]][] = [
   ['search', []],
+  ['ask', []],
   ['get_page', ['page_id']],
   ['list_pages', []],
   ['page_status', ['page_id']],
@@ -244,6 +245,7 @@ for (const [name, args, field] of [
   ['search', { query: '' }, 'query'],
   ['search', { query: 'x', k: 101 }, 'k'],
   ['search', { query: 'x', limit: 3 }, 'limit'],
+  ['ask', { question: ' ' }, 'question'],
   ['search', { query: 'x', filters: { after: '2026-01-31T12:00:00' } }, 'filters.after'],
   ['compare', { query: 'x', models: ['one'] }, 'models'],
   ['compare', { query: 'x', models: ['one', 'two'] }, 'models'],

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { addressOf } from '../../src/providers/http-json.ts';
 import { endpointOf } from '../../src/providers/provider-settings.ts';
 import { callsTo, dim } from './calls-to.ts';
-import { startFakeProvider, vectorOf } from './fake-provider-server.ts';
+import { type Fault, startFakeProvider, vectorOf } from './fake-provider-server.ts';
 
 const server = await startFakeProvider({ after }, { dim });
 
@@ -243,6 +243,52 @@ test('a chat gives the model’s text, and no text is an error', async () => {
     await assert.rejects(chat.complete([{ role: 'user', content: 'cats' }]), { code: 'bad_answer' });
   }
   server.faultOf = () => undefined;
+});
+
+test('a chat streams its text, whole characters only, and an error in it or a break is one', async () => {
+  const { chat } = callsTo(server, { model: 'small', attempts: 2 });
+  let heard = () => {};
+  const streamed = async (fault?: Fault, most = Number.POSITIVE_INFINITY) => {
+    server.faultOf = () => fault;
+    const pieces: string[] = [];
+    const take = (piece: string) => {
+      heard();
+      return pieces.push(piece) < most;
+    };
+    const error = await chat.stream([{ role: 'user', content: 'naïve 鷺 cats' }], take).then(
+      () => null,
+      ({ code }) => code,
+    );
+    return [pieces.join(''), error];
+  };
+  assert.deepEqual(await streamed(), ['About naïve 鷺 cats', null]);
+  assert.deepEqual(lastCall().body, {
+    model: 'small',
+    messages: [{ role: 'user', content: 'naïve 鷺 cats' }],
+    stream: true,
+  });
+  assert.deepEqual(await streamed(undefined, 1), ['About n', null]);
+  const calls = server.calls.length;
+  for (const [answer, text, error] of [
+    [{ choices: [{ message: { content: 'whole' } }] }, 'whole', null],
+    [{ choices: [] }, '', null],
+    [{ error: { message: 'no' } }, '', 'bad_answer'],
+  ] as const)
+    assert.deepEqual(await streamed({ kind: 'tamper', change: () => answer }), [text, error]);
+  assert.equal(server.calls.length, calls + 3);
+  assert.deepEqual(await streamed({ kind: 'status', status: 500 }), ['', 'failing']);
+  assert.equal(server.calls.length, calls + 5, 'tried again before the first piece');
+  server.faultOf = () => undefined;
+  const isHeard = new Promise<void>((resolve) => {
+    heard = resolve;
+  });
+  server.completion = async function* () {
+    yield 'one piece';
+    await isHeard;
+    throw new Error('the connection breaks');
+  };
+  assert.deepEqual(await streamed(), ['one piece', 'unreachable']);
+  assert.equal(server.calls.length, calls + 6, 'and not after it');
 });
 
 test('a key is sent as bearer token, a user of the address as basic authentication, the key first', async () => {

@@ -48,6 +48,8 @@ export interface FakeProvider {
   calls: ReceivedCall[];
   /** Which fault a call meets; none unless set. */
   faultOf: (call: ReceivedCall, nth: number) => Fault | undefined;
+  /** What a chat answers, whole or in pieces; by default about the last message. */
+  completion: (call: ReceivedCall) => string | AsyncIterable<string>;
   /** Calls that have neither been answered nor given up. */
   readonly pending: number;
   /** Resolves when that many calls have come in all. */
@@ -84,8 +86,32 @@ function cosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * b[i], 0);
 }
 
+function aboutLastMessage({ body }: ReceivedCall): string {
+  const messages = body.messages as { content: string }[];
+  return `About ${messages.at(-1)?.content.slice(0, 40)}`;
+}
+
+async function* piecesOf(content: string | AsyncIterable<string>): AsyncGenerator<string> {
+  if (typeof content === 'string') for (const piece of content.match(/.{1,7}/gs) ?? []) yield piece;
+  else yield* content;
+}
+
+/** A chat's answer as server-sent events, as OpenAI and Ollama write them. */
+async function stream(response: ServerResponse, content: string | AsyncIterable<string>): Promise<void> {
+  const event = (data: unknown) => response.write(`data: ${JSON.stringify(data)}\n\n`);
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' }).flushHeaders();
+  event({ choices: [{ index: 0, delta: { role: 'assistant', content: null } }] });
+  for await (const text of piecesOf(content)) {
+    if (response.destroyed) return;
+    event({ choices: [{ index: 0, delta: { content: text } }] });
+  }
+  event({ choices: [], usage: { total_tokens: 1 } });
+  response.end('data: [DONE]\n\n');
+}
+
 /** The right answer to a call, or a status. */
-function answerTo({ path, body }: ReceivedCall, dim: number): unknown {
+function answerTo(call: ReceivedCall, dim: number, completion: FakeProvider['completion']): unknown {
+  const { path, body } = call;
   const texts = [body.input ?? body.texts ?? body.documents ?? []].flat().map(String);
   const scores = () =>
     texts
@@ -93,8 +119,7 @@ function answerTo({ path, body }: ReceivedCall, dim: number): unknown {
       .sort((a, b) => b.score - a.score);
   const asVoyage = () => scores().map(({ index, score }) => ({ index, relevance_score: score }));
   if (path.endsWith('/chat/completions')) {
-    const messages = body.messages as { content: string }[];
-    const content = `About ${messages.at(-1)?.content.slice(0, 40)}`;
+    const content = completion(call);
     return { object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content } }] };
   }
   if (texts.length === 0 || texts.includes('')) return 400;
@@ -209,7 +234,9 @@ export async function startFakeProvider(
     calls.push(call);
     for (const { count, resolve } of expecting) if (calls.length >= count) resolve();
     const known = apiKey === undefined || request.headers.authorization === `Bearer ${apiKey}`;
-    await send(response, known ? answerTo(call, dim) : 401, provider.faultOf(call, calls.length));
+    const fault = provider.faultOf(call, calls.length);
+    if (known && fault === undefined && body.stream === true) await stream(response, provider.completion(call));
+    else await send(response, known ? answerTo(call, dim, provider.completion) : 401, fault);
   };
   const server = createServer((request, response) => {
     serve(request, response).catch((error) => response.destroy(error));
@@ -229,6 +256,7 @@ export async function startFakeProvider(
     url: `http://127.0.0.1:${port}`,
     calls,
     faultOf: () => undefined,
+    completion: aboutLastMessage,
     get pending() {
       return pending;
     },

@@ -74,17 +74,17 @@ function OnePage({ pageId }: { pageId: string }) {
   const sections = new Map<string | null, number>();
   for (const { section_title } of passages) sections.set(section_title, (sections.get(section_title) ?? 0) + 1);
   const byId = passages.findIndex(({ chunk_id }) => chunk_id === wanted);
+  const from = Number.parseInt(params.get('at') ?? '', 10);
+  // An edit gives passages other ids: then the one that begins there, or has what is meant.
   const at =
     byId >= 0 || wanted === null
       ? byId
-      : passages.findIndex(({ char_start }) => char_start === Number(params.get('at') ?? -1));
-  const passage = passages[at] ?? null;
+      : passages.findLastIndex(({ char_start, char_end }) => char_start <= from && from < char_end);
+  const passage = rangeOf(passages[at], params.get('at'));
   const listed = Math.max(asked, at + 1);
   const address = safeUrl(data.canonical_url);
   const outside =
-    passage === null || address === null
-      ? address
-      : textFragmentLink(address, data.body_text ?? '', { start: passage.char_start, end: passage.char_end });
+    passage === null || address === null ? address : textFragmentLink(address, data.body_text ?? '', passage);
   const addHighlight = (range: Range) =>
     attempt(async () => {
       await edit({ add_highlights: [highlightOf(text, range)] });
@@ -159,7 +159,7 @@ function OnePage({ pageId }: { pageId: string }) {
         ) : (
           <PageText
             text={data.body_text}
-            passage={passage === null ? null : { start: passage.char_start, end: passage.char_end }}
+            passage={passage}
             turn={turn}
             highlights={places}
             target={target}
@@ -275,6 +275,18 @@ function OnePage({ pageId }: { pageId: string }) {
       {asksToBlock && <BlockSiteDialog domain={data.domain} onClose={() => setAsksToBlock(false)} onDone={leaveBack} />}
     </div>
   );
+}
+
+/** Of a passage, or of a part of it: `at` has its offsets in the page's text. */
+function rangeOf(passage: PageChunksResponse['chunks'][number] | undefined, at: string | null) {
+  if (passage === undefined) return null;
+  const [start, end] =
+    /^(\d+)-(\d+)$/
+      .exec(at ?? '')
+      ?.slice(1)
+      .map(Number) ?? [];
+  const isPart = start >= passage.char_start && start < end && end <= passage.char_end;
+  return isPart ? { start, end } : { start: passage.char_start, end: passage.char_end };
 }
 
 const shownNames = 24;

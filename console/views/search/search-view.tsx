@@ -6,6 +6,7 @@ import { go, keep, kept, route, settle, stepNow, useTitle } from '../../app/rout
 import { count, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Fault } from '../../ui/parts.tsx';
+import { BestSentence } from '../ask/quotes.tsx';
 import { type Criteria, criteriaOf, isFiltered, linkOf, maxLetters, sortNames } from './criteria.ts';
 import { FilterChips, FilterPanel } from './filters.tsx';
 import { Landing } from './landing.tsx';
@@ -256,6 +257,7 @@ export function SearchView() {
             onFocusIn={rest}
           >
             <Fault error={error} retry={again} />
+            {found !== null && !hasFailed && <BestSentence found={found} isCurrent={!isPassing} criteria={criteria} />}
             {hasFailed ? null : resultList}
           </section>
           {filterPanel}

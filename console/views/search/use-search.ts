@@ -23,7 +23,7 @@ const full = { k: pageSize, chunks_per_page: 3 };
 const passing = { ...full, k: 5, suggest: 0, rerank: false, log: false };
 /** Filters alone need an operator: this matches every page. */
 const anyPage = 'after:1970-01-01';
-const counts = { k: maxCounted, chunks_per_page: 0, suggest: 0, log: false, facets: true };
+export const counts = { k: maxCounted, chunks_per_page: 0, suggest: 0, log: false, facets: true };
 /** For an unknown name in a filter. */
 const nothing: SearchResponse = {
   query_id: '',

@@ -4,8 +4,9 @@
  * refuses single ones, the others are named, and the job fails at its end; where it refuses the first ones, the job fails at once.
  */
 import { labelCluster, renameCluster } from '../../commands/cluster-runs.ts';
+import { isPageUnder } from '../../compute/web/domain-match.ts';
 import type { Cluster } from '../../domain/cluster.ts';
-import type { ChatClient } from '../../providers/chat-client.ts';
+import { type ChatClient, thoughts } from '../../providers/chat-client.ts';
 import { ProviderError } from '../../providers/provider-error.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../system/job-actor.ts';
 import type { LibraryParts } from '../system/service.ts';
@@ -15,7 +16,9 @@ import { type ClusteredText, type ClusterPool, evenSample, findKeywords } from '
 interface LabelClustersDependencies extends Pick<LibraryParts, 'reader' | 'commit'> {
   pool: ClusterPool;
   /** Null: labels are made of keywords. */
-  chat: ChatClient | null;
+  chat: Pick<ChatClient, 'complete'> | null;
+  /** Sites and addresses whose titles are not sent. */
+  exclude: readonly string[];
 }
 
 /** Pages of other topics that stale ones are compared with: more hardly change their keywords. */
@@ -29,7 +32,7 @@ const maxLabelWords = 8;
 /** Where as many are refused before any is answered, the setting is at fault (a model that is unknown there), and not the topics. */
 const firstRefusals = 3;
 
-export function labelClustersHandler({ reader, commit, pool, chat }: LabelClustersDependencies): JobHandler {
+export function labelClustersHandler({ reader, commit, pool, chat, exclude }: LabelClustersDependencies): JobHandler {
   const findAnew = async (stale: readonly Cluster[], context: Pick<JobContext, 'signal' | 'goOn'>) => {
     const staleNos = new Set(stale.map(({ no }) => no));
     const own: ClusteredText[] = [];
@@ -48,11 +51,18 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     }
   };
 
-  const ask = async (client: ChatClient, cluster: Cluster, signal: AbortSignal): Promise<string | null> => {
+  const ask = async (
+    client: Pick<ChatClient, 'complete'>,
+    cluster: Cluster,
+    signal: AbortSignal,
+  ): Promise<string | null> => {
     const titles = reader.clusters
       .pagesOf(cluster.no)
       .slice(0, shownTitles)
-      .flatMap((no) => reader.pages.head(no)?.title?.slice(0, maxTitle) ?? []);
+      .flatMap((no) => {
+        const page = reader.pages.head(no);
+        return page === undefined || isPageUnder(page, exclude) ? [] : (page.title?.slice(0, maxTitle) ?? []);
+      });
     const answer = await client.complete(
       [
         {
@@ -95,9 +105,6 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     return undefined;
   };
 }
-
-/** What models that think aloud put before their answer. */
-const thoughts = /^\s*<think(?:ing)?>.*?<\/think(?:ing)?>/is;
 
 /**
  * A model's answer as a label: its first line that leads in to nothing, without quotes and full stop; null where that is none. What

@@ -17,6 +17,7 @@ import {
 } from '../../domain/search.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { MatchedPages, RankedPages, SystemMessageName } from '../system/system-messages.ts';
+import { type AskDependencies, questionAnswerer } from './ask.ts';
 import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';
 import { markedBy, placeExplainer, presentPage, textsOf } from './present-page.ts';
@@ -33,7 +34,7 @@ import {
 import { querySuggester } from './suggest.ts';
 import { nothingExplainer } from './why-nothing.ts';
 
-export interface RetrieverDependencies extends RankDependencies {
+export interface RetrieverDependencies extends RankDependencies, AskDependencies {
   newQueryId: () => string;
   newCompareId: () => string;
   queue: QueryLogQueue;
@@ -222,8 +223,10 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     return { results };
   };
 
-  const handlers: Handlers<RetrieverMessages> = {
+  const answer = questionAnswerer(search, dependencies);
+  const handlersUntil = (ending: AbortSignal): Handlers<RetrieverMessages> => ({
     'search.query': search,
+    'search.ask': (request, signal) => answer(request, signal, ending),
     'search.batch': (request, signal) => inTurn(() => searchBatch(request, signal)),
     'search.similar': similar,
     'search.compare': modelComparer({ ...dependencies, rank }),
@@ -238,8 +241,8 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       }
       return rankedPages(ranking);
     },
-  };
-  return async () => ({ handlers });
+  });
+  return async ({ ending }) => ({ handlers: handlersUntil(ending) });
 }
 
 /** Page numbers, best first, for measurements. */

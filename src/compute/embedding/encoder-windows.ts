@@ -7,7 +7,7 @@ import { BEGIN_ID, END_ID } from './unigram-tokenizer.ts';
  */
 const MAX_WINDOW = 128;
 /** Windows at most: a passage has less than 10 as a rule, a question one. What comes later in the text is left out. */
-export const MAX_WINDOWS = { query: 4, passage: 64 } as const;
+export const MAX_WINDOWS = { query: 4, sentence: 1, passage: 64 } as const;
 /** More letters than this share are capitals: a text that shouts, which the cased model would not know. */
 const CAPITALS = 0.5;
 const letters = /\p{L}/gu;

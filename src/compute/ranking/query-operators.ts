@@ -56,7 +56,11 @@ interface Part {
 
 /** The time zone of the days in a query. Omitted if its name is not an IANA name, such as `+02:00`. */
 export function zoneFor(query: string, zone = Intl.DateTimeFormat().resolvedOptions().timeZone): { tz?: string } {
-  if (!/(?:after|before):/i.test(query)) return {};
+  return /(?:after|before):/i.test(query) ? knownZone(zone) : {};
+}
+
+/** The time zone of this machine, as requests take it. */
+export function knownZone(zone = Intl.DateTimeFormat().resolvedOptions().timeZone): { tz?: string } {
   return zone === 'UTC' || Intl.supportedValuesOf('timeZone').includes(zone) ? { tz: zone } : {};
 }
 

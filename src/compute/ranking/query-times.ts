@@ -9,8 +9,10 @@ export interface Clock {
   zone: string;
 }
 
-const weekdays = 'monday tuesday wednesday thursday friday saturday sunday'.split(' ');
-const months = 'january february march april may june july august september october november december'.split(' ');
+export const weekdays = 'monday tuesday wednesday thursday friday saturday sunday'.split(' ');
+export const months = 'january february march april may june july august september october november december'.split(
+  ' ',
+);
 /** Names of two words, which need no quotation marks. */
 export const twoWordTime = `(?:last|this)\\s+(?:week|month|year|${weekdays.join('|')}|${months.join('|')})`;
 
@@ -67,6 +69,24 @@ export function timeOf(text: string, { now, zone }: Clock): number | null {
   if (named < 0 || (which !== undefined && ofYear !== undefined)) return null;
   if (ofYear !== undefined) return at(Number(ofYear), named, 1);
   return at(named > month || (isLast && named === month) ? year - 1 : year, named, 1);
+}
+
+/** The day, week, month or year that a time names, ms; `before` is its end. Null if unreadable. */
+export function periodOf(text: string, clock: Clock): { after: number; before: number } | null {
+  const after = timeOf(text, clock);
+  if (after === null) return null;
+  const value = text.toLowerCase();
+  const start = new Date(wallOf(clock.zone, after));
+  const [year, month, date] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()];
+  const ends = (...[years, months, days]: number[]) => ({
+    after,
+    before: startOfDay(clock.zone, year + years, month + months, date + days),
+  });
+  if (/ago$|^\d+ ?[a-z]/.test(value)) return { after, before: clock.now };
+  if (/week/.test(value)) return ends(0, 0, 7);
+  if (/year|^\d{4}$/.test(value)) return ends(1, 0, 0);
+  if (/month|^\d{4}-\d\d?$/.test(value) || months.some((name) => value.includes(name))) return ends(0, 1, 0);
+  return ends(0, 0, 1);
 }
 
 /** Also of a beginning, such as `mar`. */

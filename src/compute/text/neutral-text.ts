@@ -41,3 +41,23 @@ const pattern = new RegExp(`(${needed})|(${invisible})|${steering}`, 'gu');
 export function neutralText(text: string): string {
   return text.replace(pattern, (_, kept?: string, gone?: string) => kept ?? (gone === undefined ? '\ufffd' : ''));
 }
+
+export function neutralJson(value: unknown): unknown {
+  if (typeof value === 'string') return neutralText(value);
+  if (Array.isArray(value)) return value.map(neutralJson);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [neutralText(key), neutralJson(inner)]));
+}
+
+/** `<` and `>` are JSON escapes, so no tag can begin or end in the line. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(neutralJson(value)).replace(/[<>]/g, (sign) => (sign === '<' ? '\\u003c' : '\\u003e'));
+}
+
+const opening = '<untrusted_data source="reading history">';
+const closing = '</untrusted_data>';
+
+/** One JSON value a line in an envelope. No text can close it or open another. */
+export function enveloped(values: readonly unknown[]): string {
+  return [opening, ...values.map(jsonLine), closing].join('\n');
+}

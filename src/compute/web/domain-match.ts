@@ -16,6 +16,32 @@ export function domainMatches(domain: string, pattern: string): boolean {
   return domain.length === pattern.length || domain[domain.length - pattern.length - 1] === '.';
 }
 
+/**
+ * A typed site or address, such as `example.com` or `example.com/private`, with the path as of `URL`, lower-case, ending in a slash.
+ * Null for anything else, also with `*`, a query, a fragment or a user name: it would match nothing.
+ */
+function placeOf(place: string): { domain: string; path: string } | null {
+  const bare = place.trim().replace(/^https?:\/\//i, '');
+  const [host] = bare.split('/', 1);
+  const domain = normalizeDomain(host);
+  if (typeof domain !== 'string' || /[?#*@]/.test(bare)) return null;
+  const { pathname } = new URL(`http://h/${bare.slice(host.length + 1)}`);
+  return { domain, path: pathname.toLowerCase().replace(/(?<!\/)\/*$/, '/') };
+}
+
+export const isPlace = (place: string): boolean => placeOf(place) !== null;
+
+/** Whether a page is below one of these sites or addresses; each `isPlace`. */
+export function isPageUnder({ canonical_url }: { canonical_url: string }, places: readonly string[]): boolean {
+  if (places.length === 0) return false;
+  const { hostname, pathname } = new URL(canonical_url);
+  return places.some((typed) => {
+    const place = placeOf(typed);
+    if (place === null) return false;
+    return domainMatches(hostname, place.domain) && `${pathname.toLowerCase()}/`.startsWith(place.path);
+  });
+}
+
 /** A domain and its parents, longest first, without those too long for a host. */
 export function* domainSuffixes(domain: string): Generator<string> {
   for (let at = 0; ; ) {

@@ -26,6 +26,7 @@ async function label(refused: readonly string[]) {
   const [job] = jobs;
   const asked: string[] = [];
   const handler = labelClustersHandler({
+    exclude: [],
     reader: temporary.store.reader,
     commit: (command) => temporary.commit(command),
     pool: { run: () => assert.fail('no topic is stale') } as never,
@@ -65,6 +66,7 @@ test('for a topic that lost pages, its own pages are read and few of all others,
   const { jobs } = await temporary.commit(claimJobs({ at: 1, incarnation: 'life', leaseMs: 600, free, running: 0 }));
   const read: number[] = [];
   const handler = labelClustersHandler({
+    exclude: [],
     reader: {
       ...temporary.store.reader,
       pages: { head: () => ({ language: 'en', title: null }), bodySlice: () => 'text' },

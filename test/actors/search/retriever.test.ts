@@ -19,6 +19,8 @@ const whole = (text: string) => ({ highlights: [], snippet: { start: 0, end: tex
 const day = 86_400_000;
 const now = 1000 * day;
 
+const unused = () => Promise.reject(new Error('not used'));
+
 function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
   let queries = 0;
   return shelf.host(
@@ -36,6 +38,8 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
       newCompareId: () => 'cp_1',
       now: () => now,
       monotonic: () => 0,
+      embedders: { queryVector: unused, passages: unused },
+      ...{ compareMs: 0, chat: null, llm: { exclude: [], max_input_tokens: 4000, timeout_s: 1 } },
       ...changes,
     }),
   );

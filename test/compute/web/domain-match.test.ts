@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import fc from 'fast-check';
-import { domainMatches, domainSuffixes, normalizeDomain } from '../../../src/compute/web/domain-match.ts';
+import {
+  domainMatches,
+  domainSuffixes,
+  isPageUnder,
+  isPlace,
+  normalizeDomain,
+} from '../../../src/compute/web/domain-match.ts';
 
 test('a domain matches itself and the domains above it, label by label', () => {
   const cases: [domain: string, pattern: string, matches: boolean][] = [
@@ -15,6 +21,30 @@ test('a domain matches itself and the domains above it, label by label', () => {
   ];
   for (const [domain, pattern, matches] of cases)
     assert.equal(domainMatches(domain, pattern), matches, `${domain} ${pattern}`);
+});
+
+test('a page is below a site or an address, part by part of the path', () => {
+  const page = { canonical_url: 'https://a.bücher.example/Private/notes?x=1' };
+  for (const [place, isUnder] of [
+    ['bücher.example', true],
+    ['https://A.Bücher.example/private/', true],
+    ['bücher.example/private/notes', true],
+    ['bücher.example/priv', false],
+    ['bücher.example/private/notes/deep', false],
+    ['other.example', false],
+    ['', false],
+    [' bücher.example/', true],
+    ['bücher.example/Private//', true],
+  ] as const)
+    assert.equal(isPageUnder({ canonical_url: new URL(page.canonical_url).href }, [place]), isUnder, place);
+});
+
+test('a place with letters that URLs escape is found, and one that would match nothing is none', () => {
+  const { href } = new URL('https://example.com/Privé/a b/notes');
+  for (const place of ['example.com/privé', 'HTTP://example.com/priv%C3%A9/a b/'])
+    assert.deepEqual([isPlace(place), isPageUnder({ canonical_url: href }, [place])], [true, true], place);
+  for (const place of ['*.example.com', 'example.com/private?x', 'example.com/#a', 'user@example.com', 'a b', '', '/a'])
+    assert.deepEqual([isPlace(place), isPageUnder({ canonical_url: href }, [place])], [false, false], place);
 });
 
 test('a typed domain becomes a lower-case punycode host without port and trailing dot', () => {

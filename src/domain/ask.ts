@@ -1,0 +1,130 @@
+/** Questions that are answered from what was read: contract of `POST /v1/ask` (docs/asking.md). */
+import { z } from 'zod';
+import { datetime } from './ids.ts';
+import { noResults, searchRequest } from './search.ts';
+
+const { filters, operators, tz } = searchRequest.shape;
+
+export const maxQuestion = 4000;
+/**
+ * Least relevance of a page that answers, with the built-in model: `npm run bench -- ask` chose it on half of the questions, so that at
+ * most a tenth of questions off the topic get an answer.
+ */
+export const minAnswerRelevance = 0.5;
+const questionText = z
+  .string()
+  .min(1)
+  .max(maxQuestion)
+  .regex(/[^\s\p{C}]/u, 'must not be blank');
+
+export const askRequest = z.strictObject({
+  question: questionText,
+  filters,
+  operators,
+  tz,
+  /** Earlier turns, oldest first, which a follow-up question may refer to. */
+  turns: z
+    .array(z.strictObject({ question: questionText, answer: z.string().max(8000) }))
+    .max(8)
+    .default([]),
+  /** Max quotes. */
+  sentences: z.int().min(1).max(5).default(3),
+  /** Whether the language model of `llm.*` answers, too. It gets passages: needs the scope `write`. */
+  use_model: z.boolean().default(false),
+  /** With `use_model`: report in `sent` what the model would get, and send nothing. */
+  preview: z.boolean().default(false),
+});
+export type AskRequest = z.infer<typeof askRequest>;
+
+const ofPage = {
+  page_id: z.string(),
+  title: z.string().nullable(),
+  canonical_url: z.string(),
+};
+const ofRead = { ...ofPage, domain: z.string(), first_seen_at: datetime, last_seen_at: datetime };
+
+/** A part of a stored text. */
+const quote = z.strictObject({
+  /** From 1, in the order of the list. */
+  number: z.int(),
+  ...ofRead,
+  chunk_id: z.string(),
+  /** UTF-16 offsets in the page's text. */
+  char_start: z.int(),
+  char_end: z.int(),
+  text: z.string(),
+  /** The page's URL with a text fragment. */
+  link: z.string(),
+  /** Whether it is the best answer of the list. */
+  best: z.boolean(),
+});
+export type Quote = z.infer<typeof quote>;
+
+const askedPage = z.strictObject({
+  ...ofRead,
+  visit_count: z.int(),
+  /** Within the period, newest first, at most 10. */
+  visited_at: z.array(datetime),
+  link: z.string(),
+});
+export type AskedPage = z.infer<typeof askedPage>;
+
+const place = { host: z.string(), model: z.string().nullable() };
+
+const sent = z.strictObject({
+  ...place,
+  passages: z.array(z.strictObject({ number: z.int(), ...ofPage, chunk_id: z.string(), text: z.string() })),
+  /** Pages left out by `llm.exclude`. */
+  excluded_pages: z.int(),
+  /** Estimated, of the passages. */
+  tokens: z.int(),
+  max_tokens: z.int(),
+});
+export type Sent = z.infer<typeof sent>;
+
+/** Plain text of the model, and numbers of `quotations`. */
+const sentence = z.strictObject({ text: z.string(), quotations: z.array(z.int()) });
+
+const generated = z.strictObject({
+  /**
+   * `empty`: no text; `unverified`: no sentence with a verified quotation; `late`: not complete in `llm.timeout_s`; `failed`:
+   * unreachable, or refused. `late` and `failed` may have sentences.
+   */
+  state: z.enum(['answered', 'not_in_reading', 'empty', 'unverified', 'late', 'failed']),
+  /** Why it is late or failed. */
+  detail: z.string().nullable(),
+  sentences: z.array(sentence),
+  /** Each stands word for word in a passage that was sent. */
+  quotations: z.array(quote),
+  /** Sentences without a verified quotation, which are left out. */
+  dropped: z.int(),
+});
+export type Generated = z.infer<typeof generated>;
+
+export const askResponse = z.strictObject({
+  /**
+   * `quotes`: sentences of pages; `pages`: a list, for questions such as "when did I read …" and "which pages about … in March";
+   * `none`: it is not in what was read.
+   */
+  kind: z.enum(['quotes', 'pages', 'none']),
+  /** As searched: a follow-up question is completed. */
+  question: z.string(),
+  /** By page, in the order of the text. */
+  quotes: z.array(quote),
+  pages: z.array(askedPage),
+  /** Of visits, as the question names it. */
+  period: z.strictObject({ after: datetime.nullable(), before: datetime.nullable() }).nullable(),
+  /** As in a search; null if there are results that are not relevant enough. */
+  no_results: noResults.nullable(),
+  /** The configured model, whether it is used or not. */
+  language_model: z.strictObject(place).nullable(),
+  sent: sent.nullable(),
+  generated: generated.nullable(),
+  timing_ms: z.record(z.string(), z.number()),
+});
+export type AskResponse = z.infer<typeof askResponse>;
+
+/** `quotes`: the answer so far; `sentence`: a verified one with its quotations; then the whole answer. */
+export type AskEvent =
+  | { event: 'quotes'; data: AskResponse }
+  | { event: 'sentence'; data: { text: string; quotations: Quote[] } };

@@ -1,0 +1,123 @@
+/**
+ * Finds the sentences of passages that answer a question: a few by words, then the best of them by words, vectors and the passage's
+ * score. Constants: `npm run bench -- ask`, chosen on half of the questions. Pure.
+ */
+import { hasContent } from '../compute/embedding/encoder-windows.ts';
+import { highlightedWords, type Span, sentenceBorders } from './highlight.ts';
+
+export interface AnswerPassage {
+  page: string;
+  /** Of `text` in the page. */
+  char_start: number;
+  text: string;
+  /** Words of the question. */
+  highlights: readonly Span[];
+  score: number;
+}
+
+/** Offsets in the passage's text. */
+export interface Sentence extends Span {
+  /** Place of its passage. */
+  passage: number;
+  text: string;
+  /** Share of the weight of the question's words that were found anywhere, 0 to 1. */
+  words: number;
+  /** The passage's score relative to the best one. */
+  share: number;
+}
+
+/** Of words and of the passage, in cosines. */
+export const WEIGHTS = { words: 0.04, passage: 0.04 };
+/** UTF-16 code units; longer ones are cut between words: texts without marks. */
+const longest = 600;
+const cutLength = 400;
+/** A full stop here ends no sentence: of initials, German ordinals and abbreviations. */
+const abbreviation =
+  /(?:^|[\s("„“«.])(?:\p{L}|\d{1,2}|Dr|Mrs?|Ms|Prof|St|Sra?|Dra|Jr|Nr|No|Bd|Vol|Fig|Art|Abs|Kap|bzw|ca|vgl|ggf|inkl|vs|etc|usw|cf|EE|UU|Hrsg|Mio|Mrd|Tel|Lt|Col|Gen|Mt)\.\s*$/u;
+const lowerCase = /^["'“„«(]?\p{Ll}/u;
+const lineEnd = /\n\s*$/;
+const blankLine = /\n\s*\n\s*$/;
+
+/** Without white space around them. */
+export function sentencesOf(text: string): Span[] {
+  const borders = sentenceBorders(text);
+  const sentences: Span[] = [];
+  let start = 0;
+  for (let at = 1; at < borders.length; at++) {
+    const end = borders[at];
+    const written = text.slice(Math.max(start, end - 40), end);
+    const goesOn = lowerCase.test(text.slice(end, end + 2)) ? !blankLine.test(written) : isAbbreviated(written);
+    if (goesOn && end < text.length && end - start < longest) continue;
+    sentences.push(...partsOf(text, start, end));
+    start = end;
+  }
+  return sentences;
+}
+
+const isAbbreviated = (written: string): boolean => abbreviation.test(written) && !lineEnd.test(written);
+
+function partsOf(text: string, from: number, to: number): Span[] {
+  const parts: Span[] = [];
+  for (let start = from; start < to; ) {
+    const space = to - start > longest ? text.lastIndexOf(' ', start + cutLength) : to;
+    const end = space > start ? space : Math.min(to, start + cutLength);
+    const written = text.slice(start, end);
+    const lead = written.length - written.trimStart().length;
+    const part = { start: start + lead, end: start + written.trimEnd().length };
+    if (part.start < part.end && hasContent(written)) parts.push(part);
+    start = end;
+  }
+  return parts;
+}
+
+/** At most `most`, the likeliest by words and passage first; equal texts once. */
+export function likelySentences(passages: readonly AnswerPassage[], most: number): Sentence[] {
+  const best = Math.max(...passages.map(({ score }) => score), Number.MIN_VALUE);
+  const known = new Set<string>();
+  const all = passages.flatMap(({ text, highlights, score, page, char_start }, passage) =>
+    sentencesOf(text).flatMap((span) => {
+      const written = text.slice(span.start, span.end);
+      const keys = [written.toLowerCase(), `${page} ${char_start + span.start}`];
+      if (keys.some((key) => known.has(key))) return [];
+      for (const key of keys) known.add(key);
+      const within = highlights.filter(({ start, end }) => start >= span.start && end <= span.end);
+      const found = new Set(highlightedWords(text, within));
+      return [{ ...span, passage, text: written, found, share: Math.max(0, score) / best }];
+    }),
+  );
+  const counts = new Map<string, number>();
+  for (const { found } of all) for (const word of found) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const weight = (words: Iterable<string>) =>
+    Array.from(words).reduce((sum, word) => sum + Math.log(1 + all.length / (counts.get(word) ?? 1)), 0);
+  const whole = Math.max(weight(counts.keys()), Number.MIN_VALUE);
+  return all
+    .map(({ found, ...each }) => ({ ...each, words: weight(found) / whole }))
+    .sort((a, b) => b.words + b.share - a.words - a.share || a.passage - b.passage || a.start - b.start)
+    .slice(0, most);
+}
+
+/** Best first. `cosines`: of the question with the first sentences; without any, words and passages decide. */
+export function scoredSentences(
+  sentences: readonly Sentence[],
+  cosines: readonly number[],
+  weights = WEIGHTS,
+): (Sentence & { score: number })[] {
+  const compared = cosines.length === 0 ? sentences : sentences.slice(0, cosines.length);
+  return compared
+    .map((each, at) => {
+      const cosine = cosines[at] ?? 0;
+      return { ...each, score: cosine + weights.words * each.words + weights.passage * each.share };
+    })
+    .sort((a, b) => b.score - a.score);
+}
+
+/** The best ones, by page in the order of its best sentence, and there in the order of the text. */
+export function inReadingOrder<Item extends { passage: number; start: number }>(
+  best: readonly Item[],
+  passages: readonly Pick<AnswerPassage, 'page' | 'char_start'>[],
+): Item[] {
+  const pages = [...new Set(best.map(({ passage }) => passages[passage].page))];
+  const place = ({ passage }: Item) => pages.indexOf(passages[passage].page);
+  const at = ({ passage, start }: Item) => passages[passage].char_start + start;
+  return best.toSorted((a, b) => place(a) - place(b) || at(a) - at(b));
+}
