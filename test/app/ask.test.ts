@@ -111,7 +111,7 @@ const written = ({ body }: ReceivedCall) => body.messages as { role: string; con
 
 test('a model answers with verified quotations as they come; nothing is sent for a preview, and pages are data', async (t) => {
   const { provider, system, host } = await withModel(t, {
-    SERVICE_LLM__EXCLUDE: '["whole.example/secret"]',
+    SERVICE_LLM__EXCLUDE: '["example.com/secret"]',
     SERVICE_LLM__MAX_INPUT_TOKENS: '200',
   });
   const hostile =
@@ -191,12 +191,11 @@ test('whatever a model does is a clear state, with the quotes still there', asyn
     await new Promise(() => {});
   };
   let hear = () => {};
-  const isHeard = new Promise<void>((resolve) => {
-    hear = resolve;
-  });
   const broken = async function* () {
     yield 'Fish. [1: "eats fish, frogs and insects"]\nAnd';
-    await isHeard;
+    await new Promise<void>((resolve) => {
+      hear = resolve;
+    });
     throw new Error('the connection breaks');
   };
   const cases: [state: string, sentences: number, completion: string | (() => AsyncIterable<string>), fault?: Fault][] =

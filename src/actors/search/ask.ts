@@ -3,6 +3,7 @@
  * where the request wants one. Stateless.
  */
 import pLimit from 'p-limit';
+import { embeddingText } from '../../compute/embedding/embedding-text.ts';
 import { type ListQuestion, readListQuestion } from '../../compute/ranking/list-questions.ts';
 import { readOperators } from '../../compute/ranking/query-operators.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
@@ -22,7 +23,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { isoOf, numberOf } from '../../domain/ids.ts';
 import { builtInModel, isOutside } from '../../domain/model.ts';
 import { type PageResult, type SearchRequest, type SearchResponse, searchRequest } from '../../domain/search.ts';
-import { inReadingOrder, likelySentences, type Sentence, scoredSentences } from '../../engine/answer-sentences.ts';
+import { inReadingOrder, likelySentences, scoredSentences } from '../../engine/answer-sentences.ts';
 import type { Span } from '../../engine/highlight.ts';
 import type { ChatClient } from '../../providers/chat-client.ts';
 import type { Embedders } from '../../providers/embedders.ts';
@@ -109,8 +110,8 @@ export function questionAnswerer(
     return model === undefined || isOutside(model) ? {} : { min_relevance: minAnswerRelevance };
   };
 
-  /** Of the question with the first sentences, as far as they are known in time. */
-  const cosinesOf = async (question: string, sentences: readonly Sentence[], signal: AbortSignal | undefined) => {
+  /** Of the question with the first texts, as far as they are known in time. */
+  const cosinesOf = async (question: string, all: readonly string[], signal: AbortSignal | undefined) => {
     const cosines: number[] = [];
     const endsAt = monotonic() + compareMs;
     const late = AbortSignal.timeout(compareMs);
@@ -118,8 +119,8 @@ export function questionAnswerer(
     try {
       const vector = await embedders.queryVector(encoderModel, question, { signal, deadlineMs: compareMs });
       if (vector === null) return cosines;
-      while (cosines.length < sentences.length && monotonic() < endsAt) {
-        const texts = sentences.slice(cosines.length, cosines.length + comparedAtOnce).map(({ text }) => text);
+      while (cosines.length < all.length && monotonic() < endsAt) {
+        const texts = all.slice(cosines.length, cosines.length + comparedAtOnce);
         const { rows } = await embedders.passages(texts, stop, 'sentence');
         for (const at of texts.keys()) cosines.push(dot(vector, rows, at));
       }
@@ -144,7 +145,9 @@ export function questionAnswerer(
     const compared = passages.slice(0, comparedPassages).map(({ page, chunk }) => ({ ...chunk, page: page.page_id }));
     const likely = likelySentences(compared, comparedSentences);
     const words = operators ? readOperators(question).text : question;
-    const [first, ...others] = scoredSentences(likely, await cosinesOf(words, likely, signal)).slice(0, most);
+    // A sentence alone rarely says what it is about.
+    const texts = likely.map(({ passage, text }) => embeddingText(passages[passage].page.title, null, text));
+    const [first, ...others] = scoredSentences(likely, await cosinesOf(words, texts, signal)).slice(0, most);
     const best = first === undefined ? [] : [first, ...others];
     const quotes = inReadingOrder(best, compared).map((each, at) =>
       quoteOf(passages[each.passage], each, at + 1, each === first),
