@@ -1,7 +1,6 @@
 /** The ranking collections of ../shared/data/ir as segments in memory, each document as one chunk whose label is its place. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TermTable } from '../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
@@ -10,7 +9,7 @@ import { preparePages } from '../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../src/engine/words/deletions.ts';
 import { labelSegment, openSegment } from '../../src/engine/words/segment.ts';
-import { loadWordList, openWordList } from '../../src/engine/words/word-list.ts';
+import { loadWordList, openWordList, type WordList } from '../../src/engine/words/word-list.ts';
 
 /** No document is longer. */
 const oneChunk = { target_tokens: 1_000_000, overlap_tokens: 0, hard_max_tokens: 1_000_000 };
@@ -34,7 +33,7 @@ export interface QueryTools {
   /** Of passages. */
   analyzer: TextAnalyzer;
   analyze: QueryAnalyzer;
-  list: TermTable;
+  list: WordList;
 }
 
 /** What the service's threads have. */

@@ -22,7 +22,7 @@ export function slotCount(count: number): number {
   return slots;
 }
 
-/** Ids are indexes. Errors: as of `fillSlots`. */
+/** Ids are indexes. Errors: a repeated term, whose second id could never be found. */
 export function buildTermTable(terms: readonly string[]): TermTable {
   // A UTF-16 code unit takes at most three bytes of UTF-8.
   const room = new Uint8Array(terms.reduce((sum, term) => sum + term.length * 3, 0));
@@ -36,11 +36,7 @@ export function buildTermTable(terms: readonly string[]): TermTable {
   return table;
 }
 
-/**
- * Fill the free slots of a table.
- * Errors: a repeated term, whose second id could never be found.
- */
-export function fillSlots(table: TermTable): void {
+function fillSlots(table: TermTable): void {
   const { slots, offsets, bytes } = table;
   for (let id = 0; id < offsets.length - 1; id++) {
     const slot = findSlot(table, bytes, offsets[id], offsets[id + 1]);

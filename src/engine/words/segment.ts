@@ -21,6 +21,7 @@
 
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { slotCount, type TermTable } from '../../compute/structures/term-table.ts';
+import type { WordList } from './word-list.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
@@ -46,7 +47,7 @@ export interface Segment {
   /** Neighbouring documents of a page follow each other without the overlap. */
   readonly runs: Uint8Array;
   /** The word list of a searcher. */
-  readonly list: TermTable | null;
+  readonly list: WordList | null;
 }
 
 /** What is known of a segment before its documents are filled in. */
@@ -92,7 +93,7 @@ export function sealSegment(segment: Segment): Segment {
 }
 
 /** Errors: SegmentFormatError for another format, version or size. */
-export function openSegment(buffer: SharedArrayBuffer, list: TermTable | null = null): Segment {
+export function openSegment(buffer: SharedArrayBuffer, list: WordList | null = null): Segment {
   if (buffer.byteLength < HEADER_BYTES) throw new SegmentFormatError('shorter than a header');
   const [magic, version, ...numbers] = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
   if (magic !== MAGIC) throw new SegmentFormatError('not a segment');

@@ -4,12 +4,12 @@
  */
 
 import type { Bitmap } from '../../compute/structures/bitmap.ts';
-import type { TermTable } from '../../compute/structures/term-table.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryStem } from './corpus.ts';
 import { openDeletions } from './deletions.ts';
 import { type SearchScratch, type SparseHits, scoreLabels, searchSegments } from './search-segments.ts';
 import { openSegment } from './segment.ts';
 import type { SegmentBuffers } from './segment-tasks.ts';
+import type { WordList } from './word-list.ts';
 
 export interface SnapshotUpdate {
   /** All segments of the snapshot; others are dropped. */
@@ -32,13 +32,13 @@ export interface SparseResult extends SparseHits {
 export class SparseSearcher {
   readonly #scratch: SearchScratch;
   readonly #held = new Map<number, CorpusSegment>();
-  readonly #list: TermTable | null;
+  readonly #list: WordList | null;
   /** The snapshot; null before the first. */
   corpus: readonly CorpusSegment[] | null = null;
   droppedBytes = 0;
 
   /** Possibly shared with other searchers of the thread: working arrays, the word list. */
-  constructor(scratch: SearchScratch, list: TermTable | null) {
+  constructor(scratch: SearchScratch, list: WordList | null) {
     this.#scratch = scratch;
     this.#list = list;
   }

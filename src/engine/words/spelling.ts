@@ -4,7 +4,6 @@
  */
 
 import type { ContentWord } from '../../compute/ranking/query-terms.ts';
-import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { editDistance, editsBetween } from '../../compute/text/edit-distance.ts';
 import { foldAccents } from '../../compute/text/fold-accents.ts';
 import { isStopWord } from '../../compute/text/stop-words.ts';
@@ -50,7 +49,7 @@ export function nearestWord(
   spellings: readonly string[],
 ): CorpusWord | null {
   const list = corpus[0]?.segment.list ?? null;
-  const isListed = (each: string) => isStopWord(each) || (list !== null && lookupTerm(list, each) >= 0);
+  const isListed = (each: string) => isStopWord(each) || (list?.has(each) ?? false);
   if (word.length < leastLetters || [word, ...spellings].some(isListed)) return null;
   const [goingOn] = completedWords(corpus, word);
   if (goingOn !== undefined) return goingOn;

@@ -1,39 +1,29 @@
-/**
- * The words of English, the commonest first, that come with the program (models/README.md). None of them is
- * taken for misspelt. Threads share one table of them: u32 offsets, u32 slots (term-table.ts), and the words' text.
- */
+/** The words of English that come with the program, the commonest first (models/README.md). None of them is taken for misspelt. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fillSlots, slotCount, type TermTable } from '../../compute/structures/term-table.ts';
+import { buildTermTable, lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { OperatorError } from '../../domain/errors.ts';
 import { programDir } from '../../files/program-files.ts';
 
 const installedPath = join(programDir, 'models', 'words.txt');
 const sha256 = '4efc9e0c6180e70139fdbb619ff89151ae50a5161bb305271ab98e89b309a8ae';
-const count = 341_479;
 
-const newline = 0x0a;
-const offsetBytes = 4 * (count + 1);
-const textAt = offsetBytes + 4 * slotCount(count);
+export interface WordList {
+  has(word: string): boolean;
+}
 
 /**
- * The list in memory: pass the buffer to threads and open it there with `openWordList`. Takes about 0.1 s and waits for the disk: for starts.
+ * The file's bytes, for threads, which open them with `openWordList`. Waits for the disk: for starts.
  * Errors: OperatorError `word_list` for a file that is missing, unreadable or not this list.
  */
 export function loadWordList(path = installedPath): SharedArrayBuffer {
   try {
     const file = readFileSync(path);
     if (createHash('sha256').update(file).digest('hex') !== sha256) throw new Error('wrong checksum');
-    const buffer = new SharedArrayBuffer(textAt + file.length - count);
-    const table = openWordList(buffer);
-    let [id, to] = [0, 0];
-    for (let at = 0; at < file.length; at++) {
-      if (file[at] === newline) table.offsets[++id] = to;
-      else table.bytes[to++] = file[at];
-    }
-    fillSlots(table);
+    const buffer = new SharedArrayBuffer(file.length);
+    new Uint8Array(buffer).set(file);
     return buffer;
   } catch (error) {
     const reason = `the word list at ${path} cannot be used: ${errorMessage(error)}`;
@@ -41,10 +31,16 @@ export function loadWordList(path = installedPath): SharedArrayBuffer {
   }
 }
 
-export function openWordList(buffer: SharedArrayBuffer): TermTable {
+/** The first question takes about 0.1 s. */
+export function openWordList(buffer: SharedArrayBuffer): WordList {
+  let table: TermTable | undefined;
   return {
-    offsets: new Uint32Array(buffer, 0, count + 1),
-    slots: new Uint32Array(buffer, offsetBytes, slotCount(count)),
-    bytes: new Uint8Array(buffer, textAt),
+    has(word) {
+      table ??= buildTermTable(wordsOf(buffer));
+      return lookupTerm(table, word) >= 0;
+    },
   };
 }
+
+/** The commonest first. */
+export const wordsOf = (buffer: SharedArrayBuffer): string[] => Buffer.from(buffer).toString().trimEnd().split('\n');

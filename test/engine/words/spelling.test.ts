@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildTermTable, type TermTable } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { buildSegmentOfTerms } from '../../../src/engine/words/build-segment.ts';
 import { corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { nearestWord, wordsIn } from '../../../src/engine/words/spelling.ts';
+import type { WordList } from '../../../src/engine/words/word-list.ts';
 
 const analyzer = createTextAnalyzer(createWinkTokenizer);
 const none = new Uint32Array(0);
@@ -14,7 +14,7 @@ const none = new Uint32Array(0);
 const corpusOf = (...texts: string[]) => corpusWith(null, ...texts);
 
 /** Each text a segment. */
-function corpusWith(list: TermTable | null, ...texts: string[]) {
+function corpusWith(list: WordList | null, ...texts: string[]) {
   return texts.map((text, id) => {
     const body = analyzer.analyze(text).terms;
     const segment = buildSegmentOfTerms(analyzer.lexicon, [{ title: none, section: none, body }]);
@@ -87,7 +87,7 @@ test('an unfinished word becomes those of most passages, of all segments togethe
 });
 
 test('a word of a list is no mistake, whatever it or its stem is near to', () => {
-  const list = buildTermTable(['policies', 'terrarium']);
+  const list = new Set(['policies', 'terrarium']);
   const near = (...spellings: string[]) =>
     nearestWord(corpusWith(list, 'police terrarius bekannte'), spellings[0], spellings)?.word ?? null;
   assert.equal(near('policis', 'polici'), 'police');
