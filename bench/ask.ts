@@ -16,7 +16,6 @@ import { fuseScores } from '../src/compute/ranking/fuse-scores.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../src/compute/text/rule-tokenizer.ts';
 import { porterStem } from '../src/compute/text/stemmers.ts';
-import { minAnswerRelevance } from '../src/domain/ask.ts';
 import {
   likelySentences,
   type Sentence,
@@ -25,7 +24,7 @@ import {
   WEIGHTS,
 } from '../src/engine/answer-sentences.ts';
 import { createHighlighter } from '../src/engine/highlight.ts';
-import { nearnessOf, relevance } from '../src/engine/relevance.ts';
+import { minAnswerRelevance, nearnessOf, relevance } from '../src/engine/relevance.ts';
 import { wordsIn } from '../src/engine/words/spelling.ts';
 import { openBenchEncoder } from './bench-encoder.ts';
 import { describeMachine } from './machine.ts';

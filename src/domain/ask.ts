@@ -6,11 +6,6 @@ import { noResults, searchRequest } from './search.ts';
 const { filters, operators, tz } = searchRequest.shape;
 
 export const maxQuestion = 4000;
-/**
- * Least relevance of a page that answers, with the built-in model: `npm run bench -- ask` chose it on half of the questions, so that at
- * most a tenth of questions off the topic get an answer.
- */
-export const minAnswerRelevance = 0.5;
 const questionText = z
   .string()
   .min(1)

@@ -1,22 +1,19 @@
 /** Questions in the console: answered by sentences of pages and by a language model, and by the best sentence above the results of a search. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { AskRequest, AskResponse, Generated } from '../../src/domain/ask.ts';
 import { realEncoder, until } from '../process/service.ts';
 import { type FakeProvider, startFakeProvider } from '../providers/fake-provider-server.ts';
-import { newestFirst } from '../scope.ts';
 import { accessibilityFaults, gateOf, overhang, results, searchBox, searchFor, skip } from './browser.ts';
 import { plainPages } from './library.ts';
 import { sharedConsole } from './shared-console.ts';
 
-const env: Record<string, string> = { ...realEncoder, SERVICE_CLUSTER__MIN_PAGES: '1000' };
 let provider: FakeProvider;
-before(async () => {
-  provider = await startFakeProvider(newestFirst({ after }), { dim: 8 });
-  env.SERVICE_LLM__BASE_URL = `${provider.url}/v1`;
+const shared = sharedConsole(plainPages, async (scope) => {
+  provider = await startFakeProvider(scope, { dim: 8 });
+  return { ...realEncoder, SERVICE_LLM__BASE_URL: `${provider.url}/v1` };
 });
-const shared = sharedConsole(plainPages, env);
 
 const question = 'What keeps an engine from running away?';
 const sentence = 'A governor keeps an engine from running away.';

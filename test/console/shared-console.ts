@@ -2,7 +2,7 @@
 import { after, before } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { RunningService, withEntities } from '../process/service.ts';
-import { newestFirst } from '../scope.ts';
+import { newestFirst, type Scope } from '../scope.ts';
 import { type OpenPage, type PageOptions, sharedBrowser, signedIn, skip } from './browser.ts';
 import { fillLibrary } from './library.ts';
 
@@ -16,7 +16,7 @@ interface SharedConsole {
 
 export function sharedConsole(
   pages: readonly object[],
-  env: Record<string, string> = {},
+  settings: Record<string, string> | ((scope: Scope) => Promise<Record<string, string>>) = {},
   prepare = async (_service: RunningService) => {},
 ): SharedConsole {
   const scope = newestFirst({ after });
@@ -25,6 +25,7 @@ export function sharedConsole(
   }) as SharedConsole;
   before(async () => {
     if (skip !== false) return;
+    const env = typeof settings === 'function' ? await settings(scope) : settings;
     const service = await RunningService.start(scope, { ...withEntities, SERVICE_CLUSTER__MIN_PAGES: '5', ...env });
     Object.assign(shared, { service, ids: await fillLibrary(service, pages) });
     await prepare(service);

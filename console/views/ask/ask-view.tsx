@@ -159,8 +159,14 @@ function OneTurn({ turn, criteria, conversation: { again, cancel, offer: show, a
   const written = writtenIn(turn);
   const generated = answer?.generated ?? null;
   const model = answer?.kind === 'quotes' ? answer.language_model : null;
+  const article = useRef<HTMLElement>(null);
+  /** For buttons that disappear: keeps the focus in the turn. */
+  const thenStay = (act: () => void) => () => {
+    article.current?.focus({ preventScroll: true });
+    act();
+  };
   return (
-    <article class="turn stack" aria-busy={isBusy}>
+    <article ref={article} tabIndex={-1} class="turn stack" aria-busy={isBusy}>
       <h2 dir="auto">{question}</h2>
       {answer !== null && answer.question !== question && (
         <p class="quiet">
@@ -190,7 +196,7 @@ function OneTurn({ turn, criteria, conversation: { again, cancel, offer: show, a
         <p class="toolbar quiet">
           {isBusy && <span class="spinner" aria-hidden="true" />}
           {stateWords[state]}
-          <button type="button" class="button button-small" onClick={() => (isBusy ? cancel() : again(turn))}>
+          <button type="button" class="button button-small" onClick={thenStay(() => (isBusy ? cancel() : again(turn)))}>
             {isBusy ? 'Cancel' : 'Ask again'}
           </button>
         </p>
@@ -203,8 +209,8 @@ function OneTurn({ turn, criteria, conversation: { again, cancel, offer: show, a
         <Offer
           isFollowUp={turn.id > 0}
           offer={offer}
-          allow={() => allow(turn, offer.host)}
-          refuse={() => refuse(turn, offer.host)}
+          allow={thenStay(() => allow(turn, offer.host))}
+          refuse={thenStay(() => refuse(turn, offer.host))}
         />
       )}
       {answer?.kind === 'quotes' && (
@@ -238,15 +244,15 @@ function OneTurn({ turn, criteria, conversation: { again, cancel, offer: show, a
           )}
           {maySendTo(model.host) ? (
             <>
-              <button type="button" class="button button-small" onClick={() => again(turn)}>
+              <button type="button" class="button button-small" onClick={thenStay(() => again(turn))}>
                 Answer again
               </button>
-              <button type="button" class="button button-small" onClick={() => refuse(turn, model.host)}>
+              <button type="button" class="button button-small" onClick={thenStay(() => refuse(turn, model.host))}>
                 Stop sending passages
               </button>
             </>
           ) : (
-            <button type="button" class="button button-small" onClick={() => show(turn)}>
+            <button type="button" class="button button-small" onClick={thenStay(() => show(turn))}>
               Answer with {modelName(model)}…
             </button>
           )}

@@ -1,7 +1,8 @@
 /** Sentences of pages, with where and when they were read; and the best one above the results of a search. */
 import { useEffect } from 'preact/hooks';
 import { readListQuestion } from '../../../src/compute/ranking/list-questions.ts';
-import { type AskResponse, minAnswerRelevance, type Quote } from '../../../src/domain/ask.ts';
+import type { AskResponse, Quote } from '../../../src/domain/ask.ts';
+import { minAnswerRelevance } from '../../../src/engine/relevance.ts';
 import { call } from '../../api/client.ts';
 import { linkTo, useKept } from '../../app/router.ts';
 import { dateOf, fullDateOf } from '../../ui/format.ts';

@@ -15,7 +15,6 @@ import {
   type AskResponse,
   type Generated,
   maxQuestion,
-  minAnswerRelevance,
   type Quote,
   type Sent,
 } from '../../domain/ask.ts';
@@ -25,6 +24,7 @@ import { builtInModel, isOutside } from '../../domain/model.ts';
 import { type PageResult, type SearchRequest, type SearchResponse, searchRequest } from '../../domain/search.ts';
 import { inReadingOrder, likelySentences, scoredSentences } from '../../engine/answer-sentences.ts';
 import type { Span } from '../../engine/highlight.ts';
+import { minAnswerRelevance } from '../../engine/relevance.ts';
 import type { ChatClient } from '../../providers/chat-client.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
@@ -63,7 +63,8 @@ const shortQuestion = 6;
 
 const defaults: SearchRequest = {
   ...searchRequest.parse({ query: '-' }),
-  ...{ suggest: 0, log: false, k: searchedPages, chunks_per_page: passagesPerPage },
+  // An outside reranker gets no passages a second time; sentences are compared here.
+  ...{ suggest: 0, log: false, rerank: false, k: searchedPages, chunks_per_page: passagesPerPage },
 };
 
 interface Passage {
