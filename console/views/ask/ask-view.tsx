@@ -253,7 +253,7 @@ function OneTurn({ turn, criteria, conversation: { again, cancel, offer: show, a
             </>
           ) : (
             <button type="button" class="button button-small" onClick={thenStay(() => show(turn))}>
-              Answer with {modelName(model)}…
+              <span>Answer with {modelName(model)}…</span>
             </button>
           )}
         </p>
@@ -277,7 +277,9 @@ function GeneratedNote({ generated: { state, detail, dropped } }: { generated: G
   if (isFine && left === '') return null;
   return (
     <p class={isFine ? 'quiet' : 'warning'} role={isFine ? undefined : 'status'}>
-      {notes[state]} {left} {detail !== null && <bdi>{inOneDirection(detail)}</bdi>}
+      <span>
+        {[notes[state], left].filter(Boolean).join(' ')} {detail !== null && <bdi>{inOneDirection(detail)}</bdi>}
+      </span>
     </p>
   );
 }
