@@ -11,12 +11,15 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { comparedPassages, comparedSentences } from '../src/actors/search/ask.ts';
+import { comparedPassages } from '../src/actors/search/ask.ts';
 import { fuseScores } from '../src/compute/ranking/fuse-scores.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../src/compute/text/rule-tokenizer.ts';
 import { porterStem } from '../src/compute/text/stemmers.ts';
 import {
+  comparedSentences,
+  EVIDENCE,
+  isAnswer,
   likelySentences,
   type Sentence,
   scoredSentences,
@@ -24,7 +27,7 @@ import {
   WEIGHTS,
 } from '../src/engine/answer-sentences.ts';
 import { createHighlighter } from '../src/engine/highlight.ts';
-import { minAnswerRelevance, nearnessOf, relevance } from '../src/engine/relevance.ts';
+import { nearnessOf, relevance } from '../src/engine/relevance.ts';
 import { wordsIn } from '../src/engine/words/spelling.ts';
 import { openBenchEncoder } from './bench-encoder.ts';
 import { describeMachine } from './machine.ts';
@@ -36,9 +39,11 @@ const COUNTS = [1, 3, 5];
 /** Paragraphs of one article, in a row. */
 const perArticle = 5;
 const offTopicQueries = 300;
-const thresholds = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
-const otherWeights = [0, 0.02, 0.04, 0.06, 0.08, 0.12].flatMap((words) =>
-  [0, 0.02, 0.04, 0.08].map((passage) => ({ words, passage })),
+const otherEvidence = [0.825, 0.83, 0.835, 0.84, 0.845, 0.85].flatMap((near) =>
+  [0.05, 0.054, 0.058, 0.062, 0.066].map((least) => ({ ...EVIDENCE, near, least })),
+);
+const otherWeights = [0.08, 0.12, 0.16, 0.2].flatMap((words) =>
+  [0.02, 0.04, 0.08, 0.12].map((passage) => ({ words, passage })),
 );
 
 const { values, positionals } = parseArgs({
@@ -157,9 +162,9 @@ function ask(collection: Prepared, { text, vector }: Question, without = new Set
     forms.filter(({ of }) => of >= 0).map(({ stem }) => stem),
   );
   const passages = hits.map(({ label, text, score }, at) => ({
-    ...{ page: String(label), char_start: 0, text, score, highlights: marked[at].highlights },
+    ...{ page: String(label), title: null, char_start: 0, text, score, highlights: marked[at].highlights },
   }));
-  const sentences = likelySentences(passages, comparedSentences);
+  const sentences = likelySentences(text, passages);
   return {
     relevance: Math.max(0, ...hits.map((each) => each.relevance)),
     firstText: hits[0]?.text ?? '',
@@ -187,20 +192,16 @@ const measureOwn = (collection: Prepared, questions: readonly OwnQuestion[]): Me
     answers: collection.answers.get(question.id) ?? [],
   }));
 
-/** Whether an answer stands in the best sentences, at each count. */
-function hitsOf({ asked, answers }: Measured, weights = WEIGHTS, least = minAnswerRelevance): number[] {
-  const scored = asked.relevance < least ? [] : scoredSentences(asked.sentences, asked.cosines, weights);
-  return COUNTS.map((count) =>
-    Number(
-      stands(
-        scored
-          .slice(0, count)
-          .map(({ text }) => text)
-          .join('\n'),
-        answers,
-      ),
-    ),
-  );
+const isAnswered = ({ cosines, relevance, sentences }: Asked, evidence = EVIDENCE) =>
+  sentences.length > 0 && isAnswer(cosines, relevance, evidence);
+
+/** Whether an answer stands in the best sentences, at each count. `whatever`: also where the evidence is too little. */
+function hitsOf({ asked, answers }: Measured, weights = WEIGHTS, whatever = false): number[] {
+  const scored = whatever || isAnswered(asked) ? scoredSentences(asked.sentences, asked.cosines, weights) : [];
+  return COUNTS.map((count) => {
+    const texts = scored.slice(0, count).map(({ text }) => text);
+    return Number(stands(texts.join('\n'), answers));
+  });
 }
 
 function baselineOf({ asked: { firstText }, answers }: Measured): number[] {
@@ -211,8 +212,8 @@ function baselineOf({ asked: { firstText }, answers }: Measured): number[] {
 const stands = (text: string, answers: readonly string[]) => answers.some((answer) => text.includes(answer));
 const shares = (rows: readonly number[][]) =>
   Object.fromEntries(COUNTS.map((count, at) => [`at_${count}`, round(mean(rows.map((row) => row[at])))]));
-const shown = (asked: readonly Asked[], least = minAnswerRelevance) =>
-  round(mean(asked.map((each) => Number(each.relevance >= least && each.sentences.length > 0))));
+const shown = (asked: readonly Asked[], evidence = EVIDENCE) =>
+  round(mean(asked.map((each) => Number(isAnswered(each, evidence)))));
 
 const report = answering.map((collection) => {
   const own = measureOwn(collection, collection.questions);
@@ -229,7 +230,7 @@ const report = answering.map((collection) => {
       {
         questions: rows.length,
         quoted: shares(rows.map((row) => hitsOf(row))),
-        quoted_whatever_relevance: shares(rows.map((row) => hitsOf(row, WEIGHTS, 0))),
+        quoted_whatever_evidence: shares(rows.map((row) => hitsOf(row, WEIGHTS, true))),
         baseline: shares(rows.map(baselineOf)),
         answered: shown(rows.map(({ asked }) => asked)),
         left_out: shown(leftOutOf(half)),
@@ -237,16 +238,16 @@ const report = answering.map((collection) => {
           half === 'a' && {
             by_weights: otherWeights.map((weights) => ({
               ...weights,
-              ...shares(rows.map((row) => hitsOf(row, weights, 0))),
+              ...shares(rows.map((row) => hitsOf(row, weights, true))),
             })),
-            by_threshold: thresholds.map((least) => ({
-              least,
+            by_evidence: otherEvidence.map((evidence) => ({
+              ...evidence,
               answered: shown(
                 rows.map(({ asked }) => asked),
-                least,
+                evidence,
               ),
-              off_topic: shown(offTopic, least),
-              left_out: shown(leftOutOf('a'), least),
+              off_topic: shown(offTopic, evidence),
+              left_out: shown(leftOutOf('a'), evidence),
             })),
           }),
       },
@@ -255,11 +256,14 @@ const report = answering.map((collection) => {
   const across = answering
     .filter((other) => other !== collection && familyOf(other) === familyOf(collection))
     .map((other) => {
-      const rows = measureOwn(collection, spread(other.questions, offTopicQueries)).filter(({ half }) => half === 'b');
+      const questions = spread(other.questions, offTopicQueries).filter(({ id }) => halfOf(id) === 'b');
+      const rows = measureOwn(collection, questions);
       return {
         questions_of: other.name,
-        ...shares(rows.map((row) => hitsOf(row))),
+        ...{ quoted: shares(rows.map((row) => hitsOf(row))) },
+        quoted_whatever_evidence: shares(rows.map((row) => hitsOf(row, WEIGHTS, true))),
         answered: shown(rows.map(({ asked }) => asked)),
+        left_out: shown(questions.map((question) => ask(collection, question, articleOf(collection, question)))),
       };
     });
   return { name: collection.name, ...Object.fromEntries(halves), off_topic: shown(offTopic), across };
@@ -268,7 +272,7 @@ const report = answering.map((collection) => {
 console.log(
   JSON.stringify(
     {
-      ...{ bench: 'ask', machine: describeMachine(), weights: WEIGHTS, least_relevance: minAnswerRelevance },
+      ...{ bench: 'ask', machine: describeMachine(), weights: WEIGHTS, evidence: EVIDENCE },
       ...{ passages: comparedPassages, sentences: comparedSentences, collections: report },
     },
     null,

@@ -34,9 +34,3 @@ export function nearnessOf(cosine: number, floor: number | null): number {
   const least = floor ?? 0;
   return cosine > least && least < 1 ? (cosine - least) / (1 - least) : 0;
 }
-
-/**
- * Least relevance of a page that answers, with the built-in model: `npm run bench -- ask` chose it on half of the questions, so that at
- * most a tenth of questions off the topic get an answer.
- */
-export const minAnswerRelevance = 0.5;

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { inReadingOrder, likelySentences, scoredSentences, sentencesOf } from '../../src/engine/answer-sentences.ts';
+import {
+  inReadingOrder,
+  isAnswer,
+  likelySentences,
+  scoredSentences,
+  sentencesOf,
+} from '../../src/engine/answer-sentences.ts';
 
 const written = (text: string) => sentencesOf(text).map(({ start, end }) => text.slice(start, end));
 
@@ -42,7 +48,7 @@ test('sentences of any text are in order, apart, without white space around them
 });
 
 const passage = (page: string, text: string, score: number, ...words: string[]) => ({
-  ...{ page, char_start: 0, text, score },
+  ...{ page, title: null as string | null, char_start: 0, text, score },
   highlights: words.map((word) => ({ start: text.indexOf(word), end: text.indexOf(word) + word.length })),
 });
 const passages = [
@@ -51,7 +57,7 @@ const passages = [
 ];
 
 test('few sentences are chosen by words and passage, equal ones once', () => {
-  const likely = likelySentences(passages, 3);
+  const likely = likelySentences('Do herons wait?', passages, 3);
   assert.deepEqual(
     likely.map(({ text, passage, words, share }) => [text, passage, words, share]),
     [
@@ -60,19 +66,37 @@ test('few sentences are chosen by words and passage, equal ones once', () => {
       ['Storks fly.', 1, 0, 0.5],
     ],
   );
-  assert.equal(likelySentences(passages, 1).length, 1);
-  assert.deepEqual(likelySentences([], 3), []);
+  assert.equal(likelySentences('Do herons wait?', passages, 1).length, 1);
+  assert.deepEqual(likelySentences('Herons?', [], 3), []);
+  const titled = likelySentences('Herons?', [{ ...passages[0], title: 'The herons' }], 3);
+  assert.ok(titled[1].words > 0 && titled[1].words < 1, 'each sentence is about what the title says');
 });
 
 test('the best sentences are nearest to the question, and without vectors those with its words', () => {
-  const likely = likelySentences(passages, 3);
+  const likely = likelySentences('Do herons wait?', passages, 3);
   const texts = (cosines: number[]) => scoredSentences(likely, cosines).map(({ text }) => text);
-  assert.deepEqual(texts([0.8, 0.78, 0.95]), ['Storks fly.', 'Herons wait for hours.', 'Rain fell.']);
-  assert.deepEqual(texts([0.8, 0.9]), ['Rain fell.', 'Herons wait for hours.']);
+  assert.deepEqual(texts([0.82, 0.88, 0.9]), ['Herons wait for hours.', 'Rain fell.', 'Storks fly.']);
+  assert.deepEqual(texts([0.7, 0.9, 0.95]), ['Storks fly.', 'Rain fell.'], 'what is far from the question is left out');
+  assert.deepEqual(texts([0.82, 0.9]), ['Herons wait for hours.', 'Rain fell.']);
   assert.deepEqual(texts([]), ['Herons wait for hours.', 'Rain fell.', 'Storks fly.']);
 });
 
 test('sentences are read by page and in the order of its text', () => {
-  const [best, second, third] = likelySentences(passages, 3);
+  const [best, second, third] = likelySentences('Do herons wait?', passages, 3);
   assert.deepEqual(inReadingOrder([third, best, second], passages), [third, second, best]);
+});
+
+test('a sentence answers that stands out, or is near on a page with the words of the question', () => {
+  const others = Array.from({ length: 23 }, (_, at) => 0.77 + at / 1000);
+  for (const [best, relevance, answers, compared = others] of [
+    [0.86, 0.01, true],
+    [0.83, 0.01, false],
+    [0.88, 1, true],
+    [0.82, 1, false],
+    [0.87, 0.01, true, []],
+    [0.84, 1, false, []],
+    [0.9, 1, true, [0.88, 0.89]],
+  ] as const)
+    assert.equal(isAnswer([best, ...compared], relevance), answers, JSON.stringify([best, relevance, compared]));
+  assert.deepEqual([isAnswer([], 0.6), isAnswer([], 0.4)], [true, false], 'without the encoder the relevance decides');
 });

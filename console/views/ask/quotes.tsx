@@ -2,7 +2,6 @@
 import { useEffect } from 'preact/hooks';
 import { readListQuestion } from '../../../src/compute/ranking/list-questions.ts';
 import type { AskResponse, Quote } from '../../../src/domain/ask.ts';
-import { minAnswerRelevance } from '../../../src/engine/relevance.ts';
 import { call } from '../../api/client.ts';
 import { linkTo, useKept } from '../../app/router.ts';
 import { dateOf, fullDateOf } from '../../ui/format.ts';
@@ -69,10 +68,12 @@ const question = new RegExp(
   'iu',
 );
 
-/** A question that the service answers by sentences of these results. */
+const likelyRelevant = 0.5;
+
+/** A question that the service is likely to answer by sentences of these results. */
 const isAnswered = ({ query, results }: Found): boolean =>
   question.test(query) &&
-  results.some(({ relevance }) => (relevance ?? 1) >= minAnswerRelevance) &&
+  results.some(({ relevance }) => (relevance ?? 1) >= likelyRelevant) &&
   readListQuestion(query, { now: 0, zone: 'UTC' }) === null;
 
 interface Best {

@@ -20,11 +20,16 @@ import {
 } from '../../domain/ask.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isoOf, numberOf } from '../../domain/ids.ts';
-import { builtInModel, isOutside } from '../../domain/model.ts';
+import { builtInModel } from '../../domain/model.ts';
 import { type PageResult, type SearchRequest, type SearchResponse, searchRequest } from '../../domain/search.ts';
-import { inReadingOrder, likelySentences, scoredSentences } from '../../engine/answer-sentences.ts';
+import {
+  inReadingOrder,
+  isAnswer,
+  likelyRelevant,
+  likelySentences,
+  scoredSentences,
+} from '../../engine/answer-sentences.ts';
 import type { Span } from '../../engine/highlight.ts';
-import { minAnswerRelevance } from '../../engine/relevance.ts';
 import type { ChatClient } from '../../providers/chat-client.ts';
 import type { Embedders } from '../../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
@@ -48,8 +53,6 @@ const searchedPages = 6;
 const passagesPerPage = 3;
 export const comparedPassages = 5;
 const sentPassages = 8;
-/** A sentence takes the encoder 10 to 30 ms, without its native runtime 70. */
-export const comparedSentences = 24;
 const comparedAtOnce = 6;
 const maxListedPages = 20;
 const maxListedVisits = 10;
@@ -71,6 +74,9 @@ interface Passage {
   page: PageResult;
   chunk: PageResult['chunks'][number];
 }
+
+/** Of an outside model it is not measured. */
+const relevanceOf = ({ relevance }: PageResult): number => relevance ?? 1;
 
 interface Found {
   question: string;
@@ -105,12 +111,6 @@ export function questionAnswerer(
     best,
   });
 
-  /** Of an outside model relevance is not measured. */
-  const leastRelevance = (): Pick<SearchRequest, 'min_relevance'> => {
-    const model = reader.models.activeModel();
-    return model === undefined || isOutside(model) ? {} : { min_relevance: minAnswerRelevance };
-  };
-
   /** Of the question with the first texts, as far as they are known in time. */
   const cosinesOf = async (question: string, all: readonly string[], signal: AbortSignal | undefined) => {
     const cosines: number[] = [];
@@ -139,21 +139,30 @@ export function questionAnswerer(
     signal: AbortSignal | undefined,
   ): Promise<Found> => {
     const asked = { ...defaults, query: question, filters, operators, ...(tz === undefined ? {} : { tz }) };
-    const { results, no_results } = await search({ ...asked, ...leastRelevance() }, signal);
+    const { results, no_results } = await search(asked, signal);
     const passages = results
       .flatMap((page) => page.chunks.map((chunk): Passage => ({ page, chunk })))
       .sort((a, b) => b.chunk.score - a.chunk.score);
-    const compared = passages.slice(0, comparedPassages).map(({ page, chunk }) => ({ ...chunk, page: page.page_id }));
-    const likely = likelySentences(compared, comparedSentences);
+    const compared = passages.slice(0, comparedPassages).map(({ page, chunk }) => ({
+      ...{ ...chunk, page: page.page_id, title: page.title },
+    }));
     const words = operators ? readOperators(question).text : question;
+    const likely = likelySentences(words, compared);
     // A sentence alone rarely says what it is about.
     const texts = likely.map(({ passage, text }) => embeddingText(passages[passage].page.title, null, text));
-    const [first, ...others] = scoredSentences(likely, await cosinesOf(words, texts, signal)).slice(0, most);
-    const best = first === undefined ? [] : [first, ...others];
+    const cosines = await cosinesOf(words, texts, signal);
+    const isFound = isAnswer(cosines, Math.max(0, ...results.map(relevanceOf)));
+    const best = isFound ? scoredSentences(likely, cosines).slice(0, most) : [];
     const quotes = inReadingOrder(best, compared).map((each, at) =>
-      quoteOf(passages[each.passage], each, at + 1, each === first),
+      quoteOf(passages[each.passage], each, at + 1, each === best[0]),
     );
-    return { question, quotes, passages, no_results };
+    const quoted = new Set(quotes.map(({ page_id }) => page_id));
+    const related = passages.filter(({ page }) => quoted.has(page.page_id) || relevanceOf(page) >= likelyRelevant);
+    const isReason = quotes.length > 0 || results.length === 0;
+    const nothing = isReason
+      ? no_results
+      : (await search({ ...asked, min_relevance: likelyRelevant }, signal)).no_results;
+    return { question, quotes, passages: related, no_results: nothing };
   };
 
   const listPages = async (
