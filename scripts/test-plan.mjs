@@ -18,7 +18,7 @@ const slowFolders = [
   'app',
   'scripts',
 ];
-/** Files elsewhere that take ten seconds of processor time and more: hundreds of real documents, thousands of random steps, repairs. */
+/** Files elsewhere that take ten seconds of processor time and more: hundreds of real documents, thousands of random steps. */
 const slowFiles = new Set([
   'test/actors/fetching/read-pdf.test.ts',
   'test/actors/indexes/indexes.test.ts',

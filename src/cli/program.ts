@@ -159,7 +159,7 @@ export function createProgram(options: ProgramOptions): Command {
   );
 
   command('fsck', 'check the store and the index of a stopped data folder')
-    .option('--repair', 'repair faults, rebuild faulty index files, and check again')
+    .option('--repair', 'delete faulty index files: the next start builds them again')
     .option('--full', 'check every page in full, not a sample')
     .addOption(
       new Option('--seed <number>', 'seed of the sample, to repeat an earlier run').argParser(integer(0, 2 ** 31)),

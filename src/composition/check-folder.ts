@@ -32,8 +32,6 @@ export interface FolderReport {
     vectors: number;
     /** Pages whose words were not compared. */
     ofEarlierVersions: number;
-    /** Pages that a repair must index again. */
-    changed: ReadonlySet<number>;
   };
 }
 
@@ -59,7 +57,6 @@ export async function checkFolder(dataDir: string, comparing?: Comparing): Promi
         of: store.pages,
         vectors: comparison.vectors,
         ofEarlierVersions: comparison.ofEarlierVersions,
-        changed: comparison.changed,
       },
     };
   } finally {

@@ -45,8 +45,6 @@ export class PageComparison {
   vectors = 0;
   /** Those that are compared, ascending. */
   readonly numbers: readonly number[];
-  /** Numbers of pages whose chunks or vectors are not of their text. */
-  readonly changed = new Set<number>();
   /** Pages indexed by an earlier version. */
   readonly ofEarlierVersions: number;
 
@@ -76,9 +74,8 @@ export class PageComparison {
   storeFindings(): string[] {
     const findings: string[] = [];
     for (const page of this.#pages()) {
-      if (this.#isCovered(chunkedTextOf(this.#reader, page))) continue;
-      this.changed.add(page.no);
-      findings.push(`page ${page.no}: words of its text are in no chunk`);
+      if (!this.#isCovered(chunkedTextOf(this.#reader, page)))
+        findings.push(`page ${page.no}: words of its text are in no chunk`);
     }
     return findings;
   }
@@ -102,9 +99,8 @@ export class PageComparison {
         if (failed.size > 0) continue;
         const cosineWith = (at: number) => row.reduce((sum, each, i) => sum + each * expected[at * dim + i], 0);
         this.vectors++;
-        if (texts.some((_, at) => cosineWith(at) >= minTextCosine)) continue;
-        this.changed.add(page.no);
-        findings.push(`page ${page.no}: a vector of ${id} is not of its text`);
+        if (texts.every((_, at) => cosineWith(at) < minTextCosine))
+          findings.push(`page ${page.no}: a vector of ${id} is not of its text`);
       }
     }
     return findings;

@@ -1,4 +1,4 @@
-/** Computes entity rows from page mentions and merges. The commands update rows incrementally; checks and repairs compare them with this. */
+/** Computes entity rows from page mentions and merges. The commands update rows incrementally; the check of a store compares them with this. */
 import type { Entity, EntityMerge, PageEntity } from './entity.ts';
 
 export type EntityTally = Pick<Entity, 'forms' | 'page_count' | 'parent' | 'children' | 'tree_pages'>;

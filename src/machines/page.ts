@@ -42,7 +42,7 @@ export const pageMachine = setup({
 
 export const nextPage: NextRow<Page, PageEvent> = nextRowBy(pageMachine, 'status');
 
-/** A new page under a job, or one that a repair indexes again. */
+/** A new page under a job. */
 export function beginPage(
   page: Omit<Page, 'status' | 'indexed_at' | 'index_job' | 'first_label' | 'chunk_count'>,
   job: Job,

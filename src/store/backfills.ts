@@ -99,19 +99,6 @@ export class BackfillTransactor extends BackfillReader {
     if (change !== 0) this.pendingOf.put(space, Math.max(0, (this.pendingOf.get(space) ?? 0) + change));
   }
 
-  /** Make the lookup by job and the sums again, and delete the gaps that belong to nothing: repair only. Gives how many. */
-  repair(isWanted: (space: number, pageNo: number, isBegun: boolean) => boolean): number {
-    for (const jobNo of [...this.byJob.getKeys()]) this.byJob.remove(jobNo);
-    for (const { job_no, space } of this.all()) this.byJob.put(job_no, space);
-    const orphansOf = (gaps: Gaps) => [...gaps.getKeys()].filter((key) => !isWanted(...key, gaps === this.begun));
-    const removed = [this.untouched, this.begun].reduce((sum, gaps) => sum + removeAll(gaps, orphansOf(gaps)), 0);
-    for (const space of [...this.pendingOf.getKeys()]) this.pendingOf.remove(space);
-    for (const gaps of [this.untouched, this.begun]) {
-      for (const { key, value } of [...gaps.getRange()]) this.#count(key[0], value);
-    }
-    return removed;
-  }
-
   remove(space: number): void {
     const row = this.rows.get(space);
     if (row !== undefined) this.byJob.remove(row.job_no);

@@ -126,12 +126,6 @@ export class BlacklistTransactor extends BlacklistReader {
     this.rows.remove(no);
     this.byPattern.remove([kind, hashKey(pattern)]);
   }
-
-  /** Repair only. Of two rules with one pattern the newer wins. */
-  rebuildIndexes(): void {
-    for (const key of [...this.byPattern.getKeys()]) this.byPattern.remove(key);
-    for (const rule of this.list().reverse()) this.put(rule);
-  }
 }
 
 export function settingsKey({ tracking_params, keep_params, known_addresses }: RuleSettings): string {

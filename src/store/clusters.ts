@@ -131,17 +131,6 @@ export class ClusterTransactor extends ClusterReader {
     for (const key of [...this.blocks.getKeys(pairsOf(run))]) this.blocks.remove(key);
   }
 
-  /** Remove everything, except runs under way, which begin again. */
-  clear(isUnderWay: (run: ClusterRun) => boolean): void {
-    for (const { no } of this.all()) this.rows.remove(no);
-    for (const no of this.runsWithPoints()) this.removePoints(no);
-    for (const run of this.runs(Number.MAX_SAFE_INTEGER)) {
-      if (isUnderWay(run)) this.putRun({ ...run, draft: null });
-      else this.runRows.remove(run.no);
-    }
-    this.note('current', 0);
-  }
-
   putPoints(run: number, points: readonly ClusterPoint[]): void {
     const changed = new Map<number, Buffer>();
     for (const point of points) {

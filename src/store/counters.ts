@@ -45,17 +45,8 @@ export class Counters {
   /** Writer only: take `count` consecutive numbers; returns the first. */
   take(name: CounterName, count = 1): number {
     const first = this.peek(name);
-    this.#put(name, first + count);
+    if (this.#taken === null) this.#numbers.put(name, first + count);
+    else this.#taken.set(name, first + count);
     return first;
-  }
-
-  /** Repair only. */
-  raiseAbove(name: CounterName, last: number): void {
-    if (this.peek(name) <= last) this.#put(name, last + 1);
-  }
-
-  #put(name: CounterName, next: number): void {
-    if (this.#taken === null) this.#numbers.put(name, next);
-    else this.#taken.set(name, next);
   }
 }

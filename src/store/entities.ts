@@ -194,31 +194,6 @@ export class EntityTransactor extends EntityReader {
     this.states.put(name, value);
   }
 
-  /** Delete a row and nothing else: repair only. */
-  dropRow(no: number): void {
-    this.rows.remove(no);
-  }
-
-  /** Make every lookup again from rows, what pages mention, and merges; a merge of an entity that is gone is deleted. Repair only. */
-  rebuildIndexes(): void {
-    for (const key of [...this.names.getKeys()]) this.names.remove(key);
-    for (const key of [...this.pages.getKeys()]) this.pages.remove(key);
-    for (const key of [...this.mergesOf.getKeys()]) this.mergesOf.remove(key);
-    for (const key of [...this.splits.getKeys()]) this.splits.remove(key);
-    for (const { value: entity } of this.rows.getRange()) {
-      for (const name of nameHashes(entity)) this.names.put([name, entity.no], 0);
-    }
-    for (const [pageNo, mentioned] of this.readPages()) for (const { no } of mentioned) this.link(no, pageNo);
-    for (const merge of this.allMerges()) {
-      if (!this.rows.doesExist(merge.kept) || !this.rows.doesExist(merge.merged)) {
-        this.mergeRows.remove(merge.no);
-        continue;
-      }
-      this.putMerge(merge);
-      if (merge.undone_at !== null) this.split(merge.kept, merge.merged);
-    }
-  }
-
   removeMerge(no: number): void {
     const merge = this.mergeRows.get(no);
     if (merge === undefined) return;

@@ -143,18 +143,6 @@ export class JobTransactor extends JobReader {
     this.byKind.remove([job.kind, job.no]);
     this.rows.remove(job.no);
   }
-
-  /** Repair only. */
-  rebuildIndexes(): void {
-    for (const key of [...this.byStatus.getKeys()]) this.byStatus.remove(key);
-    for (const key of [...this.byKind.getKeys()]) this.byKind.remove(key);
-    for (const key of [...this.due.getKeys()]) this.due.remove(key);
-    for (const { value: job } of [...this.rows.getRange()]) {
-      this.byStatus.put([job.status, job.no], 0);
-      this.byKind.put([job.kind, job.no], 0);
-      if (isClaimable(job)) this.due.put([laneOf(job), job.run_at, job.no], 0);
-    }
-  }
 }
 
 function isClaimable(job: Job): boolean {

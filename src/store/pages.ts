@@ -16,7 +16,7 @@ import { foldTitle } from '../domain/normalize-text.ts';
 import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
 import { entriesOf } from './environment.ts';
 import { LongValues, longList, longText } from './long-values.ts';
-import { hashKey, lastNumberOf, numbered, Records, urlKey } from './records.ts';
+import { hashKey, numbered, Records, urlKey } from './records.ts';
 
 /** Metadata as JSON text preserves every key and lone surrogate. Rows of formats 1 and 2 may contain sections. */
 type StoredPage = PageHead & { metadata: string | null; sections?: Section[] };
@@ -228,15 +228,6 @@ export class PageTransactor extends PageReader {
     this.sectionLists.put(no, [...sections]);
   }
 
-  /** Repair only: close gaps in a text with missing parts. Without its beginning it counts as not fetched. */
-  mendBody(no: number): void {
-    const text = this.body(no);
-    if (text === undefined) {
-      this.texts.remove(no);
-      this.sectionLists.remove(no);
-    } else if (!this.texts.isWhole(no)) this.texts.put(no, text);
-  }
-
   putFeedContent(no: number, html: string): void {
     this.feedContents.put(no, html);
   }
@@ -247,35 +238,6 @@ export class PageTransactor extends PageReader {
 
   putChunks(no: number, chunks: Chunk[]): void {
     this.chunkLists.put(no, chunks);
-  }
-
-  /** Repair only. Of two pages with one URL the older wins. */
-  rebuildIndexes(): void {
-    for (const key of [...this.byUrl.getKeys()]) this.byUrl.remove(key);
-    for (const key of [...this.byTitle.getKeys()]) this.byTitle.remove(key);
-    for (const page of this.all()) {
-      if (this.byUrl.get(urlKey(page.canonical_url)) === undefined) this.byUrl.put(urlKey(page.canonical_url), page.no);
-      if (page.title !== null) this.byTitle.put(titleKey(page.title, page.no), 0);
-    }
-  }
-
-  /** Repair only: delete texts and chunk lists without a page. Returns how many. */
-  dropOrphans(): number {
-    let dropped = 0;
-    const drop = (owners: Iterable<number>, owned: { remove(no: number): void }) => {
-      for (const no of new Set(owners)) {
-        if (this.rows.doesExist(no)) continue;
-        owned.remove(no);
-        dropped++;
-      }
-    };
-    for (const values of [this.texts, this.chunkLists]) drop(values.owners(), values);
-    for (const database of [this.sectionLists, this.feedContents]) drop(database.getKeys(), database);
-    return dropped;
-  }
-
-  lastNumber(): number {
-    return lastNumberOf(this.rows);
   }
 }
 

@@ -6,7 +6,7 @@
  * the size of objects.
  */
 import { type LoggedHits, type QueryRun, type RunKind, runKinds } from '../domain/query-log.ts';
-import { lastNumberOf, numbered, Records } from './records.ts';
+import { numbered, Records } from './records.ts';
 
 type HitLists = 'candidate_set' | 'dense_hits' | 'sparse_hits';
 type StoredRun = Omit<QueryRun, HitLists> & Record<HitLists, Buffer>;
@@ -151,42 +151,6 @@ export class QueryLogTransactor extends QueryLogReader {
     return numbers.length < limit ? null : (numbers.at(-1) ?? null);
   }
 
-  /** Repair only. */
-  rebuildIndexes(): void {
-    for (const key of [...this.byTime.getKeys()]) this.byTime.remove(key);
-    for (const key of [...this.byId.getKeys()]) this.byId.remove(key);
-    for (const { key: no, value } of [...this.rows.getRange()]) {
-      this.byTime.put([value.kind, value.ts, no], 0);
-      for (const id of [value.query_id, value.compare_id]) if (id !== null) this.byId.put([id, no], 0);
-    }
-  }
-
-  /** Repair only: delete unreadable runs, runs with a page above `lastPage`, and orphaned feedback. Returns how many. */
-  dropUnsound(lastPage: number): number {
-    let dropped = 0;
-    for (const no of [...this.rows.getKeys()]) {
-      if (this.isReadable(no) && this.#foundOnlyGiven(no, lastPage)) continue;
-      this.rows.remove(no);
-      dropped++;
-    }
-    for (const key of [...this.marks.getKeys()]) {
-      if (this.rows.get(key[0]) !== undefined) continue;
-      this.marks.remove(key);
-      dropped++;
-    }
-    return dropped;
-  }
-
-  lastNumber(): number {
-    return lastNumberOf(this.rows);
-  }
-
-  #foundOnlyGiven(no: number, lastPage: number): boolean {
-    const run = this.get(no);
-    const lists = run === undefined ? [] : [run.candidate_set, run.dense_hits, run.sparse_hits];
-    return lists.every(({ page_nos }) => page_nos.every((page) => page >= 1 && page <= lastPage));
-  }
-
   #put(no: number, { candidate_set, dense_hits, sparse_hits, ...rest }: QueryRun): void {
     this.rows.put(no, {
       ...rest,
@@ -245,7 +209,7 @@ function encodeHits({ labels, page_nos, scores }: LoggedHits): Buffer {
 
 /** Copies, as LMDB's buffers are valid only until the next read. */
 function decodeHits(bytes: Buffer): LoggedHits {
-  const count = bytes.length / bytesPerHit;
+  const count = Math.floor(bytes.length / bytesPerHit); // of cut off ones as many as are there
   const { buffer } = new Uint8Array(bytes);
   return {
     scores: new Float64Array(buffer, 0, count),

@@ -17,10 +17,6 @@ export function pairsOf(first: number): { start: [number, number]; end: [number,
   return { start: [first, 0], end: [first, Number.MAX_SAFE_INTEGER] };
 }
 
-export function lastNumberOf(rows: Table<unknown, number>): number {
-  return [...rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
-}
-
 /** The keys must not be a live iteration of `rows`. Returns how many were deleted. */
 export function removeAll<RowKey extends Key>(rows: Table<unknown, RowKey>, keys: readonly RowKey[]): number {
   for (const key of keys) rows.remove(key);
@@ -56,9 +52,5 @@ export abstract class NumberedRecords<Row> extends Records {
   /** Lowest number first. */
   all(): Row[] {
     return [...this.rows.getRange()].map(({ value }) => value);
-  }
-
-  lastNumber(): number {
-    return lastNumberOf(this.rows);
   }
 }

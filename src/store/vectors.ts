@@ -58,12 +58,6 @@ export class VectorTransactor extends VectorReader {
   dropSome(space: number, limit: number): number {
     return removeAll(this.rows, [...this.rows.getKeys({ ...pairsOf(space), limit })]);
   }
-
-  /** Repair only. Returns how many were deleted. */
-  dropOrphans(isWanted: (space: number, pageNo: number) => boolean): number {
-    const orphans = [...this.rows.getKeys()].filter(([space, pageNo]) => !isWanted(space, pageNo));
-    return removeAll(this.rows, orphans);
-  }
 }
 
 /*
@@ -99,13 +93,6 @@ export class RefusedTextTransactor extends RefusedTextReader {
   /** Returns how many pages were cleared. */
   dropSome(space: number, limit: number): number {
     return removeAll(this.rows, [...this.rows.getKeys({ ...pairsOf(space), limit })]);
-  }
-
-  /** Repair only. Returns how many were deleted. */
-  dropOrphans(isWanted: (space: number, pageNo: number, texts: RefusedTexts) => boolean): number {
-    const orphans = [...this.rows.getRange()].filter(({ key, value }) => !isWanted(...key, value));
-    const keys = orphans.map(({ key }) => key);
-    return removeAll(this.rows, keys);
   }
 }
 

@@ -94,24 +94,6 @@ export class WatchTransactor extends WatchReader {
     this.byJob.remove(watch.poll_job);
     this.due.remove([watch.next_run_at, watch.no]);
   }
-
-  /** Repair only. Of two watches with one URL the older wins. */
-  rebuildIndexes(): void {
-    removeAll(this.byUrl, [...this.byUrl.getKeys()]);
-    removeAll(this.byJob, [...this.byJob.getKeys()]);
-    removeAll(this.due, [...this.due.getKeys()]);
-    for (const watch of this.list().reverse()) this.put(watch, undefined);
-  }
-
-  /** Repair only: delete items without a watch or an address. Returns how many. */
-  dropOrphans(): number {
-    const isSound = (no: number, row: Buffer) => this.rows.doesExist(no) && isItem(row);
-    const faulty = [...this.items.getRange()].filter(({ key: [no], value }) => !isSound(no, value));
-    return removeAll(
-      this.items,
-      faulty.map(({ key }) => key),
-    );
-  }
 }
 
 /** Rows of an earlier version have no address count. */

@@ -20,7 +20,6 @@ import {
   storePageEntities,
   sweepPages,
 } from '../../src/commands/page-entities.ts';
-import { repairEntities } from '../../src/commands/repair-entities.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
 import { tallyEntities } from '../../src/domain/entity-tallies.ts';
 import type { EntityReader } from '../../src/store/entities.ts';
@@ -303,31 +302,6 @@ test('names are compared after fifty new entities, once at a time', async () => 
   await note(newEntitiesPerMatching);
   assert.equal(queued(), 1, 'one is in flight');
   assert.equal(await temporary.commit(queueMatching(policy)), false);
-});
-
-test('after a new recogniser has read all pages, a repair has only those read again that lack their names', async () => {
-  await using temporary = await TemporaryStore.open();
-  const policy = { at: 500, max_attempts: 3 };
-  for (let i = 0; i < 3; i++)
-    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${i}`, at: 100 })));
-  const free = { suspect: 1, index: 4, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
-  const { jobs } = await temporary.commit(claimJobs({ at: 200, incarnation: 'a', leaseMs: 600, free, running: 0 }));
-  for (const { no, claim } of jobs) await temporary.commit(completeJob({ job_no: no, claim }, 300));
-  await temporary.commit(({ entities }) => entities.setState('swept_version', 1));
-  assert.equal(await temporary.commit(sweepPages(10, policy)), false);
-  const read = () => temporary.store.reader.jobs.list({ kind: 'extract_entities', limit: 10 });
-  assert.equal(read().length, 3);
-  await temporary.commit((transaction) => {
-    transaction.entities.removePage(2);
-    repairEntities(transaction);
-  });
-  await temporary.commit(sweepPages(10, policy));
-  assert.deepEqual(
-    read()
-      .map(({ page_no }) => page_no)
-      .sort(),
-    [1, 2, 2, 3],
-  );
 });
 
 test('pages indexed earlier are queued once, in steps that a restart goes on from', async () => {

@@ -1,6 +1,6 @@
 /**
  * `readback doctor`: checks settings, folder, native modules, capabilities, models and the index; changes nothing. `readback fsck`:
- * checks the store in full and repairs it.
+ * checks the store and the index in full.
  */
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -231,7 +231,7 @@ export async function fsckCommand(context: Context, args: FsckArguments): Promis
   const { runFsck } = await import('../../composition/run-fsck.ts');
   const lines: string[] = [];
   const say = (line: string) => (json ? lines.push(line) : terminal.say(line));
-  const sound = await runFsck({ settings, repair, full, seed: seed ?? now() % 2 ** 31, say, newId, now });
+  const sound = await runFsck({ settings, repair, full, seed: seed ?? now() % 2 ** 31, say, newId });
   if (json) terminal.json({ sound, report: lines });
   return sound ? exitCodes.done : exitCodes.failed;
 }

@@ -2,12 +2,13 @@
  * `readback export`: all user data as JSONL (src/domain/export.ts), or as a folder with a Markdown file for each page, which has the same;
  * or the pages as bookmarks for browsers.
  */
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { escapeUTF8 } from 'entities';
-import { visitTimes } from '../../compute/structures/visit-times.ts';
+import { areVisitsSound, visitTimes } from '../../compute/structures/visit-times.ts';
 import { errorCode } from '../../domain/error-code.ts';
 import { type ExportLine, exportFile, exportVersion, type PageLine, pageFile } from '../../domain/export.ts';
 import { isoOf } from '../../domain/ids.ts';
@@ -201,21 +202,22 @@ async function* slices(sliceAfter: (after: number) => number[]): AsyncGenerator<
 function pageLine(reader: StoreReader, no: number): ExportLine | null {
   const page = reader.pages.get(no);
   if (page === undefined) return null; // forgotten meanwhile
+  const body_text = reader.pages.body(no) ?? null;
   return {
     kind: 'page',
     canonical_url: page.canonical_url,
     original_url: page.original_url,
     domain: page.domain,
     title: page.title,
-    body_text: reader.pages.body(no) ?? null,
-    content_hash: page.content_hash,
+    body_text,
+    content_hash: body_text === null ? null : hash('sha256', body_text), // of a damaged text, too
     sections: reader.pages.sections(no),
     source: page.source,
     metadata: page.metadata,
     first_seen_at: isoOf(page.first_seen_at),
     last_seen_at: isoOf(page.last_seen_at),
     visit_count: page.visit_count,
-    ...(page.visits && { visits: visitTimes(page).map(isoOf) }),
+    ...(page.visits && areVisitsSound(page) && { visits: visitTimes(page).map(isoOf) }),
   };
 }
 
