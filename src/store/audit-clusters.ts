@@ -11,63 +11,57 @@ interface ClusterAuditParts {
   nextRun: number;
 }
 
-export function auditClusters(parts: ClusterAuditParts): string[] {
-  return [...auditRuns(parts), ...auditPoints(parts), ...auditRows(parts)];
+export function* auditClusters(parts: ClusterAuditParts): Generator<string> {
+  yield* auditRuns(parts);
+  yield* auditPoints(parts);
+  yield* auditRows(parts);
 }
 
 /** A running run has its job; a finished one has a result; the current run is finished. */
-function auditRuns({ clusters, jobs, nextCluster, nextRun }: ClusterAuditParts): string[] {
-  const findings: string[] = [];
+function* auditRuns({ clusters, jobs, nextCluster, nextRun }: ClusterAuditParts): Generator<string> {
   for (const { no, job_no, finished_at, draft } of clusters.runs(Number.MAX_SAFE_INTEGER)) {
-    if (no >= nextRun) findings.push(`run ${no} has a number that was not given yet`);
+    if (no >= nextRun) yield `run ${no} has a number that was not given yet`;
     const job = jobs.get(job_no);
-    if (finished_at === null && (job === undefined || job.status === 'done')) {
-      findings.push(`run ${no} is not over and has no job`);
-    }
-    if (finished_at !== null && draft !== null) findings.push(`run ${no} is over and has a draft`);
+    if (finished_at === null && (job === undefined || job.status === 'done'))
+      yield `run ${no} is not over and has no job`;
+    if (finished_at !== null && draft !== null) yield `run ${no} is over and has a draft`;
     for (const { no: cluster } of draft ?? []) {
-      if (cluster >= nextCluster) findings.push(`run ${no}: cluster ${cluster} has a number that was not given yet`);
+      if (cluster >= nextCluster) yield `run ${no}: cluster ${cluster} has a number that was not given yet`;
     }
   }
   const current = clusters.currentRun();
-  if (current !== 0 && clusters.run(current)?.finished_at == null) {
-    findings.push(`run ${current} counts, and is not over or not there`);
-  }
-  return findings;
+  if (current !== 0 && clusters.run(current)?.finished_at == null)
+    yield `run ${current} counts, and is not over or not there`;
 }
 
 /** Each point belongs to an existing run, page and cluster. */
-function auditPoints({ clusters, pages, nextCluster }: ClusterAuditParts): string[] {
-  const findings: string[] = [];
+function* auditPoints({ clusters, pages, nextCluster }: ClusterAuditParts): Generator<string> {
   for (const no of clusters.runsWithPoints()) {
     const run = clusters.run(no);
-    if (run === undefined) findings.push(`points of no run: ${no}`);
+    if (run === undefined) yield `points of no run: ${no}`;
     const isOver = run?.finished_at != null;
     const unknown = new Set<number>();
     for (const { page_no, cluster_no } of [...clusters.points(no)].flat()) {
-      if (!pages.has(page_no)) findings.push(`run ${no} has a point of no page: ${page_no}`);
+      if (!pages.has(page_no)) yield `run ${no} has a point of no page: ${page_no}`;
       const isKnown = isOver ? clusters.get(cluster_no) !== undefined : cluster_no < nextCluster;
       if (cluster_no !== 0 && !isKnown) unknown.add(cluster_no);
     }
-    for (const cluster of unknown) findings.push(`run ${no} has points of no cluster: ${cluster}`);
+    for (const cluster of unknown) yield `run ${no} has points of no cluster: ${cluster}`;
   }
-  return findings;
 }
 
 /** A cluster's size equals its points in the current run. A tombstone keeps only its id and last name. */
-function auditRows({ clusters, nextCluster }: ClusterAuditParts): string[] {
-  const findings: string[] = [];
+function* auditRows({ clusters, nextCluster }: ClusterAuditParts): Generator<string> {
   const sizes = new Map<number, number>();
   for (const { cluster_no } of [...clusters.points(clusters.currentRun())].flat()) {
     sizes.set(cluster_no, (sizes.get(cluster_no) ?? 0) + 1);
   }
   for (const { no, size, tombstoned, x, y } of clusters.all()) {
     const points = sizes.get(no) ?? 0;
-    if (no >= nextCluster) findings.push(`cluster ${no} has a number that was not given yet`);
-    if (size !== points) findings.push(`cluster ${no} counts ${size} pages, and has ${points}`);
-    if (tombstoned && points > 0) findings.push(`cluster ${no} is gone, and has ${points} pages`);
-    if (tombstoned && (x !== null || y !== null)) findings.push(`cluster ${no} is gone, and has a place on the map`);
-    if (!tombstoned && points === 0) findings.push(`cluster ${no} has no page, and is not gone`);
+    if (no >= nextCluster) yield `cluster ${no} has a number that was not given yet`;
+    if (size !== points) yield `cluster ${no} counts ${size} pages, and has ${points}`;
+    if (tombstoned && points > 0) yield `cluster ${no} is gone, and has ${points} pages`;
+    if (tombstoned && (x !== null || y !== null)) yield `cluster ${no} is gone, and has a place on the map`;
+    if (!tombstoned && points === 0) yield `cluster ${no} has no page, and is not gone`;
   }
-  return findings;
 }

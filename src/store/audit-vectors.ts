@@ -95,45 +95,46 @@ export class VectorAuditor extends VectorReader {
 }
 
 export class BackfillAuditor extends BackfillReader {
-  /** Every backfill and every gap is of a model, and somebody works on it. Gives also how many pages wait in gaps. */
-  audit({ pages, jobs, models, awaitsPurge }: Omit<VectorAuditParts, 'backfills'>): {
-    findings: string[];
-    waiting: number;
-  } {
-    const findings: string[] = [];
+  /** Every backfill and every gap is of a model, and somebody works on it. */
+  *audit({ pages, jobs, models, awaitsPurge }: Omit<VectorAuditParts, 'backfills'>): Generator<string> {
     const bySpace = new Map(models.all().map((model) => [model.space, model]));
     const dropped = new Set(models.droppedSpaces());
     for (const space of dropped) {
       const model = bySpace.get(space);
-      if (model !== undefined) findings.push(`the space of ${model.id} is noted as one to be emptied`);
+      if (model !== undefined) yield `the space of ${model.id} is noted as one to be emptied`;
     }
     for (const backfill of this.all()) {
       const model = bySpace.get(backfill.space);
-      if (model?.id !== backfill.model_id) findings.push(`backfill of no model: ${backfill.model_id}`);
+      if (model?.id !== backfill.model_id) yield `backfill of no model: ${backfill.model_id}`;
       if (this.byJob.get(backfill.job_no) !== backfill.space) {
-        findings.push(`the backfill of ${backfill.model_id} is not found by its job`);
+        yield `the backfill of ${backfill.model_id} is not found by its job`;
       }
       if (backfill.status === 'running' && !isInFlight(jobs.get(backfill.job_no))) {
-        findings.push(`the backfill of ${backfill.model_id} runs without a job`);
+        yield `the backfill of ${backfill.model_id} runs without a job`;
       }
     }
     for (const { id, space, status } of bySpace.values()) {
       const backfill = this.get(space);
-      if (status === 'backfilling' && backfill?.status !== 'running') findings.push(`${id} is filled by no backfill`);
-      if (status === 'registered' && backfill !== undefined) findings.push(`${id} has a backfill and no status of one`);
+      if (status === 'backfilling' && backfill?.status !== 'running') yield `${id} is filled by no backfill`;
+      if (status === 'registered' && backfill !== undefined) yield `${id} has a backfill and no status of one`;
     }
-    let waiting = 0;
     for (const [space, no] of [...this.untouched.getKeys(), ...this.begun.getKeys()]) {
       const model = bySpace.get(space);
       if (model === undefined) {
-        if (!dropped.has(space)) findings.push(`gap of no model: page ${no} in space ${space}`);
+        if (!dropped.has(space)) yield `gap of no model: page ${no} in space ${space}`;
       } else if (!pages.has(no)) {
-        if (!awaitsPurge(no)) findings.push(`gap of no page: ${no} in the space of ${model.id}`);
+        if (!awaitsPurge(no)) yield `gap of no page: ${no} in the space of ${model.id}`;
       } else if (this.get(space)?.status === 'complete') {
-        findings.push(`page ${no} has a gap that no backfill of ${model.id} is going to fill`);
-      } else waiting++;
+        yield `page ${no} has a gap that no backfill of ${model.id} is going to fill`;
+      }
     }
-    return { findings, waiting };
+  }
+
+  /** Gaps of pages: one for each page and model. */
+  waiting({ pages, models }: Pick<VectorAuditParts, 'pages' | 'models'>): number {
+    const spaces = new Set(models.all().map(({ space }) => space));
+    const gaps = [...this.untouched.getKeys(), ...this.begun.getKeys()];
+    return gaps.filter(([space, no]) => spaces.has(space) && pages.has(no)).length;
   }
 }
 

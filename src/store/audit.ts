@@ -20,10 +20,8 @@ import { ModelReader } from './models.ts';
 import { PageReader } from './pages.ts';
 import { RefusedTextReader } from './vectors.ts';
 
-type Finding = string;
-
 export interface StoreAudit {
-  findings: Finding[];
+  findings: string[];
   storeId: string;
   models: EmbeddingModel[];
   /** Page vectors that backfills still have to compute, one per page and model. */
@@ -54,22 +52,20 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
     const pages = new PageAuditor(environment);
     const models = new ModelReader(environment);
     const tombstones = new TombstoneAuditor(environment);
-    const { findings: ofLabels, labels } = pages.auditLabels(counters.peek('label'));
     const parts: VectorAuditParts = {
       ...{ pages, jobs, models, backfills: new BackfillAuditor(environment) },
       refusedTexts: new RefusedTextReader(environment),
       awaitsPurge: (no) => tombstones.get(no)?.state === 'pending',
     };
     const { findings: ofVectors, refused, ...labelsByModel } = new VectorAuditor(environment).audit(parts);
-    const { findings: ofBackfills, waiting } = parts.backfills.audit(parts);
     return {
       findings: [
         ...jobs.audit(counters.peek('job')),
         ...pages.auditFinding(counters.peek('page')),
         ...pages.auditJobs(jobs),
-        ...ofLabels,
+        ...pages.auditContents(counters.peek('label')),
         ...ofVectors,
-        ...ofBackfills,
+        ...parts.backfills.audit(parts),
         ...new BlacklistAuditor(environment).audit(counters.peek('blacklist'), pages),
         ...tombstones.audit(pages, jobs),
         ...new EntityAuditor(environment).audit({
@@ -84,11 +80,11 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
       ],
       storeId: environment.storeId,
       models: models.all().filter(({ status }) => status === 'ready'),
-      waiting,
+      waiting: parts.backfills.waiting(parts),
       refused,
       pages: pages.count(),
       labelEnd: counters.peek('label'),
-      labels,
+      labels: pages.labels(),
       ...labelsByModel,
       verifiedLabels: tombstones.verifiedLabels(),
     };
@@ -98,100 +94,84 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
 }
 
 class JobAuditor extends JobReader {
-  audit(nextNo: number): Finding[] {
+  *audit(nextNo: number): Generator<string> {
     const jobs = this.all();
     const claimable = jobs.filter(({ status }) => status === 'pending' || status === 'failed');
-    return [
-      ...jobs.filter(({ no }) => no >= nextNo).map(({ no }) => `job ${no} has a number that was not given yet`),
-      ...auditIndex(
-        'jobs by status',
-        jobs.map((job) => [job.status, job.no]),
-        this.byStatus.getKeys(),
-      ),
-      ...auditIndex(
-        'jobs by kind',
-        jobs.map((job) => [job.kind, job.no]),
-        this.byKind.getKeys(),
-      ),
-      ...auditIndex(
-        'due jobs',
-        claimable.map((job) => [laneOf(job), job.run_at, job.no]),
-        this.due.getKeys(),
-      ),
-    ];
+    const [byStatus, byKind] = [jobs.map(({ status, no }) => [status, no]), jobs.map(({ kind, no }) => [kind, no])];
+    const due = claimable.map((job) => [laneOf(job), job.run_at, job.no]);
+    for (const { no } of jobs) if (no >= nextNo) yield `job ${no} has a number that was not given yet`;
+    yield* auditIndex('jobs by status', byStatus, this.byStatus.getKeys());
+    yield* auditIndex('jobs by kind', byKind, this.byKind.getKeys());
+    yield* auditIndex('due jobs', due, this.due.getKeys());
   }
 }
 
 class PageAuditor extends PageReader {
-  auditFinding(nextNo: number): Finding[] {
-    const findings: Finding[] = [];
+  *auditFinding(nextNo: number): Generator<string> {
     let titled = 0;
     for (const page of this.all()) {
-      if (page.no >= nextNo) findings.push(`page ${page.no} has a number that was not given yet`);
+      if (page.no >= nextNo) yield `page ${page.no} has a number that was not given yet`;
       const byUrl = this.numberByUrl(page.canonical_url);
-      if (this.merged.doesExist(page.no)) findings.push(`page ${page.no} is there and merged into another`);
-      if (!areVisitsSound(page)) findings.push(`page ${page.no}: its visits do not lead to the first one`);
-      if (byUrl !== page.no) findings.push(`page ${page.no}: its URL leads to ${byUrl ?? 'no page'}`);
+      if (this.merged.doesExist(page.no)) yield `page ${page.no} is there and merged into another`;
+      if (!areVisitsSound(page)) yield `page ${page.no}: its visits do not lead to the first one`;
+      if (byUrl !== page.no) yield `page ${page.no}: its URL leads to ${byUrl ?? 'no page'}`;
       if (page.title === null) continue;
       titled++;
       if (!this.numbersByTitle(page.title, Number.MAX_SAFE_INTEGER).includes(page.no)) {
-        findings.push(`page ${page.no}: its title does not lead to it`);
+        yield `page ${page.no}: its title does not lead to it`;
       }
     }
     const urls = this.byUrl.getKeysCount();
     const titles = this.byTitle.getKeysCount();
-    if (urls !== this.count()) findings.push(`${urls} URLs for ${this.count()} pages`);
-    if (titles !== titled) findings.push(`${titles} titles for ${titled} pages with one`);
-    return findings;
+    if (urls !== this.count()) yield `${urls} URLs for ${this.count()} pages`;
+    if (titles !== titled) yield `${titles} titles for ${titled} pages with one`;
   }
 
-  auditJobs(jobs: JobReader): Finding[] {
-    const findings: Finding[] = [];
+  *auditJobs(jobs: JobReader): Generator<string> {
     for (const page of this.all()) {
       const job = jobs.get(page.index_job);
-      if (job === undefined) findings.push(`page ${page.no} has no index job`);
-      else if (job.page_no !== page.no)
-        findings.push(`page ${page.no}: its index job ${job.no} works on ${job.page_no}`);
+      if (job === undefined) yield `page ${page.no} has no index job`;
+      else if (job.page_no !== page.no) yield `page ${page.no}: its index job ${job.no} works on ${job.page_no}`;
       else if (page.status !== pageStatusUnder[job.status]) {
-        findings.push(`page ${page.no} is ${page.status} and its index job ${job.no} is ${job.status}`);
+        yield `page ${page.no} is ${page.status} and its index job ${job.no} is ${job.status}`;
       }
-      if (page.status === 'indexed' && page.indexed_at === null) findings.push(`page ${page.no} is indexed at no time`);
-      if (page.status === 'indexed' && !this.hasBody(page.no)) findings.push(`page ${page.no} has no text`);
+      if (page.status === 'indexed' && page.indexed_at === null) yield `page ${page.no} is indexed at no time`;
+      if (page.status === 'indexed' && !this.hasBody(page.no)) yield `page ${page.no} has no text`;
     }
-    return findings;
   }
 
   /** Labels are unique; each page has as many chunks as labels, within its text. */
-  auditLabels(nextLabel: number): { findings: Finding[]; labels: number[] } {
-    const findings: Finding[] = [];
+  *auditContents(nextLabel: number): Generator<string> {
     const owners = new Map<number, number>();
     for (const page of this.all()) {
       const chunks = this.chunks(page.no);
-      if (chunks.length !== page.chunk_count) {
-        findings.push(`page ${page.no} has ${chunks.length} chunks and counts ${page.chunk_count}`);
-      }
+      if (chunks.length !== page.chunk_count)
+        yield `page ${page.no} has ${chunks.length} chunks and counts ${page.chunk_count}`;
       const length = this.bodyLength(page.no) ?? 0;
-      if (!this.isWhole(page.no)) findings.push(`page ${page.no} lacks a part of its text or of its chunks`);
-      else if (!this.isUnchanged(page)) findings.push(`page ${page.no}: its text does not match its content_hash`);
-      if (!areChunksOf(length, chunks)) {
-        findings.push(`page ${page.no} has a chunk outside its text`);
-      }
+      if (!this.isWhole(page.no)) yield `page ${page.no} lacks a part of its text or of its chunks`;
+      else if (!this.isUnchanged(page)) yield `page ${page.no}: its text does not match its content_hash`;
+      if (!areChunksOf(length, chunks)) yield `page ${page.no} has a chunk outside its text`;
       for (let label = page.first_label; label < page.first_label + page.chunk_count; label++) {
         const owner = owners.get(label);
-        if (owner !== undefined) findings.push(`label ${label} belongs to pages ${owner} and ${page.no}`);
-        if (label < 1 || label >= nextLabel) findings.push(`page ${page.no}: label ${label} was not given yet`);
+        if (owner !== undefined) yield `label ${label} belongs to pages ${owner} and ${page.no}`;
+        if (label < 1 || label >= nextLabel) yield `page ${page.no}: label ${label} was not given yet`;
         owners.set(label, page.no);
       }
     }
-    for (const no of this.chunkLists.owners())
-      if (this.get(no) === undefined) findings.push(`chunks of no page: ${no}`);
-    for (const no of this.texts.owners()) if (this.get(no) === undefined) findings.push(`text of no page: ${no}`);
-    for (const no of this.sectionLists.getKeys()) {
-      if (this.get(no) === undefined) findings.push(`sections of no page: ${no}`);
-    }
-    for (const no of this.feedContents.getKeys()) {
-      if (this.get(no) === undefined) findings.push(`content of a feed of no page: ${no}`);
-    }
-    return { findings, labels: [...owners.keys()].sort((a, b) => a - b) };
+    const owned = [
+      ['chunks', this.chunkLists.owners()],
+      ['text', this.texts.owners()],
+      ['sections', this.sectionLists.getKeys()],
+      ['content of a feed', this.feedContents.getKeys()],
+    ] as const;
+    for (const [what, owners] of owned) for (const no of owners) if (!this.has(no)) yield `${what} of no page: ${no}`;
+  }
+
+  /** Of all chunks, ascending. */
+  labels(): number[] {
+    const labels = new Set<number>();
+    for (const { first_label, chunk_count } of this.all())
+      for (let ordinal = 0; ordinal < chunk_count; ordinal++) labels.add(first_label + ordinal);
+    return [...labels].sort((a, b) => a - b);
   }
 }

@@ -60,15 +60,15 @@ export const entityFaults: Faults = {
   },
   'a merge that its entity does not lead to': {
     plant: ({ mergesOfEntity }) => mergesOfEntity.remove([3, 1]),
-    finding: /merges by entity: 3 1 is missing/,
+    finding: /merges by entity: \[3,1\] is missing/,
   },
   'entities kept apart by no undone merge': {
     plant: ({ splits }) => splits.put([1, 2], 0),
-    finding: /entities 1 and 2 are kept apart, and no merge of them was undone/,
+    finding: /entities kept apart: \[1,2\] is of no row/,
   },
   'an undone merge that is not kept apart': {
     plant: ({ splits }) => splits.remove([4, 5]),
-    finding: /entities 4 5: their merge was undone, and they are not kept apart/,
+    finding: /entities kept apart: \[4,5\] is missing/,
   },
   'two entities of one type and name': {
     plant: ({ entities, pageEntities, counters }) => [
