@@ -1,32 +1,18 @@
 /** The composition root: from settings to a running system (src/composition). `src/main.ts` listens. */
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import type { Breakers } from './actors/system/breakers.ts';
 import { type Library, superviseLibrary } from './actors/system/library.ts';
 import type { ClusterMember } from './cluster/member.ts';
 import { openShared } from './composition/join-cluster.ts';
 import { type Host, type HostOptions, openHost } from './composition/open-host.ts';
 import { openLibrary } from './composition/open-library.ts';
-import { type Outside, temporaryFolder } from './composition/open-outside.ts';
+import { temporaryFolder } from './composition/open-outside.ts';
 import { DomainError } from './domain/errors.ts';
 import type { Readiness } from './domain/messages.ts';
 import { libraryFolders } from './settings/library-folders.ts';
 import { openDataFolder } from './store/data-folder.ts';
 
-export interface App extends Pick<Outside, 'chat' | 'capabilities'> {
-  /** Errors: TypeError for an unknown library. */
-  askOf(name: string): Library['ask'];
-  /** The host of a library: this one (null), or an address. Errors: DomainError `store_unavailable`. */
-  placeOf(name: string): Promise<string | null>;
-  /** Of all serving libraries, with their chunks added up. Errors: the reason if none answers. */
-  readiness(signal: AbortSignal): Promise<Readiness>;
-  /** Resolves with the reason when no library can be opened again: the process must end. */
-  over: Promise<unknown>;
-  /** Every called provider, and whether it is called now. */
-  breakerStates: Breakers['states'];
-  /** Stop in order and unlock the data folder. All calls share one promise. */
-  close(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof startApp>>;
 
 export interface AppOptions extends HostOptions {
   /** In a cluster, whose libraries open on demand. */
@@ -37,7 +23,7 @@ export interface AppOptions extends HostOptions {
  * Open the host and its libraries. Without `libraries.dir` one library serves when this resolves; with it they open in
  * the background. Errors: those of the host, the data folder and, without `libraries.dir`, the first opening.
  */
-export async function startApp({ member = null, ...options }: AppOptions): Promise<App> {
+export async function startApp({ member = null, ...options }: AppOptions) {
   const { settings } = options;
   const isAlone = settings.libraries.dir === null && member === null;
   // A single library locks its own data folder.
@@ -78,14 +64,17 @@ export async function startApp({ member = null, ...options }: AppOptions): Promi
   }
   host.log.info(outside.programs(), 'external programs');
   return {
-    askOf(name) {
+    /** Errors: TypeError for an unknown library. */
+    askOf(name: string): Library['ask'] {
       const library = libraries.get(name);
       if (library !== undefined) return library.ask;
       if (inCluster !== null) return () => Promise.reject(notHere());
       throw new TypeError(`there is no library ${name}`);
     },
+    /** The host of a library: this one (null), or an address. Errors: DomainError `store_unavailable`. */
     placeOf: inCluster?.placeOf ?? (async () => null),
-    async readiness(signal) {
+    /** Of all serving libraries, with their chunks added up. Errors: the reason if none answers. */
+    async readiness(signal: AbortSignal): Promise<Readiness> {
       await member?.ping();
       const asked = await Promise.allSettled(
         [...libraries.values()].map(({ ask }) => ask('system.readiness', {}, { signal })),
@@ -101,11 +90,14 @@ export async function startApp({ member = null, ...options }: AppOptions): Promi
       const index = { state, indexed_chunks: sum('indexed_chunks'), total_chunks: sum('total_chunks') } as const;
       return { ...first, index };
     },
+    /** Resolves with the reason when no library can be opened again: the process must end. */
     over:
       inCluster === null ? Promise.all(all.map(({ over }) => over)).then(([reason]) => reason) : new Promise(() => {}),
     chat: outside.chat,
     capabilities: outside.capabilities,
+    /** Every called provider, and whether it is called now. */
     breakerStates: outside.breakers.states,
+    /** Stop in order and unlock the data folder. All calls share one promise. */
     close,
   };
 }

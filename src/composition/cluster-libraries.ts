@@ -18,11 +18,7 @@ const sweepEveryMs = 3_600_000;
 /** A library opened for its jobs stays open this long after them; one with a job due sooner is not closed, ms. */
 const dueGraceMs = 60_000;
 
-export interface ClusterLibraries {
-  /** The host of a library: this one (null), or an address. Libraries without a host are opened here. Errors: DomainError `store_unavailable`. */
-  placeOf(name: string): Promise<string | null>;
-  close(): Promise<void>;
-}
+export type ClusterLibraries = ReturnType<typeof clusterLibraries>;
 
 export interface ClusterLibrariesOptions {
   member: Pick<ClusterMember, 'due' | 'ownerOf' | 'served'>;
@@ -54,7 +50,7 @@ export function clusterLibraries({
   monotonic,
   now,
   wait = (ms) => delay(ms, undefined, { ref: false }),
-}: ClusterLibrariesOptions): ClusterLibraries {
+}: ClusterLibrariesOptions) {
   const idleMs = idle_close_minutes * 60_000;
   const usedAt = new Map<string, number>();
   let isClosing = false;
@@ -146,7 +142,8 @@ export function clusterLibraries({
   };
 
   return {
-    async placeOf(name) {
+    /** The host of a library: this one (null), or an address. Libraries without a host are opened here. Errors: DomainError `store_unavailable`. */
+    async placeOf(name: string): Promise<string | null> {
       const until = monotonic() + waitMs;
       for (;;) {
         if (isClosing) throw new DomainError('shutting_down', 'the service is stopping');
@@ -169,7 +166,7 @@ export function clusterLibraries({
         await wait(lookEveryMs);
       }
     },
-    async close() {
+    async close(): Promise<void> {
       isClosing = true;
       await Promise.all([...libraries.values()].map((library) => library.close()));
     },

@@ -1,5 +1,5 @@
 /** The host: resources shared by all libraries of a process: threads, the word list, and outside providers with their breakers. */
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { RecoverPage } from '../actors/indexes/start-recovery.ts';
 import type { JobHandler } from '../actors/system/job-actor.ts';
@@ -11,7 +11,7 @@ import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Semaphore } from '../threads/semaphore.ts';
 import { encoderHangMs } from './job-limits.ts';
-import { type Outside, openOutside, type Surroundings, type WebSurroundings } from './open-outside.ts';
+import { openOutside, type Surroundings, type WebSurroundings } from './open-outside.ts';
 import { type HostThreads, openThreads } from './open-threads.ts';
 
 export interface HostOptions extends Partial<Surroundings> {
@@ -30,31 +30,17 @@ export interface HostOptions extends Partial<Surroundings> {
   aroundRecovery?: (recoverPage: RecoverPage) => RecoverPage;
 }
 
-export interface Host extends Surroundings, Required<Pick<HostOptions, 'aroundIndexPage' | 'aroundRecovery'>> {
-  settings: Settings;
-  log: Logger;
-  metrics: Metrics;
-  threads: HostThreads;
-  outside: Outside;
-  /** Computes the vectors of the built-in model. */
-  encoder: Encoder;
-  /** Of its filling: the encoder is one, and libraries take turns. */
-  encoderPlace: Semaphore;
-  /** Libraries that look through their stores before they serve wait for one another. */
-  opening: LimitFunction;
-  /** Libraries whose copies are read from PostgreSQL. */
-  bringingUp: LimitFunction;
-  /** After every library was closed. */
-  close(): Promise<void>;
-}
+export type Host = ReturnType<typeof openHost>;
 
 const openAtOnce = 2;
 /** A piece of each library's rows is in memory (bring-up-copy.ts); small ones are not to wait behind one large. */
 const bringUpAtOnce = 8;
 
 /** Errors: OperatorError `encoder_files`, `word_list`. */
-export function openHost(options: HostOptions): Host {
+export function openHost(options: HostOptions) {
   const { settings, log, metrics, web = {} } = options;
+  const { aroundIndexPage = (handler: JobHandler) => handler } = options;
+  const { aroundRecovery = (recoverPage: RecoverPage) => recoverPage } = options;
   const { now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;
   const surroundings: Surroundings = { now, monotonic, random };
   const dir = settings.encoder.dir ?? encoderDir;
@@ -73,12 +59,16 @@ export function openHost(options: HostOptions): Host {
     threads,
     outside,
     encoder,
+    aroundIndexPage,
+    aroundRecovery,
+    /** For filling the built-in model: the encoder is one, and libraries take turns. */
     encoderPlace: new Semaphore(1, Number.POSITIVE_INFINITY),
+    /** Libraries that look through their stores before they serve wait for one another. */
     opening: pLimit(openAtOnce),
+    /** Libraries whose copies are read from PostgreSQL. */
     bringingUp: pLimit(bringUpAtOnce),
-    aroundIndexPage: options.aroundIndexPage ?? ((handler) => handler),
-    aroundRecovery: options.aroundRecovery ?? ((recoverPage) => recoverPage),
-    async close() {
+    /** After every library was closed. */
+    async close(): Promise<void> {
       await outside.close();
       if (options.encoder === undefined) await encoder.close();
       if (options.threads === undefined) await threads.close();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type RecordingReader, recordingReader } from '../actors/fetching/read-recording.ts';
 import { openVideoReader, type VideoReader } from '../actors/fetching/read-video.ts';
-import { type Breakers, createBreakers } from '../actors/system/breakers.ts';
+import { createBreakers } from '../actors/system/breakers.ts';
 import { feedPoller } from '../actors/watches/poll-feed.ts';
 import { podcastPoller, podcastsUnavailable } from '../actors/watches/poll-podcast.ts';
 import { videoPoller } from '../actors/watches/poll-videos.ts';
@@ -11,12 +11,10 @@ import type { Pollers } from '../actors/watches/poll-watch.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
 import type { Encoder } from '../encoder/encoder.ts';
-import type { ChatClient } from '../providers/chat-client.ts';
 import { type Clock, systemClock } from '../providers/clock.ts';
-import { type Embedders, openEmbedders } from '../providers/embedders.ts';
+import { openEmbedders } from '../providers/embedders.ts';
 import { type Network, nameServerAnswers, networkName, openNetwork } from '../providers/network.ts';
-import { chatClientOf, endpointRecognizerOf, type NamedReranker, rerankerOf } from '../providers/open-from-settings.ts';
-import type { ProviderBreaker } from '../providers/provider-settings.ts';
+import { chatClientOf, endpointRecognizerOf, rerankerOf } from '../providers/open-from-settings.ts';
 import { openRecordingFolder } from '../providers/recording-folder.ts';
 import type { Lookup } from '../providers/resolve-host.ts';
 import { openTranscription, type Transcription } from '../providers/transcription.ts';
@@ -49,29 +47,12 @@ export interface WebSurroundings {
   probe?: () => Promise<boolean>;
 }
 
-export interface Outside {
-  breakers: Breakers;
-  /** Of all outgoing web traffic. */
-  networkBreaker: ProviderBreaker;
-  fetch: WebFetch;
-  pollers: Pollers;
-  videos: VideoReader;
-  recordings: RecordingReader;
-  embedders: Embedders;
-  /** If `reranker.kind` is `api`; `name` is for the query log. */
-  reranker: NamedReranker | null;
-  chat: ChatClient | null;
-  /** External programs, for the log. */
-  programs(): { yt_dlp: string; transcription: Capabilities['transcription'] };
-  /** Versions of external programs; null if missing or broken. */
-  capabilities(): Promise<Capabilities>;
-  close(): Promise<void>;
-}
+export type Outside = ReturnType<typeof openOutside>;
 
 /** For external programs and recordings, during this process. */
 export const temporaryFolder = (dataDir: string): string => join(dataDir, 'tmp');
 
-export function openOutside(options: OutsideOptions): Outside {
+export function openOutside(options: OutsideOptions) {
   const { settings, log, metrics, threads, encoder, now, monotonic, random } = options;
   const { resilience } = settings;
   const breakers = createBreakers({
@@ -109,26 +90,29 @@ export function openOutside(options: OutsideOptions): Outside {
     onError: (provider) => metrics.embeddingErrors.inc({ provider }),
   });
 
-  const reranker = settings.reranker.kind === 'api' ? rerankerOf(settings, calls) : null;
   return {
     breakers,
+    /** Of all outgoing web traffic. */
     networkBreaker,
     fetch,
     pollers,
     videos,
     recordings: recordingsOf(options, transcription),
     embedders,
-    reranker,
+    /** `name` is for the query log. */
+    reranker: settings.reranker.kind === 'api' ? rerankerOf(settings, calls) : null,
     chat: chatClientOf(settings, calls),
+    /** External programs, for the log. */
     programs: () => ({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }),
-    capabilities: async () => ({
+    /** Versions of external programs; null if missing or broken. */
+    capabilities: async (): Promise<Capabilities> => ({
       yt_dlp: await ytDlp.version(stopping.signal).catch((error: unknown) => {
         if (!stopping.signal.aborted) log.warn({ err: error }, 'yt-dlp does not work');
         return null;
       }),
       transcription: transcription.found,
     }),
-    close: async () => {
+    close: async (): Promise<void> => {
       stopping.abort(new Error('the service stops'));
       await videos.close();
     },

@@ -1,37 +1,16 @@
 /** The host's threads, and each library's share: tasks of libraries take turns. */
 import { availableParallelism } from 'node:os';
-import type { ClusterPool } from '../actors/clusters/thread-work.ts';
-import type { ContentReaders } from '../actors/fetching/content-readers.ts';
-import { type Extractor, openExtractor, openPdfReader } from '../actors/fetching/extract-page.ts';
-import { type FeedReader, openFeedReader } from '../actors/watches/poll-feed.ts';
-import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
+import { openExtractor, openPdfReader } from '../actors/fetching/extract-page.ts';
+import { openFeedReader } from '../actors/watches/poll-feed.ts';
 import { graphFrom } from '../domain/model.ts';
-import { type IndexThreads, openIndexThreads, type TextPool, type WorkPool } from '../engine/index-threads.ts';
+import { openIndexThreads } from '../engine/index-threads.ts';
 import { loadWordList } from '../engine/words/word-list.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { openThreadPool, statelessIdleMs } from '../threads/thread-pool.ts';
 
-export interface Threads {
-  cores: number;
-  /** Chunking, building segments. */
-  texts: TextPool;
-  work: WorkPool;
-  /** Threads of `work`. */
-  workers: number;
-  index: IndexThreads;
-  extractor: Extractor;
-  pdfs: ContentReaders<ExtractedPage>;
-  /** In order; the largest feed takes a fifth of a second. */
-  feeds: FeedReader;
-  clusters: ClusterPool;
-}
-
-export interface HostThreads extends Pick<Threads, 'feeds'> {
-  /** `library`: a name that no earlier opening had. */
-  of(library: string): Threads;
-  close(): Promise<void>;
-}
+export type HostThreads = ReturnType<typeof openThreads>;
+export type Threads = ReturnType<HostThreads['of']>;
 
 const maxWorkQueue = 2048;
 /** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
@@ -43,7 +22,7 @@ const maxClusterHeapMb = 2048;
 const maxWorkYoungMb = 24;
 
 /** Errors: OperatorError `word_list`. */
-export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'indexing'>): HostThreads {
+export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'indexing'>) {
   const wordList = loadWordList();
   const cores = availableParallelism();
   const workers = Math.max(2, cores);
@@ -81,10 +60,14 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
   const index = openIndexThreads({ searchData: { wordList }, graphFrom: graphsFrom(settings.indexing.vector_index) });
   const all = [texts, work, index, extractor, pdfs, feeds, clusters];
   return {
+    /** In order; the largest feed takes a fifth of a second. */
     feeds,
-    of: (library) => ({
+    /** `library`: a name that no earlier opening had. */
+    of: (library: string) => ({
       cores,
+      /** Threads of `work`. */
       workers,
+      /** Chunking, building segments. */
       texts: texts.of(library),
       work: work.of(library),
       index: index.of(library),
@@ -93,7 +76,7 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
       feeds,
       clusters: clusters.of(library),
     }),
-    close: async () => {
+    close: async (): Promise<void> => {
       await Promise.all(all.map((each) => each.close()));
     },
   };

@@ -5,7 +5,6 @@
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import type { Access } from '../access/access.ts';
 import { isTraced, traced } from '../compute/span.ts';
 import type { BodyRoom } from '../compute/structures/body-room.ts';
 import type { Ask } from '../domain/messages.ts';
@@ -41,21 +40,15 @@ import { sessionRoutes } from './routes/sessions.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { watchRoutes } from './routes/watches.ts';
 
-export interface ServerOptions extends GuardSettings {
+export interface ServerOptions
+  extends GuardSettings,
+    Omit<RouteContext, 'ask' | 'asking' | 'pace' | 'heartbeatMs' | 'listsMutatingTools'> {
   askOf: (name: string) => Ask;
-  readiness: RouteContext['readiness'];
-  access: Access;
   peers?: Peers | null;
-  consoleDir: string;
   log: FastifyBaseLogger;
-  metrics: Metrics;
   events: Pick<Settings['events'], 'heartbeat_s'>;
   mcp: Settings['mcp'];
   tls?: Settings['tls'];
-  shownSettings: RouteContext['shownSettings'];
-  backups: RouteContext['backups'];
-  capabilities: RouteContext['capabilities'];
-  version: string;
   bounds?: {
     maxConnections?: number;
     bodies?: BodyRoom;
@@ -166,21 +159,14 @@ export function buildServer(options: ServerOptions): HttpApp {
   describeRoutes(app, options.version);
   const ask: RouteContext['ask'] = (request) => options.askOf(holderOf(request).library);
   const context: RouteContext = {
+    ...options,
     ask,
     asking: (reply) => {
       const [library, signal] = [ask(reply.request), clientSignal(reply)];
       return (name, request) => library(name, request, { signal });
     },
     pace,
-    readiness: options.readiness,
-    access: options.access,
-    consoleDir: options.consoleDir,
-    metrics: options.metrics,
     heartbeatMs: options.events.heartbeat_s * 1000,
-    version: options.version,
-    shownSettings: options.shownSettings,
-    backups: options.backups,
-    capabilities: options.capabilities,
     listsMutatingTools: options.mcp.enable_mutating_tools,
   };
   app.register(async (routes) => {

@@ -7,13 +7,6 @@ import { join } from 'node:path';
 import { type AuthToken, defaultLibrary } from '../domain/access.ts';
 import { errorCode } from '../domain/error-code.ts';
 
-export interface AccessTokens {
-  /** Current ones: the generated token may be replaced at any time (`readback token new`). */
-  tokens: () => readonly AuthToken[];
-  /** Path of the generated token, if none is configured. */
-  generatedAt: string | null;
-}
-
 export interface AccessTokensOptions {
   configured: readonly AuthToken[];
   dataDir: string;
@@ -24,7 +17,14 @@ export interface AccessTokensOptions {
 /** The file is checked at most this often, ms: unauthorized requests must not keep the disk busy. */
 const lookEveryMs = 100;
 
-export function accessTokens({ configured, dataDir, newToken, monotonic }: AccessTokensOptions): AccessTokens {
+/**
+ * `tokens`: the current ones, as the generated token may be replaced at any time (`readback token new`). `generatedAt`: path of the
+ * generated token, if none is configured.
+ */
+export function accessTokens({ configured, dataDir, newToken, monotonic }: AccessTokensOptions): {
+  tokens: () => readonly AuthToken[];
+  generatedAt: string | null;
+} {
   if (configured.length > 0) return { tokens: () => configured, generatedAt: null };
   const path = join(dataDir, 'token');
   const listOf = (token: string): AuthToken[] => [

@@ -32,10 +32,6 @@ export interface TracingOptions {
   log: Logger;
 }
 
-export interface Tracing {
-  close(): Promise<void>;
-}
-
 /** Jobs with a remembered trace; beyond it the oldest begin their own. */
 const maxRemembered = 10_000;
 /** Maximum wait for a collector at a stop, ms. */
@@ -70,7 +66,7 @@ function collectorExporter({ endpoint, userinfo, query }: TracingOptions): SpanE
 }
 
 /** Once per process: the package's context is global. */
-export function startTracing(options: TracingOptions): Tracing {
+export function startTracing(options: TracingOptions) {
   const manager = new AsyncLocalStorageContextManager().enable();
   context.setGlobalContextManager(manager);
   const processor =
@@ -116,7 +112,7 @@ export function startTracing(options: TracingOptions): Tracing {
   });
 
   return {
-    close: async () => {
+    close: async (): Promise<void> => {
       setTracer(null);
       const failed = (error: unknown) => options.log.warn({ err: error }, 'the last traces could not be sent');
       await Promise.race([

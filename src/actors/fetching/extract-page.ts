@@ -17,22 +17,10 @@ import { givenAway, openParserPool, type SharedParserPool } from './parser-pool.
 
 type Tasks = typeof import('../../threads/extract-thread.ts');
 
-export interface Extractor {
-  /** `isArticle`: already extracted. Errors: DomainError `invalid` for HTML over a limit of time, memory or depth; `overloaded`. */
-  extract(html: string, url: string, isArticle?: boolean): Promise<SubmittedPage>;
-  /** Takes ownership of the bytes. Errors: as of ParserPool. */
-  readFetched: ReadFetchedText;
-  /** Errors: as of `readFetched`. */
-  readTranscript(transcript: FetchedTranscript, signal: AbortSignal): Promise<TranscriptText>;
-}
+export type Extractor = ReturnType<typeof extractorOn>;
 
-interface ExtractorThreads extends Extractor {
-  /** The same for a library, which takes turns with others. */
-  of(library: string): Extractor;
-  close(): Promise<void>;
-}
-
-export function openExtractor(threads: number): ExtractorThreads {
+/** `of`: the same for a library, which takes turns with others. */
+export function openExtractor(threads: number) {
   const pool = openParserPool<Tasks>({
     entry: programFile('threads/extract-thread'),
     name: 'extract',
@@ -48,13 +36,26 @@ export function openExtractor(threads: number): ExtractorThreads {
       tooLarge: 'takes too much memory to read',
     },
   });
-  const extractor = ({ run }: SharedParserPool<Tasks>): Extractor => ({
-    extract: (html, url, isArticle = false) => run('extractSubmitted', { html, url, isArticle }).catch(answer),
-    readFetched: (content, signal) => run('readFetched', content, { signal, transfer: givenAway(content.bytes) }),
-    readTranscript: (transcript, signal) =>
+  return {
+    ...extractorOn(pool),
+    of: (library: string) => extractorOn(pool.of(library)),
+    close: () => pool.close(),
+  };
+}
+
+function extractorOn({ run }: SharedParserPool<Tasks>) {
+  /** Takes ownership of the bytes. Errors: as of ParserPool. */
+  const readFetched: ReadFetchedText = (content, signal) =>
+    run('readFetched', content, { signal, transfer: givenAway(content.bytes) });
+  return {
+    /** `isArticle`: already extracted. Errors: DomainError `invalid` for HTML over a limit of time, memory or depth; `overloaded`. */
+    extract: (html: string, url: string, isArticle = false): Promise<SubmittedPage> =>
+      run('extractSubmitted', { html, url, isArticle }).catch(answer),
+    readFetched,
+    /** Errors: as of `readFetched`. */
+    readTranscript: (transcript: FetchedTranscript, signal: AbortSignal): Promise<TranscriptText> =>
       run('readPublishedTranscript', transcript, { signal, transfer: givenAway(transcript.bytes) }),
-  });
-  return { ...extractor(pool), of: (library) => extractor(pool.of(library)), close: () => pool.close() };
+  };
 }
 
 function answer(cause: unknown): never {
@@ -67,13 +68,8 @@ type PdfTasks = typeof import('../../threads/pdf-thread.ts');
 
 type ReadPdf = ExtractedPage & Pick<PageFacts, 'content_type'>;
 
-interface PdfThread {
-  /** Takes turns with other libraries. Errors: FetchError `no_text`, `unsupported_content`; those of ParserPool. */
-  of(library: string): ContentReaders<ReadPdf>;
-  close(): Promise<void>;
-}
-
-export function openPdfReader(settings: RepeatedLineSettings): PdfThread {
+/** Libraries take turns. Errors of reading: FetchError `no_text`, `unsupported_content`; those of ParserPool. */
+export function openPdfReader(settings: RepeatedLineSettings) {
   const pool = openParserPool<PdfTasks>({
     entry: programFile('threads/pdf-thread'),
     name: 'pdf',
@@ -87,7 +83,7 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfThread {
       tooLarge: 'the PDF takes too much memory to read',
     },
   });
-  return { of: (library) => readersOn(pool.of(library), settings), close: () => pool.close() };
+  return { of: (library: string) => readersOn(pool.of(library), settings), close: () => pool.close() };
 }
 
 function readersOn({ run }: SharedParserPool<PdfTasks>, settings: RepeatedLineSettings): ContentReaders<ReadPdf> {

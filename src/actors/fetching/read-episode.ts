@@ -20,30 +20,14 @@ export interface EpisodeReaderDependencies {
   canonicalize: CanonicalizeSettings;
 }
 
-export interface ReadEpisode {
-  finalUrl: string;
-  text: TranscriptText;
-}
-
-export interface EpisodeReader {
-  /**
-   * The best readable transcript or null. `isGivenUp`: whether that error is final.
-   * Errors: FetchError, JobError; the signal's reason.
-   */
-  published(
-    page: Page,
-    options: { signal: AbortSignal; isGivenUp: (error: FetchError) => boolean },
-  ): Promise<ReadEpisode | null>;
-  /** Empty if unavailable. Errors: FetchError `offline`; the signal's reason. */
-  chapters(page: Page, signal: AbortSignal): Promise<Chapter[]>;
-}
+export type EpisodeReader = ReturnType<typeof episodeReader>;
 
 /** Best first: those with times. */
 const ranks: readonly (TranscriptFormat | null)[] = ['captions', 'json', 'html', 'text', null];
 /** A thousand chapters are 100 KB, parsed in 2 ms on the main thread. */
 const maxChaptersBytes = 200_000;
 
-export function episodeReader(dependencies: EpisodeReaderDependencies): EpisodeReader {
+export function episodeReader(dependencies: EpisodeReaderDependencies) {
   const { fetch, readTranscript, blacklist, canonicalize } = dependencies;
 
   const isBlacklisted = (url: string): boolean => {
@@ -68,6 +52,7 @@ export function episodeReader(dependencies: EpisodeReaderDependencies): EpisodeR
     return { finalUrl: answer.finalUrl, text: await readTranscript(transcript, signal) };
   };
 
+  /** Empty if unavailable. Errors: FetchError `offline`; the signal's reason. */
   const chapters = async ({ metadata }: Page, signal: AbortSignal): Promise<Chapter[]> => {
     const { chapters_url } = episodeOf(metadata);
     if (chapters_url === null || isBlacklisted(chapters_url)) return [];
@@ -83,7 +68,14 @@ export function episodeReader(dependencies: EpisodeReaderDependencies): EpisodeR
 
   return {
     chapters,
-    async published(page, { signal, isGivenUp }) {
+    /**
+     * The best readable transcript or null. `isGivenUp`: whether that error is final.
+     * Errors: FetchError, JobError; the signal's reason.
+     */
+    async published(
+      page: Page,
+      { signal, isGivenUp }: { signal: AbortSignal; isGivenUp: (error: FetchError) => boolean },
+    ): Promise<{ finalUrl: string; text: TranscriptText } | null> {
       const { transcripts } = episodeOf(page.metadata);
       const ranked = transcripts
         .filter(({ url }) => !isBlacklisted(url))

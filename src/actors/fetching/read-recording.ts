@@ -19,33 +19,15 @@ export interface RecordingReaderDependencies {
   random: () => number;
 }
 
-/** A recording being read; the caller closes it. */
-export interface OpenRecording {
-  sink: BodySink;
-  /** Its file, for another program that writes it within the limits of `sink`. */
-  path(): Promise<string>;
-  /** Transcribes the complete file. Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason. */
-  read(chapters: readonly Chapter[], context: Pick<JobContext, 'signal' | 'goOn'>): Promise<TranscriptText>;
-  /** Deletes the file and admits the next recording. */
-  close(): Promise<void>;
-}
-
-export interface RecordingReader {
-  /** Errors: FetchError if the page is a recording that cannot be read, or not now. */
-  refuse(page: Page): void;
-  /** Errors: as of `refuse`. */
-  open(page: Page): OpenRecording;
-  readsVideos: boolean;
-  /** Errors: FetchError while another recording is being read. */
-  openVideo(): OpenRecording;
-}
+export type RecordingReader = ReturnType<typeof recordingReader>;
+export type OpenRecording = ReturnType<RecordingReader['open']>;
 
 /** Retry time, ms, plus up to as much jitter. */
 const comebackMs = 30_000;
 /** The same for videos: each retry asks the site again. */
 const videoComebackMs = 600_000;
 
-export function recordingReader(dependencies: RecordingReaderDependencies): RecordingReader {
+export function recordingReader(dependencies: RecordingReaderDependencies) {
   const { transcription, folder, maxBytes, timeoutMs, reads, random } = dependencies;
   let isBusy = false;
 
@@ -55,7 +37,8 @@ export function recordingReader(dependencies: RecordingReaderDependencies): Reco
     throw new FetchError('host_waits', 'another recording is being read', { retryAfterMs });
   };
 
-  const refuse = ({ metadata }: Page) => {
+  /** Errors: FetchError if the page is a recording that cannot be read, or not now. */
+  const refuse = ({ metadata }: Page): void => {
     const isEpisode = metadata?.watch_kind === 'podcast';
     if (!(isEpisode ? reads.podcasts : reads.audio)) {
       const setting = isEpisode ? 'fetch.podcast_transcripts' : 'fetch.audio_transcripts';
@@ -66,17 +49,24 @@ export function recordingReader(dependencies: RecordingReaderDependencies): Reco
     refuseBusy(comebackMs);
   };
 
-  const open = (): OpenRecording => {
+  /** A recording being read; the caller closes it. */
+  const open = () => {
     isBusy = true;
     let file: Promise<RecordingFile> | null = null;
     const opened = () => {
       file ??= folder.create();
       return file;
     };
+    const sink: BodySink = { maxBytes, timeoutMs, write: async (bytes) => (await opened()).write(bytes) };
     return {
-      sink: { maxBytes, timeoutMs, write: async (bytes) => (await opened()).write(bytes) },
-      path: async () => (await opened()).path,
-      async read(chapters, { signal, goOn }) {
+      sink,
+      /** Its file, for another program that writes it within the limits of `sink`. */
+      path: async (): Promise<string> => (await opened()).path,
+      /** Transcribes the complete file. Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason. */
+      async read(
+        chapters: readonly Chapter[],
+        { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
+      ): Promise<TranscriptText> {
         const { path, dir, finish } = await opened();
         await finish();
         await goOn();
@@ -84,7 +74,8 @@ export function recordingReader(dependencies: RecordingReaderDependencies): Reco
         if (cues.length === 0) throw new FetchError('no_text', 'no speech was recognized in the recording');
         return transcriptText(cues, chapters);
       },
-      async close() {
+      /** Deletes the file and admits the next recording. */
+      async close(): Promise<void> {
         try {
           // If the file could not be created, the writer has the error.
           await (await file?.catch(() => null))?.remove();
@@ -97,11 +88,13 @@ export function recordingReader(dependencies: RecordingReaderDependencies): Reco
 
   return {
     refuse,
-    open(page) {
+    /** Errors: as of `refuse`. */
+    open(page: Page) {
       refuse(page);
       return open();
     },
     readsVideos: reads.videos && transcription.found.kind !== null,
+    /** Errors: FetchError while another recording is being read. */
     openVideo() {
       refuseBusy(videoComebackMs);
       return open();

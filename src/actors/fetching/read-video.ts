@@ -43,18 +43,7 @@ export interface VideoAttempt extends Pick<JobContext, 'signal' | 'goOn'> {
   recordings: Pick<RecordingReader, 'readsVideos' | 'openVideo'>;
 }
 
-export interface VideoReader {
-  /** Why videos cannot be read, or null. */
-  unavailable(): string | null;
-  /**
-   * Null for a page that is no video: another host, or no video on it.
-   * Errors: FetchError; JobError; of transcribing, ProviderError and BreakerOpenError; the signal's reason.
-   */
-  read(page: Page, attempt: VideoAttempt): Promise<ReadVideo | null>;
-  /** Errors: as of `read`. */
-  list(url: string, range: { max: number; from: 'start' | 'end' }, signal: AbortSignal): Promise<VideoList>;
-  close(): Promise<void>;
-}
+export type VideoReader = ReturnType<typeof openVideoReader>;
 
 /** Per host one page is read and one waits; the others let other hosts go first. */
 const maxAhead = 1;
@@ -64,11 +53,12 @@ const maxCaptionsBytes = 10_000_000;
 const freshForMs = 86_400_000;
 const againAfterMs = 6 * 3_600_000;
 
-export function openVideoReader(dependencies: VideoReaderDependencies): VideoReader {
+export function openVideoReader(dependencies: VideoReaderDependencies) {
   const { ytDlp, fetch, hosts, readsCaptions, wishes, now } = dependencies;
   const parser = openVideoParser();
 
-  const unavailable = () =>
+  /** Why videos cannot be read, or null. */
+  const unavailable = (): string | null =>
     readsCaptions ? ytDlp.missing() : 'captions of videos are not read: fetch.video_captions is off';
   const refuseUnavailable = () => {
     const reason = unavailable();
@@ -127,7 +117,11 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
 
   return {
     unavailable,
-    async read({ canonical_url, domain, metadata }, attempt) {
+    /**
+     * Null for a page that is no video: another host, or no video on it.
+     * Errors: FetchError; JobError; of transcribing, ProviderError and BreakerOpenError; the signal's reason.
+     */
+    async read({ canonical_url, domain, metadata }: Page, attempt: VideoAttempt): Promise<ReadVideo | null> {
       const { signal } = attempt;
       const { isWatched, langs } = videoWishesOf(metadata);
       if (!isWatched && !hosts.some((host) => domainMatches(domain, host))) return null;
@@ -151,7 +145,12 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
       const captions = chosen.automatic ? 'automatic' : 'manual';
       return { finalUrl, page: { ...factsOf(info), ...said, lang: chosen.lang, captions } };
     },
-    async list(url, { max, from }, signal) {
+    /** Errors: as of `read`. */
+    async list(
+      url: string,
+      { max, from }: { max: number; from: 'start' | 'end' },
+      signal: AbortSignal,
+    ): Promise<VideoList> {
       refuseUnavailable();
       const listed = await ytDlp.list(url, { max, from, signal, maxAhead: Number.POSITIVE_INFINITY });
       const info = await parser.readInfo(listed, signal);

@@ -120,13 +120,9 @@ interface CompletenessDependencies {
   recovery: StartRecovery;
 }
 
-export interface IndexCompleteness {
-  isWhole(model: EmbeddingModel): boolean;
-  /** With the active model. */
-  state(): IndexState;
-}
+export type IndexCompleteness = ReturnType<typeof indexCompleteness>;
 
-export function indexCompleteness({ reader, catalog, spaces, recovery }: CompletenessDependencies): IndexCompleteness {
+export function indexCompleteness({ reader, catalog, spaces, recovery }: CompletenessDependencies) {
   const isWhole = (model: EmbeddingModel): boolean =>
     (model.status === 'ready' || isBuiltIn(model)) &&
     recovery.text.isWhole() &&
@@ -145,7 +141,8 @@ export function indexCompleteness({ reader, catalog, spaces, recovery }: Complet
 
   return {
     isWhole,
-    state: () => {
+    /** With the active model. */
+    state: (): IndexState => {
       const model = reader.models.activeModel();
       const whole = model === undefined ? recovery.text.isWhole() : isWhole(model);
       const total_chunks = catalog.liveLabels;

@@ -6,11 +6,6 @@ import type { ImportSource } from '../../importers/open-source.ts';
 import { openThreadPool } from '../../threads/thread-pool.ts';
 import { ranOutOfMemory } from '../fetching/parser-pool.ts';
 
-interface ImportReader {
-  source: ImportSource;
-  close(): Promise<void>;
-}
-
 /** 64 MB of JSON read whole take some 600 MB. */
 const maxHeapMb = 1024;
 
@@ -21,7 +16,7 @@ const maxHeapMb = 1024;
 export async function openImportReader(
   file: { path: string; name: string; format: ImportFormat | null },
   signal: AbortSignal,
-): Promise<ImportReader> {
+) {
   const pool = openThreadPool<typeof import('../../threads/import-thread.ts')>({
     entry: programFile('threads/import-thread'),
     name: 'import',
@@ -46,7 +41,8 @@ export async function openImportReader(
     const opened = await pool.run('openFile', file, { signal }).catch(asFault);
     if ('refused' in opened) throw new ImportError(opened.refused);
     const { leftOut, ...source } = opened;
-    return { source: { ...source, items, leftOut: async () => leftOut }, close: () => pool.close() };
+    const read: ImportSource = { ...source, items, leftOut: async () => leftOut };
+    return { source: read, close: () => pool.close() };
   } catch (error) {
     await pool.close();
     throw error;

@@ -19,16 +19,12 @@ export interface PreparerDependencies extends Pick<LibraryParts, 'canonicalize' 
   extract: (html: string, url: string, isArticle: boolean) => Promise<SubmittedPage>;
 }
 
-export interface SubmissionPreparer {
-  /** Errors: DomainError. */
-  prepare(request: IngestPageRequest): Promise<PageSubmission>;
-  /** A raw batch item: its submission or reason of rejection. Throws other errors. */
-  prepareItem(item: unknown): Promise<PageSubmission | { rejected: string }>;
-}
+export type SubmissionPreparer = ReturnType<typeof submissionPreparer>;
 
-export function submissionPreparer(dependencies: PreparerDependencies): SubmissionPreparer {
+export function submissionPreparer(dependencies: PreparerDependencies) {
   const { extract, canonicalize, maxAttempts, now } = dependencies;
 
+  /** Errors: DomainError. */
   const prepare = async (request: IngestPageRequest): Promise<PageSubmission> => {
     const html = request.body_html ?? null;
     if (html !== null && request.body_extracted != null) {
@@ -68,6 +64,7 @@ export function submissionPreparer(dependencies: PreparerDependencies): Submissi
     };
   };
 
+  /** A raw batch item: its submission or reason of rejection. Throws other errors. */
   const prepareItem = async (item: unknown): Promise<PageSubmission | { rejected: string }> => {
     const keyPath = prototypeKeyPath(item);
     if (keyPath !== null) return { rejected: `${shortPath(keyPath)}: this key is not allowed` };

@@ -1,7 +1,6 @@
 /** Circuit breakers: one actor per provider name, created on first use. */
 import type { Logger } from 'pino';
 import { type Actor, createActor } from 'xstate';
-import type { BreakerState } from '../../domain/breaker-state.ts';
 import { type BreakerPolicy, breakerMachine } from '../../machines/breaker.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
@@ -14,23 +13,14 @@ export interface BreakersDependencies {
   log: Logger;
 }
 
-export interface BreakerReading {
-  name: string;
-  state: BreakerState;
-}
-
 /** Retry time while a probe runs, at most. */
 const probeWaitMs = 2000;
 
 type RunningBreaker = Actor<typeof breakerMachine>;
 
-export interface Breakers {
-  of(name: string): ProviderBreaker;
-  /** All breakers used, by name. An open one stays so until a call after its cooldown. */
-  states(): BreakerReading[];
-}
+export type Breakers = ReturnType<typeof createBreakers>;
 
-export function createBreakers({ policy, monotonic, log }: BreakersDependencies): Breakers {
+export function createBreakers({ policy, monotonic, log }: BreakersDependencies) {
   const running = new Map<string, RunningBreaker>();
 
   const breakerOf = (name: string): RunningBreaker => {
@@ -43,7 +33,7 @@ export function createBreakers({ policy, monotonic, log }: BreakersDependencies)
   };
 
   return {
-    of: (name) => ({
+    of: (name: string): ProviderBreaker => ({
       state: () => running.get(name)?.getSnapshot().value ?? 'closed',
       waitMs() {
         const breaker = running.get(name)?.getSnapshot();
@@ -67,6 +57,7 @@ export function createBreakers({ policy, monotonic, log }: BreakersDependencies)
         }
       },
     }),
+    /** All breakers used, by name. An open one stays so until a call after its cooldown. */
     states: () => [...running].map(([name, breaker]) => ({ name, state: breaker.getSnapshot().value })),
   };
 

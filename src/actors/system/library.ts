@@ -27,23 +27,11 @@ export interface LibraryOptions {
 
 export type LibraryState = StateValueFrom<typeof libraryMachine>;
 
-export interface Library {
-  /** Errors: those of the service; DomainError `store_unavailable` while closed. */
-  ask: SystemAsk;
-  state(): LibraryState;
-  /** As of OpenedLibrary; null for never. */
-  dueAt(): number | null;
-  /** Resolves when it first serves. Errors: why the first opening failed; it may still open later. */
-  opened: Promise<void>;
-  /** Resolves with the reason when it will not be reopened. */
-  over: Promise<unknown>;
-  /** Close permanently. Idempotent. */
-  close(): Promise<void>;
-}
+export type Library = ReturnType<typeof superviseLibrary>;
 
 const policy = { backoffMs: 100, maxBackoffMs: 60_000, steadyMs: 60_000, closeWithinMs: 30_000 };
 
-export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: LibraryOptions): Library {
+export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: LibraryOptions) {
   const ending = new AbortController();
   let serving: OpenedLibrary | null = null;
   let wasOpen = false;
@@ -91,19 +79,25 @@ export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: Li
   const over = new Promise<unknown>((resolve) => {
     actor.subscribe({ complete: () => resolve(reason()) });
   });
+  const ask: SystemAsk = (name, request, options) => {
+    if (serving !== null) return serving.ask(name, request, options);
+    const refusal = ending.signal.aborted
+      ? new DomainError('shutting_down', 'the service is stopping')
+      : new DomainError('store_unavailable', 'the library is not open', { retryAfterS: 1 });
+    return Promise.reject(refusal);
+  };
   return {
-    ask: (name, request, options) => {
-      if (serving !== null) return serving.ask(name, request, options);
-      const refusal = ending.signal.aborted
-        ? new DomainError('shutting_down', 'the service is stopping')
-        : new DomainError('store_unavailable', 'the library is not open', { retryAfterS: 1 });
-      return Promise.reject(refusal);
-    },
-    state: () => actor.getSnapshot().value,
+    /** Errors: those of the service; DomainError `store_unavailable` while closed. */
+    ask,
+    state: (): LibraryState => actor.getSnapshot().value,
+    /** As of OpenedLibrary; null for never. */
     dueAt: () => serving?.dueAt?.() ?? null,
+    /** Resolves when it first serves. Errors: why the first opening failed; it may still open later. */
     opened,
+    /** Resolves with the reason when it will not be reopened. */
     over,
-    async close() {
+    /** Close permanently. Idempotent. */
+    async close(): Promise<void> {
       ending.abort(new DomainError('shutting_down', 'the library is being closed'));
       actor.send({ type: 'stop' });
       await settled('closed');

@@ -155,18 +155,12 @@ interface PollClockDependencies extends Pick<LibraryParts, 'reader' | 'commit' |
   every?: Every;
 }
 
-interface PollClock {
-  /** Start what is due now, within this minute's allowance. */
-  lookSoon(): void;
-  stop(): Promise<void>;
-}
-
 const tickMs = 60_000;
 /** Watches rescheduled per commit after the clock was set: a few ms. */
 const drawnInPerCommit = 100;
 
 /** Looks at once. */
-function startPollClock(dependencies: PollClockDependencies): PollClock {
+function startPollClock(dependencies: PollClockDependencies) {
   const { reader, commit, tickEnabled, maxDuePerTick, maxAttempts, log, now, every } = dependencies;
   const background = new Background(log, every);
   /** Polls left until the next tick. */
@@ -202,6 +196,7 @@ function startPollClock(dependencies: PollClockDependencies): PollClock {
   background.soon(notPolled, tick);
   background.every(tickMs, notPolled, tick);
   return {
+    /** Start what is due now, within this minute's allowance. */
     lookSoon: () => background.soon(notPolled, startDue),
     stop: () => background.stop(),
   };
