@@ -2,8 +2,7 @@
  * Audits the index files of a stopped service: files named by manifests exist, are sound, and have only labels of the store. Only reads.
  * Missing content is a fault after an orderly stop but not after a crash.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readManifest } from '../../engine/index-folder.ts';
 import { readRows } from '../../engine/vectors/row-tasks.ts';
@@ -11,6 +10,7 @@ import { spaceManifest } from '../../engine/vectors/space-files.ts';
 import { VectorRows } from '../../engine/vectors/vector-rows.ts';
 import { openSegment, type Segment, SegmentFormatError } from '../../engine/words/segment.ts';
 import { segmentManifest } from '../../engine/words/segment-files.ts';
+import { readSegment } from '../../engine/words/segment-tasks.ts';
 
 /** Checks sound segments of this version; returns faults. */
 export type LookAtSegments = (segments: ReadonlyMap<string, Segment>) => string[];
@@ -50,13 +50,13 @@ export async function auditSegmentFiles(
       findings.push(`${file} is not there`);
       continue;
     }
-    const content = readFileSync(join(dir, file));
-    if (content.length !== bytes) findings.push(`${file} has ${content.length} bytes, not ${bytes}`);
-    if (createHash('sha256').update(content).digest('hex') !== sha256) {
+    const read = readSegment(join(dir, file));
+    if (read.segment.byteLength !== bytes) findings.push(`${file} has ${read.segment.byteLength} bytes, not ${bytes}`);
+    if (read.sha256 !== sha256) {
       findings.push(`${file} has another checksum`);
       continue;
     }
-    const segment = segmentOf(content);
+    const segment = segmentOf(read.segment);
     if (segment === null) continue;
     if (segment.docs !== docs) findings.push(`${file} has ${segment.docs} documents, not ${docs}`);
     for (const label of segment.labels) held.push(label);
@@ -67,9 +67,7 @@ export async function auditSegmentFiles(
 }
 
 /** Null for another version of readback: a start rebuilds it from the texts. */
-function segmentOf(content: Uint8Array): Segment | null {
-  const buffer = new SharedArrayBuffer(content.length);
-  new Uint8Array(buffer).set(content);
+function segmentOf(buffer: SharedArrayBuffer): Segment | null {
   try {
     return openSegment(buffer);
   } catch (error) {

@@ -2,13 +2,7 @@
  * In-memory columns for searching: each label's page, and the filters' fields. A projection of page rows, filled at start and updated by
  * the commit feed. About 76 bytes per page, 4 per label, and the visits of pages with more than two.
  */
-import {
-  asksWhenPublished,
-  factsOf,
-  isFact,
-  passesFilters,
-  wasPublished,
-} from '../../compute/ranking/passes-filters.ts';
+import { asksWhenPublished, factsOf, isFact, wasPublished } from '../../compute/ranking/passes-filters.ts';
 import { addBit, addBitRange, type Bitmap, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { longer } from '../../compute/structures/longer.ts';
 import { isVisitedWithin, type VisitTimes } from '../../compute/structures/visit-times.ts';
@@ -16,7 +10,7 @@ import { languageCode } from '../../compute/text/language-tags.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { foldTitle } from '../../domain/normalize-text.ts';
 import type { Byline, LabelRange, Page, PageFilters } from '../../domain/page.ts';
-import { type PageType, pageFacts } from '../../domain/query-clause.ts';
+import { pageFacts } from '../../domain/query-clause.ts';
 
 export interface AllowedLabels {
   labels: Bitmap;
@@ -162,19 +156,6 @@ export class Catalog {
     return this.#visits[no];
   }
 
-  /** Agrees with `allowed`. */
-  passes(no: number, filters: PageFilters): boolean {
-    const { site, type, tag: tags, folder: folders, source } = this.#facts;
-    const [domain = ''] = site.of(no);
-    const byline = () => ({
-      published_at: this.#publishedAt(no),
-      type: type.of(no)[0] as PageType,
-      tags: tags.of(no),
-      folders: folders.of(no),
-    });
-    return passesFilters({ no, domain, source: source.of(no)[0] ?? null, ...this.timesOf(no) }, byline, filters);
-  }
-
   /** How many of some pages have each value; spellings that differ by case are one. */
   countFact(fact: FactName, pages: Uint32Array): [value: string, pages: number][] {
     return this.#facts[fact].count(pages);
@@ -219,7 +200,7 @@ export class Catalog {
     return { labels, count };
   }
 
-  /** Pages with labels. `passes` for all pages at once, with one comparison per domain and fact. */
+  /** Pages with labels, with one comparison per domain and fact. */
   pagesPassing(filters: PageFilters): Bitmap {
     const { domain, after, before, pages } = filters;
     const isByDate = asksWhenPublished(filters);

@@ -52,6 +52,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const pageOf = new Map<number, number>();
     const lastSeenAt = new Map<number, number>();
     const ofHost = new Set<number>();
+    const passing = host === null ? null : catalog.pagesPassing(host.filters);
     for (const labels of sides) {
       for (const label of labels) {
         const no = catalog.pageOf(label);
@@ -59,7 +60,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
         pageOf.set(label, no);
         if (lastSeenAt.has(no)) continue;
         lastSeenAt.set(no, catalog.lastSeenAt(no));
-        if (host !== null && catalog.passes(no, host.filters)) ofHost.add(no);
+        if (passing !== null && hasBit(passing, no)) ofHost.add(no);
       }
     }
     return { pageOf, lastSeenAt, ofHost, quoting: quotingPages(catalog, phrases, pageOf.values()) };
