@@ -18,7 +18,7 @@ export function mergeEntities(a: number, b: number, at: number): Command<EntityM
   return (transaction) => {
     const { entities } = transaction;
     const [one, other] = [a, b].map((no) => entities.get(no)).map((each) => each && rootOf(entities, each));
-    if (one === undefined || other === undefined || !mayBeOne(transaction, one, other)) return null;
+    if (one === undefined || other === undefined || !mayBeOne(entities, one, other)) return null;
     const [kept, merged] = standsBefore(entities, one, other) ? [one, other] : [other, one];
     return putBelow(transaction, kept, merged, { at, made_by: 'user' });
   };
@@ -26,21 +26,13 @@ export function mergeEntities(a: number, b: number, at: number): Command<EntityM
 
 /** Note that two entities are not one, as a merge that was undone at once. Null where they are one already, of two types, or gone. */
 export function rejectMerge(a: number, b: number, at: number): Command<EntityMerge | null> {
-  return ({ entities, counters }) => {
+  return (transaction) => {
+    const { entities } = transaction;
     const [one, other] = [a, b].map((no) => entities.get(no)).map((each) => each && rootOf(entities, each));
     if (one === undefined || other === undefined || one.no === other.no || one.type !== other.type) return null;
     const [kept, merged] = standsBefore(entities, one, other) ? [one.no, other.no] : [other.no, one.no];
-    const rejected = {
-      no: counters.take('merge'),
-      kept,
-      merged,
-      merged_at: at,
-      undone_at: at,
-      made_by: 'user' as const,
-    };
-    entities.putMerge(rejected);
     entities.split(kept, merged);
-    return rejected;
+    return newMerge(transaction, { kept, merged, merged_at: at, undone_at: at, made_by: 'user' });
   };
 }
 
@@ -53,7 +45,7 @@ export function mergeVariants(a: number, b: number, at: number): Command<EntityM
     const { entities } = transaction;
     const [one, other] = [a, b].map((no) => entities.get(no)).map((each) => each && topVariant(entities, each));
     if (one === undefined || other === undefined || (one.parent !== 0 && other.parent !== 0)) return null;
-    if (!mayBeOne(transaction, rootOf(entities, one), rootOf(entities, other))) return null;
+    if (!mayBeOne(entities, rootOf(entities, one), rootOf(entities, other))) return null;
     const isKept = one.parent !== 0 || (other.parent === 0 && standsBefore(entities, one, other));
     const [kept, merged] = isKept ? [one, other] : [other, one];
     return putBelow(transaction, kept, merged, { at, made_by: 'automatic' });
@@ -66,7 +58,8 @@ function topVariant(entities: EntityReader, entity: Entity): Entity {
   return parent === undefined || variantForm(parent) !== variantForm(entity) ? entity : topVariant(entities, parent);
 }
 
-function mayBeOne({ entities }: Transaction, one: Entity, other: Entity): boolean {
+/** Neither of two types, nor separated by a user. */
+export function mayBeOne(entities: EntityReader, one: Entity, other: Entity): boolean {
   if (one.no === other.no || one.type !== other.type) return false;
   if (!entities.hasSplits()) return true;
   const others = treeOf(entities, other);
@@ -81,22 +74,22 @@ function standsBefore(entities: EntityReader, a: Entity, b: Entity): boolean {
   return m > n || (m === n && a.no < b.no);
 }
 
+function newMerge({ entities, counters }: Transaction, given: Omit<EntityMerge, 'no'>): EntityMerge {
+  const merge = { no: counters.take('merge'), ...given };
+  entities.putMerge(merge);
+  return merge;
+}
+
 /** `merged` is a root; `kept` may be below another. */
 function putBelow(
-  { entities, counters }: Transaction,
+  transaction: Transaction,
   kept: Entity,
   merged: Entity,
   { at, made_by }: { at: number; made_by: MergeMaker },
 ): EntityMerge {
-  const merge: EntityMerge = {
-    no: counters.take('merge'),
-    kept: kept.no,
-    merged: merged.no,
-    merged_at: at,
-    undone_at: null,
-    made_by,
-  };
-  entities.putMerge(merge);
+  const { entities } = transaction;
+  const pair = { kept: kept.no, merged: merged.no };
+  const merge = newMerge(transaction, { ...pair, merged_at: at, undone_at: null, made_by });
   const root = rootOf(entities, kept);
   const tree_pages = unitedPageCount(entities, root, merged);
   entities.put({ ...merged, parent: kept.no, tree_pages: 0 }, merged);

@@ -46,7 +46,7 @@ export async function clusterInThread(
     await pool.run('begin', { run, dim }, { signal });
     const pageNos: number[] = [];
     const numbersAfter = (after: number) => reader.vectors.pageNumbersAfter(space, after, sliceNumbers);
-    for await (const slice of inParts(numbersAfter, Number, signal)) {
+    for await (const slice of inParts(numbersAfter, Number, { signal })) {
       for (let at = 0; at < slice.length; ) {
         const { nos, pages } = nextPages(reader, space, dim, slice.slice(at));
         at += nos.length;

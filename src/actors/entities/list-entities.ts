@@ -41,7 +41,7 @@ export async function listEntities(
   const spelled = ({ forms }: Entity) => wanted === '' || forms.some(([form]) => foldName(form).includes(wanted));
   const places = new Map<number, Place>();
   const read = (after: number) => entities.listAfter(after, rowsPerTurn);
-  for await (const rows of inParts(read, ({ no }) => no, signal)) {
+  for await (const rows of inParts(read, ({ no }) => no, { signal })) {
     for (const row of rows) {
       if ((type !== undefined && row.type !== type) || !spelled(row)) continue;
       const root = rootOf(entities, row);

@@ -2,12 +2,14 @@
  * Names that may be one, for a user to decide: within `entity.edit_distance_threshold` of each other, or of letters that are as near as
  * `entity.cosine_threshold`. Compared are names of one type that begin or end alike. Nothing is merged here.
  */
-import { canonicalForm, mentionsOf, pageCountOf, treeOf, variantForm } from '../../commands/entity-trees.ts';
+import { canonicalForm, mentionsOf, pageCountOf, variantForm } from '../../commands/entity-trees.ts';
+import { mayBeOne } from '../../commands/merge-entities.ts';
 import { editDistance } from '../../compute/text/edit-distance.ts';
 import type { Entity, EntitySuggestion } from '../../domain/entity.ts';
 import { idOf } from '../../domain/ids.ts';
 import { foldName } from '../../domain/normalize-text.ts';
 import type { EntityReader } from '../../store/entities.ts';
+import { inParts } from '../system/background.ts';
 
 export interface SuggestionThresholds {
   cosine_threshold: number;
@@ -32,10 +34,9 @@ export async function suggestMerges(
   signal?: AbortSignal,
 ): Promise<EntitySuggestion[]> {
   const groups = new Map<string, Entity[]>();
-  for (let last = 0, isOver = false; !isOver; ) {
-    const rows = entities.listAfter(last, rowsPerTurn);
+  const rowsAfter = (after: number) => entities.listAfter(after, rowsPerTurn);
+  for await (const rows of inParts(rowsAfter, ({ no }) => no, { signal })) {
     for (const row of rows) {
-      last = row.no;
       const name = foldName(canonicalForm(row));
       if (row.parent !== 0 || name.length < shortest) continue;
       for (const end of [name.slice(0, sharedLetters), `*${name.slice(-sharedLetters)}`]) {
@@ -44,9 +45,6 @@ export async function suggestMerges(
         else group.push(row);
       }
     }
-    isOver = rows.length < rowsPerTurn;
-    await new Promise(setImmediate);
-    signal?.throwIfAborted();
   }
   const found = new Map<string, { pair: [Entity, Entity]; distance: number; cosine: number }>();
   let compared = 0;
@@ -66,7 +64,7 @@ export async function suggestMerges(
         const distance = editDistance(names[a], names[b], most);
         if (distance > most && cosine < cosine_threshold) continue;
         const pair: [Entity, Entity] = [some[a], some[b]];
-        if (areApart(entities, ...pair)) continue;
+        if (areVariants(...pair) || !mayBeOne(entities, ...pair)) continue;
         const key = [some[a].no, some[b].no].sort((x, y) => x - y).join(' ');
         found.set(key, { pair, distance: Math.min(1, distance / longer), cosine });
       }
@@ -94,13 +92,8 @@ export async function suggestMerges(
     }));
 }
 
-/** A user said that they are two, or they will be merged without being asked. */
-function areApart(entities: EntityReader, a: Entity, b: Entity): boolean {
-  if (variantForm(a) !== null && variantForm(a) === variantForm(b)) return true;
-  if (!entities.hasSplits()) return false;
-  const others = treeOf(entities, b);
-  return treeOf(entities, a).some(({ no }) => others.some((each) => entities.areSplit(no, each.no)));
-}
+/** They will be merged without being asked. */
+const areVariants = (a: Entity, b: Entity) => variantForm(a) !== null && variantForm(a) === variantForm(b);
 
 /** Three letters in a row, with how often they are there. */
 function trigramsOf(name: string): Map<string, number> {

@@ -5,7 +5,7 @@
 import type { LimitFunction } from 'p-limit';
 import { renameTopics } from '../../commands/forget.ts';
 import { addressesKey, allReaddressed, currentAddress, readdressPages } from '../../commands/readdress-pages.ts';
-import { untilDone } from '../system/background.ts';
+import { inParts, untilDone } from '../system/background.ts';
 import type { LibraryParts } from '../system/service.ts';
 import { maxBatch } from '../system/system-messages.ts';
 import type { RuleEraser } from './rule-eraser.ts';
@@ -56,12 +56,9 @@ async function readdress({
     return page !== undefined && currentAddress(page, settings).canonical_url !== page.canonical_url;
   };
   await new Promise(setImmediate); // a commit that ends now still has its transaction
-  let after = pages.addressesDoneTo(addressesKey(settings));
+  const after = pages.addressesDoneTo(addressesKey(settings));
   if (after === allReaddressed || pages.count() === 0) return;
-  while (after !== allReaddressed) {
-    await new Promise(setImmediate); // requests are answered in between
-    const numbers = pages.numbersAfter(after, rowsPerTurn);
-    after = numbers.length < rowsPerTurn ? allReaddressed : numbers[rowsPerTurn - 1];
+  for await (const numbers of inParts((from) => pages.numbersAfter(from, rowsPerTurn), Number, { after })) {
     const outdated = numbers.filter(isOutdated);
     for (let at = 0; at < outdated.length; at += slicePages) {
       if (ending.aborted) return;

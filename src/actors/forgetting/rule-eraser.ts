@@ -16,7 +16,7 @@ import { domainMatches } from '../../compute/web/domain-match.ts';
 import { mayMove, movedDomains } from '../../compute/web/known-addresses.ts';
 import type { BlacklistRule } from '../../store/blacklist.ts';
 import type { FailureKey } from '../../store/imports.ts';
-import type { Command, StoreReader } from '../../store/store.ts';
+import type { Command } from '../../store/store.ts';
 import { forgetFailures } from '../ingest/import-target.ts';
 import { inParts } from '../system/background.ts';
 import type { LibraryParts } from '../system/service.ts';
@@ -162,20 +162,15 @@ export function ruleEraser(dependencies: RuleEraserDependencies) {
 
   /** Failed import items were never pages, but their addresses are stored. */
   const eraseFailures = async (): Promise<void> => {
-    let after: FailureKey | null = null;
-    for (;;) {
-      const some: ReturnType<StoreReader['imports']['allFailures']> = reader.imports.allFailures(after, sliceFailures);
+    const failuresAfter = (after: FailureKey | null) => reader.imports.allFailures(after, sliceFailures);
+    for await (const some of inParts(failuresAfter, ({ key }) => key, { after: null })) {
       const keys = some.filter(({ value }) => isForgotten(value.url)).map(({ key }) => key);
-      if (keys.length > 0) {
-        try {
-          await commit(forgetFailures(keys));
-        } finally {
-          onUntracked(); // also where it was refused: it may be carried out all the same, and a second try finds nothing then
-        }
+      if (keys.length === 0) continue;
+      try {
+        await commit(forgetFailures(keys));
+      } finally {
+        onUntracked(); // also where it was refused: it may be carried out all the same, and a second try finds nothing then
       }
-      after = some.at(-1)?.key ?? null;
-      if (some.length < sliceFailures) return;
-      await new Promise(setImmediate);
     }
   };
 

@@ -64,7 +64,6 @@ export class Background {
     }
   }
 
-  /** Resolves when running work has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const stopTimer of this.#stopTimers) stopTimer();
@@ -102,15 +101,15 @@ export async function tellProgress<Result>(tell: () => void, work: () => Promise
 }
 
 /**
- * The parts of a long list, each read after the last number of the one before, until one is empty. Requests are answered in between.
- * Errors: the signal's reason.
+ * The parts of a long list, each read after the last key of the one before, the first one `after`, until one is empty. Requests are
+ * answered in between. Errors: the signal's reason.
  */
-export async function* inParts<Item>(
-  read: (after: number) => Item[],
-  numberOf: (item: Item) => number,
-  signal?: AbortSignal,
+export async function* inParts<Item, Key = number>(
+  read: (after: Key) => Item[],
+  keyOf: (item: Item) => Key,
+  { after = 0 as Key, signal }: { after?: Key; signal?: AbortSignal | undefined } = {},
 ): AsyncGenerator<Item[]> {
-  for (let part = read(0); part.length > 0; part = read(numberOf(part[part.length - 1]))) {
+  for (let part = read(after); part.length > 0; part = read(keyOf(part[part.length - 1]))) {
     yield part;
     await new Promise(setImmediate);
     signal?.throwIfAborted();

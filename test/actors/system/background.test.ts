@@ -113,7 +113,7 @@ test('a long list is read in parts, each after the last of the one before, until
 
   const stop = new AbortController();
   const aborted = async () => {
-    for await (const _ of inParts(read, Number, stop.signal)) stop.abort(new Error('of the test'));
+    for await (const _ of inParts(read, Number, { signal: stop.signal })) stop.abort(new Error('of the test'));
   };
   await assert.rejects(aborted, /of the test/);
 });
