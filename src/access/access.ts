@@ -43,14 +43,12 @@ export interface AccessOptions {
   now?: () => number;
 }
 
-/** Ms since the last use. */
 export const sessionIdleMs = 30 * 24 * 3600 * 1000;
 /** Per library. Beyond it tokens are refused, and the least recently used session ends. */
 const maxTokens = 100;
 const maxSessions = 100;
 /** Last uses are written at most this often, ms. */
 const useSavedEveryMs = 10 * 60 * 1000;
-/** Retry of a failed write, ms. */
 const saveAgainAfterMs = 5_000;
 const maxUserAgentLength = 200;
 
@@ -75,7 +73,6 @@ export class Access {
   readonly #codes: OneTimeCodes;
   #tokens: KeptToken[];
   #sessions: KeptSession[];
-  /** Rebuilt with the lists. */
   #known: KnownToken[] = [];
   #knownOf: { operator: readonly AuthToken[] | null; kept: KeptToken[] | null } = { operator: null, kept: null };
   /** Last use of operator tokens by digest, ms. */

@@ -46,7 +46,6 @@ function typedCode(bytes: Buffer): string {
   return `${text.slice(0, 4)}-${text.slice(4)}`;
 }
 
-/** Normalizes typed input. */
 function asIssued(typed: string): string {
   const plain = typed.toUpperCase().replace(/[\s-]/g, '').replace(/[IL]/g, '1').replaceAll('O', '0');
   return `${plain.slice(0, 4)}-${plain.slice(4)}`;

@@ -90,17 +90,11 @@ export function queuePurge(at: number, max_attempts: number): Command<Job | null
 /** At startup: detach one job's worth of pages whose purge job is dead or gone. */
 export function orphanPurges(): Command<number> {
   return (transaction) => {
-    const isOpen = new Map<number, boolean>([[0, true]]);
-    const hasJob = (jobNo: number): boolean => {
-      const known = isOpen.get(jobNo);
-      if (known !== undefined) return known;
-      const found = isInFlight(transaction.jobs.get(jobNo));
-      isOpen.set(jobNo, found);
-      return found;
-    };
+    const { jobs, tombstones } = transaction;
     const stuck: number[] = [];
-    for (const no of transaction.tombstones.pageNumbers('pending')) {
-      if (!hasJob(transaction.tombstones.get(no)?.job_no ?? 0)) stuck.push(no);
+    for (const no of tombstones.pageNumbers('pending')) {
+      const jobNo = tombstones.get(no)?.job_no ?? 0;
+      if (jobNo !== 0 && !isInFlight(jobs.get(jobNo))) stuck.push(no);
       if (stuck.length === pagesPerJob) break;
     }
     moveTombstones(transaction, stuck, { type: 'assigned', job_no: 0 });

@@ -244,7 +244,6 @@ function removeEntity(transaction: Transaction, entity: Entity): void {
   }
 }
 
-/** `tree_pages` as it has to be. */
 export function treePages({ entities }: Transaction, entity: Entity): number {
   return entity.parent !== 0 || entity.children.length === 0 ? 0 : pagesOfTree(entities, entity).length;
 }

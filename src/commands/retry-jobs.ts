@@ -9,10 +9,6 @@ export type RetryOutcome =
   | { outcome: 'skipped'; job: Job }
   | { outcome: 'not_found'; job_id: string };
 
-export function retryJob(job_id: string, at: number): Command<RetryOutcome> {
-  return (transaction) => retryOne(transaction, job_id, at);
-}
-
 /** In the order given, each id once. */
 export function retryJobs(job_ids: readonly string[], at: number): Command<RetryOutcome[]> {
   return (transaction) => [...new Set(job_ids)].map((job_id) => retryOne(transaction, job_id, at));

@@ -7,7 +7,6 @@ import type { JobEvent } from '../machines/job.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 
-/** One attempt: the job and its current claim. */
 export interface Attempt {
   job_no: number;
   claim: number;

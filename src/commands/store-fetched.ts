@@ -11,7 +11,6 @@ import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface FetchedPage {
   page_no: number;
-  /** The final address of the text. */
   final: Address;
   /** For a page submitted without one. */
   title: string | null;

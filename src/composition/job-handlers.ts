@@ -50,7 +50,7 @@ export function jobHandlersOf(
       ...common,
       pollers: outside.pollers,
       maxItemsPerPoll: settings.watch.max_items_per_poll,
-      overQuota: () => overQuota(settings.storage.max_bytes, () => store.usedBytes()),
+      overQuota: () => overQuota({ quotaBytes: settings.storage.max_bytes, usedBytes: () => store.usedBytes() }),
     }),
     cluster: clusterPagesHandler({
       ...common,
@@ -89,7 +89,6 @@ export function jobHandlersOf(
 }
 
 export interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'bringingUp' | 'threads'> {
-  /** The library's folder. */
   path: string;
   metrics: LibraryMetrics;
   threads: Threads;

@@ -65,9 +65,7 @@ export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf' | 'index
     /** `library`: a name that no earlier opening had. */
     of: (library: string) => ({
       cores,
-      /** Threads of `work`. */
       workers,
-      /** Chunking, building segments. */
       texts: texts.of(library),
       work: work.of(library),
       index: index.of(library),

@@ -1,5 +1,5 @@
 /** Sequence numbers of records, taken inside the transaction that uses them, so they are unique. */
-import type { Environment, Table } from './environment.ts';
+import type { Databases, Table } from './environment.ts';
 
 export type CounterName =
   | 'page'
@@ -21,7 +21,7 @@ export class Counters {
   /** Taken by the current transaction; null outside of one. */
   #taken: Map<CounterName, number> | null = null;
 
-  constructor(environment: Environment) {
+  constructor(environment: Databases) {
     this.#numbers = environment.openDatabase('counters', {});
   }
 

@@ -36,17 +36,19 @@ export function openDataFolder(path: string, nonce: string): DataFolder {
 }
 
 function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw new OperatorError('data_folder', `${path} cannot be made: ${errorMessage(error)}`, { cause: error });
-  }
+  return ofFolder(path, () => lstatSync(path, { throwIfNoEntry: false }));
 }
 
 function madeFolder(path: string): Stats {
-  try {
+  return ofFolder(path, () => {
     makeFolders(path);
     return lstatSync(path);
+  });
+}
+
+function ofFolder<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
   } catch (error) {
     throw new OperatorError('data_folder', `${path} cannot be made: ${errorMessage(error)}`, { cause: error });
   }

@@ -59,6 +59,10 @@ export interface Environment {
   abandon(): void;
 }
 
+export type ReadOnlyEnvironment = Pick<Environment, 'root' | 'dataFile' | 'storeId' | 'format' | 'openDatabase'>;
+/** Where records get their databases. */
+export type Databases = Pick<Environment, 'openDatabase'>;
+
 /** A database as the records use it: inside a transaction, `put` and `remove` apply at once and are durable with the transaction. */
 export interface Table<Value, StoredKey extends Key>
   extends Pick<
@@ -219,7 +223,7 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
  * handles keep reading the old one.
  * Errors: OperatorError `store_format` if there is no store or a newer format.
  */
-export function openReadOnlyEnvironment(path: string): Environment {
+export function openReadOnlyEnvironment(path: string): ReadOnlyEnvironment {
   const dataFile = join(path, 'data.mdb');
   if (!existsSync(dataFile)) throw new OperatorError('store_format', `there is no store in ${path}`);
   // LMDB ends the process if it cannot open a file read-only.
@@ -240,16 +244,6 @@ export function openReadOnlyEnvironment(path: string): Environment {
       storeId: String(stamp.get('store_id')),
       format: Number(format),
       openDatabase: (name, options) => openForReading(root, name, options),
-      position: () => positionIn(stamp.get(POSITION)),
-      putPosition: () => {
-        throw new Error('the store was opened for reading only');
-      },
-      databases: () => new Map(),
-      openAll: (open) => open(),
-      rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
-      assertInPlace: () => Promise.resolve(),
-      close: () => root.close(),
-      abandon: () => {},
     };
   } catch (error) {
     void root.close();

@@ -3,7 +3,7 @@
  * number, later parts under [page, start]; `partLength` bounds all. In a store older than format 3 a head may be the whole value. Owned
  * by `pages.ts`.
  */
-import type { Environment, Table, TypedDatabaseOptions } from './environment.ts';
+import type { Databases, Table, TypedDatabaseOptions } from './environment.ts';
 import { pairsOf } from './records.ts';
 
 interface Sliceable<Value> {
@@ -28,7 +28,7 @@ export class LongValues<Value extends Sliceable<Value>> {
   readonly #parts: Table<Value, [number, number]>;
   readonly #form: LongValueForm<Value>;
 
-  constructor(environment: Environment, form: LongValueForm<Value>) {
+  constructor(environment: Databases, form: LongValueForm<Value>) {
     const encoding = form.encoding === undefined ? {} : { encoding: form.encoding };
     this.#form = form;
     this.#heads = environment.openDatabase(form.heads, { keyEncoding: 'uint32', ...encoding });

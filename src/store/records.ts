@@ -1,7 +1,7 @@
 /** Where the readers of each kind of records get their databases from, and what their keys have in common. */
 import { hash } from 'node:crypto';
 import type { Key } from 'lmdb';
-import type { Environment, Table, TypedDatabaseOptions } from './environment.ts';
+import type { Databases, Table, TypedDatabaseOptions } from './environment.ts';
 
 /** 132 bits of a hash, for texts longer than an LMDB key. */
 export function hashKey(text: string): string {
@@ -27,9 +27,9 @@ export function removeAll<RowKey extends Key>(rows: Table<unknown, RowKey>, keys
 export const numbered = { keyEncoding: 'uint32' } as const;
 
 export class Records {
-  protected readonly environment: Environment;
+  protected readonly environment: Databases;
 
-  constructor(environment: Environment) {
+  constructor(environment: Databases) {
     this.environment = environment;
   }
 

@@ -1,15 +1,15 @@
 /** A read-only store, possibly with a writer in another process. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Environment, openReadOnlyEnvironment } from './environment.ts';
+import { openReadOnlyEnvironment, type ReadOnlyEnvironment } from './environment.ts';
 import { readersOf, type StoreReader } from './store.ts';
 
 export class StoreView {
   readonly storeId: string;
   readonly reader: StoreReader;
-  readonly #environment: Environment;
+  readonly #environment: ReadOnlyEnvironment;
 
-  private constructor(environment: Environment) {
+  private constructor(environment: ReadOnlyEnvironment) {
     this.#environment = environment;
     this.storeId = environment.storeId;
     this.reader = readersOf(environment);

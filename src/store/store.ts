@@ -14,7 +14,7 @@ import { ClusterReader, ClusterTransactor } from './clusters.ts';
 import { type CommandResult, type Commit, type CommitStep, causeOf, noChanges, storeUnavailable } from './commit.ts';
 import { Counters } from './counters.ts';
 import { EntityReader, EntityTransactor } from './entities.ts';
-import { type Environment, openEnvironment } from './environment.ts';
+import { type Databases, type Environment, openEnvironment } from './environment.ts';
 import { ImportReader, ImportTransactor } from './imports.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
 import { openApart } from './look-apart.ts';
@@ -57,12 +57,12 @@ export type StoreReader = Opened<0> & { readonly counters: Pick<Counters, 'peek'
 /** Reads see the writes of the same transaction. */
 export type Transaction = Opened<1> & { readonly counters: Counters };
 
-function openRecords<Which extends 0 | 1>(environment: Environment, which: Which): Opened<Which> {
+function openRecords<Which extends 0 | 1>(environment: Databases, which: Which): Opened<Which> {
   const kinds = Object.entries(records).map(([kind, classes]) => [kind, new classes[which](environment)]);
   return Object.fromEntries(kinds) as Opened<Which>;
 }
 
-export function readersOf(environment: Environment): StoreReader {
+export function readersOf(environment: Databases): StoreReader {
   return { ...openRecords(environment, 0), counters: new Counters(environment) };
 }
 

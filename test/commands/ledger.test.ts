@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { claimJobs, expireLeases, recoverOrphans } from '../../src/commands/claim-jobs.ts';
 import { createJob, moveJob } from '../../src/commands/move-job.ts';
-import { retryDeadJobs, retryJob, retryJobs } from '../../src/commands/retry-jobs.ts';
+import { retryDeadJobs, retryJobs } from '../../src/commands/retry-jobs.ts';
 import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import type { JobKind, JobStatus } from '../../src/domain/job.ts';
@@ -148,7 +148,7 @@ class History {
         await this.run(recoverOrphans(model.incarnation, at));
         return;
       case 'retry': {
-        const { outcome } = await this.run(retryJob(idOf('job', number(step.pick)), at));
+        const [{ outcome }] = await this.run(retryJobs([idOf('job', number(step.pick))], at));
         return assert.equal(outcome, model.retry(number(step.pick)));
       }
       case 'retryList': {

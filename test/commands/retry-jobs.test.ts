@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { createJob } from '../../src/commands/move-job.ts';
-import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../../src/commands/retry-jobs.ts';
+import { type RetryOutcome, retryDeadJobs, retryJobs } from '../../src/commands/retry-jobs.ts';
 import { failJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
@@ -41,7 +41,7 @@ test('a dead job becomes pending on retry, as if new, and its page becomes queue
   const before = temporary.store.reader.jobs.get(1);
   const page = temporary.store.reader.pages.get(1);
   assert.equal(page?.status, 'dead');
-  const outcome = await temporary.commit(retryJob(id(1), 400));
+  const [outcome] = await temporary.commit(retryJobs([id(1)], 400));
   const job = { ...before, status: 'pending', attempts: 0, last_error: null, run_at: 400, updated_at: 400 };
   assert.deepEqual(outcome, { outcome: 'retried', job });
   assert.deepEqual(temporary.store.reader.jobs.get(1), job);

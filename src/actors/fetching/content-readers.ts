@@ -10,7 +10,6 @@ export interface FetchedContent {
   charset: string | null;
   /** Source address; without it no redirects. */
   address?: string;
-  /** The `Refresh` header. */
   refresh?: string | undefined;
 }
 

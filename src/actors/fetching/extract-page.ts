@@ -52,7 +52,6 @@ function extractorOn({ run }: SharedParserPool<Tasks>) {
     extract: (html: string, url: string, isArticle = false): Promise<SubmittedPage> =>
       run('extractSubmitted', { html, url, isArticle }).catch(answer),
     readFetched,
-    /** Errors: as of `readFetched`. */
     readTranscript: (transcript: FetchedTranscript, signal: AbortSignal): Promise<TranscriptText> =>
       run('readPublishedTranscript', transcript, { signal, transfer: givenAway(transcript.bytes) }),
   };

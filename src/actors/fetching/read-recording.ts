@@ -88,7 +88,6 @@ export function recordingReader(dependencies: RecordingReaderDependencies) {
 
   return {
     refuse,
-    /** Errors: as of `refuse`. */
     open(page: Page) {
       refuse(page);
       return open();

@@ -145,7 +145,6 @@ export function openVideoReader(dependencies: VideoReaderDependencies) {
       const captions = chosen.automatic ? 'automatic' : 'manual';
       return { finalUrl, page: { ...factsOf(info), ...said, lang: chosen.lang, captions } };
     },
-    /** Errors: as of `read`. */
     async list(
       url: string,
       { max, from }: { max: number; from: 'start' | 'end' },

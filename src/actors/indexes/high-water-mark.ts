@@ -20,7 +20,6 @@ const sides = ['sparse', 'dense', 'pages'];
 
 export interface HighWaterMarkOptions {
   dir: string;
-  /** Next label of the store. */
   nextLabel: number;
   /** Null for a standalone store. */
   history: CommitHistory | null;

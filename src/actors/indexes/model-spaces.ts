@@ -16,9 +16,7 @@ import type { LabelRange } from '../../domain/page.ts';
 import { type ModelSpace, type ModelSpaceOptions, openModelSpace, spaceFolders } from './model-space.ts';
 
 export interface ModelSpacesOptions extends ModelSpaceOptions {
-  /** Monotonic, ms. */
   monotonic: () => number;
-  /** Idle time before a space is closed, ms. */
   idleMs?: number;
 }
 

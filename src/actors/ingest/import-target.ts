@@ -16,6 +16,7 @@ import type { FailureKey, ImportReader } from '../../store/imports.ts';
 import type { Command } from '../../store/store.ts';
 import type { ContentReaders } from '../fetching/content-readers.ts';
 import type { LibraryParts } from '../system/service.ts';
+import { refuseOverQuota } from './intake.ts';
 import type { SubmissionPreparer } from './prepare-submission.ts';
 
 interface ImportTargetDependencies
@@ -24,7 +25,8 @@ interface ImportTargetDependencies
   label: string;
   maxItems: number;
   imports: Pick<ImportReader, 'get' | 'failures'>;
-  refuseOverQuota: () => void;
+  quotaBytes: number | null;
+  usedBytes: () => number;
   pdfs: PdfReaders;
   signal?: AbortSignal;
 }
@@ -67,8 +69,7 @@ async function withPdfText(
 }
 
 export function importTarget(dependencies: ImportTargetDependencies): ImportTarget {
-  const { label, maxItems, commit, imports, canonicalize, prepareItem, refuseOverQuota, pdfs, signal, now } =
-    dependencies;
+  const { label, maxItems, commit, imports, canonicalize, prepareItem, pdfs, signal, now } = dependencies;
   const targetOf = (url: string) => {
     const canonical = canonicalizeUrl(url, canonicalize);
     return 'invalid' in canonical ? null : canonical;
@@ -79,7 +80,7 @@ export function importTarget(dependencies: ImportTargetDependencies): ImportTarg
     failures: async (id) => imports.failures(id),
     restart: (id) => commit(restartImport(id)),
     take: async (before, given) => {
-      refuseOverQuota();
+      refuseOverQuota(dependencies);
       const batch = { ...given, items: await withPdfTexts(given.items, pdfs, signal) };
       const submissions = await Promise.all(
         batch.items.map(({ item }) =>

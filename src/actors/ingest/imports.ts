@@ -26,7 +26,7 @@ import { Semaphore } from '../../threads/semaphore.ts';
 import type { Handlers, LibraryParts, ServiceHooks, StartService } from '../system/service.ts';
 import { openImportReader } from './import-reader.ts';
 import { importTarget } from './import-target.ts';
-import { overQuota } from './intake.ts';
+import { refuseOverQuota } from './intake.ts';
 import { type PreparerDependencies, submissionPreparer } from './prepare-submission.ts';
 
 interface ImportsDependencies extends PreparerDependencies, Pick<LibraryParts, 'commit' | 'log'> {
@@ -67,27 +67,13 @@ const maxTries = 8;
 const maxWaitMs = 10_000;
 
 export function importsService(dependencies: ImportsDependencies): StartService<ImportMessages> {
-  const { commit, reader, pdfs, storeId, dir, quotaBytes, usedBytes, metrics, log, now, canonicalize } = dependencies;
+  const { reader, storeId, dir, metrics, log } = dependencies;
   const { mostKept = usualMostKept } = dependencies;
   const { prepareItem } = submissionPreparer(dependencies);
-  const refuseOverQuota = () => {
-    const reason = overQuota(quotaBytes, usedBytes);
-    if (reason !== null) throw new DomainError('over_quota', reason);
-  };
 
   const targetOf = (label: string, signal: AbortSignal): ImportTarget => {
-    const target = importTarget({
-      label,
-      maxItems: itemsPerBatch,
-      commit,
-      imports: reader.imports,
-      canonicalize,
-      prepareItem,
-      refuseOverQuota,
-      pdfs,
-      signal,
-      now,
-    });
+    const given = { label, maxItems: itemsPerBatch, imports: reader.imports, signal };
+    const target = importTarget({ ...dependencies, ...given, prepareItem });
     const take: ImportTarget['take'] = async (before, batch) => {
       const after = await untilTaken(() => target.take(before, batch), signal);
       const grown = (of: 'accepted' | 'revisit' | 'blacklisted') => after.counts[of] - before.counts[of];
@@ -147,7 +133,7 @@ export function importsService(dependencies: ImportsDependencies): StartService<
       { name, format, bytes }: ImportQuery & { bytes: AsyncIterable<Buffer> },
       asked: AbortSignal | undefined,
     ): Promise<ImportResponse> => {
-      refuseOverQuota();
+      refuseOverQuota(dependencies);
       if (onDisk >= mostRunning) {
         throw new DomainError('overloaded', `${mostRunning} imports run already`, { retryAfterS: 30 });
       }

@@ -22,34 +22,37 @@ interface IntakeDependencies
   usedBytes: () => number;
 }
 
+type Quota = Pick<IntakeDependencies, 'quotaBytes' | 'usedBytes'>;
+
 /** Why nothing new is stored, or null. */
-export function overQuota(quotaBytes: number | null, usedBytes: () => number): string | null {
+export function overQuota({ quotaBytes, usedBytes }: Quota): string | null {
   if (quotaBytes === null || usedBytes() < quotaBytes) return null;
   return `the store has reached storage.max_bytes, ${quotaBytes} bytes`;
+}
+
+/** Errors: DomainError `over_quota`. */
+export function refuseOverQuota(quota: Quota): void {
+  const reason = overQuota(quota);
+  if (reason !== null) throw new DomainError('over_quota', reason);
 }
 
 const metricOutcome = { accepted: 'queued', revisit: 'revisit', blacklisted: 'blacklisted' } as const;
 
 export function intakeService(dependencies: IntakeDependencies): StartService<'page.ingest' | 'page.ingestBatch'> {
-  const { commit, quotaBytes, usedBytes, metrics } = dependencies;
+  const { commit, metrics } = dependencies;
   const { prepare, prepareItem } = submissionPreparer(dependencies);
-
-  const refuseOverQuota = () => {
-    const reason = overQuota(quotaBytes, usedBytes);
-    if (reason !== null) throw new DomainError('over_quota', reason);
-  };
 
   const count = (decision: IngestDecision) => metrics.ingestPages.inc({ outcome: metricOutcome[decision.outcome] });
 
   const handlers: Handlers<'page.ingest' | 'page.ingestBatch'> = {
     'page.ingest': async (request: IngestPageRequest): Promise<IngestOutcome> => {
-      refuseOverQuota();
+      refuseOverQuota(dependencies);
       const decision = await commit(ingestPage(await prepare(request)));
       count(decision);
       return outcomeOf(decision);
     },
     'page.ingestBatch': async ({ pages }: { pages: unknown[] }): Promise<IngestBatchResult[]> => {
-      refuseOverQuota();
+      refuseOverQuota(dependencies);
       const items = await Promise.all(pages.map(prepareItem));
       const decisions = await commit(
         (transaction) => items.map((item) => ('rejected' in item ? item : ingestPage(item)(transaction))),

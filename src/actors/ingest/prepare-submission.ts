@@ -24,7 +24,6 @@ export type SubmissionPreparer = ReturnType<typeof submissionPreparer>;
 export function submissionPreparer(dependencies: PreparerDependencies) {
   const { extract, canonicalize, maxAttempts, now } = dependencies;
 
-  /** Errors: DomainError. */
   const prepare = async (request: IngestPageRequest): Promise<PageSubmission> => {
     const html = request.body_html ?? null;
     if (html !== null && request.body_extracted != null) {

@@ -2,7 +2,6 @@
 import type { Chunk } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 
-/** A page whose content lacks vectors. */
 export interface PageToEmbed {
   page_no: number;
   first: number;
@@ -10,7 +9,6 @@ export interface PageToEmbed {
   count: number;
   title: string | null;
   text: string;
-  /** Those to embed now, which lack their vectors. */
   ordinals: number[];
   chunks: Chunk[];
 }

@@ -71,7 +71,6 @@ interface TextVectors {
 
 interface EmbedApartOptions {
   dim: number;
-  /** Vectors of texts, one after the other. */
   embed: (texts: readonly string[]) => Promise<Float32Array>;
   tolerated: number;
 }

@@ -157,7 +157,6 @@ function problemOf(request: RegisterModelRequest, { chunkBudget, isKnownProvider
   return `model_name: the one built-in model is ${name} of ${numbers} dimensions, not ${shown(model_name)} of ${dim}`;
 }
 
-/** What of a model's vectors is still to be made. */
 function progressOf(reader: StoreReader, model: EmbeddingModel): Partial<ModelInfo> {
   const { made_chunks = 0, busy_ms = 0, ...row } = reader.backfills.get(model.space) ?? {};
   const { pages, chunks } = reader.backfills.pending(model.space);

@@ -8,7 +8,6 @@ import type { ProviderBreaker } from '../../providers/provider-settings.ts';
 
 export interface BreakersDependencies {
   policy: BreakerPolicy;
-  /** Monotonic, ms. */
   monotonic: () => number;
   log: Logger;
 }

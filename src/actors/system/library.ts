@@ -90,13 +90,11 @@ export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: Li
     /** Errors: those of the service; DomainError `store_unavailable` while closed. */
     ask,
     state: (): LibraryState => actor.getSnapshot().value,
-    /** As of OpenedLibrary; null for never. */
     dueAt: () => serving?.dueAt?.() ?? null,
     /** Resolves when it first serves. Errors: why the first opening failed; it may still open later. */
     opened,
     /** Resolves with the reason when it will not be reopened. */
     over,
-    /** Close permanently. Idempotent. */
     async close(): Promise<void> {
       ending.abort(new DomainError('shutting_down', 'the library is being closed'));
       actor.send({ type: 'stop' });

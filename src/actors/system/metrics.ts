@@ -130,10 +130,8 @@ function keyOf({ sample, labels }: MetricSeries): string {
 
 /** After this, the first of each hour is kept, ms. */
 export const keepAllMs = dayMs;
-/** Per transaction. */
 const sliceRows = 500;
 
-/** Also stores its new series. */
 export function keepSnapshot(
   snapshot: MetricSnapshot,
   added: readonly { no: number; series: MetricSeries }[],

@@ -1,7 +1,7 @@
 /** Answers questions about pages and jobs from the store's readers, edits pages, retries dead jobs, and deletes old completed ones. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { editPages } from '../../commands/edit-pages.ts';
-import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
+import { type RetryOutcome, removeOldJobs, retryDeadJobs, retryJobs } from '../../commands/retry-jobs.ts';
 import { ownCopy } from '../../compute/structures/longer.ts';
 import { visitTimes } from '../../compute/structures/visit-times.ts';
 import { dayMs } from '../../domain/durations.ts';
@@ -28,7 +28,6 @@ import type { HeldLane } from './scheduler.ts';
 import type { Handlers, LibraryParts, StartService } from './service.ts';
 
 interface QueriesDependencies extends Pick<LibraryParts, 'reader' | 'commit' | 'canonicalize' | 'log' | 'now'> {
-  /** Why the last write was refused, or null. */
   writeTrouble: () => Promise<string | null>;
   indexState: () => Promise<IndexState>;
   /** Why fetching is paused while there is no network, or null. */
@@ -143,7 +142,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
       return { jobs };
     },
     'job.retry': async ({ job_id }) => {
-      const outcome = await commit(retryJob(job_id, now()));
+      const [outcome] = await commit(retryJobs([job_id], now()));
       if (outcome.outcome === 'not_found') throw unknownId('job', job_id);
       if (outcome.outcome === 'skipped') throw new DomainError('conflict', notDead(outcome.job));
       return jobResponseOf(outcome.job);

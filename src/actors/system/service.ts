@@ -24,9 +24,7 @@ export interface LibraryParts {
   /** Of new jobs. */
   maxAttempts: number;
   log: Logger;
-  /** Wall clock, ms. */
   now: () => number;
-  /** Monotonic, ms. */
   monotonic: () => number;
 }
 
@@ -44,7 +42,6 @@ export interface Service<Names extends SystemMessageName> {
 }
 
 export interface ServiceHooks {
-  /** Report a fatal error. */
   crash(error: unknown): void;
   /** Aborted on stop or crash, also during the start. */
   ending: AbortSignal;

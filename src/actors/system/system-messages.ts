@@ -11,7 +11,6 @@ import type { Command } from '../../store/store.ts';
 import type { MarkedPassage, MarkTask } from '../../threads/search-thread.ts';
 import type { NearPage, RelatedPage } from '../indexes/page-space.ts';
 
-/** A search's words and conditions. */
 export interface SearchWords {
   query: string;
   /** Whether the last word may be unfinished. */
@@ -29,11 +28,8 @@ export interface RetrieveRequest extends SearchWords {
   candidates: number;
   /** Of the dense side. */
   model: string;
-  /** Whether to compute relevance. */
   relevance: boolean;
-  /** Whether to compare the texts of pages. */
   sketches: boolean;
-  /** Without vectors. */
   byWords: boolean;
 }
 
@@ -51,7 +47,6 @@ export interface MatchedPages {
   facets: SearchFacets | null;
 }
 
-/** The candidates' pages at the time of the search. */
 export interface CandidatePages {
   /** By label; deleted labels are left out. */
   pageOf: ReadonlyMap<number, number>;
@@ -73,13 +68,11 @@ export interface RankedPages {
   reranker: string | null;
 }
 
-/** Pages near the mean of these pages' vectors. */
 export interface NearPagesRequest {
   /** Null: the active one. */
   model: string | null;
   page_nos: readonly number[];
   k: number;
-  /** Further pages to exclude. */
   except: readonly number[];
   filters: PageFilters;
   /** Also pages below the model's floor, if they are related by other evidence. */
@@ -134,7 +127,6 @@ interface InternalMessages {
   };
   /** Replies when the model's space is complete in memory. */
   'index.openSpace': { request: { model_id: string }; reply: undefined };
-  /** Replies when the space's files are deleted. */
   'index.dropSpace': { request: { space: number }; reply: undefined };
   'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
   /** Pages that are near to one of some, and it to them. */

@@ -16,7 +16,6 @@ import type { Poller, SourceReading } from './poll-watch.ts';
 
 const accept =
   'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, text/html;q=0.5, */*;q=0.1';
-/** Announced feeds tried. */
 const maxAnnounced = 3;
 const notModified = 304;
 
@@ -127,7 +126,6 @@ export type FeedReader = ReturnType<typeof openFeedReader>;
 /** 280,000 entries take a fifth of a second. */
 const defaultLimits: ParserLimits = { processorMs: 10_000, timeoutMs: 50_000 };
 
-/** Errors: those of ParserPool. */
 export function openFeedReader(limits = defaultLimits) {
   const pool = openParserPool<typeof import('../../threads/feed-thread.ts')>({
     entry: programFile('threads/feed-thread'),

@@ -13,7 +13,6 @@ import type { Poller, SourceItem } from './poll-watch.ts';
 interface PodcastPollerDependencies {
   fetch: WebFetch;
   readEpisodes: FeedReader['readEpisodes'];
-  /** Why podcasts cannot be watched, or null. */
   unavailable: string | null;
 }
 

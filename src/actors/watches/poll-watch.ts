@@ -54,7 +54,6 @@ export interface SourceReading<Item = SourceItem> {
 }
 
 interface SourcePolicy {
-  /** The pages' `source`. */
   source: string;
   /** Items per poll; null: the setting's. */
   maxItems: number | null;
@@ -76,7 +75,6 @@ interface PollWatchDependencies
   extends Pick<LibraryParts, 'reader' | 'commit' | 'metrics' | 'canonicalize' | 'maxAttempts' | 'log' | 'now'> {
   pollers: Pollers;
   maxItemsPerPoll: number;
-  /** Why nothing new is stored now, or null. */
   overQuota: () => string | null;
 }
 

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openExtractor, openPdfReader } from '../../actors/fetching/extract-page.ts';
 import { importTarget } from '../../actors/ingest/import-target.ts';
-import { overQuota } from '../../actors/ingest/intake.ts';
 import { submissionPreparer } from '../../actors/ingest/prepare-submission.ts';
 import { canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { isoOf } from '../../domain/ids.ts';
@@ -242,10 +241,6 @@ async function withOfflineTarget<Result>(
     maxAttempts: settings.jobs.max_attempts,
     now,
   });
-  const refuseOverQuota = () => {
-    const reason = overQuota(settings.storage.max_bytes, () => store.usedBytes());
-    if (reason !== null) throw new CliError(exitCodes.failed, reason);
-  };
   try {
     return await use(
       importTarget({
@@ -255,7 +250,8 @@ async function withOfflineTarget<Result>(
         imports: store.reader.imports,
         canonicalize,
         prepareItem,
-        refuseOverQuota,
+        quotaBytes: settings.storage.max_bytes,
+        usedBytes: () => store.usedBytes(),
         pdfs,
         signal,
         now,

@@ -10,8 +10,8 @@ import { askingRoutes } from './asking-routes.ts';
 const params = z.object({ model_id: pathText });
 
 export const modelRoutes: RouteGroup = (app, context) => {
-  const { ask, asking } = context;
-  const { get, post } = askingRoutes(app, context);
+  const { asking } = context;
+  const { delete: remove, get, post } = askingRoutes(app, context);
 
   get('/v1/models', 'model.list', {
     operationId: 'list_models',
@@ -55,19 +55,13 @@ export const modelRoutes: RouteGroup = (app, context) => {
     errors: [409],
   });
 
-  app.delete(
-    '/v1/models/:model_id',
-    needsWrite({
-      operationId: 'delete_model',
-      summary: 'Delete a model with its vectors and files',
-      params,
-      response: { 204: z.null().describe('it is gone'), ...errorAnswers(404, 409) },
-    }),
-    async (request, reply) => {
-      await ask(request)('model.retire', request.params);
-      return reply.code(204).send(null);
-    },
-  );
+  remove('/v1/models/:model_id', 'model.retire', {
+    operationId: 'delete_model',
+    summary: 'Delete a model with its vectors and files',
+    answer: z.null().describe('it is gone'),
+    status: 204,
+    errors: [409],
+  });
 
   get('/v1/models/:model_id/backfill', 'model.backfill', {
     operationId: 'model_backfill',
