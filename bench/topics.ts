@@ -100,7 +100,8 @@ async function clusterAll({ pages, rows }: LabelledSet, earlier?: Uint32Array) {
   for (let at = 0; at < texts.length; at += batch)
     await pool.run('addTexts', { run, texts: texts.slice(at, at + batch) });
   const keywords = await pool.run('keywords', { run });
-  const ms = { ...clustered.timing_ms, keywords: performance.now() - grouped, all: performance.now() - began };
+  const ended = performance.now();
+  const ms = { clusters: grouped - began, keywords: ended - grouped, all: ended - began };
   return { ...clustered, keywords, ms: rounded(ms, 0) };
 }
 

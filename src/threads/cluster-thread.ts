@@ -24,12 +24,10 @@ export interface ClusteredPages extends PageClusters {
   /** For each cluster the id of the earlier one that it continues, or null. */
   continued: (number | null)[];
   points: Float32Array;
-  timing_ms: Record<'neighbours' | 'communities' | 'projection', number>;
 }
 
 const vectors = new Map<string, PageVectors>();
-/** `ms`: spent on it so far. */
-const comparisons = new Map<string, { rows: RowComparison; ms: number }>();
+const comparisons = new Map<string, RowComparison>();
 const texts = new Map<string, TopicWords>();
 const termsOf = createTopicTerms(porterStem);
 
@@ -50,29 +48,24 @@ export function addPages({ run, pages }: OfRun & { pages: ChunkRows }): boolean[
 
 /** When all pages are added: compare the next block with the others. Returns whether another is left. */
 export function comparePages({ run }: OfRun): boolean {
-  const began = performance.now();
   let comparison = comparisons.get(run);
   if (comparison === undefined) {
     const table = begun(vectors, run).centred();
     vectors.delete(run);
     const k = Math.min(graphNeighbours, Math.max(1, table.count - 1));
-    comparison = { rows: new RowComparison(table, k), ms: 0 };
+    comparison = new RowComparison(table, k);
     comparisons.set(run, comparison);
   }
-  const isMore = comparison.rows.compareBlock();
-  comparison.ms += performance.now() - began;
-  return isMore;
+  return comparison.compareBlock();
 }
 
 /** Cluster pages that are all compared, in the order in which they came. Drops the run. */
 export function cluster({ run, ...options }: OfRun & ClusterOptions): ClusteredPages {
-  const { rows: comparison, ms: neighbours } = begun(comparisons, run);
+  const comparison = begun(comparisons, run);
   comparisons.delete(run);
   const { rows, count, dim } = comparison.table;
   const near = comparison.neighbours();
-  const found = performance.now();
   const clustered = clusterPages(near, options);
-  const grouped = performance.now();
   const points = projectPages(near, (pages) => {
     const some = new Float32Array(pages.length * dim);
     for (const [row, page] of pages.entries()) some.set(rows.subarray(page * dim, (page + 1) * dim), row * dim);
@@ -82,7 +75,6 @@ export function cluster({ run, ...options }: OfRun & ClusterOptions): ClusteredP
     ...clustered,
     continued: matchClusters(clustered.clusters, clustered.count, options.earlier ?? new Uint32Array(count)),
     points,
-    timing_ms: { neighbours, communities: grouped - found, projection: performance.now() - grouped },
   };
 }
 

@@ -29,7 +29,7 @@ const topics = [
 const perTopic = 25;
 
 const phaseOf = ({ finished_at, params }: ClusterRunResponse) =>
-  finished_at !== null ? 'over' : 'timing_ms' in params ? 'drafted' : 'begun';
+  finished_at !== null ? 'over' : 'model' in params ? 'drafted' : 'begun';
 
 test('a run that is killed in any phase goes on, and counts once', async (t) => {
   const { random } = seededChance(t, 77);

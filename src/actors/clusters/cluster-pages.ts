@@ -59,8 +59,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     for (let at = 0; at < points.length; at += slicePoints) {
       await keep(storePoints(attempt, run.no, points.slice(at, at + slicePoints)));
     }
-    const timing = Object.fromEntries(Object.entries(found.timing_ms).map(([stage, ms]) => [stage, Math.round(ms)]));
-    await keep(storeDraft(attempt, run.no, draftOf(points), { model: model.id, timing_ms: timing }));
+    await keep(storeDraft(attempt, run.no, draftOf(points), { model: model.id }));
   };
 
   return async (job, context) => {
