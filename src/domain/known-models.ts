@@ -29,158 +29,83 @@ export type KnownModel = z.infer<typeof knownModel>;
 export const knownModelsResponse = z.strictObject({ models: z.array(knownModel) });
 export type KnownModelsResponse = z.infer<typeof knownModelsResponse>;
 
-type Entry = Omit<KnownModel, 'memory_mb' | 'dims' | 'dim' | 'score' | 'does'> &
-  Partial<Pick<KnownModel, 'dims' | 'dim' | 'score'>> & {
-    /** Other dimensions that its provider can return: any shorter ones, or these. */
-    gives?: 'shorter' | readonly number[];
-  };
+/**
+ * Its name here | what each provider calls it | dimensions: its own, shorter ones it was trained for, `+` others that its provider gives,
+ * `<` any shorter | max tokens of a text | million parameters, - where unknown | languages | license | score, and the model whose card has it.
+ * From small to large, APIs last.
+ */
+const embedding = `
+bge-small-en | tei=BAAI/bge-small-en-v1.5 | 384 | 512 | 33 | English | MIT | 51.68 BAAI/bge-small-en-v1.5
+bge-base-en | tei=BAAI/bge-base-en-v1.5 | 768 | 512 | 109 | English | MIT | 53.25 BAAI/bge-base-en-v1.5
+mxbai-large | ollama=mxbai-embed-large tei=mixedbread-ai/mxbai-embed-large-v1 | 1024 | 512 | 335 | English | Apache-2.0 | 54.39 mixedbread-ai/mxbai-embed-large-v1
+arctic-m | ollama=snowflake-arctic-embed:110m tei=Snowflake/snowflake-arctic-embed-m | 768 | 512 | 110 | English | Apache-2.0 | 54.9 Snowflake/snowflake-arctic-embed-m
+arctic-l | ollama=snowflake-arctic-embed:335m tei=Snowflake/snowflake-arctic-embed-l | 1024 | 512 | 335 | English | Apache-2.0 | 55.98 Snowflake/snowflake-arctic-embed-l
+nomic | ollama=nomic-embed-text tei=nomic-ai/nomic-embed-text-v1.5 | 768 | 2048 | 137 | English | Apache-2.0
+e5-small | tei=intfloat/multilingual-e5-small | 384 | 512 | 118 | about 100 | MIT
+bge-m3 | ollama=bge-m3 tei=BAAI/bge-m3 | 1024 | 8192 | 568 | over 100 | MIT
+arctic-l-v2 | ollama=snowflake-arctic-embed2 tei=Snowflake/snowflake-arctic-embed-l-v2.0 | 1024 256 | 8192 | 568 | 74 | Apache-2.0 | 55.6 Snowflake/snowflake-arctic-embed-l-v2.0
+embeddinggemma | ollama=embeddinggemma tei=google/embeddinggemma-300m | 768 512 256 128 | 2048 | 308 | over 100 | Gemma
+qwen3-0.6b | ollama=qwen3-embedding:0.6b tei=Qwen/Qwen3-Embedding-0.6B | 1024 768 512 256 128 | 32768 | 596 | over 100 | Apache-2.0
+openai-small | openai=text-embedding-3-small | 1536 1024 768 512 256 < | 8191 | - | many | OpenAI
+openai-large | openai=text-embedding-3-large | 3072 1536 1024 768 512 256 < | 8191 | - | many | OpenAI | 55.44 Snowflake/snowflake-arctic-embed-l
+voyage-3.5 | voyage=voyage-3.5 | 1024 512 256 +2048 | 32000 | - | many | Voyage`;
 
-const mteb = (value: number, source: string) => ({ value, benchmark: 'MTEB retrieval, English', source });
-/** The first hundred passages by words, reranked: means of the 17 collections that Jina measures. */
-const beir = (value: number, source: string) => ({ value, benchmark: '17 collections of BEIR, English', source });
-const card = (name: string) => `https://huggingface.co/${name}`;
+const reranking = `
+bge-reranker-base | tei=BAAI/bge-reranker-base | | 512 | 278 | English, Chinese | MIT | 47.89 jinaai/jina-reranker-v1-turbo-en
+jina-reranker-v2 | jina=jina-reranker-v2-base-multilingual | | 1024 | 278 | many | CC-BY-NC-4.0 | 53.17 jinaai/jina-reranker-v2-base-multilingual
+bge-reranker | tei=BAAI/bge-reranker-v2-m3 | | 8192 | 568 | many | Apache-2.0
+cohere-rerank | cohere=rerank-v3.5 | | 4096 | - | over 100 | Cohere
+voyage-rerank | voyage=rerank-2.5 | | 32000 | - | many | Voyage`;
 
-const embedding: readonly Entry[] = [
-  {
-    name: 'bge-small-en',
-    names: { tei: 'BAAI/bge-small-en-v1.5' },
-    ...{ dim: 384, max_input_tokens: 512, parameters_millions: 33, languages: 'English', license: 'MIT' },
-    score: mteb(51.68, card('BAAI/bge-small-en-v1.5')),
-  },
-  {
-    name: 'bge-base-en',
-    names: { tei: 'BAAI/bge-base-en-v1.5' },
-    ...{ dim: 768, max_input_tokens: 512, parameters_millions: 109, languages: 'English', license: 'MIT' },
-    score: mteb(53.25, card('BAAI/bge-base-en-v1.5')),
-  },
-  {
-    name: 'mxbai-large',
-    names: { ollama: 'mxbai-embed-large', tei: 'mixedbread-ai/mxbai-embed-large-v1' },
-    ...{ dim: 1024, max_input_tokens: 512, parameters_millions: 335, languages: 'English', license: 'Apache-2.0' },
-    score: mteb(54.39, card('mixedbread-ai/mxbai-embed-large-v1')),
-  },
-  {
-    name: 'arctic-m',
-    names: { ollama: 'snowflake-arctic-embed:110m', tei: 'Snowflake/snowflake-arctic-embed-m' },
-    ...{ dim: 768, max_input_tokens: 512, parameters_millions: 110, languages: 'English', license: 'Apache-2.0' },
-    score: mteb(54.9, card('Snowflake/snowflake-arctic-embed-m')),
-  },
-  {
-    name: 'arctic-l',
-    names: { ollama: 'snowflake-arctic-embed:335m', tei: 'Snowflake/snowflake-arctic-embed-l' },
-    ...{ dim: 1024, max_input_tokens: 512, parameters_millions: 335, languages: 'English', license: 'Apache-2.0' },
-    score: mteb(55.98, card('Snowflake/snowflake-arctic-embed-l')),
-  },
-  {
-    name: 'nomic',
-    names: { ollama: 'nomic-embed-text', tei: 'nomic-ai/nomic-embed-text-v1.5' },
-    // Shorter vectors need a layer norm before they are cut, so they are omitted.
-    ...{ dim: 768, max_input_tokens: 2048, parameters_millions: 137, languages: 'English', license: 'Apache-2.0' },
-  },
-  {
-    name: 'e5-small',
-    names: { tei: 'intfloat/multilingual-e5-small' },
-    ...{ dim: 384, max_input_tokens: 512, parameters_millions: 118, languages: 'about 100', license: 'MIT' },
-  },
-  {
-    name: 'bge-m3',
-    names: { ollama: 'bge-m3', tei: 'BAAI/bge-m3' },
-    ...{ dim: 1024, max_input_tokens: 8192, parameters_millions: 568, languages: 'over 100', license: 'MIT' },
-  },
-  {
-    name: 'arctic-l-v2',
-    names: { ollama: 'snowflake-arctic-embed2', tei: 'Snowflake/snowflake-arctic-embed-l-v2.0' },
-    ...{ dim: 1024, dims: [256], max_input_tokens: 8192, parameters_millions: 568, languages: '74' },
-    license: 'Apache-2.0',
-    score: mteb(55.6, card('Snowflake/snowflake-arctic-embed-l-v2.0')),
-  },
-  {
-    name: 'embeddinggemma',
-    names: { ollama: 'embeddinggemma', tei: 'google/embeddinggemma-300m' },
-    ...{ dim: 768, dims: [512, 256, 128], max_input_tokens: 2048, parameters_millions: 308 },
-    ...{ languages: 'over 100', license: 'Gemma' },
-  },
-  {
-    name: 'qwen3-0.6b',
-    names: { ollama: 'qwen3-embedding:0.6b', tei: 'Qwen/Qwen3-Embedding-0.6B' },
-    ...{ dim: 1024, dims: [768, 512, 256, 128], max_input_tokens: 32_768, parameters_millions: 596 },
-    ...{ languages: 'over 100', license: 'Apache-2.0' },
-  },
-  {
-    name: 'openai-small',
-    names: { openai: 'text-embedding-3-small' },
-    gives: 'shorter',
-    ...{ dim: 1536, dims: [1024, 768, 512, 256], max_input_tokens: 8191, parameters_millions: null },
-    ...{ languages: 'many', license: 'OpenAI' },
-  },
-  {
-    name: 'openai-large',
-    names: { openai: 'text-embedding-3-large' },
-    gives: 'shorter',
-    ...{ dim: 3072, dims: [1536, 1024, 768, 512, 256], max_input_tokens: 8191, parameters_millions: null },
-    ...{ languages: 'many', license: 'OpenAI' },
-    score: mteb(55.44, card('Snowflake/snowflake-arctic-embed-l')),
-  },
-  {
-    name: 'voyage-3.5',
-    names: { voyage: 'voyage-3.5' },
-    gives: [2048],
-    ...{ dim: 1024, dims: [512, 256], max_input_tokens: 32_000, parameters_millions: null },
-    ...{ languages: 'many', license: 'Voyage' },
-  },
-];
-
-const reranking: readonly Entry[] = [
-  {
-    name: 'bge-reranker-base',
-    names: { tei: 'BAAI/bge-reranker-base' },
-    ...{ max_input_tokens: 512, parameters_millions: 278, languages: 'English, Chinese', license: 'MIT' },
-    score: beir(47.89, card('jinaai/jina-reranker-v1-turbo-en')),
-  },
-  {
-    name: 'jina-reranker-v2',
-    names: { jina: 'jina-reranker-v2-base-multilingual' },
-    ...{ max_input_tokens: 1024, parameters_millions: 278, languages: 'many', license: 'CC-BY-NC-4.0' },
-    score: beir(53.17, card('jinaai/jina-reranker-v2-base-multilingual')),
-  },
-  {
-    name: 'bge-reranker',
-    names: { tei: 'BAAI/bge-reranker-v2-m3' },
-    ...{ max_input_tokens: 8192, parameters_millions: 568, languages: 'many', license: 'Apache-2.0' },
-  },
-  {
-    name: 'cohere-rerank',
-    names: { cohere: 'rerank-v3.5' },
-    ...{ max_input_tokens: 4096, parameters_millions: null, languages: 'over 100', license: 'Cohere' },
-  },
-  {
-    name: 'voyage-rerank',
-    names: { voyage: 'rerank-2.5' },
-    ...{ max_input_tokens: 32_000, parameters_millions: null, languages: 'many', license: 'Voyage' },
-  },
-];
+/** Of rerankers: the first hundred passages by words, reranked; means of the 17 collections that Jina measures. */
+const benchmarks = { embedding: 'MTEB retrieval, English', reranking: '17 collections of BEIR, English' };
 
 /** In memory: a byte per dimension, plus label and length. */
 export const vectorBytes = (dim: number, count: number): number => count * (dim + 8);
 
 export const vectorMemoryMb = (dim: number): number => Math.round(vectorBytes(dim, 100_000) / 1e6);
 
-const known =
-  (does: KnownModel['does']) =>
-  ({ dim = null, dims = [], score = null, gives: _, ...entry }: Entry): KnownModel => ({
-    ...{ ...entry, does, dim, dims, score },
-    memory_mb: dim === null ? null : vectorMemoryMb(dim),
-  });
+interface Listed extends KnownModel {
+  /** Further dimensions that its provider gives. */
+  others: number[];
+  givesAnyShorter: boolean;
+}
 
-/** Embedding models from small to large, APIs last; then rerankers. */
-export const knownModels: readonly KnownModel[] = [
-  ...embedding.map(known('embedding')),
-  ...reranking.map(known('reranking')),
-];
+function listed(does: KnownModel['does'], table: string): Listed[] {
+  return table
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [name, names, sizes, tokens, millions, languages, license, score] = line
+        .split('|')
+        .map((cell) => cell.trim());
+      const [dim = null, ...dims] = [...sizes.matchAll(/(?<!\+)\b\d+/g)].map(Number);
+      const [value, card] = score?.split(' ') ?? [];
+      return {
+        ...{ name, does, dim, dims, languages, license, max_input_tokens: Number(tokens) },
+        names: Object.fromEntries(names.split(' ').map((each) => each.split('='))),
+        parameters_millions: millions === '-' ? null : Number(millions),
+        score:
+          card === undefined
+            ? null
+            : { value: Number(value), benchmark: benchmarks[does], source: `https://huggingface.co/${card}` },
+        memory_mb: dim === null ? null : vectorMemoryMb(dim),
+        others: [...sizes.matchAll(/(?<=\+)\d+/g)].map(Number),
+        givesAnyShorter: sizes.endsWith('<'),
+      };
+    });
+}
+
+const embeddingModels = listed('embedding', embedding);
+
+/** Then rerankers. */
+export const knownModels: readonly KnownModel[] = [...embeddingModels, ...listed('reranking', reranking)].map(
+  ({ others: _, givesAnyShorter: __, ...model }) => model,
+);
 
 /** A known embedding model by a provider's name for it; Ollama's names may have a version. */
-const embeddingCalled = (modelName: string): Entry | undefined =>
-  embedding.find(({ names }) => Object.values(names).includes(modelName.replace(/:latest$/, '')));
+const embeddingCalled = (modelName: string): Listed | undefined =>
+  embeddingModels.find(({ names }) => Object.values(names).includes(modelName.replace(/:latest$/, '')));
 
 /** The native dimension of a model for vectors of `dim`: larger for models trained to be truncated. */
 export function nativeDimOf(modelName: string, dim: number): number {
@@ -191,11 +116,9 @@ export function nativeDimOf(modelName: string, dim: number): number {
 /** Why a known model cannot have this dimension; null if it can, or is unknown. */
 export function dimProblem(modelName: string, dim: number): string | null {
   const model = embeddingCalled(modelName);
-  const { dim: native, dims = [], gives = [] } = model ?? {};
-  if (native == null || (gives === 'shorter' && dim <= native)) return null;
-  const others = gives === 'shorter' ? [] : gives;
+  if (model === undefined || model.dim === null) return null;
+  const { name, dim: native, dims, others, givesAnyShorter } = model;
+  if (givesAnyShorter) return dim <= native ? null : `${name} gives ${native} numbers, or any fewer, not ${dim}`;
   const all = [native, ...dims, ...others].sort((a, b) => b - a);
-  if (all.includes(dim)) return null;
-  const least = gives === 'shorter' ? ', or any fewer' : '';
-  return `${model?.name} gives ${gives === 'shorter' ? native : all.join(' or ')} numbers${least}, not ${dim}`;
+  return all.includes(dim) ? null : `${name} gives ${all.join(' or ')} numbers, not ${dim}`;
 }
