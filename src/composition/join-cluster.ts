@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -13,10 +13,11 @@ import { copiesFolder, copyFolder } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { storeFormat } from '../store/environment.ts';
 import { takeFolderLock } from '../store/folder-lock.ts';
-import type { LibraryMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, type LibraryMetrics } from '../telemetry/metrics.ts';
 import { type ClusterLibraries, clusterLibraries } from './cluster-libraries.ts';
 import type { Host } from './open-host.ts';
 import { openLibrary } from './open-library.ts';
+import { temporaryFolder } from './open-outside.ts';
 
 /** Ms between tries to open a library without a host. */
 export const maxBackoffMs = 1_000;
@@ -51,6 +52,10 @@ export function peersOf({ secrets }: Settings, member: ClusterMember, placeOf: P
 /** The cluster libraries of this host, in `libraries` while open. */
 export function openShared(host: Host, member: ClusterMember, libraries: Map<string, Library>): ClusterLibraries {
   const { settings, monotonic, now, log } = host;
+  const ending = new AbortController();
+  const rehearsed = rehearseOpening(host, ending.signal).catch((err) => {
+    if (!ending.signal.aborted) log.warn({ err }, 'the opening of a library could not be rehearsed');
+  });
   /** Of every library ever open here: counters continue. */
   const metricsOf = new Map<string, LibraryMetrics>();
   const hold = async (name: string) => {
@@ -75,10 +80,32 @@ export function openShared(host: Host, member: ClusterMember, libraries: Map<str
     const names = await sweepCopies(copiesFolder(settings), { isOpen: (name) => libraries.has(name), now: now(), log });
     if (names.length > 0) log.info({ libraries: names.length }, 'copies that were not used for a day are gone');
   };
-  return clusterLibraries({
+  const shared = clusterLibraries({
     ...{ member, libraries, open, sweep, isFollowed, settings: settings.cluster, log, monotonic, now },
     residentBytes: process.memoryUsage.rss,
   });
+  return {
+    placeOf: shared.placeOf,
+    async close() {
+      ending.abort(new Error('the host is closed'));
+      await Promise.all([shared.close(), rehearsed]);
+    },
+  };
+}
+
+/**
+ * Open and close an empty library in the background. The process's first opening compiles code and starts threads, a
+ * second of processor time that would otherwise delay a takeover.
+ */
+async function rehearseOpening(host: Host, ending: AbortSignal): Promise<void> {
+  const { log, settings, monotonic } = host;
+  const began = monotonic();
+  const folder = join(temporaryFolder(settings.data_dir), 'rehearsal');
+  const own = { log: log.child({}, { level: 'warn' }), metrics: createMetrics().ofLibrary() };
+  const { close } = await openLibrary(folder, host, { ...own, again: false, ending });
+  await close();
+  rmSync(folder, { recursive: true, force: true });
+  log.info({ ms: Math.round(monotonic() - began) }, 'the opening of a library was rehearsed');
 }
 
 /* Deletes copies of libraries that this host has not served for long: they take space and contain data that was deleted elsewhere. */

@@ -3,7 +3,7 @@
  * or held up is followed by another.
  */
 import assert from 'node:assert/strict';
-import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -23,6 +23,13 @@ before(async () => {
   if (skip !== false) return;
   const env = { SERVICE_AUTH_TOKEN: token, SERVICE_CLUSTER__LEASE_S: '60' };
   cluster = await startCluster(scope, { env });
+});
+
+test('a host rehearses the opening of a library, and keeps nothing of it', { skip }, async () => {
+  for (const host of cluster.hosts) {
+    await until(() => host.output.includes('the opening of a library was rehearsed'), 'it was rehearsed');
+    assert.equal(existsSync(join(host.dataDir, 'tmp', 'rehearsal')), false);
+  }
 });
 
 test('events of a library come through a host that does not serve it', { skip }, async () => {
