@@ -15,7 +15,7 @@ export class CountedReads implements AsyncDisposable {
     const openDatabase = <Value, StoredKey extends Key>(name: string, options: object): Table<Value, StoredKey> =>
       this.#counted(name, environment.openDatabase<Value, StoredKey>(name, options));
     this.reader = readersOf({ ...environment, openDatabase });
-    this.#close = () => environment.close();
+    this.#close = () => environment.root.close();
   }
 
   static open(dataDir: string): CountedReads {

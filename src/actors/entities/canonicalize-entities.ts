@@ -29,7 +29,7 @@ export function canonicalizeEntitiesHandler({ reader, commit, now }: Canonicaliz
     for await (const some of inParts(
       (after) => entities.listAfter(after, rowsAtOnce),
       ({ no }) => no,
-      signal,
+      { signal },
     )) {
       for (const entity of some) {
         const form = variantForm(entity);

@@ -67,7 +67,7 @@ const maxTries = 8;
 const maxWaitMs = 10_000;
 
 export function importsService(dependencies: ImportsDependencies): StartService<ImportMessages> {
-  const { reader, storeId, dir, metrics, log } = dependencies;
+  const { reader, storeId, dir, metrics, now, log } = dependencies;
   const { mostKept = usualMostKept } = dependencies;
   const { prepareItem } = submissionPreparer(dependencies);
 
