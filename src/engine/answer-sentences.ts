@@ -44,10 +44,8 @@ const longest = 600;
 const cutLength = 400;
 /** A full stop here ends no sentence: of initials, German ordinals and abbreviations. */
 const abbreviation =
-  /(?:^|[\s("„“«.])(?:\p{L}|\d{1,2}|Dr|Mrs?|Ms|Prof|St|Sra?|Dra|Jr|Nr|No|Bd|Vol|Fig|Art|Abs|Kap|bzw|ca|vgl|ggf|inkl|vs|etc|usw|cf|EE|UU|Hrsg|Mio|Mrd|Tel|Lt|Col|Gen|Mt)\.\s*$/u;
+  /(?:^|[\s("„“«.])(?:\p{L}|\d{1,2}|Dr|Mrs?|Ms|Prof|St|Sra?|Dra|Jr|Nr|No|Bd|Vol|Fig|Art|Abs|Kap|bzw|ca|vgl|ggf|inkl|vs|etc|usw|cf|EE|UU|Hrsg|Mio|Mrd|Tel|Lt|Col|Gen|Mt)\.$/u;
 const lowerCase = /^["'“„«(]?\p{Ll}/u;
-const lineEnd = /\n\s*$/;
-const blankLine = /\n\s*\n\s*$/;
 
 /** Without white space around them. */
 export function sentencesOf(text: string): Span[] {
@@ -57,15 +55,15 @@ export function sentencesOf(text: string): Span[] {
   for (let at = 1; at < borders.length; at++) {
     const end = borders[at];
     const written = text.slice(Math.max(start, end - 40), end);
-    const goesOn = lowerCase.test(text.slice(end, end + 2)) ? !blankLine.test(written) : isAbbreviated(written);
+    const shown = written.trimEnd();
+    const lineEnds = written.slice(shown.length).split('\n').length - 1;
+    const goesOn = lowerCase.test(text.slice(end, end + 2)) ? lineEnds < 2 : lineEnds === 0 && abbreviation.test(shown);
     if (goesOn && end < text.length && end - start < longest) continue;
     sentences.push(...partsOf(text, start, end));
     start = end;
   }
   return sentences;
 }
-
-const isAbbreviated = (written: string): boolean => abbreviation.test(written) && !lineEnd.test(written);
 
 function partsOf(text: string, from: number, to: number): Span[] {
   const parts: Span[] = [];

@@ -6,7 +6,7 @@
 
 import { enveloped, neutralText } from '../../compute/text/neutral-text.ts';
 import type { AskRequest, Generated } from '../../domain/ask.ts';
-import { normalizeText, withoutJoiners } from '../../domain/normalize-text.ts';
+import { normalizeText } from '../../domain/normalize-text.ts';
 import type { Span } from '../../engine/highlight.ts';
 import { type ChatClient, thoughts } from '../../providers/chat-client.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
@@ -110,9 +110,9 @@ export async function completeQuestion(
 const isOfProvider = (error: unknown): error is ProviderError | BreakerOpenError =>
   error instanceof ProviderError || error instanceof BreakerOpenError;
 
-/** Quoted words may contain short notes in brackets. */
-const citation =
-  /\[{1,2}\s*(\d{1,2})\s*[:,]?\s*["“”«»„‚‘'「『]?((?:\[[^[\]]{0,12}\]|[^\]])*?)["“”«»„‘’'」』]?\s*\]{1,2}/gu;
+const citationStart = /\[{1,2}\s?(\d{1,2})\s?[:,]?\s?/g;
+/** Quoted words may contain short notes in brackets: characters between these. */
+const maxNote = 12;
 const hasWords = /[\p{L}\p{N}]/u;
 const opened = /^\s*<think(?:ing)?>/i;
 const closed = /<\/think(?:ing)?>/i;
@@ -174,11 +174,11 @@ class AnswerReader {
     const rest = end === null ? written : written.slice(end.index + end[0].length);
     const line = rest.slice(0, maxLine).replace(/\s+/g, ' ');
     let at = 0;
-    for (const { 0: whole, 1: number, 2: words, index } of line.matchAll(citation)) {
-      this.#addText(line.slice(at, index));
-      const quotation = findQuotation(words, this.#passages, Number(number) - 1);
+    for (const { start, end, number, words } of citationsIn(line)) {
+      this.#addText(line.slice(at, start));
+      const quotation = findQuotation(words, this.#passages, number - 1);
       if (quotation !== null && this.#text !== '') this.#cited.push(quotation);
-      at = index + whole.length;
+      at = end;
     }
     this.#addText(line.slice(at));
     if (this.#cited.length > 0) this.#flush();
@@ -207,31 +207,68 @@ class AnswerReader {
   }
 }
 
-const words = /[\p{L}\p{M}\p{N}]+/gu;
+/** Of `[1: "words"]` in a line, in order. */
+function citationsIn(line: string): (Span & { number: number; words: string })[] {
+  const found: (Span & { number: number; words: string })[] = [];
+  for (const { 0: opening, 1: number, index: start } of line.matchAll(citationStart)) {
+    if (start < (found.at(-1)?.end ?? 0)) continue;
+    const from = start + opening.length;
+    let close = line.indexOf(']', from);
+    for (let note = line.indexOf('[', from); note >= 0 && note < close; note = line.indexOf('[', close)) {
+      if (close - note - 1 > maxNote) break;
+      close = line.indexOf(']', close + 1);
+    }
+    if (close < 0) break;
+    const end = line[close + 1] === ']' ? close + 2 : close + 1;
+    found.push({ start, end, number: Number(number), words: line.slice(from, close) });
+  }
+  return found;
+}
+
+/** With soft hyphens and the like, which may stand between letters of a stored word. */
+const words = /[\p{L}\p{M}\p{N}\u00ad\u200b\u2060\ufeff]+/gu;
+const hidden = /[\u00ad\u200b\u2060\ufeff]/;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 /** A quotation of fewer words or letters shows nothing. */
 const fewest = { words: 3, letters: 8 };
 const maxQuotation = 1000;
-/** Soft hyphens and the like, between letters of a stored word. */
-const hidden = '[\\u00ad\\u200b\\u2060\\ufeff]*';
+
+/** The letters of a text in lower case and decomposed, words between separators, and the place of each unit in the text. */
+function lettersOf(text: string, separator: string): { letters: string; places: Span[] } {
+  let letters = separator;
+  const places: Span[] = separator === '' ? [] : [{ start: 0, end: 0 }];
+  for (const { 0: word, index } of text.matchAll(words)) {
+    let start = index;
+    for (const character of word) {
+      const place = { start, end: start + character.length };
+      start = place.end;
+      if (hidden.test(character)) continue;
+      const plain = normalizeText(character, 'NFD').toLowerCase();
+      letters += plain;
+      for (let at = 0; at < plain.length; at++) places.push(place);
+    }
+    if (separator === '' || letters.endsWith(separator)) continue; // nothing but hidden characters
+    letters += separator;
+    places.push({ start, end: start });
+  }
+  return { letters, places };
+}
 
 /** Where the words stand in a row in a passage, first in the named passage; null if in none. */
 export function findQuotation(quoted: string, passages: readonly string[], named: number): Quotation | null {
-  const plain = withoutJoiners(neutralText(quoted).slice(0, maxQuotation));
-  const wanted = normalizeText(plain, 'NFC').match(words) ?? [];
-  const letters = wanted.join('').length;
-  const isUnspaced =
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-  const cuts = isUnspaced.test(quoted);
-  if (letters < fewest.letters || (wanted.length < fewest.words && !cuts)) return null;
-  const [before, after] = cuts ? ['', ''] : ['(?<![\\p{L}\\p{M}\\p{N}])', '(?![\\p{L}\\p{M}\\p{N}])'];
-  const forms = (['NFC', 'NFD'] as const).map((form) =>
-    wanted.map((word) => [...normalizeText(word, form)].join(hidden)).join('[^\\p{L}\\p{M}\\p{N}]+'),
-  );
-  const row = new RegExp(`${before}(?:${[...new Set(forms)].join('|')})${after}`, 'iu');
+  const plain = neutralText(quoted).slice(0, maxQuotation);
+  const separator = unspaced.test(plain) ? '' : ' ';
+  const wanted = lettersOf(plain, separator).letters;
+  const count = wanted.split(' ').length - 2;
+  if (wanted.replaceAll(' ', '').length < fewest.letters || (separator === ' ' && count < fewest.words)) return null;
   const order = [named, ...passages.keys()].filter((at) => passages[at] !== undefined);
   for (const passage of order) {
-    const found = row.exec(passages[passage]);
-    if (found !== null) return { passage, start: found.index, end: found.index + found[0].length };
+    const { letters, places } = lettersOf(passages[passage], separator);
+    const at = letters.indexOf(wanted);
+    if (at < 0) continue;
+    const [first, last] = [at + separator.length, at + wanted.length - 1 - separator.length];
+    return { passage, start: places[first].start, end: places[last].end };
   }
   return null;
 }
@@ -239,11 +276,11 @@ export function findQuotation(quoted: string, passages: readonly string[], named
 /** Without marks of Markdown, tags, and targets of links. */
 export function plainSentence(text: string): string {
   return neutralText(text)
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1')
     .replace(/<[^<>]*>/g, ' ')
     .replace(/^[\s.,;:]*(?:(?:[-*•#>]+|\d{1,2}[.)])\s+)?/, '')
     .replace(/[*`]+|__|\\([*_`])/g, '$1')
     .replace(/\s+/g, ' ')
-    .replace(/\s+([.,;:!?])/g, '$1')
+    .replace(/ ([.,;:!?])/g, '$1')
     .trim();
 }

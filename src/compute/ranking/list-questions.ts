@@ -66,7 +66,7 @@ const forms = languages.map(({ when, which, limits, names, endings }) => {
   return {
     when: new RegExp(`^${when}$`, 'iu'),
     which: new RegExp(`^${which}$`, 'iu'),
-    period: new RegExp(`(?:^|\\s)(?<word>${any(limits)})?\\s*(?<time>${time})(?=\\s|$)`, 'iu'),
+    period: new RegExp(`(?:^| )(?:(?<word>${any(limits)}) )?(?<time>${time})(?= |$)`, 'iu'),
     limitOf: (word: string) => limits[word.toLowerCase()],
     nameOf: (word: string) => names[word] ?? names[word.slice(0, -1)] ?? word,
   };
