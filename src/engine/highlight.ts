@@ -28,8 +28,9 @@ export interface Marked {
 
 export const maxSnippet = 300;
 const sentenceEnd = /[.!?…؟۔።]["'”’»)\]]*\s+|[。！？।॥]["”’」』）]*|\n+/g;
-const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Join_C}\u00ad\u2060'’]*(?:\+\+|#)?/gu;
-const innerPoint = /\.(?<=[\p{L}\p{N}].)(?=[\p{L}\p{N}])/gu;
+/** Words are cut as `beginning continuation* (++ | #)?`. */
+const beginning = /[\p{L}\p{N}]/u;
+const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}\u00ad\u2060'’]/u;
 const digits = /\p{N}/gu;
 /** Context examined on either side of a stretch, UTF-16 code units. */
 const mostOfStretch = 64;
@@ -68,7 +69,8 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
       const written = [...wanted, ...irregular.map(([form]) => form)]
         .filter((each) => !isPair(each))
         .map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
-      const letters = new Set(written.map(([letter]) => letter));
+      const letters = { first: new Set(written.map(([letter]) => letter)), two: null };
+      const english = { ...letters, two: beginningsOf(written) };
       const bare = ofQuery.some(isBareTerm);
       // `5G` has two terms: digits and letter.
       const hasNumbers = [...wanted].some((term) => term.length === 1 || /\p{N}/u.test(term));
@@ -79,7 +81,8 @@ export function createHighlighter(stem: (word: string) => string, analyzer: Text
           if (wanted.has(stemOf('en', form))) return true;
           return language !== '' && language !== 'en' && wanted.has(stemOf(language, form));
         };
-        const firsts = freeStemmers.has(language) ? null : letters;
+        const others = freeStemmers.has(language) ? null : letters;
+        const firsts = language === 'en' || language === '' ? english : others;
         const highlights = spansOf(text, { wanted, pairs, isWanted, firsts, hasNumbers }, analyzer);
         return { highlights, snippet: snippetOf(text, highlights) };
       });
@@ -105,12 +108,19 @@ function pairsIn(text: string, pairs: ReadonlySet<string>): Span[] {
   return found;
 }
 
-/** The wanted terms; whether a form is one; their first letters, folded: only such words are stemmed (null: all); whether terms may be next to digits. */
+/** How wanted terms begin, folded: only such words are stemmed. */
+interface Beginnings {
+  first: ReadonlySet<string>;
+  /** Two letters, or one of a term that has no more; null outside of English, whose stemmer keeps them. */
+  two: ReadonlySet<string> | null;
+}
+
+/** The wanted terms; whether a form is one; how they begin (null: in any way); whether terms may be next to digits. */
 interface Sought {
   wanted: ReadonlySet<string>;
   pairs: ReadonlySet<string>;
   isWanted: (form: string) => boolean;
-  firsts: ReadonlySet<string> | null;
+  firsts: Beginnings | null;
   hasNumbers: boolean;
 }
 
@@ -148,16 +158,16 @@ function spansOf(
         spans.push({ start: start + starts[token], end: start + ends[token] });
     }
   }
-  for (const { 0: written, index } of blank(spaced, knots).matchAll(word)) {
+  eachWord(blank(spaced, knots), firsts, (written, index, hasApostrophe) => {
     // An elided article is a separate word (`l'eau`); what follows a word's apostrophe is a clitic.
-    const hasApostrophe = apostrophe.test(written);
     const straight = hasApostrophe ? written.replace(curlyApostrophes, "'") : written;
     const elided = hasApostrophe ? (elision.exec(straight)?.[0].length ?? 0) : 0;
     const surface = hasApostrophe ? straight.slice(elided).replace(clitic, '') : straight;
-    if (surface === '' || surface.length > longestWord || firsts?.has(firstLetter(surface)) === false) continue;
-    if (!isWanted(withoutJoiners(normalizeText(surface, 'NFC')).toLowerCase())) continue;
+    if (surface === '' || surface.length > longestWord) return;
+    if (hasApostrophe && firsts !== null && !beginsAs(surface, firsts)) return;
+    if (!isWanted(withoutJoiners(normalizeText(surface, 'NFC')).toLowerCase())) return;
     spans.push({ start: index + elided, end: index + elided + surface.length });
-  }
+  });
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
   const joined: Span[] = [];
   for (const span of spans) {
@@ -173,8 +183,11 @@ function spansOf(
  * (`5G`, `3.11.4`). Ascending, disjoint.
  */
 function knotsOf(text: string, hasNumbers: boolean): Span[] {
-  const inner = hasNumbers ? [innerPoint, digits] : [innerPoint];
-  const places = inner.flatMap((each) => Array.from(text.matchAll(each), ({ index }) => index));
+  const isLetter = (at: number) => (partAt(text, at) & BEGINS) !== 0;
+  const places: number[] = [];
+  for (let at = text.indexOf('.', 1); at >= 0 && at < text.length - 1; at = text.indexOf('.', at + 1))
+    if (isLetter(at - 1) && isLetter(at + 1)) places.push(at);
+  if (hasNumbers) places.push(...Array.from(text.matchAll(digits), ({ index }) => index));
   const knots: Span[] = [];
   for (const place of places.sort((a, b) => a - b)) {
     const before = knots.at(-1)?.end ?? 0;
@@ -188,6 +201,82 @@ function knotsOf(text: string, hasNumbers: boolean): Span[] {
 }
 
 const isSpace = (text: string, at: number): boolean => /\s/.test(text[at]);
+
+/** Yields words that begin as a wanted term, or have an apostrophe. */
+function eachWord(
+  text: string,
+  firsts: Beginnings | null,
+  take: (word: string, index: number, hasApostrophe: boolean) => void,
+): void {
+  const { length } = text;
+  for (let at = 0; at < length; ) {
+    const start = at;
+    let part = partAt(text, at);
+    at += 1 + (part & WIDE);
+    if ((part & BEGINS) === 0) continue;
+    let all = part;
+    while (at < length) {
+      part = partAt(text, at);
+      if ((part & CONTINUES) === 0) break;
+      all |= part;
+      at += 1 + (part & WIDE);
+    }
+    const next = at < length ? text.charCodeAt(at) : 0;
+    if (next === PLUS && text.charCodeAt(at + 1) === PLUS) at += 2;
+    else if (next === SHARP) at++;
+    const hasApostrophe = (all & APOSTROPHE) !== 0;
+    const word = text.slice(start, at);
+    if (hasApostrophe || firsts === null || beginsAs(word, firsts)) take(word, start, hasApostrophe);
+  }
+}
+
+const Y = 0x79;
+const PLUS = 0x2b;
+const SHARP = 0x23;
+const WIDE = 1;
+const BEGINS = 2;
+const CONTINUES = 4;
+const APOSTROPHE = 8;
+const KNOWN = 16;
+/** Kind of each code unit in a word, computed on demand; nothing for surrogates. */
+const parts = new Uint8Array(0x1_0000);
+
+function partAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  const known = parts[unit];
+  if (known !== 0) return known;
+  const character = String.fromCodePoint(text.codePointAt(at) ?? unit);
+  const isWide = character.length === 2;
+  const part =
+    KNOWN |
+    (isWide ? WIDE : 0) |
+    (beginning.test(character) ? BEGINS : 0) |
+    (continuation.test(character) ? CONTINUES : 0) |
+    (apostrophe.test(character) ? APOSTROPHE : 0);
+  if (unit < 0xd800 || unit > 0xdfff) parts[unit] = part;
+  return part;
+}
+
+function beginningsOf(terms: readonly string[]): ReadonlySet<string> {
+  return new Set(
+    terms.map((term) =>
+      [...term]
+        .slice(0, 2)
+        .join('')
+        .replace(/(?<=.)y$/u, 'i'),
+    ),
+  );
+}
+
+/** The second letter counts except in a word of three letters (`eye`) and outside of ASCII; `y` is `i` (`dying`). */
+function beginsAs(word: string, { first, two }: Beginnings): boolean {
+  const letter = firstLetter(word);
+  if (!first.has(letter)) return false;
+  if (two === null) return true;
+  const second = word.charCodeAt(1) | 0x20;
+  const isKept = word.length > 3 && word.charCodeAt(0) < 0x80 && second >= 0x61 && second <= 0x7a;
+  return !isKept || two.has(letter + (second === Y ? 'i' : String.fromCharCode(second))) || two.has(letter);
+}
 
 /** Folded. */
 function firstLetter(word: string): string {

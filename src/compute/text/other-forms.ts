@@ -30,11 +30,8 @@ const mostJoined = 3;
 const longestJoined = 24;
 /** `10-year` is never written `10year` as one word: the tokenizers split it. */
 const splitAnyway = /^\p{N}+$/u;
-const longestCamel = 81;
-/** A capital behind a small letter, or behind a capital and before a small letter. */
-const hump = /\p{Lu}(?<=\p{Ll}.|\p{Lu}.(?=\p{Ll}))/gu;
-const wordBefore = /[\p{L}\p{N}]*$/u;
-const wordFrom = /[\p{L}\p{N}]*/uy;
+const hump = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
+const wholeWord = /(?<![\p{L}\p{N}])\p{L}[\p{L}\p{N}]{2,80}(?![\p{L}\p{N}])/gu;
 const camelPart = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}{2,}|\p{Lu}{2,}/gu;
 const version = /(?<![\p{N}.])\p{N}{1,10}(?:\.\p{N}{1,10}){2,4}(?!\.?\p{N})/gu;
 const mail = /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu;
@@ -46,7 +43,8 @@ export function otherForms(text: string): OtherForm[] {
   const forms = joinedForms(chains);
   const add = (kind: OtherForm['kind'], start: number, written: string) =>
     forms.push({ kind, start, end: start + written.length, word: lowered(written) });
-  for (const { written, index } of camelWords(text)) {
+  for (const { 0: written, index } of hump.test(text) ? text.matchAll(wholeWord) : []) {
+    if (!hump.test(written)) continue;
     const parts = [...written.matchAll(camelPart)];
     if (parts.length < 2) continue; // `iPhone`
     if (parts.length < 3 && !/^\p{Ll}/u.test(written) && !isOfCode(text, index, index + written.length)) continue;
@@ -59,19 +57,6 @@ export function otherForms(text: string): OtherForm[] {
   if (text.includes('@')) for (const { 0: written, index } of text.matchAll(mail)) add('name', index, written);
   if (hasDotName) for (const { 0: written, index } of text.matchAll(dotName)) add('name', index, written);
   return forms;
-}
-
-function* camelWords(text: string) {
-  let end = 0;
-  for (const { index: at } of text.matchAll(hump)) {
-    if (at < end) continue;
-    const [before] = wordBefore.exec(text.slice(Math.max(0, at - longestCamel), at)) ?? [''];
-    wordFrom.lastIndex = at;
-    const written = before + (wordFrom.exec(text)?.[0] ?? '');
-    const index = at - before.length;
-    end = index + written.length;
-    if (written.length <= longestCamel && /^\p{L}/u.test(written)) yield { written, index };
-  }
 }
 
 /** Looks at the marks only, which are few: the patterns take ten times as long for a whole text. */
