@@ -4,11 +4,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -262,10 +262,9 @@ test('a data folder that is a link or a file, or cannot be made, is refused in o
   assert.ok(stderr.startsWith(path));
 });
 
-/** Without links, which have no mode of their own. */
 function entriesOf(folder: string): { path: string; mode: number; folder: boolean }[] {
-  return [folder, ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))]
-    .map((path) => ({ path, entry: lstatSync(path) }))
-    .filter(({ entry }) => !entry.isSymbolicLink())
-    .map(({ path, entry }) => ({ path, mode: entry.mode & 0o777, folder: entry.isDirectory() }));
+  return [folder, ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))].map((path) => {
+    const entry = statSync(path);
+    return { path, mode: entry.mode & 0o777, folder: entry.isDirectory() };
+  });
 }
