@@ -1,15 +1,25 @@
 /**
- * A lock on a folder for one process, as a symbolic link, because the system does not release it when the process is killed. The link's
- * target is no path but the owner; ext4 keeps up to 59 bytes of it in the inode, so a full disk has room for it.
+ * A lock on a folder for one process, as a file, because the system does not release it when the process is killed.
  *
- * Locks have generations, `lock.1`, `lock.2`, …. The newest names its owner by process id and start time, so a lock of a killed process
- * (or a reused id) is recognised. It is never deleted, only succeeded: a process that finds it stale makes the next generation, which
+ * Locks have generations, `lock.1`, `lock.2`, …. The newest names its owner by process id and start time, so a file of a killed process
+ * (or a reused id) is recognised. It is never deleted, only succeeded: a process that finds it stale links the next generation, which
  * appears atomically and never replaces another. A released lock is the newest one, marked as released. So two processes never both
  * succeed one lock.
  *
  * Processes in another container are not visible: they count as dead, and detect the loss (`isLost`) before the next write.
+ *
+ * On a full disk a generation is a symbolic link whose target contains the owner: ext4 keeps up to 59 bytes in the inode.
  */
-import { readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  linkSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, isDiskFull } from '../domain/error-code.ts';
 
@@ -33,25 +43,31 @@ const maxAttempts = 10;
 /** Take the folder's lock; `nonce` is unique to this call. Returns the process id of a living owner instead. */
 export function takeFolderLock(folder: string, nonce: string): FolderLock | { heldBy: number } {
   const self: Holder = { pid: process.pid, started: startOf(process.pid), nonce, released: false };
-  let holder: Holder | 'gone' | 'unreadable' = 'gone';
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const newest = newestGeneration(folder);
-    if (newest > 0) {
-      holder = readHolder(generationPath(folder, newest));
-      if (holder === 'gone') continue; // followed by another meanwhile
-      if (holder !== 'unreadable' && isHeld(holder)) return { heldBy: holder.pid };
+  const own = join(folder, `lock.${self.pid}.${nonce}`);
+  try {
+    const isFile = writeIfRoom(own, self);
+    let holder: Holder | 'gone' | 'unreadable' = 'gone';
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const newest = newestGeneration(folder);
+      if (newest > 0) {
+        holder = readHolder(generationPath(folder, newest));
+        if (holder === 'gone') continue; // followed by another meanwhile
+        if (holder !== 'unreadable' && isHeld(holder)) return { heldBy: holder.pid };
+      }
+      const next = generationPath(folder, newest + 1);
+      if (!ifFree(() => (isFile ? linkSync(own, next) : symlinkSync(targetOf(self), next)))) continue;
+      if (newestGeneration(folder) > newest + 1) {
+        rmSync(next, { force: true }); // an old number that had been tidied away: the lock is further on
+        continue;
+      }
+      for (const old of generations(folder)) if (old <= newest) rmSync(generationPath(folder, old), { force: true });
+      const wasReleased = newest > 0 && typeof holder === 'object' && holder.released;
+      return { wasReleased, isLost: () => isLost(folder, next, self), release: () => releaseLock(next, self, own) };
     }
-    const next = generationPath(folder, newest + 1);
-    if (!ifFree(() => symlinkSync(targetOf(self), next))) continue;
-    if (newestGeneration(folder) > newest + 1) {
-      rmSync(next, { force: true }); // an old number that had been tidied away: the lock is further on
-      continue;
-    }
-    for (const old of generations(folder)) if (old <= newest) rmSync(generationPath(folder, old), { force: true });
-    const wasReleased = newest > 0 && typeof holder === 'object' && holder.released;
-    return { wasReleased, isLost: () => isLost(folder, next, self), release: () => releaseLock(next, self) };
+    return { heldBy: typeof holder === 'object' ? holder.pid : 0 };
+  } finally {
+    rmSync(own, { force: true });
   }
-  return { heldBy: typeof holder === 'object' ? holder.pid : 0 };
 }
 
 /** A deleted lock is not lost yet. */
@@ -64,17 +80,29 @@ function isLost(folder: string, path: string, { nonce }: Holder): boolean {
   return typeof holder === 'object' && holder.nonce !== nonce;
 }
 
-function releaseLock(path: string, self: Holder): void {
+function releaseLock(path: string, self: Holder, own: string): void {
   const holder = readHolder(path);
   if (typeof holder !== 'object' || holder.nonce !== self.nonce) return;
-  const own = `${path}.${self.nonce}`;
+  const released = { ...self, released: true };
   try {
-    symlinkSync(targetOf({ ...self, released: true }), own);
+    if (!writeIfRoom(own, released)) symlinkSync(targetOf(released), own);
     renameSync(own, path);
   } catch (error) {
     rmSync(own, { force: true });
-    // Without room the lock stays and becomes stale when the process ends.
+    // If this does not fit either, the lock stays and becomes stale when the process ends.
     if (!isDiskFull(error)) throw error;
+  }
+}
+
+/** False if there was no room; then no file is left. */
+function writeIfRoom(path: string, holder: Holder): boolean {
+  try {
+    writeFileSync(path, JSON.stringify(holder), { mode: 0o600 });
+    return true;
+  } catch (error) {
+    rmSync(path, { force: true });
+    if (!isDiskFull(error)) throw error;
+    return false;
   }
 }
 
@@ -115,22 +143,21 @@ function ifFree(place: () => void): boolean {
 
 function readHolder(path: string): Holder | 'gone' | 'unreadable' {
   try {
-    return holderOfTarget(readlinkSync(path));
+    const holder = JSON.parse(readFileSync(path, 'utf8'));
+    return Number.isInteger(holder?.pid) && typeof holder.nonce === 'string' ? holder : 'unreadable';
   } catch (error) {
-    if (errorCode(error) === 'EINVAL') return holderInFile(path);
-    if (errorCode(error) === 'ENOENT') return 'gone';
+    if (errorCode(error) === 'ENOENT') return readLinkedHolder(path);
+    if (error instanceof SyntaxError) return 'unreadable';
     throw error;
   }
 }
 
-/** Earlier versions wrote files. */
-function holderInFile(path: string): Holder | 'gone' | 'unreadable' {
+function readLinkedHolder(path: string): Holder | 'gone' | 'unreadable' {
   try {
-    const holder = JSON.parse(readFileSync(path, 'utf8'));
-    return Number.isInteger(holder?.pid) && typeof holder.nonce === 'string' ? holder : 'unreadable';
+    return holderOfTarget(readlinkSync(path));
   } catch (error) {
-    if (error instanceof SyntaxError) return 'unreadable';
-    if (errorCode(error) === 'ENOENT') return 'gone';
+    // EINVAL: a file instead of a link.
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EINVAL') return 'gone';
     throw error;
   }
 }
